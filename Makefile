@@ -1,0 +1,127 @@
+# `make` lists the targets. Nothing here needs root, and nothing is installed outside this folder.
+
+PYTHON ?= python3
+VENV   ?= .venv
+JOBS   ?= 2
+
+PY := $(VENV)/bin/python
+NODE_MODULES := tests/node_modules
+PIP := $(PY) -m pip --disable-pip-version-check -qq
+SOURCES := server tests
+
+.DEFAULT_GOAL := help
+.PHONY: help run demo test lint python-tests client-tests chromium format screenshots messages lock clean
+
+help: ## List the targets
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "  %-18s %s\n", $$1, $$2 }'
+
+# --- Running -----------------------------------------------------------------
+
+# Ctrl-C reaches the server as well as make: once the server has stopped, that is a success and not an error.
+define until_interrupted
+@trap 'interrupted=yes' INT; $(1); status=$$?; if [ "$$interrupted" ]; then exit 0; fi; exit $$status
+endef
+
+run: $(VENV)/.installed ## Serve Moneda on http://127.0.0.1:8000 and print a one-time sign-in link
+	$(call until_interrupted,$(PY) -m server serve --sign-in-link)
+
+demo: $(VENV)/.installed ## The same, with a demonstration survey answered by 2,000 simulated respondents
+	$(call until_interrupted,$(PY) -m server demo)
+
+# --- Checking ----------------------------------------------------------------
+
+# Every suite runs even when an earlier one failed; the last lines say which did.
+test: $(VENV)/.tests-installed $(NODE_MODULES)/.installed chromium ## Everything that CI runs: lint, browser modules under Node, pytest
+	@failed=; \
+	for suite in lint client-tests python-tests; do \
+	  echo "== make $$suite"; \
+	  $(MAKE) --no-print-directory $$suite || failed="$$failed $$suite"; \
+	done; \
+	if [ "$$failed" ]; then echo "make test: failed:$$failed"; exit 1; fi; \
+	echo "make test: everything passed"
+
+lint: $(VENV)/.tests-installed ## Style, types and layers
+	$(PY) -m ruff check $(SOURCES)
+	$(PY) -m ruff format --check $(SOURCES)
+	$(PY) -m mypy
+	$(PY) -c 'from importlinter.cli import lint_imports_command as run; run()' --no-logo
+
+client-tests: $(NODE_MODULES)/.installed ## The browser's modules under Node's test runner
+	node --test --test-reporter=spec tests/client/*.test.js
+
+python-tests: $(VENV)/.tests-installed $(NODE_MODULES)/.installed chromium ## pytest, real browser included (JOBS=2 at a time)
+	$(PY) -m pytest --numprocesses=$(JOBS) --dist=loadfile
+
+# Unpacks a browser when the machine has none, or says how to get one; takes no time when there is one.
+chromium: $(VENV)/.tests-installed $(NODE_MODULES)/.installed
+	@$(PY) -m tests.browser.chromium
+
+format: $(VENV)/.tests-installed ## Rewrite Python files in the house style
+	$(PY) -m ruff check --fix $(SOURCES)
+	$(PY) -m ruff format $(SOURCES)
+
+screenshots: $(VENV)/.tests-installed chromium ## Take the README's screenshots again
+	$(PY) -m tests.browser.screenshots
+
+# --- Words and versions --------------------------------------------------------
+
+TRANSLATIONS := server/translations
+LANGUAGES := es
+PYBABEL := $(PY) -m babel.messages.frontend --quiet
+
+messages: $(VENV)/.installed ## Collect texts into the catalogue of each language and compile the catalogues
+	$(PYBABEL) extract --mapping-file=$(TRANSLATIONS)/babel.cfg --keywords=N_ --keywords=_l --keywords=lazy_gettext \
+	  --project=Moneda --version=0.1.0 --copyright-holder='Moneda contributors' --add-location=file --sort-by-file \
+	  --output-file=$(TRANSLATIONS)/messages.pot server templates
+	@for language in $(LANGUAGES); do \
+	  $(PYBABEL) update --input-file=$(TRANSLATIONS)/messages.pot --output-dir=$(TRANSLATIONS) --locale=$$language \
+	    --init-missing --no-fuzzy-matching --ignore-obsolete --ignore-pot-creation-date || exit 1; \
+	done
+	$(PY) -m babel.messages.frontend compile --directory=$(TRANSLATIONS) --statistics
+
+UV_COMPILE = UV_CUSTOM_COMPILE_COMMAND='make lock' $(PY) -m uv --quiet --no-config pip compile --upgrade \
+  --universal --python-version 3.11 --fork-strategy fewest --generate-hashes --no-emit-index-url --no-emit-find-links
+
+lock: $(VENV)/.installed ## Choose the newest versions that fit pyproject.toml and write both requirements.txt
+	$(PIP) install uv
+	$(UV_COMPILE) --output-file requirements.txt pyproject.toml
+	$(UV_COMPILE) --output-file tests/requirements.txt --constraints requirements.txt --group test
+
+clean: ## Remove what was installed and built here; data stays
+	rm -rf $(VENV) $(NODE_MODULES) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	find server tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# --- Installing ----------------------------------------------------------------
+# Each step leaves a stamp, newer than the list that it installed, and is not done twice.
+
+$(PY):
+	@chosen=; found=; \
+	for candidate in $(PYTHON) python3.13 python3.12 python3.11 python3; do \
+	  version=$$($$candidate -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null) || continue; \
+	  case $$version in 3.11|3.12|3.13) chosen=$$candidate; break;; esac; \
+	  case "$$found" in *" $$candidate "*) ;; *) found="$$found $$candidate is $$version;";; esac; \
+	done; \
+	if [ -z "$$chosen" ]; then \
+	  echo "Moneda needs Python 3.11, 3.12 or 3.13. Found:$${found:- none.} Say which to use: make PYTHON=/path/to/python3" >&2; exit 1; \
+	fi; \
+	echo "Making $(VENV) with Python $$version"; \
+	trap 'rm -rf $(VENV); exit 1' INT TERM; \
+	$$chosen -m venv --clear $(VENV) || { rm -rf $(VENV); \
+	  echo "Python's own venv module failed; on Debian and Ubuntu it is the package python3-venv." >&2; exit 1; }
+
+$(VENV)/.installed: requirements.txt | $(PY)
+	@echo "Installing what Moneda needs (requirements.txt)"
+	@$(PIP) install --require-hashes --requirement requirements.txt
+	@touch $@
+
+$(VENV)/.tests-installed: tests/requirements.txt $(VENV)/.installed
+	@echo "Installing what the tests need (tests/requirements.txt)"
+	@$(PIP) install --require-hashes --requirement tests/requirements.txt
+	@touch $@
+
+$(NODE_MODULES)/.installed: tests/package.json tests/package-lock.json
+	@node -e 'const [a, b] = process.versions.node.split(".").map(Number); process.exit(a > 20 || (a === 20 && b >= 19) ? 0 : 1)' 2>/dev/null || { \
+	  echo "The tests need Node.js 20.19 or newer with npm. Found: $$(node --version 2>/dev/null || echo none)." >&2; exit 1; }
+	@echo "Installing what the browser tests need (tests/package-lock.json)"
+	@cd tests && npm ci --loglevel=error --no-audit --no-fund --ignore-scripts --engine-strict=false
+	@touch $@

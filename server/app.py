@@ -1,0 +1,180 @@
+"""The factory: it assembles, and nothing happens when this module is imported."""
+
+from pathlib import Path
+
+import sqlalchemy as sa
+from flask import Flask, Response, abort, current_app, g, jsonify, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from flask_babel import Babel, get_locale, gettext
+from jinja2 import StrictUndefined
+from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
+
+from server import __version__, assets, reports, security
+from server.config import Config, from_environment
+from server.context import session
+from server.db import make_engine, open_session
+from server.formatting import filters
+from server.inputs import DEFINITION_LIMIT, InputError
+from server.views import account, manage, respond, results
+
+LANGUAGES = {"en": "English", "es": "Español"}
+DEFAULT_LANGUAGE = "en"
+LANGUAGE_COOKIE = "moneda_language"
+
+
+def create_app(config: Config | None = None) -> Flask:
+    """The WSGI application on a database that `server.db.migrate` has prepared."""
+    config = config or from_environment()
+    app = Flask(__name__, template_folder=str(Path(__file__).parent.parent / "templates"), static_folder=None)
+    app.config["MAX_CONTENT_LENGTH"] = DEFINITION_LIMIT
+    app.jinja_env.undefined = StrictUndefined
+    app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
+    app.jinja_env.globals["hatches"] = reports.hatches
+    app.extensions["moneda.config"] = config
+    app.extensions["moneda.engine"] = make_engine(config.database_url)
+    _add_languages(app)
+    _add_client_files(app)
+    _add_sessions(app)
+    app.before_request(security.refuse_other_origins)
+    app.after_request(security.add_headers)
+    for view in (account, manage, respond, results):
+        app.register_blueprint(view.blueprint)
+    app.add_url_rule("/", "home", _home)
+    app.register_error_handler(InputError, _refused)
+    app.register_error_handler(HTTPException, _failed)
+    app.register_error_handler(Exception, _broken)
+    return app
+
+
+def _home() -> ResponseReturnValue:
+    return render_template("home.html")
+
+
+def _add_languages(app: Flask) -> None:
+    def chosen() -> str:
+        for wanted in (request.args.get("lang"), request.cookies.get(LANGUAGE_COOKIE)):
+            if wanted in LANGUAGES:
+                return wanted
+        return request.accept_languages.best_match(LANGUAGES) or DEFAULT_LANGUAGE
+
+    Babel(
+        app,
+        default_locale=DEFAULT_LANGUAGE,
+        default_translation_directories=str(Path(__file__).parent / "translations"),
+        locale_selector=chosen,
+    )
+
+    def locale() -> str:
+        return str(get_locale() or DEFAULT_LANGUAGE)
+
+    def languages() -> list[tuple[str, str, str]]:
+        """Code, name and address of the page in each language."""
+        args = {**request.args.to_dict(), **(request.view_args or {})}
+        endpoint = request.endpoint if request.method == "GET" and request.endpoint else "home"
+        args = args if endpoint == request.endpoint else {}
+        return [(code, name, url_for(endpoint, **{**args, "lang": code})) for code, name in LANGUAGES.items()]
+
+    def remember(response: Response) -> Response:
+        # Only for researchers: a respondent's browser is given no cookie at all.
+        wanted = request.args.get("lang")
+        if request.path.startswith(security.COOKIE_PATH) and wanted in LANGUAGES:
+            response.set_cookie(
+                LANGUAGE_COOKIE,
+                wanted,
+                max_age=31536000,
+                path=security.COOKIE_PATH,
+                httponly=True,
+                samesite="Lax",
+            )
+        response.headers.add("Vary", "Accept-Language, Cookie")
+        return response
+
+    app.after_request(remember)
+    app.jinja_env.filters.update(filters(locale))
+    app.context_processor(
+        lambda: {"locale": locale(), "languages": languages(), "version_of_moneda": __version__}
+    )
+
+
+def _add_client_files(app: Flask) -> None:
+    known = assets.read_assets()
+
+    def client_file(fingerprint: str, name: str) -> Response:
+        if fingerprint != known.fingerprint or name not in known.integrity:
+            abort(404)
+        response: Response = app.make_response((assets.CLIENT / name).read_bytes())
+        response.mimetype = {".js": "text/javascript", ".css": "text/css"}.get(
+            Path(name).suffix, "text/plain"
+        )
+        response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
+        return response
+
+    app.add_url_rule("/client/<fingerprint>/<name>", "client", client_file)
+    app.jinja_env.globals["client_url"] = lambda name: url_for(
+        "client", fingerprint=known.fingerprint, name=name
+    )
+    app.jinja_env.globals["client_integrity"] = known.integrity.__getitem__
+
+
+def _add_sessions(app: Flask) -> None:
+    engine: sa.Engine = app.extensions["moneda.engine"]
+
+    def open_for_request() -> None:
+        # Opening is lazy: a request that asks nothing of the database does not touch it.
+        g.session = open_session(engine, writes=request.method not in ("GET", "HEAD", "OPTIONS"))
+
+    def close_after_request(_error: BaseException | None) -> None:
+        opened = g.pop("session", None)
+        if opened is not None:
+            opened.close()
+
+    app.before_request(open_for_request)
+    app.teardown_appcontext(close_after_request)
+
+
+def _wants_json() -> bool:
+    return request.path.endswith(("/responses", ".json"))
+
+
+def _refused(error: InputError) -> ResponseReturnValue:
+    session().rollback()
+    problem = error.problems[0]
+    message = gettext(problem.template, **problem.values)
+    if _wants_json():
+        return jsonify(error={"field": problem.field, "message": message}), error.status
+    title = gettext("That cannot be done")
+    return render_template(
+        "errors/error.html", title=title, message=f"{problem.field} {message}"
+    ), error.status
+
+
+def _failed(error: HTTPException) -> ResponseReturnValue:
+    status = error.code or 500
+    if status < 400:
+        return error
+    if isinstance(error, RequestEntityTooLarge):
+        message = gettext("What was sent is too large.")
+    else:
+        message = {
+            403: gettext("This request came from another site and was refused."),
+            404: gettext("There is no page at this address. Check the link, or ask who gave it to you."),
+            405: gettext("This address does not take this kind of request."),
+        }.get(status, gettext("The request could not be understood."))
+    if _wants_json():
+        field = "body" if status == 413 else "request"
+        return jsonify(error={"field": field, "message": message}), status
+    return render_template("errors/error.html", title=gettext("Not possible"), message=message), status
+
+
+def _broken(error: Exception) -> ResponseReturnValue:
+    # No request data in the log: the type and the place say enough to mend it.
+    place = error.__traceback__
+    while place is not None and place.tb_next is not None:
+        place = place.tb_next
+    where = f"{place.tb_frame.f_code.co_filename}:{place.tb_lineno}" if place else "?"
+    request_kind = request.endpoint or "unknown address"
+    current_app.logger.error("%s at %s while serving %s", type(error).__name__, where, request_kind)
+    message = gettext("Something went wrong here. Nothing was half-done; please try again.")
+    if _wants_json():
+        return jsonify(error={"field": "server", "message": message}), 500
+    return render_template("errors/error.html", title=gettext("Our mistake"), message=message), 500

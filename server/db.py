@@ -1,0 +1,59 @@
+"""Engines, sessions and migrations."""
+
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+from alembic import command
+from alembic.config import Config as AlembicConfig
+from sqlalchemy.orm import Session
+
+_MIGRATIONS = Path(__file__).parent / "migrations"
+
+
+def make_engine(database_url: str) -> sa.Engine:
+    """An engine on SQLite (WAL, every commit on the disk before it is acknowledged) or PostgreSQL."""
+    url = sa.make_url(database_url)
+    if url.get_backend_name() != "sqlite":
+        return sa.create_engine(url, pool_size=16, max_overflow=16, pool_pre_ping=True)
+    if url.database and url.database != ":memory:":
+        Path(url.database).parent.mkdir(parents=True, exist_ok=True)
+    engine = sa.create_engine(url, pool_size=16, max_overflow=16)
+    sa.event.listen(engine, "connect", _prepare_sqlite)
+    sa.event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def open_session(engine: sa.Engine, *, writes: bool) -> Session:
+    """A session for one request or command; `writes` takes SQLite's write lock at its beginning.
+
+    Taken later, in the middle of a transaction that has already read, the lock could only
+    be refused at once: waiting would not help a stale snapshot.
+    """
+    return Session(engine.execution_options(moneda_writes=writes), expire_on_commit=False)
+
+
+def migrate(engine: sa.Engine) -> None:
+    """Bring the schema up to the newest migration."""
+    config = AlembicConfig()
+    config.set_main_option("script_location", str(_MIGRATIONS))
+    with engine.execution_options(moneda_writes=True).begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")
+
+
+def _prepare_sqlite(connection: Any, _record: object) -> None:
+    # The driver must not open transactions by itself: _begin_sqlite does.
+    connection.isolation_level = None
+    cursor = connection.cursor()
+    # Waiting for a lock must be set first: the switch to WAL needs one.
+    cursor.execute("PRAGMA busy_timeout = 30000")
+    cursor.execute("PRAGMA journal_mode = WAL")
+    cursor.execute("PRAGMA synchronous = FULL")
+    cursor.execute("PRAGMA foreign_keys = ON")
+    cursor.close()
+
+
+def _begin_sqlite(connection: sa.Connection) -> None:
+    writes = connection.get_execution_options().get("moneda_writes", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

@@ -1,0 +1,49 @@
+"""Numbers as people read them, in their language; shared by pages and reports."""
+
+import math
+from collections.abc import Callable
+from datetime import date
+
+from babel.dates import format_date
+from babel.numbers import format_decimal
+
+from server.privacy.designs import round_up
+
+
+def percent(share: float, locale: str) -> str:
+    """0.3251 -> "32.5": a share in percent with one decimal, without the sign."""
+    if not math.isfinite(share):
+        return "–"
+    # Adding zero turns a rounded "-0.0" into "0.0".
+    return format_decimal(round(share * 100, 1) + 0.0, "#,##0.0", locale)
+
+
+def integer(number: int, locale: str) -> str:
+    """1537 -> "1,537"."""
+    return format_decimal(number, locale=locale)
+
+
+def epsilon(value: float, locale: str) -> str:
+    """A privacy loss with two decimals, rounded up."""
+    return format_decimal(round_up(value, 2), "0.00", locale)
+
+
+def p_value(value: float, locale: str) -> str:
+    """A p value: two decimals, or "< 0.01"."""
+    return (
+        f"< {format_decimal(0.01, '0.00', locale)}" if value < 0.01 else format_decimal(value, "0.00", locale)
+    )
+
+
+def day(value: date, locale: str) -> str:
+    """A date in words."""
+    return format_date(value, "long", locale)
+
+
+def filters(locale: Callable[[], str]) -> dict[str, Callable[..., str]]:
+    """The functions above as template filters for the language that `locale` names."""
+    functions: tuple[Callable[..., str], ...] = (percent, integer, epsilon, p_value, day)
+    return {
+        function.__name__: lambda value, function=function: function(value, locale())
+        for function in functions
+    }

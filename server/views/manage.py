@@ -1,0 +1,282 @@
+"""What a researcher does with surveys: list, write, preview, publish, share, close."""
+
+import io
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import segno
+from flask import Blueprint, Response, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from flask_babel import gettext
+
+from server import surveys
+from server.context import config, session
+from server.definitions import Definition, version_of
+from server.inputs import (
+    DEFINITION_LIMIT,
+    N_,
+    InputError,
+    parse_definition,
+    parse_form,
+    parse_json,
+    refuse,
+    schema_limit,
+)
+from server.models import Survey
+from server.privacy.designs import Design, coin_flip
+from server.security import researcher, signed_in
+
+blueprint = Blueprint("manage", __name__, url_prefix="/manage")
+
+DEFAULT_GAMMA = 0.25
+
+
+@dataclass(frozen=True)
+class Consequences:
+    """What a setting of the slider means."""
+
+    gamma: float
+    design: Design
+    questions: int
+
+    @property
+    def total(self) -> float:
+        return self.design.epsilon * self.questions
+
+
+@blueprint.get("/")
+def home() -> ResponseReturnValue:
+    """The short address."""
+    return redirect(url_for(".surveys_page"))
+
+
+@blueprint.get("/surveys")
+@signed_in
+def surveys_page() -> ResponseReturnValue:
+    """All surveys of the researcher."""
+    entries = [(survey, surveys.draft(survey)) for survey in surveys.owned(session(), researcher())]
+    return render_template("manage/surveys.html", entries=entries, problems=())
+
+
+@blueprint.get("/surveys/new")
+@signed_in
+def new() -> ResponseReturnValue:
+    """An empty editor."""
+    document = {
+        "language": str(request.accept_languages.best_match(("en", "es")) or "en"),
+        "title": "",
+        "introduction": "",
+        "questions": [_empty_question()],
+    }
+    return _editor(None, document, ())
+
+
+@blueprint.post("/surveys/new")
+@signed_in
+def create() -> ResponseReturnValue:
+    """Keep what was written as a new draft."""
+    return _edited(None)
+
+
+@blueprint.post("/surveys/import")
+@signed_in
+def import_definition() -> ResponseReturnValue:
+    """A new draft from a definition file."""
+    file = request.files.get("definition")
+    body = file.read(DEFINITION_LIMIT + 1) if file is not None else b""
+    try:
+        definition = parse_definition(parse_json(body, DEFINITION_LIMIT))
+    except InputError as error:
+        entries = [(survey, surveys.draft(survey)) for survey in surveys.owned(session(), researcher())]
+        return render_template("manage/surveys.html", entries=entries, problems=_shown(error)), error.status
+    survey = surveys.create(session(), researcher(), definition)
+    session().commit()
+    return redirect(url_for(".overview", slug=survey.slug), 303)
+
+
+@blueprint.get("/consequences")
+@signed_in
+def consequences() -> ResponseReturnValue:
+    """What a setting of the slider means, as a piece of a page."""
+    gamma = request.args.get("gamma", type=float, default=DEFAULT_GAMMA)
+    questions = max(1, request.args.get("questions", type=int, default=1))
+    try:
+        design = coin_flip(gamma)
+    except ValueError:
+        raise refuse(
+            422,
+            "gamma",
+            N_("must be from %(low)s to %(high)s; it is %(value)s"),
+            low=0,
+            high=0.5,
+            value=gamma,
+        ) from None
+    return render_template("manage/_consequences.html", shown=Consequences(gamma, design, questions))
+
+
+@blueprint.get("/surveys/<slug>")
+@signed_in
+def overview(slug: str) -> ResponseReturnValue:
+    """One survey: its link and QR code, its versions, and what can be done with it."""
+    survey = _own(slug)
+    draft = surveys.draft(survey)
+    current = survey.current
+    unpublished = current is None or current.sha256 != version_of(draft.published())
+    return _overview(survey, draft, unpublished, ())
+
+
+@blueprint.get("/surveys/<slug>/edit")
+@signed_in
+def edit(slug: str) -> ResponseReturnValue:
+    """The editor with the draft in it."""
+    survey = _own(slug)
+    return _editor(survey, surveys.draft(survey).as_json(), ())
+
+
+@blueprint.post("/surveys/<slug>/edit")
+@signed_in
+def save(slug: str) -> ResponseReturnValue:
+    """Keep what was written as the draft."""
+    return _edited(_own(slug))
+
+
+@blueprint.post("/surveys/<slug>/publish")
+@signed_in
+def publish(slug: str) -> ResponseReturnValue:
+    """Freeze the draft as the next version and open the survey."""
+    survey = _own(slug)
+    try:
+        surveys.publish(session(), survey)
+    except InputError as error:
+        return _overview(survey, surveys.draft(survey), True, _shown(error)), error.status
+    session().commit()
+    return redirect(url_for(".overview", slug=slug), 303)
+
+
+@blueprint.post("/surveys/<slug>/close")
+@signed_in
+def close(slug: str) -> ResponseReturnValue:
+    """Stop taking responses."""
+    survey = _own(slug)
+    surveys.close(survey)
+    session().commit()
+    return redirect(url_for(".overview", slug=slug), 303)
+
+
+@blueprint.get("/surveys/<slug>/preview")
+@signed_in
+def preview(slug: str) -> ResponseReturnValue:
+    """The respondent's page on the draft; it sends nothing."""
+    survey = _own(slug)
+    return render_template(
+        "respond/survey.html",
+        slug=slug,
+        version=version_of(surveys.draft(survey).published()),
+        definition_url=url_for(".preview_definition", slug=slug),
+        responses_url="",
+        preview=True,
+        simulated=survey.simulated,
+    )
+
+
+@blueprint.get("/surveys/<slug>/preview/survey.json")
+@signed_in
+def preview_definition(slug: str) -> ResponseReturnValue:
+    """The draft as it would be published."""
+    published = surveys.draft(_own(slug)).published()
+    body = b'{"definition":%b,"version":"%b"}' % (published, version_of(published).encode())
+    return Response(body, mimetype="application/json")
+
+
+@blueprint.get("/surveys/<slug>/definition.json")
+@signed_in
+def export(slug: str) -> ResponseReturnValue:
+    """The draft as a definition file, for another installation or the command line."""
+    document = surveys.draft(_own(slug)).as_json()
+    response = Response(
+        json.dumps(document, ensure_ascii=False, indent=2) + "\n", mimetype="application/json"
+    )
+    response.headers["Content-Disposition"] = f'attachment; filename="{slug}.json"'
+    return response
+
+
+@blueprint.get("/surveys/<slug>/qr.svg")
+@signed_in
+def qr_code(slug: str) -> ResponseReturnValue:
+    """The survey's link as a QR code."""
+    image = io.BytesIO()
+    segno.make(_link(_own(slug)), error="m").save(image, kind="svg", scale=8, border=4, light="white")
+    return Response(image.getvalue(), mimetype="image/svg+xml")
+
+
+def _own(slug: str) -> Survey:
+    return surveys.find_own(session(), researcher(), slug)
+
+
+def _link(survey: Survey) -> str:
+    path = url_for("respond.page", slug=survey.slug)
+    return (config().public_url or request.host_url.rstrip("/")) + path
+
+
+def _overview(survey: Survey, draft: Definition, unpublished: bool, problems: Any) -> str:
+    return render_template(
+        "manage/overview.html",
+        survey=survey,
+        draft=draft,
+        unpublished=unpublished,
+        link=_link(survey),
+        problems=problems,
+    )
+
+
+def _edited(survey: Survey | None) -> ResponseReturnValue:
+    """Carry out a button of the editor: save the draft, or add or remove a question first."""
+    form = request.form
+    document = parse_form(form, form.getlist("name"), form.getlist("text"))
+    action, _, index = form.get("action", "save").partition("-")
+    if action == "add":
+        return _editor(survey, {**document, "questions": [*document["questions"], _empty_question()]}, ())
+    if action == "remove" and index.isdecimal():
+        kept = [entry for place, entry in enumerate(document["questions"]) if place != int(index)]
+        return _editor(survey, {**document, "questions": kept or [_empty_question()]}, ())
+    try:
+        definition = parse_definition(document)
+    except InputError as error:
+        return _editor(survey, document, _shown(error)), error.status
+    if survey is None:
+        survey = surveys.create(session(), researcher(), definition)
+    else:
+        surveys.save_draft(survey, definition)
+    session().commit()
+    return redirect(url_for(".overview", slug=survey.slug), 303)
+
+
+def _editor(survey: Survey | None, document: dict[str, Any], problems: Any) -> str:
+    gamma = document["questions"][0]["design"]["gamma"]
+    try:
+        shown = Consequences(gamma, coin_flip(gamma), len(document["questions"]))
+    except (ValueError, TypeError):
+        shown = None
+    return render_template(
+        "manage/editor.html",
+        survey=survey,
+        document=document,
+        gamma=gamma,
+        shown=shown,
+        problems=problems,
+        limits={
+            "title": schema_limit("properties", "title", "maxLength"),
+            "introduction": schema_limit("properties", "introduction", "maxLength"),
+            "text": schema_limit("properties", "questions", "items", "properties", "text", "maxLength"),
+        },
+    )
+
+
+def _empty_question() -> dict[str, Any]:
+    return {"name": "", "text": "", "design": {"mechanism": "coin_flip", "gamma": DEFAULT_GAMMA}}
+
+
+def _shown(error: InputError) -> list[tuple[str, str]]:
+    """The problems in the researcher's language: field and message."""
+    return [(problem.field, gettext(problem.template, **problem.values)) for problem in error.problems]
