@@ -14,7 +14,7 @@ function showConsequences(input) {
   let timer;
   let latest = 0;
   input.addEventListener("input", () => {
-    value.textContent = input.value;
+    value.textContent = Number(input.value).toLocaleString(document.documentElement.lang);
     clearTimeout(timer);
     timer = setTimeout(async () => {
       const asked = ++latest;

@@ -1,0 +1,75 @@
+// One body, the same bytes at every attempt, kept on this device until it has arrived.
+// It holds an id, a version and reports. Truths and coins never come here.
+
+/** A refusal in the server's words, or status 0 for no connection; `again` when another attempt may help. */
+export class SendError extends Error {
+  constructor({ status, field = '', message = '' }) {
+    super(message);
+    Object.assign(this, { status, field, again: [0, 408, 425, 429].includes(status) || status >= 500 });
+  }
+}
+
+/** The text that is posted; it is also the text that is shown. */
+export function writeBody(id, version, reports) {
+  return `{\n  "id": "${id}",\n  "version": "${version}",\n  "reports": [${reports.join(', ')}]\n}`;
+}
+
+/** Post `body` until it is acknowledged; throws a SendError when refused, or after `attempts`. Times in ms. */
+export async function send(url, body, { language, attempts = 6, pause = 500, longest = 8000, patience = 20000, onRetry } = {}) {
+  for (let attempt = 1; ; attempt += 1) {
+    const outcome = await post(url, body, language, patience);
+    if (outcome.status === 200 || outcome.status === 201) return outcome;
+    const error = new SendError(outcome);
+    if (!error.again || attempt === attempts) throw error;
+    onRetry?.(attempt);
+    // Between half and the whole of a growing pause. Math.random knows nothing of the answers.
+    const wait = Math.min(longest, pause * 2 ** (attempt - 1)) * (1 + Math.random()) / 2;
+    await new Promise((resume) => setTimeout(resume, wait));
+  }
+}
+
+async function post(url, body, language, patience) {
+  const stop = new AbortController();
+  const timer = setTimeout(() => stop.abort(), patience);
+  const headers = { 'content-type': 'application/json', ...(language && { 'accept-language': language }) };
+  try {
+    const answer = await fetch(url, {
+      method: 'POST', body, headers, signal: stop.signal, credentials: 'omit', referrerPolicy: 'no-referrer', cache: 'no-store',
+    });
+    // The status decides: a success whose body is lost is a success.
+    const content = answer.ok ? null : await answer.json().catch(() => null);
+    return { ...content?.error, status: answer.status };
+  } catch {
+    return { status: 0 };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const key = (slug) => `moneda:${slug}`;
+
+/** {pending: body}, {sent: version} or {}. */
+export function recall(slug) {
+  const text = withStorage((storage) => storage.getItem(key(slug)));
+  try {
+    const { sent, id, reports } = JSON.parse(text);
+    if (typeof sent === 'string') return { sent };
+    if (typeof id === 'string' && Array.isArray(reports)) return { pending: text };
+  } catch {
+    // Nothing there, or not ours.
+  }
+  return {};
+}
+
+export const keep = (slug, body) => withStorage((storage) => storage.setItem(key(slug), body));
+export const markSent = (slug, version) => keep(slug, JSON.stringify({ sent: version }));
+export const erase = (slug) => withStorage((storage) => storage.removeItem(key(slug)));
+
+/** A private window may forbid storage: then nothing is remembered, and the survey goes on. */
+function withStorage(use) {
+  try {
+    return use(localStorage);
+  } catch {
+    return null;
+  }
+}

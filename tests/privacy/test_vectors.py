@@ -1,0 +1,72 @@
+"""The vectors that `node --test` reads too: one design, one meaning, in both languages."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from server.privacy.designs import Design, coin_flip, round_up
+from server.privacy.estimators import estimate_shares
+
+VECTORS: dict[str, Any] = json.loads(
+    (Path(__file__).parents[1] / "vectors" / "designs.json").read_text("utf-8")
+)
+DESIGNS = {entry["name"]: entry for entry in VECTORS["designs"]}
+REFUSED_FOR_ROWS = [entry for entry in VECTORS["designs"] if entry["refused_for"] == "rows"]
+SOUND = [entry for entry in VECTORS["designs"] if entry["refused_for"] is None]
+
+
+def name_of(entry: dict[str, Any]) -> str:
+    return str(entry.get("name") or f"{entry['design']} {entry.get('counts', '')}")
+
+
+@pytest.mark.parametrize("entry", SOUND, ids=name_of)
+def test_epsilon_is_shown_rounded_up(entry: dict[str, Any]) -> None:
+    assert round_up(Design(entry["weights"]).epsilon) == entry["epsilon_shown"]
+
+
+@pytest.mark.parametrize("entry", REFUSED_FOR_ROWS, ids=name_of)
+def test_rows_that_do_not_sum_to_two_to_the_32_are_refused(entry: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="weights"):
+        Design(entry["weights"])
+
+
+def test_an_epsilon_that_the_weights_do_not_give_differs_from_ours() -> None:
+    for entry in VECTORS["designs"]:
+        if entry["refused_for"] == "epsilon":
+            try:
+                epsilon = round_up(Design(entry["weights"]).epsilon)
+            except ValueError:  # an infinite loss has no epsilon at all
+                continue
+            assert epsilon != entry["epsilon_shown"]
+
+
+def test_truth_and_coin_give_the_same_report_as_in_the_browser() -> None:
+    reports = [
+        int(Design(DESIGNS[entry["design"]]["weights"]).report([entry["truth"]], [entry["coin"]])[0])
+        for entry in VECTORS["reports"]
+    ]
+    assert reports == [entry["report"] for entry in VECTORS["reports"]]
+    assert len(reports) >= 100
+
+
+@pytest.mark.parametrize("entry", VECTORS["estimates"], ids=name_of)
+def test_counts_give_the_estimate(entry: dict[str, Any]) -> None:
+    estimate = estimate_shares(entry["counts"], Design(DESIGNS[entry["design"]]["weights"]))
+    assert estimate.shares[1] == pytest.approx(entry["share"], abs=1e-12)
+    assert estimate.standard_errors[1] == pytest.approx(entry["standard_error"], rel=1e-12)
+    assert estimate.intervals[1] == pytest.approx(entry["wilson"], abs=1e-12)
+    assert estimate.impossible is entry["impossible"]
+
+
+def test_named_designs_have_the_weights_of_the_vectors() -> None:
+    assert coin_flip(0.25).weights.tolist() == DESIGNS["two fair coins, gamma 1/4"]["weights"]
+    # Elsewhere the vectors round to the nearest and `coin_flip` toward privacy: one unit at most.
+    for name, gamma in (
+        ("gamma 1/100", 0.01),
+        ("gamma 1/10", 0.1),
+        ("gamma 2/5", 0.4),
+        ("gamma 49/100", 0.49),
+    ):
+        assert abs(coin_flip(gamma).weights - DESIGNS[name]["weights"]).max() <= 1
