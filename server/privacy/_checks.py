@@ -1,7 +1,11 @@
 """Checks of arguments, in one wording: the name, the range, the value."""
 
 import math
+import operator
 from collections.abc import Collection
+from fractions import Fraction
+from numbers import Rational, Real
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -9,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 def whole_numbers(name: str, values: ArrayLike) -> NDArray[np.int64]:
     """An int64 array; floats are refused even where they are whole, because they may have been rounded."""
-    array = np.asarray(values)
+    array = any_array(name, values)
     if array.dtype.kind not in "iu":
         raise ValueError(f"{name} must be whole numbers; their type is {array.dtype}")
     if array.dtype == np.uint64 and array.size and int(array.max()) > np.iinfo(np.int64).max:
@@ -24,32 +28,32 @@ def check_range(name: str, values: NDArray[np.int64], low: int, high: int) -> No
         raise ValueError(f"{name} must be in [{low}, {high}]; one is {int(values[outside][0])}")
 
 
-def probability(name: str, value: float, *, open_interval: bool = False) -> float:
+def probability(name: str, value: float | Fraction, *, open_interval: bool = False) -> float:
     """A number in [0, 1], or in (0, 1)."""
-    if open_interval and not 0 < value < 1:
+    if open_interval and not (_is_number(value) and 0 < value < 1):
         raise ValueError(f"{name} must be in the open interval (0, 1); it is {value!r}")
-    if not 0 <= value <= 1:
+    if not (_is_number(value) and 0 <= value <= 1):
         raise ValueError(f"{name} must be in [0, 1]; it is {value!r}")
     return float(value)
 
 
-def positive(name: str, value: float) -> float:
+def positive(name: str, value: float | Fraction) -> float:
     """A finite number above 0."""
-    if not 0 < value < math.inf:
+    if not (_is_number(value) and 0 < value < math.inf):
         raise ValueError(f"{name} must be positive and finite; it is {value!r}")
     return float(value)
 
 
 def counts(name: str, values: ArrayLike, shape: tuple[int, ...] | None = None) -> NDArray[np.int64]:
     """Non-negative whole numbers with a positive sum."""
-    array = np.asarray(values)
+    array = any_array(name, values)
     if shape is not None and array.shape != shape:
         raise ValueError(f"{name} must have shape {shape}; their shape is {array.shape}")
     if array.dtype.kind not in "iu":
         raise ValueError(f"{name} must be whole numbers; they are {array.tolist()!r}")
     if (array < 0).any():
         raise ValueError(f"{name} must not be negative; they are {array.tolist()!r}")
-    if array.sum() == 0:
+    if not array.any():  # a sum of huge counts can wrap round to 0
         raise ValueError(f"{name} must have a positive sum; they are all 0")
     return whole_numbers(name, array)
 
@@ -59,3 +63,46 @@ def option(name: str, value: str, allowed: Collection[str]) -> str:
     if value not in allowed:
         raise ValueError(f"{name} must be one of {', '.join(allowed)}; it is {value!r}")
     return value
+
+
+def real_numbers(name: str, values: ArrayLike) -> NDArray[np.float64]:
+    """A float64 array of finite numbers, at least one."""
+    array = any_array(name, values)
+    if array.dtype.kind not in "iuf":
+        raise ValueError(f"{name} must be numbers; their type is {array.dtype}")
+    if array.size == 0:
+        raise ValueError(f"{name} must have at least one entry; their shape is {array.shape}")
+    array = array.astype(np.float64)
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} must be finite; one is {float(array[~np.isfinite(array)][0])!r}")
+    return array
+
+
+def whole_number(name: str, value: int, low: int, high: int | None = None) -> int:
+    """One whole number in [low, high], or from low up; True and 2.0 are not whole numbers."""
+    allowed = f"a whole number in [{low}, {high}]" if high is not None else f"a whole number from {low} up"
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise ValueError(f"{name} must be {allowed}; it is {value!r}") from None
+    if isinstance(value, bool) or number < low or (high is not None and number > high):
+        raise ValueError(f"{name} must be {allowed}; it is {value!r}")
+    return number
+
+
+def exact_probability(name: str, value: float | Fraction) -> Fraction:
+    """A number in the open interval (0, 1) as the fraction that it is."""
+    number = probability(name, value, open_interval=True)
+    return Fraction(value) if isinstance(value, Rational) else Fraction(number)
+
+
+def any_array(name: str, values: ArrayLike) -> NDArray[Any]:
+    """What NumPy makes of the values; rows of different lengths are refused by name."""
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise ValueError(f"{name} must have rows of one length; they are {values!r}") from None
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, Real)

@@ -1,29 +1,16 @@
-"""Designs: what a respondent's browser draws from and what the estimator inverts.
-
-A *design* is a matrix of integers whose rows sum to 2**32. Row x, column y, divided by
-2**32, is the exact probability that a person whose truth is x sends the report y. The
-browser compares one 32-bit coin with these integers, so there is no rounding between
-what is promised, what is drawn and what is estimated.
-
-References
-----------
-Warner, S. L. (1965). Randomized response: a survey technique for eliminating evasive
-answer bias. *JASA* 60, 63-69.
-Dwork, C. and Roth, A. (2014). *The Algorithmic Foundations of Differential Privacy*.
-"""
+"""The class `Design`: an integer matrix and what follows from it."""
 
 import math
-import os
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, Decimal, localcontext
 from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-TOTAL = 1 << 32
-"""What every row of a design sums to: the number of values of one coin."""
+from server.privacy._checks import check_range, whole_numbers
+from server.privacy.designs.coins import TOTAL, reports_of
+from server.privacy.designs.rounding import apportion, log_from_above
 
 _ODDS_PEOPLE = (100, 1_000, 10_000, 100_000, 1_000_000)
 
@@ -87,11 +74,7 @@ class Design:
         """
         columns = [column for column in self.weights.T.tolist() if max(column) > 0]
         worst = max(Fraction(max(column), min(column)) for column in columns)
-        with localcontext() as context:
-            context.prec = 60
-            exact = (Decimal(worst.numerator) / Decimal(worst.denominator)).ln()
-            nearest = float(exact)
-            return nearest if Decimal(nearest) >= exact else math.nextafter(nearest, math.inf)
+        return log_from_above(worst)
 
     @cached_property
     def odds(self) -> Odds:
@@ -104,29 +87,46 @@ class Design:
         people = next(
             (size for size in _ODDS_PEOPLE if int(possible.min()) * size * 2 >= TOTAL), _ODDS_PEOPLE[-1]
         )
-        return Odds(people, tuple(_apportion(row, people) for row in self.weights.tolist()))
+        return Odds(people, tuple(tuple(apportion(row, people)) for row in self.weights.tolist()))
 
     def odds_label(self) -> str:
-        """The odds of a yes/no design as one English sentence.
+        """The odds in English: two sentences for a yes/no design, otherwise one for each truth.
 
-        Raises
-        ------
-        ValueError
-            If the design is not 2 x 2.
+        Truths and reports of other designs are called by their numbers, from 1; where all
+        options are treated alike, one sentence says it for all.
 
         Examples
         --------
-        >>> coin_flip(0.25).odds_label()
+        >>> Design([[3 << 30, 1 << 30], [1 << 30, 3 << 30]]).odds_label()
         'Of 100 people who enter No, 25 are recorded as Yes. Of 100 who enter Yes, 75 are.'
+        >>> half, rest = 1 << 31, 1 << 30
+        >>> Design([[half, rest, rest], [rest, half, rest], [rest, rest, half]]).odds_label()
+        'Of 100 people who choose an option, 50 are recorded with it and the other 50 evenly with the other 2 options.'
         """
-        if self.weights.shape != (2, 2):
-            raise ValueError(f"odds_label needs a design of shape (2, 2); this one is {self.weights.shape}")
-        (_, no_as_yes), (_, yes_as_yes) = self.odds.counts
-        people = f"{self.odds.people:,}"
-        return (
-            f"Of {people} people who enter No, {no_as_yes:,} are recorded as Yes. "
-            f"Of {people} who enter Yes, {yes_as_yes:,} are."
+        counts, people = self.odds.counts, f"{self.odds.people:,}"
+        if self.weights.shape == (2, 2):
+            (_, no_as_yes), (_, yes_as_yes) = counts
+            return (
+                f"Of {people} people who enter No, {no_as_yes:,} {'is' if no_as_yes == 1 else 'are'} recorded as Yes. "
+                f"Of {people} who enter Yes, {yes_as_yes:,} {'is' if yes_as_yes == 1 else 'are'}."
+            )
+        if self._treats_options_alike():
+            return (
+                f"Of {people} people who choose an option, {counts[0][0]:,} are recorded with it and the other "
+                f"{self.odds.people - counts[0][0]:,} evenly with the other {len(counts) - 1} options."
+            )
+        return " ".join(
+            f"Of {people} people who enter {truth}, "
+            + ", ".join(f"{count:,} are recorded as {report}" for report, count in enumerate(row, 1) if count)
+            + "."
+            for truth, row in enumerate(counts, 1)
         )
+
+    def _treats_options_alike(self) -> bool:
+        keep, lie = self.weights[0, 0], self.weights[0, 1]
+        rows, columns = self.weights.shape
+        alike = np.where(np.eye(rows, columns, dtype=np.bool_), keep, lie)
+        return rows == columns and np.array_equal(self.weights, alike)
 
     def posterior(self, prior: ArrayLike) -> float | NDArray[np.float64]:
         """What an observer believes after seeing a report (Bayes' rule).
@@ -153,7 +153,7 @@ class Design:
 
         Examples
         --------
-        >>> coin_flip(0.25).posterior(0.1)
+        >>> Design([[3 << 30, 1 << 30], [1 << 30, 3 << 30]]).posterior(0.1)
         0.25
         """
         beliefs = np.asarray(prior, dtype=np.float64)
@@ -176,7 +176,7 @@ class Design:
         """Reports sent by people with these truths and coins.
 
         The Python twin of `client/randomize.js`, held equal to it by
-        `tests/vectors/randomize.json`: the first column whose cumulated weight exceeds
+        `tests/vectors/designs.json`: the first column whose cumulated weight exceeds
         the coin.
 
         Parameters
@@ -196,80 +196,14 @@ class Design:
         ValueError
             If a truth or a coin is outside its range or the lengths differ.
         """
-        rows, draws = _whole_numbers("truths", truths), _whole_numbers("coins", coins)
-        if rows.shape != draws.shape or rows.ndim != 1:
-            raise ValueError(
-                f"truths and coins must be two vectors of one length; they are {rows.shape} and {draws.shape}"
-            )
-        _check_range("truths", rows, self.weights.shape[0] - 1)
-        _check_range("coins", draws, TOTAL - 1)
-        thresholds = self.weights.cumsum(axis=1)[:, :-1]
-        reports = np.zeros(rows.shape, dtype=np.uint8)
-        for column in thresholds.T:
-            reports += column[rows] <= draws
-        return reports
-
-
-def coin_flip(gamma: float) -> Design:
-    """Report the truth with probability 1/2 + gamma, the opposite with 1/2 - gamma.
-
-    Parameters
-    ----------
-    gamma : float
-        In the open interval (0, 1/2). 1/4 is two fair coins: the first says "tell the
-        truth" with probability 1/2, otherwise the second decides.
-
-    Returns
-    -------
-    Design
-        Shape (2, 2), ordered (no, yes). The chance of the truth is rounded down to a
-        multiple of 2**-32, so that the privacy loss never exceeds
-        ln((1/2 + gamma) / (1/2 - gamma)).
-
-    Raises
-    ------
-    ValueError
-        If gamma is outside (0, 1/2), or so small that 32-bit coins cannot tell the
-        two answers apart.
-
-    References
-    ----------
-    Warner (1965), with p = 1/2 + gamma; Dwork and Roth (2014), section 3.2.
-
-    Examples
-    --------
-    >>> coin_flip(0.25).weights.tolist()
-    [[3221225472, 1073741824], [1073741824, 3221225472]]
-    """
-    if not 0 < gamma < 0.5:
-        raise ValueError(f"gamma must be in the open interval (0, 1/2); it is {gamma!r}")
-    truth = math.floor((Fraction(1, 2) + Fraction(gamma)) * TOTAL)
-    if truth == TOTAL // 2:
-        raise ValueError(f"gamma must be in (0, 1/2) and at least 2**-32; it is {gamma!r}")
-    return Design([[truth, TOTAL - truth], [TOTAL - truth, truth]])
-
-
-def draw_coins(n: int) -> NDArray[np.uint32]:
-    """Draw n coins, uniform on {0, ..., 2**32 - 1}, from the operating system's generator."""
-    return np.frombuffer(os.urandom(4 * n), dtype=np.uint32)
-
-
-def round_up(epsilon: float, decimals: int = 4) -> float:
-    """Round a privacy loss up for display, so that it is never shown smaller than it is.
-
-    Examples
-    --------
-    >>> round_up(coin_flip(0.25).epsilon)
-    1.0987
-    """
-    return float(Decimal(epsilon).quantize(Decimal(1).scaleb(-decimals), rounding=ROUND_CEILING))
+        return reports_of(self.weights, truths, coins)
 
 
 def _checked_weights(weights: ArrayLike) -> NDArray[np.int64]:
-    matrix = _whole_numbers("weights", weights)
+    matrix = whole_numbers("weights", weights)
     if matrix.ndim != 2 or min(matrix.shape) < 2:
         raise ValueError(f"weights must have at least 2 rows and 2 columns; their shape is {matrix.shape}")
-    _check_range("weights", matrix, TOTAL)
+    check_range("weights", matrix, 0, TOTAL)
     for row, total in enumerate(matrix.sum(axis=1).tolist()):
         if total != TOTAL:
             raise ValueError(f"row {row} of the weights must sum to 2**32 = {TOTAL}; it sums to {total}")
@@ -282,27 +216,3 @@ def _checked_weights(weights: ArrayLike) -> NDArray[np.int64]:
     matrix = matrix.copy()
     matrix.setflags(write=False)
     return matrix
-
-
-def _whole_numbers(name: str, values: ArrayLike) -> NDArray[np.int64]:
-    array = np.asarray(values)
-    if array.dtype.kind not in "iu":
-        raise ValueError(f"{name} must be whole numbers; their type is {array.dtype}")
-    if array.dtype == np.uint64 and array.size and int(array.max()) > np.iinfo(np.int64).max:
-        raise ValueError(f"{name} must be at most 2**63 - 1; the largest is {int(array.max())}")
-    return array.astype(np.int64)
-
-
-def _check_range(name: str, values: NDArray[np.int64], high: int) -> None:
-    outside = (values < 0) | (values > high)
-    if outside.any():
-        raise ValueError(f"{name} must be in [0, {high}]; one is {int(values[outside][0])}")
-
-
-def _apportion(row: list[int], people: int) -> tuple[int, ...]:
-    """Share `people` out in proportion to a row (largest remainders, so that it adds up)."""
-    counts = [weight * people // TOTAL for weight in row]
-    remainders = sorted(range(len(row)), key=lambda y: (-(row[y] * people % TOTAL), y))
-    for y in remainders[: people - sum(counts)]:
-        counts[y] += 1
-    return tuple(counts)

@@ -1,0 +1,36 @@
+"""Planning: how many respondents a question needs, and what its privacy costs.
+
+Every share is the *true* share; the design turns it into the share of "yes" reports. Sizes
+are exact integers without an upper limit: the smallest n that reaches what is asked for,
+found by evaluating n and n - 1. The margins and powers themselves are normal
+approximations, as everywhere in sample-size planning: with fewer than some tens of expected
+"yes" and "no" reports, check them against `estimators`.
+
+References
+----------
+Fleiss, J. L., Levin, B. and Paik, M. C. (2003). *Statistical Methods for Rates and
+Proportions*, 3rd edition, chapter 4. Wiley.
+Ulrich, R., Schröter, H., Striegel, H. and Simon, P. (2012). Asking sensitive questions: a
+statistical power analysis of randomized response models. *Psychological Methods* 17, 623-641.
+"""
+
+from server.privacy.planning.one_sample import margin, power, respondents_for_margin, respondents_for_power
+from server.privacy.planning.price import price_of_privacy
+from server.privacy.planning.two_samples import (
+    margin_two_samples,
+    power_two_samples,
+    respondents_for_margin_two_samples,
+    respondents_for_power_two_samples,
+)
+
+__all__ = [
+    "margin",
+    "margin_two_samples",
+    "power",
+    "power_two_samples",
+    "price_of_privacy",
+    "respondents_for_margin",
+    "respondents_for_margin_two_samples",
+    "respondents_for_power",
+    "respondents_for_power_two_samples",
+]
