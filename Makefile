@@ -2,6 +2,7 @@
 
 PYTHON ?= python3
 VENV   ?= .venv
+BENCH_VENV ?= .venv-bench
 JOBS   ?= 2
 
 PY := $(VENV)/bin/python
@@ -10,7 +11,7 @@ PIP := $(PY) -m pip --disable-pip-version-check -qq
 SOURCES := server tests
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test lint python-tests client-tests chromium format screenshots messages lock clean
+.PHONY: help run demo test lint python-tests client-tests chromium format screenshots bench-privacy messages lock clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "  %-18s %s\n", $$1, $$2 }'
@@ -63,6 +64,9 @@ format: $(VENV)/.tests-installed ## Rewrite Python files in the house style
 screenshots: $(VENV)/.tests-installed chromium ## Take the README's screenshots again
 	$(PY) -m tests.browser.screenshots
 
+bench-privacy: $(BENCH_VENV)/.installed ## Times of the privacy library beside those of its peers, which get an environment of their own
+	$(BENCH_VENV)/bin/python -m tests.benchmarks.privacy
+
 # --- Words and versions --------------------------------------------------------
 
 TRANSLATIONS := server/translations
@@ -82,13 +86,14 @@ messages: $(VENV)/.installed ## Collect texts into the catalogue of each languag
 UV_COMPILE = UV_CUSTOM_COMPILE_COMMAND='make lock' $(PY) -m uv --quiet --no-config pip compile --upgrade \
   --universal --python-version 3.11 --fork-strategy fewest --generate-hashes --no-emit-index-url --no-emit-find-links
 
-lock: $(VENV)/.installed ## Choose the newest versions that fit pyproject.toml and write both requirements.txt
+lock: $(VENV)/.installed ## Choose the newest versions that fit pyproject.toml and write every requirements.txt
 	$(PIP) install uv
 	$(UV_COMPILE) --output-file requirements.txt pyproject.toml
 	$(UV_COMPILE) --output-file tests/requirements.txt --constraints requirements.txt --group test
+	$(UV_COMPILE) --output-file tests/benchmarks/requirements.txt --constraints requirements.txt tests/benchmarks/requirements.in
 
 clean: ## Remove what was installed and built here; data stays
-	rm -rf $(VENV) $(NODE_MODULES) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(BENCH_VENV) $(NODE_MODULES) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	find server tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # --- Installing ----------------------------------------------------------------
@@ -117,6 +122,13 @@ $(VENV)/.installed: requirements.txt | $(PY)
 $(VENV)/.tests-installed: tests/requirements.txt $(VENV)/.installed
 	@echo "Installing what the tests need (tests/requirements.txt)"
 	@$(PIP) install --require-hashes --requirement tests/requirements.txt
+	@touch $@
+
+$(BENCH_VENV)/.installed: requirements.txt tests/benchmarks/requirements.txt | $(PY)
+	@echo "Installing Moneda and what it is measured against (tests/benchmarks/requirements.txt) in $(BENCH_VENV)"
+	@$(PY) -m venv --clear $(BENCH_VENV)
+	@$(BENCH_VENV)/bin/python -m pip --disable-pip-version-check -qq install --require-hashes \
+	  --requirement requirements.txt --requirement tests/benchmarks/requirements.txt
 	@touch $@
 
 $(NODE_MODULES)/.installed: tests/package.json tests/package-lock.json

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, binomtest
 
-from server.privacy.designs import TOTAL, Design, coin_flip
+from server.privacy.designs import TOTAL, Design, coin_flip, k_ary
 from server.privacy.estimators import estimate_shares, impossible_share_test
 
 
@@ -100,6 +100,18 @@ def test_the_impossible_share_test_is_the_exact_binomial_tail(
     assert p == pytest.approx(expected, rel=1e-9)
 
 
+def test_the_impossible_share_test_holds_for_any_number_of_reports() -> None:
+    # A thousand million million reports, one standard error below the limit of 1/4: the normal tail.
+    n = 10**15
+    yes = n // 4 - round(math.sqrt(n * 3 / 16))
+    assert impossible_share_test([n - yes, yes], coin_flip(0.25)) == pytest.approx(0.15866, abs=1e-4)
+
+
+def test_the_impossible_share_test_is_for_yes_no_designs() -> None:
+    with pytest.raises(ValueError, match=r"design must have shape \(2, 2\); it has \(3, 3\)"):
+        impossible_share_test([1, 2, 3], k_ary(3, 1.0))
+
+
 def test_a_possible_share_needs_no_excuse() -> None:
     assert impossible_share_test([600, 400], coin_flip(0.25)) == 1.0
 
@@ -117,9 +129,11 @@ def test_a_possible_share_needs_no_excuse() -> None:
         ({"confidence": 0}, r"open interval \(0, 1\)"),
         ({"confidence": 1}, r"open interval \(0, 1\)"),
         ({"confidence": math.nan}, r"open interval \(0, 1\)"),
-        ({"interval": "jeffreys"}, "one of wilson, wald"),
+        ({"interval": "jeffreys"}, "one of wilson, exact, wald; it is 'jeffreys'"),
+        ({"counts": [2**53, 1]}, r"sum in \[1, 2\*\*53\]"),
+        ({"counts": [2**63 - 1, 2**63 - 1]}, r"sum in \[1, 2\*\*53\]"),
         ({"design": Design([[TOTAL // 2] * 2] * 2)}, "tell the two answers apart"),
-        ({"design": Design([[TOTAL // 2, TOTAL // 4, TOTAL // 4]] * 2)}, r"shape \(2, 2\)"),
+        ({"design": Design([[TOTAL // 2, TOTAL // 4, TOTAL // 4]] * 2)}, "2 truths apart .* rank is 1"),
     ],
 )
 def test_bad_arguments_are_refused_by_name(arguments: dict[str, Any], message: str) -> None:

@@ -1,0 +1,50 @@
+"""Estimators: from counts of noisy reports to unbiased statements about true answers.
+
+Everything here is a function of designs and of counts; nothing looks at single
+responses. Estimates are never clipped: a share below 0 or above 1 is information about
+chance (or about respondents who did not follow the design) and is flagged instead.
+
+References
+----------
+Warner, S. L. (1965). Randomized response: a survey technique for eliminating evasive
+answer bias. *JASA* 60, 63-69.
+Blair, G., Imai, K. and Zhou, Y.-Y. (2015). Design and analysis of the randomized
+response technique. *JASA* 110, 1304-1319.
+"""
+
+from server.privacy.estimators.association import Association, Measure
+from server.privacy.estimators.cheating import CheatingTest, cheating_test
+from server.privacy.estimators.diagnostics import manipulation_bound
+from server.privacy.estimators.joint import JointEstimate, estimate_joint
+from server.privacy.estimators.likelihood import LikelihoodEstimate, maximum_likelihood
+from server.privacy.estimators.limits import INTERVALS
+from server.privacy.estimators.means import MeanEstimate, estimate_mean
+from server.privacy.estimators.prevalence import UnknownPrevalenceEstimate, estimate_unknown_prevalence
+from server.privacy.estimators.regression import LikelihoodRatioTest, LogisticRegression, logistic_regression
+from server.privacy.estimators.sequences import ConfidenceSequence, confidence_sequence
+from server.privacy.estimators.shares import ShareEstimate, estimate_shares, impossible_share_test
+
+__all__ = [
+    "INTERVALS",
+    "Association",
+    "CheatingTest",
+    "ConfidenceSequence",
+    "JointEstimate",
+    "LikelihoodEstimate",
+    "LikelihoodRatioTest",
+    "LogisticRegression",
+    "MeanEstimate",
+    "Measure",
+    "ShareEstimate",
+    "UnknownPrevalenceEstimate",
+    "cheating_test",
+    "confidence_sequence",
+    "estimate_joint",
+    "estimate_mean",
+    "estimate_shares",
+    "estimate_unknown_prevalence",
+    "impossible_share_test",
+    "logistic_regression",
+    "manipulation_bound",
+    "maximum_likelihood",
+]

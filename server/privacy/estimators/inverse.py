@@ -1,0 +1,104 @@
+"""The linear algebra of a design: checked counts in, unbiased shares out."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from server.privacy._checks import counts as checked_counts
+from server.privacy.designs import Design
+
+MOST_REPORTS = 1 << 53
+"""Counts up to here are exact as floats."""
+
+
+def checked_reports(counts: ArrayLike, design: Design, name: str = "counts") -> NDArray[np.int64]:
+    """Counts of the reports of a design, shape (m,).
+
+    Raises
+    ------
+    ValueError
+        If they are not m non-negative whole numbers with a sum in [1, 2**53], or if a
+        report was counted that no truth can send.
+    """
+    return checked_tally(counts, (design,), name)
+
+
+def checked_tally(counts: ArrayLike, designs: tuple[Design, ...], name: str) -> NDArray[np.int64]:
+    """Counts of the joint reports of several designs, shape (m1, m2, ...); raises as `checked_reports`."""
+    reports = checked_counts(name, counts, tuple(design.weights.shape[1] for design in designs))
+    if sum(reports.ravel().tolist()) > MOST_REPORTS:
+        raise ValueError(f"{name} must have a sum in [1, 2**53]; it is {sum(reports.ravel().tolist())}")
+    for axis, design in enumerate(designs):
+        others = tuple(other for other in range(reports.ndim) if other != axis)
+        undeclared = (reports.sum(axis=others) > 0) & ~possible_reports(design)
+        if undeclared.any():
+            raise ValueError(
+                f"{name} must be 0 for reports that no truth can send; report {int(undeclared.argmax())} has "
+                f"{int(reports.sum(axis=others)[undeclared.argmax()])}"
+            )
+    return reports
+
+
+def possible_reports(design: Design) -> NDArray[np.bool_]:
+    """Which reports some truth can send, shape (m,)."""
+    return np.asarray(design.weights.sum(axis=0) > 0)
+
+
+def require_yes_no(design: Design, name: str = "design") -> None:
+    """Refuse a design that is not 2 x 2 or whose two rows are equal."""
+    if design.weights.shape != (2, 2):
+        raise ValueError(f"{name} must have shape (2, 2); it has {design.weights.shape}")
+    if design.weights[0, 1] == design.weights[1, 1]:
+        raise ValueError(f"{name} must tell the two answers apart; its rows are equal")
+
+
+def left_inverse(design: Design) -> NDArray[np.float64]:
+    """The estimator as a matrix: `left_inverse(design) @ observed` are the unbiased shares.
+
+    With as many reports as truths it is the inverse of P^T. With more reports it is the
+    weighted least-squares solution whose weights are the multinomial covariance of the
+    reports *when every truth is equally frequent*. Weights taken from the observed counts
+    would make the estimator non-linear, and so biased, and the margins of a joint table
+    would no longer equal the separate estimates; `maximum_likelihood` is the efficient
+    estimator for such designs.
+
+    Parameters
+    ----------
+    design : Design
+        Shape (k, m) with m >= k.
+
+    Returns
+    -------
+    ndarray, shape (k, m)
+        Its columns sum to 1, those of impossible reports are 0.
+
+    Raises
+    ------
+    ValueError
+        If the design is singular, that is, two mixtures of truths give the same reports.
+    """
+    matrix = design.matrix
+    truths = matrix.shape[0]
+    possible = possible_reports(design)
+    used = matrix[:, possible]
+    if matrix.shape == (2, 2):
+        require_yes_no(design)  # in whole numbers: a tiny difference is still one
+    elif np.linalg.matrix_rank(used) < truths:
+        raise ValueError(
+            f"design must tell its {truths} truths apart (be of rank {truths}); "
+            f"its rank is {np.linalg.matrix_rank(used)}"
+        )
+    inverse = np.zeros(matrix.shape)
+    if used.shape[1] == truths:
+        inverse[:, possible] = np.linalg.inv(used.T)
+    else:
+        roots = np.sqrt(used.mean(axis=0))
+        inverse[:, possible] = np.linalg.pinv((used / roots).T) / roots
+    return inverse
+
+
+def covariance(inverse: NDArray[np.float64], observed: NDArray[np.float64], n: int) -> NDArray[np.float64]:
+    """The unbiased covariance of `inverse @ observed`, infinite when n is 1."""
+    if n == 1:
+        return np.full((inverse.shape[0],) * 2, np.inf)
+    centred = inverse - (inverse @ observed)[:, None]
+    return np.asarray((centred * observed) @ centred.T / (n - 1))

@@ -1,0 +1,209 @@
+"""Confidence limits for a share, and for a weighted sum of the shares of several reports.
+
+Every estimate of this package is a sum of values, one per report: a yes/no share has two
+values, so that its limits are those of one binomial share, carried along; a share of a
+larger design may have more. Both are treated here, and the second becomes the first
+exactly when there are two values.
+
+References
+----------
+Wilson, E. B. (1927). Probable inference, the law of succession, and statistical
+inference. *JASA* 22, 209-212.
+Clopper, C. J. and Pearson, E. S. (1934). The use of confidence or fiducial limits
+illustrated in the case of the binomial. *Biometrika* 26, 404-413.
+Blaker, H. (2000). Confidence curves and improved exact confidence intervals for discrete
+distributions. *Canadian Journal of Statistics* 28, 783-798.
+Klaschka, J. (2010). On calculation of Blaker's binomial confidence limits. *COMPSTAT*.
+Tango, T. (1998). Equivalence test and confidence interval for the difference in
+proportions for the paired-sample design. *Statistics in Medicine* 17, 891-908.
+Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about effect measures.
+*Statistics in Medicine* 27, 1693-1702.
+"""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.special import betainc, betaincc, betaincinv, ndtri
+
+INTERVALS = ("wilson", "exact", "wald")
+"""Kinds of interval that the estimators offer."""
+
+_SAME = 1e-9
+"""Values of reports closer than this, as a fraction of their range, differ by rounding alone."""
+
+
+def normal_quantile(confidence: float) -> float:
+    """The z of a two-sided interval."""
+    return -float(ndtri((1 - confidence) / 2))
+
+
+def wilson_limits(yes: float, n: float, confidence: float) -> tuple[float, float]:
+    """Wilson's score limits for a share of which `yes` of `n` were seen."""
+    z, share = normal_quantile(confidence), yes / n
+    centre = (share + z * z / (2 * n)) / (1 + z * z / n)
+    half = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n)
+    return max(centre - half, 0.0), min(centre + half, 1.0)
+
+
+def blaker_limits(yes: int, n: int, confidence: float) -> tuple[float, float]:
+    """Blaker's exact limits: inside Clopper and Pearson's, covering for every share.
+
+    A share is accepted when the smaller tail of the observed count, plus the largest
+    opposite tail that is not larger, exceeds 1 - confidence. The limits are the smallest
+    and the largest accepted share (the accepted set can have gaps; filling them only
+    adds coverage).
+    """
+    return _blaker_lower(yes, n, confidence), 1 - _blaker_lower(n - yes, n, confidence)
+
+
+def linear_limits(
+    values: NDArray[np.float64], counts: NDArray[np.int64], confidence: float, interval: str
+) -> tuple[float, float]:
+    """Limits for the mean of `values[report]`, given how often each report was seen.
+
+    Parameters
+    ----------
+    values : ndarray, shape (m,)
+        Of all reports that can occur, seen or not.
+    counts : ndarray of int, shape (m,)
+        Non-negative with a positive sum n.
+    confidence : float
+        In (0, 1).
+    interval : {"wilson", "exact", "wald"}
+        "wilson" inverts the score test: the means whose distance from the observed one is
+        at most z standard errors, the standard error being that of the likeliest
+        distribution of reports with that mean (Wilson 1927 for two values, Tango 1998 for
+        three). "exact" writes the mean as a sum of shares "report worth at least v",
+        one per step between distinct values, and adds Blaker's limits for them, at
+        confidence 1 - (1 - confidence) / steps each (Bonferroni): guaranteed, and wide
+        when there are many steps. "wald" is the estimate plus and minus z standard errors.
+
+    Returns
+    -------
+    tuple of float
+    """
+    n = int(counts.sum())
+    bottom, top = float(values.min()), float(values.max())
+    if top == bottom:
+        return bottom, top
+    scaled = (values - bottom) / (top - bottom)
+    scaled[scaled < _SAME] = 0
+    scaled[scaled > 1 - _SAME] = 1
+    mean = float(counts @ scaled) / n
+    if interval == "wald":
+        half = normal_quantile(confidence) * math.sqrt(float(counts @ (scaled - mean) ** 2) / n / n)
+        limits = mean - half, mean + half
+    elif interval == "exact":
+        limits = _layered_limits(scaled, counts, n, confidence)
+    elif np.all((scaled == 0) | (scaled == 1)):
+        limits = wilson_limits(int(counts[scaled == 1].sum()), n, confidence)
+    else:
+        z = normal_quantile(confidence)
+        limits = 1 - _score_upper(1 - scaled, counts, n, z), _score_upper(scaled, counts, n, z)
+    low, high = (bottom + (top - bottom) * limit for limit in limits)
+    return low, high
+
+
+def combined_limits(
+    factors: NDArray[np.float64], yes: NDArray[np.int64], n: NDArray[np.int64], confidence: float
+) -> tuple[float, float]:
+    """Limits for a weighted sum of the shares of independent groups.
+
+    Wilson's limits of each group, the distances to them squared and added (Zou and Donner
+    2008); for one group they are Wilson's own.
+    """
+    centre, below, above = 0.0, 0.0, 0.0
+    for factor, seen, size in zip(factors.tolist(), yes.tolist(), n.tolist(), strict=True):
+        share = seen / size
+        down, up = sorted(factor * (limit - share) for limit in wilson_limits(seen, size, confidence))
+        centre, below, above = centre + factor * share, below + down * down, above + up * up
+    return centre - math.sqrt(below), centre + math.sqrt(above)
+
+
+def _layered_limits(
+    scaled: NDArray[np.float64], counts: NDArray[np.int64], n: int, confidence: float
+) -> tuple[float, float]:
+    order = np.argsort(scaled)
+    ordered, seen = scaled[order], counts[order]
+    starts = np.flatnonzero(np.diff(ordered) > _SAME) + 1
+    each = 1 - (1 - confidence) / len(starts)
+    if each == 1:  # more steps than a float can share the error among
+        return 0.0, 1.0
+    low = high = 0.0
+    for start in starts.tolist():
+        step = float(ordered[start] - ordered[start - 1])
+        limits = blaker_limits(int(seen[start:].sum()), n, each)
+        low, high = low + step * limits[0], high + step * limits[1]
+    return low, high
+
+
+def _score_upper(scaled: NDArray[np.float64], counts: NDArray[np.int64], n: int, z: float) -> float:
+    """The largest mean that the score test accepts, for values in [0, 1] with 0 and 1 among them.
+
+    The likeliest distribution with a mean above the observed one is proportional to
+    observed / (1 - value + w value), w in [0, 1]; once w is 0 the rest of the mean comes
+    from the unseen report worth 1, and the equation has a closed solution.
+    """
+    seen = counts > 0
+    value, observed = scaled[seen], counts[seen] / n
+    mean = float(counts @ scaled) / n
+    if mean >= 1:
+        return 1.0
+
+    def tilted(w: float) -> tuple[float, float]:
+        chances = observed / (1 - value + w * value)
+        chances /= chances.sum()
+        centre = float(chances @ value)
+        return centre, n * (centre - mean) ** 2 - z * z * float(chances @ (value - centre) ** 2)
+
+    if value.max() < 1 and tilted(0)[1] <= 0:
+        return (mean + z * z / n) / (1 + z * z / n)
+    w = 0.5
+    while tilted(w)[1] <= 0 and w > 1e-290:
+        w *= 1e-3
+    return tilted(math.exp(_root(lambda u: -tilted(math.exp(u))[1], math.log(w), 0.0)))[0]
+
+
+def _blaker_lower(yes: int, n: int, confidence: float) -> float:
+    if yes == 0:
+        return 0.0
+    alpha = 1 - confidence
+
+    def upper_tail(share: float) -> float:
+        return float(betainc(yes, n - yes + 1, share))
+
+    def lower_tail(count: int, share: float) -> float:
+        return float(betaincc(count + 1, n - count, share)) if count >= 0 else 0.0
+
+    def accepted(share: float) -> float:
+        return upper_tail(share) + lower_tail(opposite, share) - alpha
+
+    # Clopper and Pearson's limit: the upper tail is alpha / 2 there, so at most alpha is accepted.
+    # Above it the acceptance is, until the opposite tail gains its next count, one smooth function
+    # that can cross alpha only upwards; and where it gains that count, both tails are equal and
+    # above alpha / 2. So the limit is the crossing or that point, whichever comes first.
+    nearest = float(betaincinv(yes, n - yes + 1, alpha / 2))
+    middle = float(betaincinv(yes, n - yes + 1, 0.5))
+    opposite, beyond = -1, yes - 1
+    while beyond - opposite > 1:
+        count = (opposite + beyond) // 2
+        if lower_tail(count, nearest) <= alpha / 2:
+            opposite = count
+        else:
+            beyond = count
+    gain = _root(lambda share: upper_tail(share) - lower_tail(opposite + 1, share), nearest, middle)
+    limit = _root(accepted, nearest, gain)
+    # A step outwards by more than the error of the root: the interval errs on the wide side.
+    return max(nearest, limit * (1 - 1e-12))
+
+
+def _root(function: Callable[[float], float], low: float, high: float) -> float:
+    """Where a function rises through 0; an end of [low, high] if it does not do so inside."""
+    if function(low) >= 0:
+        return low
+    if function(high) <= 0:
+        return high
+    return float(brentq(function, low, high, xtol=1e-300, rtol=1e-14, maxiter=2000))

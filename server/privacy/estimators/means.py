@@ -1,0 +1,122 @@
+"""The mean of a bounded number, from one randomised bit or from an ordered scale.
+
+References
+----------
+Duchi, J. C., Jordan, M. I. and Wainwright, M. J. (2013). Local privacy and statistical
+minimax rates. *FOCS*.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from server.privacy._checks import option, probability, real_numbers
+from server.privacy.designs import Design
+from server.privacy.estimators.inverse import checked_reports, covariance, left_inverse, possible_reports
+from server.privacy.estimators.limits import INTERVALS, linear_limits
+
+
+@dataclass(frozen=True)
+class MeanEstimate:
+    """An estimated mean.
+
+    Attributes
+    ----------
+    n : int
+        Number of reports.
+    mean : float
+        Unbiased and unclipped, in the unit of `low` and `high`.
+    standard_error : float
+        In the same unit; infinite when n is 1. It includes what stochastic rounding adds.
+    interval : tuple of float
+        Lower and upper limit, unclipped.
+    impossible : bool
+        Whether the mean is outside [low, high].
+    confidence : float
+        Of the interval.
+    kind : str
+        Of the interval: "wilson", "exact" or "wald".
+    """
+
+    n: int
+    mean: float
+    standard_error: float
+    interval: tuple[float, float]
+    impossible: bool
+    confidence: float
+    kind: str
+
+
+def estimate_mean(
+    counts: ArrayLike,
+    design: Design,
+    low: float,
+    high: float,
+    confidence: float = 0.95,
+    interval: str = "wilson",
+) -> MeanEstimate:
+    """Estimate the mean of a number in [low, high].
+
+    Parameters
+    ----------
+    counts : array_like of int, shape (m,)
+        Reports received, (low, high) for a yes/no design.
+    design : Design
+        Its k truths stand for k equally spaced values from low to high. Under a 2 x 2
+        design a number x was first rounded to high with probability
+        (x - low) / (high - low), otherwise to low; the mean is then
+        low + (high - low) * share of "high" (one bit, Duchi et al. 2013). With k > 2 it is
+        the mean of an ordered scale.
+    low, high : float
+        Finite, low < high, in the unit of the number.
+    confidence : float
+        In (0, 1).
+    interval : {"wilson", "exact", "wald"}
+        As in `estimate_shares`.
+
+    Returns
+    -------
+    MeanEstimate
+
+    Raises
+    ------
+    ValueError
+        As `estimate_shares`, or if low and high are not finite with low < high.
+
+    Examples
+    --------
+    >>> from server.privacy.designs import coin_flip
+    >>> estimate = estimate_mean([600, 400], coin_flip(0.25), low=0, high=40)
+    >>> round(estimate.mean, 6), round(estimate.standard_error, 6)
+    (12.0, 1.239975)
+    """
+    ends = [real_numbers("low", low), real_numbers("high", high)]
+    if any(end.ndim for end in ends):
+        raise ValueError(f"low and high must be single numbers; they are {low!r} and {high!r}")
+    bottom, top = (float(end) for end in ends)
+    if not (bottom < top and math.isfinite(top - bottom)):
+        raise ValueError(f"low and high must be finite with low < high; they are {low!r} and {high!r}")
+    inverse = left_inverse(design)
+    reports = checked_reports(counts, design)
+    confidence = probability("confidence", confidence, open_interval=True)
+    option("interval", interval, INTERVALS)
+    # Estimated on the scale [0, 1] and stretched at the end, so that no unit loses digits.
+    row = np.linspace(0, 1, inverse.shape[0]) @ inverse
+    n = int(reports.sum())
+    observed = reports / n
+    position, width = float(row @ observed), top - bottom
+    variance = float(covariance(row[None, :], observed, n)[0, 0])
+    possible = possible_reports(design)
+    limits = linear_limits(row[possible], reports[possible], confidence, interval)
+    rounding = 1e-13 * float(np.abs(row).max())
+    return MeanEstimate(
+        n=n,
+        mean=bottom + width * position,
+        standard_error=width * math.sqrt(variance),
+        interval=(bottom + width * limits[0], bottom + width * limits[1]),
+        impossible=not -rounding <= position <= 1 + rounding,
+        confidence=confidence,
+        kind=interval,
+    )

@@ -1,0 +1,185 @@
+"""Shares of true answers to one question, and whether the reports can be explained at all."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import betainc, betaincc
+
+from server.privacy._checks import option, probability
+from server.privacy.designs import Design
+from server.privacy.estimators.inverse import (
+    checked_reports,
+    covariance,
+    left_inverse,
+    possible_reports,
+    require_yes_no,
+)
+from server.privacy.estimators.limits import INTERVALS, linear_limits
+
+
+@dataclass(frozen=True)
+class ShareEstimate:
+    """Estimated shares of true answers.
+
+    Attributes
+    ----------
+    n : int
+        Number of reports.
+    observed : ndarray, shape (m,)
+        Shares of the reports, after the coins.
+    shares : ndarray, shape (k,)
+        Unbiased, unclipped estimates; they sum to 1.
+    standard_errors : ndarray, shape (k,)
+        Fractions; infinite when n is 1, where no variance can be estimated.
+    intervals : ndarray, shape (k, 2)
+        Lower and upper limits, unclipped; each share has its own, at `confidence`.
+    covariance : ndarray, shape (k, k)
+        Unbiased estimate of the covariance of `shares`.
+    impossible : bool
+        Whether some share is outside [0, 1], that is, whether reports came in
+        proportions that no true shares produce in expectation.
+    confidence : float
+        Of the intervals.
+    interval : str
+        Kind of the intervals.
+    """
+
+    n: int
+    observed: NDArray[np.float64]
+    shares: NDArray[np.float64]
+    standard_errors: NDArray[np.float64]
+    intervals: NDArray[np.float64]
+    covariance: NDArray[np.float64]
+    impossible: bool
+    confidence: float
+    interval: str
+
+
+def estimate_shares(
+    counts: ArrayLike, design: Design, confidence: float = 0.95, interval: str = "wilson"
+) -> ShareEstimate:
+    """Estimate the shares of true answers to a question.
+
+    Parameters
+    ----------
+    counts : array_like of int, shape (m,)
+        Reports received; (no, yes) for a yes/no question.
+    design : Design
+        The k x m design that produced them.
+    confidence : float
+        In (0, 1), of each interval by itself.
+    interval : {"wilson", "exact", "wald"}
+        Yes/no designs (and any share whose estimate gives only two values to a report, as
+        in k-ary response): the interval for the share of those reports; its limits are
+        carried through the estimator, which is monotone. "wilson" covers `confidence` on
+        average; "exact" (Blaker 2000) never less, for any n and any true share, and is
+        inside Clopper and Pearson's; "wald" under-covers and is there for comparison with
+        published analyses. Other designs: see `limits.linear_limits`; "exact" is then
+        guaranteed but wide.
+
+    Returns
+    -------
+    ShareEstimate
+
+    Raises
+    ------
+    ValueError
+        If the counts are not m non-negative whole numbers with a positive sum, count a
+        report that no truth can send, the design is singular, or another argument is out
+        of range.
+
+    Notes
+    -----
+    The shares s solve P^T s = observed, by least squares when m > k (see
+    `inverse.left_inverse`); their covariance is L (diag(o) - o o^T) L^T / (n - 1). Both
+    are exactly unbiased whatever the true shares.
+
+    Examples
+    --------
+    >>> from server.privacy.designs import coin_flip
+    >>> estimate = estimate_shares([600, 400], coin_flip(0.25))
+    >>> round(float(estimate.shares[1]), 6), round(float(estimate.standard_errors[1]), 6)
+    (0.3, 0.030999)
+    >>> estimate_shares([600, 400], coin_flip(0.25), interval="exact").intervals[1].round(4).tolist()
+    [0.2398, 0.3619]
+    """
+    inverse = left_inverse(design)
+    reports = checked_reports(counts, design)
+    confidence = probability("confidence", confidence, open_interval=True)
+    option("interval", interval, INTERVALS)
+    n = int(reports.sum())
+    observed = reports / n
+    shares = inverse @ observed
+    spread = covariance(inverse, observed, n)
+    possible = possible_reports(design)
+    return ShareEstimate(
+        n=n,
+        observed=observed,
+        shares=shares,
+        standard_errors=np.sqrt(np.diag(spread)),
+        intervals=np.array(
+            [linear_limits(row, reports[possible], confidence, interval) for row in inverse[:, possible]]
+        ),
+        covariance=spread,
+        impossible=not _possible(reports, shares, inverse, design),
+        confidence=confidence,
+        interval=interval,
+    )
+
+
+def impossible_share_test(counts: ArrayLike, design: Design) -> float:
+    """How well chance alone explains an observed share outside the design's range.
+
+    Under a yes/no design the share of "yes" reports lies, in expectation, between
+    Pr(yes | no) and Pr(yes | yes). This is the exact one-sided binomial test that it
+    lies on the nearer limit or inside.
+
+    Parameters
+    ----------
+    counts : array_like of int, shape (2,)
+        Reports received, ordered (no, yes).
+    design : Design
+        The 2 x 2 design that produced them.
+
+    Returns
+    -------
+    float
+        The p value: 1.0 when the observed share is inside the range.
+
+    Raises
+    ------
+    ValueError
+        As `estimate_shares`, or if the design is not 2 x 2.
+
+    Examples
+    --------
+    >>> from server.privacy.designs import coin_flip
+    >>> round(impossible_share_test([764, 236], coin_flip(0.25)), 2)
+    0.16
+    """
+    require_yes_no(design)
+    no, yes = checked_reports(counts, design).tolist()
+    n = no + yes
+    low, high = sorted(design.matrix[:, 1].tolist())
+    if yes < low * n:
+        return float(betaincc(yes + 1, n - yes, low))  # Pr(X <= yes), whatever n is
+    if yes > high * n:
+        return float(betainc(yes, n - yes + 1, high))  # Pr(X >= yes)
+    return 1.0
+
+
+def _possible(
+    reports: NDArray[np.int64],
+    shares: NDArray[np.float64],
+    inverse: NDArray[np.float64],
+    design: Design,
+) -> bool:
+    """Whether all shares are in [0, 1]: in whole numbers for 2 x 2, else but for rounding errors."""
+    if design.weights.shape == (2, 2):
+        low, high = sorted(design.weights[:, 1].tolist())
+        no, yes = reports.tolist()
+        total = int(design.weights[0].sum())
+        return bool(low * (no + yes) <= yes * total <= high * (no + yes))
+    rounding = 1e-13 * float(np.abs(inverse).max())
+    return bool(shares.min() >= -rounding and shares.max() <= 1 + rounding)

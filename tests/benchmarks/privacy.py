@@ -1,0 +1,185 @@
+"""What the privacy library costs, next to peers and floors measured in the same run: `make bench-privacy`.
+
+Prints times and ratios. Nothing here passes or fails: the targets are printed beside what was measured.
+Each time is the fastest of several runs, taken in turns with what it is compared with.
+"""
+
+import math
+import os
+import platform
+import sys
+import time
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from server.privacy.designs import coin_flip, draw_coins, k_ary
+from server.privacy.estimators import estimate_shares, logistic_regression
+from server.privacy.noise import geometric
+
+N = 1_000_000
+ROWS = 100_000
+ROUNDS = 7
+
+
+def peer(module: str, *names: str) -> list[Any] | None:
+    """Names from a package of the benchmark environment; says so where it cannot be had."""
+    try:
+        loaded = import_module(module)
+        return [getattr(loaded, name) for name in names]
+    except (ImportError, AttributeError) as error:
+        print(
+            f"  {module}: NOT MEASURED, cannot be imported with Python {platform.python_version()}: {error}"
+        )
+        return None
+
+
+def fastest(**actions: Callable[[], object]) -> dict[str, float]:
+    """Seconds of the fastest run of each action; one round runs each of them once."""
+    seconds = dict.fromkeys(actions, math.inf)
+    for _ in range(ROUNDS):
+        for name, action in actions.items():
+            begin = time.perf_counter()
+            action()
+            seconds[name] = min(seconds[name], time.perf_counter() - begin)
+    return seconds
+
+
+def heading(text: str) -> None:
+    print(f"\n{text}")
+
+
+def line(name: str, seconds: float, each: int = 0, versus: str = "", ratio: float | None = None) -> None:
+    cost = f"{seconds / each * 1e9:12.1f} ns each" if each else f"{seconds * 1e3:12.2f} ms"
+    print(f"  {name:<52}{cost:>22}" + (f"   {versus} {ratio:.3g}" if ratio is not None else ""))
+
+
+def tally(reports: np.ndarray, options: int) -> list[int]:
+    return [int(np.count_nonzero(reports == option)) for option in range(options)]
+
+
+def yes_no() -> None:
+    heading(f"1. Randomise and estimate {N:,} yes/no answers (target: at most 25 ns an answer)")
+    design, truths = coin_flip(0.25), np.random.default_rng().integers(0, 2, N, dtype=np.uint8)
+    coins = draw_coins(N)
+    reports = design.report(truths, coins)
+    measured = fastest(
+        floor=lambda: os.urandom(4 * N),
+        whole=lambda: estimate_shares(tally(design.report(truths, draw_coins(N)), 2), design),
+        report=lambda: design.report(truths, coins),
+        estimate=lambda: estimate_shares(tally(reports, 2), design),
+    )
+    line("floor: four random bytes each from the system", measured["floor"], N)
+    line(
+        "Moneda: coins, reports, estimate",
+        measured["whole"],
+        N,
+        "x floor",
+        measured["whole"] / measured["floor"],
+    )
+    line("  of which reports", measured["report"], N)
+    line("  of which counting and estimating", measured["estimate"], N)
+    sample = truths[:10_000].tolist()
+    if found := peer("diffprivlib.mechanisms", "Binary"):
+        mechanism = found[0](epsilon=math.log(3), value0="no", value1="yes")
+        words = ["yes" if truth else "no" for truth in sample]
+        took = fastest(peer=lambda: [mechanism.randomise(word) for word in words])["peer"]
+        line(
+            "diffprivlib Binary (randomises only)",
+            took,
+            len(sample),
+            "Moneda is 1 :",
+            took / len(sample) * N / measured["whole"],
+        )
+    if found := peer("pure_ldp.frequency_oracles.direct_encoding", "DEClient"):
+        client = found[0](epsilon=math.log(3), d=2, index_mapper=int)
+        took = fastest(peer=lambda: [client.privatise(truth) for truth in sample])["peer"]
+        line("pure-ldp DEClient (not cryptographic, randomises only)", took, len(sample), "Moneda is 1 :",
+             took / len(sample) * N / measured["whole"])  # fmt: skip
+
+
+def ten_options() -> None:
+    heading(f"2. Ten options, {N:,} answers (target: estimating takes at most 1/20 of the peers' time)")
+    design, truths = k_ary(10, 1.0), np.random.default_rng().integers(0, 10, N, dtype=np.uint8)
+    reports = design.report(truths, draw_coins(N))
+    listed = reports.tolist()
+    actions: dict[str, Callable[[], object]] = {
+        "ours": lambda: estimate_shares(tally(reports, 10), design),
+        "randomise": lambda: design.report(truths, draw_coins(N)),
+    }
+    if found := peer("pure_ldp.frequency_oracles.direct_encoding", "DEServer"):
+        server = found[0]
+
+        def pure_ldp() -> object:
+            estimator = server(epsilon=1.0, d=10, index_mapper=int)
+            estimator.aggregate_all(listed)
+            return estimator.estimate_all(range(10), suppress_warnings=True)
+
+        actions["pure-ldp DEServer"] = pure_ldp
+    if found := peer("multi_freq_ldpy.pure_frequency_oracles.GRR", "GRR_Aggregator_MI"):
+        aggregate = found[0]
+        actions["multi-freq-ldpy GRR_Aggregator_MI (clips: biased)"] = lambda: aggregate(listed, 10, 1.0)
+    measured = fastest(**actions)
+    line("Moneda: coins and reports", measured.pop("randomise"), N)
+    ours = measured.pop("ours")
+    line("Moneda: counting and estimating, with intervals", ours)
+    for name, took in measured.items():
+        line(name, took, 0, "Moneda takes 1 /", took / ours)
+
+
+def regression() -> None:
+    heading(f"3. Logistic regression, 3 covariates, {ROWS:,} rows (target: at most 1 s)")
+    rng, n = np.random.default_rng(), ROWS
+    covariates = np.column_stack([rng.normal(size=n), rng.random(n) < 0.4, rng.integers(18, 80, n)])
+    chances = 1 / (1 + np.exp(2 - covariates @ [0.5, 0.8, 0.01]))
+    truths = (rng.random(n) < chances).astype(np.uint8)
+    design = coin_flip(0.25)
+    reports = design.report(truths, draw_coins(n))
+    actions: dict[str, Callable[[], object]] = {
+        "ours": lambda: logistic_regression(reports, covariates, design)
+    }
+    if found := peer("statsmodels.api", "GLM", "add_constant", "families"):
+        model, add_constant, families = found
+        actions["peer"] = lambda: model(truths, add_constant(covariates), families.Binomial()).fit()
+    measured = fastest(**actions)
+    line("Moneda, with 4 likelihood-ratio refits", measured["ours"], 0, "x target", measured["ours"] / 1.0)
+    if "peer" in measured:
+        line("floor: statsmodels GLM, once, on the true answers", measured["peer"], 0, "Moneda is x",
+             measured["ours"] / measured["peer"])  # fmt: skip
+    print("  The R packages rr (5-8 s) and RRreg (6-7 s) are quoted here, not measured.")
+
+
+def noise() -> None:
+    heading(f"4. Geometric noise on {ROWS:,} counts (target: at most 1.2 times OpenDP's own vector call)")
+    from opendp.domains import atom_domain, vector_domain
+    from opendp.measurements import make_laplace
+    from opendp.metrics import l1_distance
+
+    counts = np.random.default_rng().integers(0, 1000, ROWS)
+    peer_call = make_laplace(vector_domain(atom_domain(T="i64")), l1_distance(T="i64"), scale=1.0)
+    listed = counts.tolist()
+    measured = fastest(
+        ours=lambda: geometric(counts, 1, 1.0),
+        array=lambda: peer_call(counts),
+        listed=lambda: peer_call(listed),
+    )
+    line("Moneda", measured["ours"])
+    line("OpenDP, given and giving what it takes fastest", measured["array"], 0, "Moneda is x",
+         measured["ours"] / measured["array"])  # fmt: skip
+    line("OpenDP, given a list", measured["listed"], 0, "Moneda is x", measured["ours"] / measured["listed"])
+
+
+def main() -> None:
+    load = ", ".join(f"{each:.1f}" for each in os.getloadavg())
+    print(
+        f"Python {platform.python_version()}, NumPy {np.__version__}, {os.cpu_count()} processors, load {load}"
+    )
+    for part in (yes_no, ten_options, regression, noise):
+        part()
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,122 @@
+"""Confidence limits: Blaker's against a search of the acceptance function, the score limits against Wilson's."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import beta, binom, multinomial
+
+from server.privacy.estimators.limits import (
+    INTERVALS,
+    blaker_limits,
+    combined_limits,
+    linear_limits,
+    wilson_limits,
+)
+
+
+def acceptance(share: float, yes: int, n: int) -> float:
+    """Blaker (2000), p. 785, from the definition: outcomes whose smaller tail is no larger than the observed one's."""
+    counts = np.arange(n + 1)
+    tails = np.minimum(binom.cdf(counts, n, share), binom.sf(counts - 1, n, share))
+    return float(binom.pmf(counts, n, share)[tails <= tails[yes] * (1 + 1e-12)].sum())
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.9, 0.95, 0.999])
+@pytest.mark.parametrize(("yes", "n"), [(0, 5), (1, 5), (3, 5), (4, 12), (9, 40), (27, 40), (40, 40)])
+def test_blakers_limits_are_the_first_and_last_accepted_shares(yes: int, n: int, confidence: float) -> None:
+    low, high = blaker_limits(yes, n, confidence)
+    grid = np.linspace(1e-6, 1 - 1e-6, 1001)
+    accepted = grid[[acceptance(share, yes, n) > 1 - confidence for share in grid]]
+    assert low <= accepted[0] <= low + 1.01e-3
+    assert high - 1.01e-3 <= accepted[-1] <= high
+
+
+def test_blakers_lower_limit_for_two_of_ten_is_one_sided() -> None:
+    # No count below 2 has a tail as small as 0.05 there, so the whole 0.05 is spent on one side.
+    low, high = blaker_limits(2, 10, 0.95)
+    assert low == pytest.approx(beta.ppf(0.05, 2, 9), rel=1e-9)
+    assert beta.ppf(0.95, 3, 8) < high < beta.ppf(0.975, 3, 8)
+
+
+@given(st.integers(1, 10**9), st.floats(0, 1), st.floats(1e-9, 1 - 1e-9))
+def test_blakers_limits_are_nested_within_clopper_and_pearsons(
+    n: int, part: float, confidence: float
+) -> None:
+    yes = min(n, int(part * n))
+    low, high = blaker_limits(yes, n, confidence)
+    half = (1 - confidence) / 2
+    assert 0 <= low <= yes / n <= high <= 1
+    assert low >= (beta.ppf(half, yes, n - yes + 1) if yes else 0) * (1 - 1e-9)
+    assert 1 - high >= (1 - beta.isf(half, yes + 1, n - yes) if yes < n else 0) - 1e-9
+
+
+@given(st.integers(0, 1000), st.integers(1, 1000), st.floats(0.01, 0.999))
+def test_blakers_limits_are_nested_in_confidence(yes: int, no: int, confidence: float) -> None:
+    low, high = blaker_limits(yes, yes + no, confidence)
+    wider_low, wider_high = blaker_limits(yes, yes + no, (1 + confidence) / 2)
+    assert wider_low <= low * (1 + 1e-11)
+    assert wider_high >= high * (1 - 1e-11)
+
+
+@given(st.integers(0, 500), st.integers(0, 500), st.floats(0.01, 0.999))
+def test_score_limits_with_a_value_never_seen_are_wilsons_when_it_has_no_weight(
+    no: int, yes: int, confidence: float
+) -> None:
+    if no + yes == 0:
+        return
+    # A third report with a value between the two sends the calculation down the general path.
+    values, counts = np.array([0.0, 0.5, 1.0]), np.array([no, 0, yes])
+    expected = wilson_limits(yes, no + yes, confidence)
+    assert linear_limits(values, counts, confidence, "wilson") == pytest.approx(expected, abs=1e-9)
+
+
+def test_score_limits_hold_every_mean_that_the_score_test_accepts() -> None:
+    # Independent of the closed forms: the constrained likeliest distribution found by a search of the
+    # simplex, the statistic compared with z squared on both sides of each limit.
+    values, counts = np.array([-1.0, 0.2, 2.0]), np.array([11, 7, 4])
+    low, high = linear_limits(values, counts, 0.95, "wilson")
+    mean, n = float(values @ counts) / 22, 22
+
+    def statistic(target: float) -> float:
+        top = np.linspace(1e-6, 1 - 1e-6, 200_001)  # the chance of the last report; the others follow
+        middle = (target + 1 - 3 * top) / 1.2
+        chances = np.stack([1 - middle - top, middle, top])
+        chances = chances[:, (chances > 0).all(axis=0)]
+        best = chances[:, (counts[:, None] * np.log(chances)).sum(axis=0).argmax()]
+        return float(n * (mean - target) ** 2 / (best @ (values - target) ** 2))
+
+    assert statistic(low) == pytest.approx(1.959964**2, rel=1e-3)
+    assert statistic(high) == pytest.approx(1.959964**2, rel=1e-3)
+
+
+@pytest.mark.parametrize("chances", [(0.3, 0.4, 0.3), (0.6, 0.3, 0.1), (0.9, 0.05, 0.05), (0.01, 0.98, 0.01)])
+def test_coverage_of_a_mean_of_three_values_by_enumeration(chances: tuple[float, ...]) -> None:
+    values, n = np.array([0.0, 0.4, 1.0]), 20
+    target = float(values @ np.array(chances))
+    covered = dict.fromkeys(INTERVALS, 0.0)
+    for first in range(n + 1):
+        for second in range(n + 1 - first):
+            counts = np.array([first, second, n - first - second])
+            chance = float(multinomial.pmf(counts, n, chances))
+            if chance < 1e-9:
+                continue
+            for kind in INTERVALS:
+                low, high = linear_limits(values, counts, 0.95, kind)
+                covered[kind] += chance * (low <= target <= high)
+    assert covered["exact"] >= 0.95
+    assert covered["wilson"] >= 0.94
+    assert covered["wald"] < covered["wilson"]
+
+
+def test_a_mean_whose_values_are_equal_has_no_uncertainty() -> None:
+    for kind in INTERVALS:
+        assert linear_limits(np.array([0.3, 0.3]), np.array([2, 3]), 0.95, kind) == (0.3, 0.3)
+
+
+def test_limits_of_one_group_are_wilsons_and_of_two_are_newcombes() -> None:
+    one = combined_limits(np.array([1.0]), np.array([56]), np.array([70]), 0.95)
+    assert one == pytest.approx(wilson_limits(56, 70, 0.95))
+    # Newcombe (1998), Statistics in Medicine 17, 873-890, example (a), method 10: 56/70 - 48/80.
+    two = combined_limits(np.array([1.0, -1.0]), np.array([56, 48]), np.array([70, 80]), 0.95)
+    assert two == pytest.approx((0.0524, 0.3339), abs=5e-5)
