@@ -1,0 +1,94 @@
+"""What every query gives back, and how declared categories are read."""
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from server.privacy._checks import check_range, option, whole_numbers
+
+NEIGHBOURS = ("unbounded", "bounded")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A noisy answer, fit to be published with all of its fields.
+
+    Attributes
+    ----------
+    value : ndarray
+        Counts (int64) in the declared order, or one number of shape ().
+    interval : ndarray, shape (..., 2)
+        Limits for the exact value, at least `confidence` for each entry by itself. They
+        account for the privacy noise alone, not for sampling.
+    standard_error : ndarray
+        Root mean squared error that the noise causes, of the shape of `value` or ().
+    epsilon : float
+        Privacy loss of everything in `value` together, in nats.
+    neighbours : {"unbounded", "bounded"}
+        Between what neighbouring data the loss is bounded.
+    confidence : float
+        Of the interval.
+    """
+
+    value: NDArray[Any]
+    interval: NDArray[Any]
+    standard_error: NDArray[np.float64]
+    epsilon: float
+    neighbours: str
+    confidence: float
+
+
+def checked_neighbours(neighbours: str | None, declared: str) -> str:
+    """What `neighbours` names, or what the query declared."""
+    return option("neighbours", declared if neighbours is None else neighbours, NEIGHBOURS)
+
+
+def checked_categories(name: str, categories: Iterable[Hashable]) -> tuple[Hashable, ...]:
+    """At least one category, each once."""
+    declared = tuple(plain(categories))
+    if not declared:
+        raise ValueError(f"{name} must declare at least one category; there are none")
+    if len(set(declared)) != len(declared):
+        twice = next(category for place, category in enumerate(declared) if category in declared[:place])
+        raise ValueError(f"{name} must declare each category once; {twice!r} is there twice")
+    return declared
+
+
+def plain(values: Any) -> list[Any]:
+    """A list of Python values from a list or a NumPy array."""
+    return values.tolist() if isinstance(values, np.ndarray) else list(values)
+
+
+def places_of(name: str, values: Any, declared: Sequence[Hashable]) -> NDArray[np.int64]:
+    """The place of each value among the declared categories."""
+    places = {category: place for place, category in enumerate(declared)}
+    listed = plain(values)
+    try:
+        return np.array([places[value] for value in listed], dtype=np.int64)
+    except (KeyError, TypeError):
+        unknown = next(v for v in listed if not isinstance(v, Hashable) or v not in places)
+        shown = ", ".join(repr(category) for category in declared[:10])
+        more = ", ..." if len(declared) > 10 else ""
+        raise ValueError(f"{name} must be among the declared {shown}{more}; one is {unknown!r}") from None
+
+
+def checked_tally(counts: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.int64]:
+    """Non-negative whole numbers of this shape; all may be 0."""
+    tally = whole_numbers("counts", counts)
+    if tally.shape != shape:
+        raise ValueError(f"counts must have shape {shape}; their shape is {tally.shape}")
+    check_range("counts", tally, 0, 1 << 53)
+    return tally
+
+
+def yes_or_no(name: str, values: Any) -> NDArray[np.int64]:
+    """0 or 1 for every person; bool, 0 and 1 are taken."""
+    listed = plain(values)
+    wrong = [value for value in listed if not isinstance(value, bool | int | np.bool_ | np.integer)]
+    wrong = wrong or [value for value in listed if value not in (0, 1)]
+    if wrong:
+        raise ValueError(f"{name} must be True or False (1 or 0) for each person; one is {wrong[0]!r}")
+    return np.array(listed, dtype=np.int64)
