@@ -14,6 +14,8 @@ function showConsequences(input) {
   let timer;
   let latest = 0;
   input.addEventListener("input", () => {
+    // A setting between the steps stands exactly as it was imported until it is moved.
+    input.step = "0.01";
     value.textContent = Number(input.value).toLocaleString(document.documentElement.lang);
     clearTimeout(timer);
     timer = setTimeout(async () => {

@@ -35,11 +35,13 @@ def new_sign_in_link(session: Session, researcher: Researcher) -> str:
 
 def redeem_sign_in_link(session: Session, secret: str) -> str | None:
     """Use a link up: the secret for the sign-in cookie, or None if the link is not valid (any more)."""
-    link = session.get(SignInLink, _hash(secret))
-    if link is None:
-        return None
-    session.delete(link)
-    if link.expires_at <= _now():
+    # One statement: of two browsers at the same moment only one gets the row.
+    link = session.execute(
+        sa.delete(SignInLink)
+        .where(SignInLink.secret_hash == _hash(secret))
+        .returning(SignInLink.researcher_id, SignInLink.expires_at)
+    ).first()
+    if link is None or link.expires_at <= _now():
         return None
     cookie = secrets.token_urlsafe(32)
     session.execute(sa.delete(SignIn).where(SignIn.expires_at <= _now()))

@@ -1,6 +1,7 @@
 """The factory: it assembles, and nothing happens when this module is imported."""
 
 from pathlib import Path
+from urllib.parse import urlencode
 
 import sqlalchemy as sa
 from flask import Flask, Response, abort, current_app, g, jsonify, render_template, request, url_for
@@ -11,7 +12,7 @@ from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 
 from server import __version__, assets, reports, security
 from server.config import Config, from_environment
-from server.context import session
+from server.context import session, told
 from server.db import make_engine, open_session
 from server.formatting import filters
 from server.inputs import DEFINITION_LIMIT, InputError
@@ -26,7 +27,7 @@ def create_app(config: Config | None = None) -> Flask:
     """The WSGI application on a database that `server.db.migrate` has prepared."""
     config = config or from_environment()
     app = Flask(__name__, template_folder=str(Path(__file__).parent.parent / "templates"), static_folder=None)
-    app.config["MAX_CONTENT_LENGTH"] = DEFINITION_LIMIT
+    app.config["MAX_CONTENT_LENGTH"] = app.config["MAX_FORM_MEMORY_SIZE"] = DEFINITION_LIMIT
     app.jinja_env.undefined = StrictUndefined
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.jinja_env.globals["hatches"] = reports.hatches
@@ -69,10 +70,13 @@ def _add_languages(app: Flask) -> None:
 
     def languages() -> list[tuple[str, str, str]]:
         """Code, name and address of the page in each language."""
-        args = {**request.args.to_dict(), **(request.view_args or {})}
-        endpoint = request.endpoint if request.method == "GET" and request.endpoint else "home"
-        args = args if endpoint == request.endpoint else {}
-        return [(code, name, url_for(endpoint, **{**args, "lang": code})) for code, name in LANGUAGES.items()]
+        here = request.method in ("GET", "HEAD") and request.endpoint is not None
+        path = url_for(request.endpoint, **(request.view_args or {})) if here and request.endpoint else "/"
+        # Not by url_for: what somebody put into the query must not become one of its own arguments.
+        asked = request.args.to_dict() if here else {}
+        return [
+            (code, name, f"{path}?{urlencode({**asked, 'lang': code})}") for code, name in LANGUAGES.items()
+        ]
 
     def remember(response: Response) -> Response:
         # Only for researchers: a respondent's browser is given no cookie at all.
@@ -102,10 +106,8 @@ def _add_client_files(app: Flask) -> None:
     def client_file(fingerprint: str, name: str) -> Response:
         if fingerprint != known.fingerprint or name not in known.integrity:
             abort(404)
-        response: Response = app.make_response((assets.CLIENT / name).read_bytes())
-        response.mimetype = {".js": "text/javascript", ".css": "text/css"}.get(
-            Path(name).suffix, "text/plain"
-        )
+        response: Response = app.make_response(known.contents[name])
+        response.mimetype = assets.TYPES.get(Path(name).suffix, "text/plain")
         response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
         return response
 
@@ -139,13 +141,11 @@ def _wants_json() -> bool:
 def _refused(error: InputError) -> ResponseReturnValue:
     session().rollback()
     problem = error.problems[0]
-    message = gettext(problem.template, **problem.values)
+    name, message = told(problem)
     if _wants_json():
         return jsonify(error={"field": problem.field, "message": message}), error.status
     title = gettext("That cannot be done")
-    return render_template(
-        "errors/error.html", title=title, message=f"{problem.field} {message}"
-    ), error.status
+    return render_template("errors/error.html", title=title, message=f"{name}: {message}"), error.status
 
 
 def _failed(error: HTTPException) -> ResponseReturnValue:

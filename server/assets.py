@@ -1,4 +1,4 @@
-"""The files of `client/`, served as they are: their fingerprint and integrity hashes."""
+"""The files of `client/`, served as they are: their bytes, fingerprint and integrity hashes."""
 
 import hashlib
 from base64 import b64encode
@@ -6,12 +6,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 CLIENT = Path(__file__).parent.parent / "client"
+TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 
 
 @dataclass(frozen=True)
 class Assets:
-    """Hashes of the client files as they were when the server started."""
+    """The client files as they were when the server started, and their hashes.
 
+    The bytes are kept, so that an upgrade under a running server cannot serve a file that
+    differs from its published hash.
+    """
+
+    contents: dict[str, bytes]
     fingerprint: str
     integrity: dict[str, str]
 
@@ -26,4 +32,4 @@ def read_assets(folder: Path = CLIENT) -> Assets:
         digest = hashlib.sha384(content).digest()
         together.update(name.encode() + digest)
         integrity[name] = f"sha384-{b64encode(digest).decode()}"
-    return Assets(together.hexdigest()[:16], integrity)
+    return Assets(contents, together.hexdigest()[:16], integrity)

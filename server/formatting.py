@@ -19,8 +19,15 @@ def percent(share: float, locale: str) -> str:
 
 
 def integer(number: int, locale: str) -> str:
-    """1537 -> "1,537"."""
-    return format_decimal(number, locale=locale)
+    """1537 -> "1,537"; in Spanish "1537", but "15.370"."""
+    # Babel does not know CLDR's minimumGroupingDigits; browsers do, and number the same page.
+    ungrouped = locale.startswith("es") and abs(number) < 10_000
+    return format_decimal(number, "0" if ungrouped else "#,##0", locale)
+
+
+def decimal(number: float, locale: str) -> str:
+    """0.25 -> "0.25": a setting as it was chosen, with up to three decimals."""
+    return format_decimal(number, "0.0##", locale)
 
 
 def epsilon(value: float, locale: str) -> str:
@@ -29,10 +36,9 @@ def epsilon(value: float, locale: str) -> str:
 
 
 def p_value(value: float, locale: str) -> str:
-    """A p value: two decimals, or "< 0.01"."""
-    return (
-        f"< {format_decimal(0.01, '0.00', locale)}" if value < 0.01 else format_decimal(value, "0.00", locale)
-    )
+    """A p value with its letter, unbroken: "p = 0.231", or "p < 0.001"."""
+    sign = "<" if value < 0.001 else "="
+    return f"p {sign} {format_decimal(max(value, 0.001), '0.000', locale)}".replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def day(value: date, locale: str) -> str:
@@ -42,7 +48,7 @@ def day(value: date, locale: str) -> str:
 
 def filters(locale: Callable[[], str]) -> dict[str, Callable[..., str]]:
     """The functions above as template filters for the language that `locale` names."""
-    functions: tuple[Callable[..., str], ...] = (percent, integer, epsilon, p_value, day)
+    functions: tuple[Callable[..., str], ...] = (percent, integer, decimal, epsilon, p_value, day)
     return {
         function.__name__: lambda value, function=function: function(value, locale())
         for function in functions

@@ -108,6 +108,8 @@ def expanded(patterns: Tally) -> Iterator[bytes]:
 
 def _version(connection: sa.Connection, slug: str) -> sa.Row[int, str, bytes, str]:
     """The current version of the survey behind a link, with the survey's state."""
+    if "\x00" in slug:  # PostgreSQL takes the very question for an error
+        raise refuse(404, "survey", N_("is not known; check the link"))
     row = connection.execute(
         sa.select(SurveyVersion.id, SurveyVersion.sha256, SurveyVersion.reports, Survey.state)
         .join(Survey, SurveyVersion.survey_id == Survey.id)

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from server.definitions import Definition, version_of
-from server.inputs import N_, parse_definition, refuse
+from server.inputs import N_, parse_definition, refuse, shown
 from server.models import Researcher, State, Survey, SurveyVersion
 
 # No vowels and no look-alikes: a slug can be read out and spells nothing.
@@ -45,6 +45,8 @@ def owned(session: Session, owner: Researcher) -> Sequence[Survey]:
 
 def find(session: Session, slug: str) -> Survey | None:
     """The survey behind a link."""
+    if "\x00" in slug:  # PostgreSQL takes the very question for an error
+        return None
     return session.scalars(sa.select(Survey).where(Survey.slug == slug)).first()
 
 
@@ -83,6 +85,9 @@ def publish(session: Session, survey: Survey) -> SurveyVersion:
         If the survey is closed, or a question that was published before would lose
         privacy: people who see it again were promised at least as much.
     """
+    # The button pressed twice: the second waits here, and finds the version that the first made.
+    session.flush()  # refreshing forgets what was not written yet
+    session.refresh(survey, with_for_update=True)
     if survey.state == State.CLOSED:
         raise refuse(409, "state", N_("must not be closed; a closed survey is not published again"))
     definition = draft(survey)
@@ -120,7 +125,7 @@ def close(survey: Survey) -> None:
     survey.state = State.CLOSED
 
 
-def published_version(survey: Survey, number: int | None) -> SurveyVersion:
+def published_version(survey: Survey, number: int | str | None) -> SurveyVersion:
     """A published version by its number; the newest without one.
 
     Raises
@@ -133,7 +138,7 @@ def published_version(survey: Survey, number: int | None) -> SurveyVersion:
     if number is None:
         return survey.current
     for version in survey.versions:
-        if version.number == number:
+        if str(version.number) == str(number):
             return version
     raise refuse(
         404,
@@ -141,7 +146,7 @@ def published_version(survey: Survey, number: int | None) -> SurveyVersion:
         N_("must be from %(low)s to %(high)s; it is %(value)s"),
         low=1,
         high=survey.current.number,
-        value=number,
+        value=shown(number),
     )
 
 

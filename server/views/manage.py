@@ -8,10 +8,9 @@ from typing import Any
 import segno
 from flask import Blueprint, Response, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from flask_babel import gettext
 
 from server import surveys
-from server.context import config, session
+from server.context import config, session, told
 from server.definitions import Definition, version_of
 from server.inputs import (
     DEFINITION_LIMIT,
@@ -22,6 +21,7 @@ from server.inputs import (
     parse_json,
     refuse,
     schema_limit,
+    shown,
 )
 from server.models import Survey
 from server.privacy.designs import Design, coin_flip
@@ -36,13 +36,9 @@ DEFAULT_GAMMA = 0.25
 class Consequences:
     """What a setting of the slider means."""
 
-    gamma: float
     design: Design
     questions: int
-
-    @property
-    def total(self) -> float:
-        return self.design.epsilon * self.questions
+    total: float
 
 
 @blueprint.get("/")
@@ -99,9 +95,11 @@ def import_definition() -> ResponseReturnValue:
 @signed_in
 def consequences() -> ResponseReturnValue:
     """What a setting of the slider means, as a piece of a page."""
-    gamma = request.args.get("gamma", type=float, default=DEFAULT_GAMMA)
-    questions = max(1, request.args.get("questions", type=int, default=1))
+    asked = request.args.get("gamma", str(DEFAULT_GAMMA))
+    most = schema_limit("properties", "questions", "maxItems")
+    questions = min(max(1, request.args.get("questions", type=int, default=1)), most)
     try:
+        gamma = float(asked)
         design = coin_flip(gamma)
     except ValueError:
         raise refuse(
@@ -110,9 +108,11 @@ def consequences() -> ResponseReturnValue:
             N_("must be from %(low)s to %(high)s; it is %(value)s"),
             low=0,
             high=0.5,
-            value=gamma,
+            value=shown(asked),
         ) from None
-    return render_template("manage/_consequences.html", shown=Consequences(gamma, design, questions))
+    return render_template(
+        "manage/_consequences.html", shown=Consequences(design, questions, questions * design.epsilon)
+    )
 
 
 @blueprint.get("/surveys/<slug>")
@@ -233,12 +233,14 @@ def _overview(survey: Survey, draft: Definition, unpublished: bool, problems: An
 def _edited(survey: Survey | None) -> ResponseReturnValue:
     """Carry out a button of the editor: save the draft, or add or remove a question first."""
     form = request.form
-    document = parse_form(form, form.getlist("name"), form.getlist("text"))
+    document = parse_form(form, form.getlist("name"), form.getlist("text"), form.getlist("question_gamma"))
+    document["questions"] = document["questions"] or [_empty_question()]
     action, _, index = form.get("action", "save").partition("-")
     if action == "add":
-        return _editor(survey, {**document, "questions": [*document["questions"], _empty_question()]}, ())
-    if action == "remove" and index.isdecimal():
-        kept = [entry for place, entry in enumerate(document["questions"]) if place != int(index)]
+        added = _empty_question(document["questions"][-1]["design"]["gamma"])
+        return _editor(survey, {**document, "questions": [*document["questions"], added]}, ())
+    if action == "remove":
+        kept = [entry for place, entry in enumerate(document["questions"]) if str(place) != index]
         return _editor(survey, {**document, "questions": kept or [_empty_question()]}, ())
     try:
         definition = parse_definition(document)
@@ -253,17 +255,19 @@ def _edited(survey: Survey | None) -> ResponseReturnValue:
 
 
 def _editor(survey: Survey | None, document: dict[str, Any], problems: Any) -> str:
-    gamma = document["questions"][0]["design"]["gamma"]
+    gammas = [question["design"]["gamma"] for question in document["questions"]]
     try:
-        shown = Consequences(gamma, coin_flip(gamma), len(document["questions"]))
+        designs = [coin_flip(gamma) for gamma in gammas]
+        consequences = Consequences(designs[0], len(designs), sum(design.epsilon for design in designs))
     except (ValueError, TypeError):
-        shown = None
+        consequences = None
     return render_template(
         "manage/editor.html",
         survey=survey,
         document=document,
-        gamma=gamma,
-        shown=shown,
+        gamma=gammas[0],
+        mixed=len(set(gammas)) > 1,
+        shown=consequences,
         problems=problems,
         limits={
             "title": schema_limit("properties", "title", "maxLength"),
@@ -273,10 +277,9 @@ def _editor(survey: Survey | None, document: dict[str, Any], problems: Any) -> s
     )
 
 
-def _empty_question() -> dict[str, Any]:
-    return {"name": "", "text": "", "design": {"mechanism": "coin_flip", "gamma": DEFAULT_GAMMA}}
+def _empty_question(gamma: object = DEFAULT_GAMMA) -> dict[str, Any]:
+    return {"name": "", "text": "", "design": {"mechanism": "coin_flip", "gamma": gamma}}
 
 
 def _shown(error: InputError) -> list[tuple[str, str]]:
-    """The problems in the researcher's language: field and message."""
-    return [(problem.field, gettext(problem.template, **problem.values)) for problem in error.problems]
+    return [told(problem) for problem in error.problems]

@@ -1,5 +1,7 @@
 """What a respondent meets: the page, the definition, and where responses go."""
 
+import sys
+
 from flask import Blueprint, Response, jsonify, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
@@ -53,7 +55,8 @@ def store(slug: str) -> ResponseReturnValue:
             N_("must be application/json; it is %(value)s"),
             value=request.mimetype[:60] or "-",
         )
-    # One byte more than allowed is enough to know, however long the body is.
+    # One byte more than allowed is enough to know, however long the body is; Flask's own limit would not name it.
+    request.max_content_length = sys.maxsize
     body = request.stream.read(RESPONSE_LIMIT + 1)
     acceptance = responses.accept(session().connection(), slug, body, surveys.today())
     session().commit()

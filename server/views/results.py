@@ -66,7 +66,7 @@ def codebook_csv(slug: str) -> ResponseReturnValue:
 def _asked(slug: str) -> tuple[Survey, SurveyVersion, Tally]:
     """The survey, the version asked for (the newest unless `?version=` says otherwise) and its tally."""
     survey = surveys.find_own(session(), researcher(), slug)
-    version = surveys.published_version(survey, request.args.get("version", type=int))
+    version = surveys.published_version(survey, request.args.get("version"))
     return survey, version, responses.tally(session(), version)
 
 

@@ -1,0 +1,66 @@
+"""`python -m server audit`: every claim of the privacy library on trial, beside published ones that fail."""
+
+import json
+import math
+import sys
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from server.privacy.auditing.cases import Verdict
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+@click.pass_context
+def audit(ctx: click.Context, as_json: bool) -> None:
+    """Audit every mechanism the library ships, and published ones that are known to be wrong.
+
+    Ends with exit status 1 if a shipped mechanism loses more than it claims, or a wrong one
+    is not caught.
+    """
+    # Imported here: it brings every mechanism with it, which no other command needs.
+    from server.privacy.auditing.table import cases, judge_all
+
+    verdicts: list[Verdict] = []
+    with click.progressbar(judge_all(), length=len(cases()), label="Auditing", file=sys.stderr) as bar:
+        verdicts.extend(bar)
+    if as_json:
+        click.echo(json.dumps([_row(verdict) for verdict in verdicts], ensure_ascii=False, indent=2))
+    else:
+        _print(verdicts)
+    if not all(verdict.as_it_should_be for verdict in verdicts):
+        ctx.exit(1)
+
+
+def _row(verdict: "Verdict") -> dict[str, Any]:
+    certified = verdict.certified_epsilon
+    return {
+        "mechanism": verdict.mechanism,
+        "claimed_epsilon": verdict.claimed_epsilon,
+        "certified_epsilon": certified if math.isfinite(certified) else "inf",  # JSON has no infinity
+        "event": verdict.event,
+        "shipped": verdict.shipped,
+        "verdict": verdict.verdict,
+    }
+
+
+def _print(verdicts: "list[Verdict]") -> None:
+    width = max(len(verdict.mechanism) for verdict in verdicts)
+    for shipped, title in ((True, "Shipped"), (False, "Published, and wrong")):
+        chosen = [verdict for verdict in verdicts if verdict.shipped is shipped]
+        click.echo(f"{title:{width}}  claimed  certified  verdict  event")
+        for verdict in chosen:
+            event = textwrap.shorten(verdict.event, 90, placeholder=" ...")
+            click.echo(
+                f"{verdict.mechanism:{width}}  {verdict.claimed_epsilon:7.4f}  "
+                f"{verdict.certified_epsilon:9.4f}  {verdict.verdict:7}  {event}"
+            )
+        good = sum(verdict.as_it_should_be for verdict in chosen)
+        click.echo(f"{good} of {len(chosen)} {'hold' if shipped else 'caught'}.\n")
+    click.echo(
+        "Certified: the exact loss where outputs can be enumerated, else a lower bound that is wrong with "
+        "probability 1e-8 (1e-6 over the whole table)."
+    )

@@ -1,0 +1,71 @@
+"""What the commands share: the database, the way they print, and progress bars."""
+
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import click
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from server import simulation, surveys
+from server.config import Config, from_environment
+from server.db import make_engine, migrate, open_session
+from server.models import Survey
+
+JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+SLUG = click.argument("slug")
+
+
+@contextmanager
+def database_session(config: Config | None = None) -> Iterator[Session]:
+    """A session on the migrated database; committed unless an error leaves it."""
+    engine = _migrated((config or from_environment()).database_url)
+    try:
+        with open_session(engine, writes=True) as session, session.begin():
+            yield session
+    finally:
+        engine.dispose()
+
+
+def _migrated(database_url: str) -> sa.Engine:
+    try:
+        engine = make_engine(database_url)
+        migrate(engine)
+    except (OSError, sa.exc.ArgumentError, sa.exc.DatabaseError) as error:
+        reason = getattr(error, "orig", None) or error
+        raise click.UsageError(f"DATABASE_URL must name a database that can be used: {reason}") from error
+    return engine
+
+
+def found_survey(session: Session, slug: str) -> Survey:
+    found = surveys.find(session, slug)
+    if found is None:
+        raise click.UsageError(f"survey {slug!r} is not known")
+    return found
+
+
+def run_simulation(session: Session, survey: Survey, respondents: int, shares: Mapping[str, float]) -> None:
+    people = simulation.simulate(session, survey, respondents, shares)
+    with click.progressbar(
+        people, length=respondents, label="Simulating respondents", file=sys.stderr
+    ) as bar:
+        for _ in bar:
+            pass
+
+
+def print_document(document: Mapping[str, Any], as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps(document, ensure_ascii=False))
+    else:
+        print_table(
+            ["", ""], [[name, "-" if value is None else str(value)] for name, value in document.items()]
+        )
+
+
+def print_table(header: list[str], rows: list[list[str]]) -> None:
+    widths = [max(len(row[column]) for row in [header, *rows]) for column in range(len(header))]
+    for row in [header, *rows] if any(header) else rows:
+        click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())

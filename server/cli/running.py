@@ -1,0 +1,51 @@
+"""Serve the site, or a demonstration of it."""
+
+import os
+
+import click
+from sqlalchemy.orm import Session
+
+from server import __version__, accounts, demonstration, serving
+from server.cli.common import database_session, run_simulation
+from server.config import DATA, from_environment
+
+
+@click.command()
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--port", default=8000, show_default=True, type=click.IntRange(1, 65535))
+@click.option("--sign-in-link", is_flag=True, help="Print a one-time sign-in link for the first researcher.")
+def serve(host: str, port: int, sign_in_link: bool) -> None:
+    """Migrate the database and serve Moneda until Ctrl-C."""
+    config = from_environment()
+    address = serving.address(config, host, port)
+    lines = [f"Moneda {__version__} is on {address}"]
+    with database_session(config) as session:
+        if sign_in_link:
+            lines.append(f"Sign in (once, within 24 hours): {_sign_in_link(session, address)}")
+    serving.serve(host, port, lines)
+
+
+@click.command()
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--port", default=8000, show_default=True, type=click.IntRange(1, 65535))
+def demo(host: str, port: int) -> None:
+    """Serve a demonstration survey answered by 2,000 simulated respondents, on a database of its own."""
+    os.environ.setdefault("DATABASE_URL", f"sqlite:///{DATA / 'demo.sqlite3'}")
+    config = from_environment()
+    address = serving.address(config, host, port)
+    with database_session(config) as session:
+        survey = demonstration.find(session)
+        if survey is None:
+            survey = demonstration.create(session, accounts.first_researcher(session))
+            run_simulation(session, survey, demonstration.RESPONDENTS, demonstration.SHARES)
+        lines = [
+            f"Moneda {__version__} (demonstration, simulated respondents) is on {address}",
+            f"Answer the survey: {address}/s/{survey.slug}",
+            f"See its results, sign in (once, within 24 hours): {_sign_in_link(session, address)}",
+        ]
+    serving.serve(host, port, lines)
+
+
+def _sign_in_link(session: Session, address: str) -> str:
+    secret = accounts.new_sign_in_link(session, accounts.first_researcher(session))
+    return f"{address}/manage/sign-in/{secret}"

@@ -1,0 +1,27 @@
+"""Untrusted bytes, JSON and forms become frozen values here, or an `InputError`.
+
+Nothing behind this package sees unchecked input. A message is an English template with
+named values, marked for translation with `N_` and translated at the edge, so that this
+package (and with it the intake of responses) needs no web framework.
+"""
+
+from server.inputs.decoding import parse_json
+from server.inputs.definitions import DEFINITION_LIMIT, parse_definition, parse_form, schema_limit
+from server.inputs.problems import N_, InputError, Problem, refuse, shown
+from server.inputs.submissions import RESPONSE_LIMIT, Submission, parse_submission
+
+__all__ = [
+    "DEFINITION_LIMIT",
+    "N_",
+    "RESPONSE_LIMIT",
+    "InputError",
+    "Problem",
+    "Submission",
+    "parse_definition",
+    "parse_form",
+    "parse_json",
+    "parse_submission",
+    "refuse",
+    "schema_limit",
+    "shown",
+]

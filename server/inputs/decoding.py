@@ -1,0 +1,66 @@
+"""Untrusted bytes -> a JSON value, strictly."""
+
+import json
+from typing import Any
+
+from server.inputs.problems import N_, InputError, refuse, shown
+
+_DEPTH_LIMIT = 32
+
+
+def parse_json(body: bytes, limit: int) -> Any:
+    """Decode one JSON text, strictly: UTF-8, no duplicate names, no NaN, no NUL, bounded."""
+    if len(body) > limit:
+        raise refuse(413, "body", N_("must be at most %(limit)d bytes; it has more"), limit=limit)
+    try:
+        text = body.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise refuse(
+            400, "body", N_("must be UTF-8; byte %(position)d is not"), position=error.start
+        ) from None
+    try:
+        value = json.loads(text, object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
+    except InputError:
+        raise
+    except RecursionError:
+        raise refuse(400, "body", N_("must not be nested this deeply")) from None
+    except json.JSONDecodeError as error:
+        raise refuse(
+            400, "body", N_("must be JSON; it is not from character %(position)d on"), position=error.pos
+        ) from None
+    except ValueError:
+        # The interpreter's own limit on the digits of one integer.
+        raise refuse(400, "body", N_("must not hold a number of thousands of digits")) from None
+    check_text(value)
+    return value
+
+
+def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise refuse(400, shown(twice), N_("must stand only once in its object"))
+    return value
+
+
+def _no_constant(name: str) -> Any:
+    raise refuse(400, "body", N_("must be JSON; %(value)s is not"), value=name)
+
+
+def check_text(value: Any, field: str = "", depth: int = 0) -> None:
+    """Refuse what no database or reader can hold: NUL, lone surrogates, bottomless nesting."""
+    if depth > _DEPTH_LIMIT:
+        raise refuse(400, "body", N_("must not be nested this deeply"))
+    if isinstance(value, str):
+        if "\x00" in value:
+            raise refuse(422, field or "body", N_("must not contain a NUL character"))
+        if any("\ud800" <= character <= "\udfff" for character in value):
+            raise refuse(422, field or "body", N_("must not contain half of a surrogate pair"))
+    elif isinstance(value, dict):
+        for name, item in value.items():
+            check_text(name, shown(name), depth)
+            check_text(item, f"{field}.{name}" if field else name, depth + 1)
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            check_text(item, f"{field}[{index}]", depth + 1)

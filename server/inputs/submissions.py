@@ -1,0 +1,66 @@
+"""The body of a response -> a `Submission`."""
+
+import re
+from dataclasses import dataclass
+
+from server.inputs.decoding import parse_json
+from server.inputs.problems import N_, refuse, shown
+
+RESPONSE_LIMIT = 16 * 1024
+"""Largest body of a response, in bytes."""
+
+_HEX_ID = re.compile(r"[0-9a-f]{32}\Z")
+_HEX_VERSION = re.compile(r"[0-9a-f]{64}\Z")
+
+
+@dataclass(frozen=True)
+class Submission:
+    """A response as it arrives: well formed, not yet held against its survey."""
+
+    id: bytes
+    version: str
+    reports: bytes
+
+
+def parse_submission(body: bytes) -> Submission:
+    """`{"id", "version", "reports"}` -> a `Submission`; ranges depend on the survey and come later."""
+    value = parse_json(body, RESPONSE_LIMIT)
+    if not isinstance(value, dict):
+        raise refuse(422, "body", N_("must be a JSON object; it is %(value)s"), value=shown(value))
+    for name in value.keys() - {"id", "version", "reports"}:
+        raise refuse(422, shown(name), N_("is not a field of a response; allowed: id, version, reports"))
+    for name in ("id", "version", "reports"):
+        if name not in value:
+            raise refuse(422, name, N_("is required"))
+    if not (isinstance(value["id"], str) and _HEX_ID.match(value["id"])):
+        raise refuse(
+            422,
+            "id",
+            N_("must be 32 hexadecimal digits in lower case; it is %(value)s"),
+            value=shown(value["id"]),
+        )
+    if not (isinstance(value["version"], str) and _HEX_VERSION.match(value["version"])):
+        raise refuse(
+            422,
+            "version",
+            N_("must be 64 hexadecimal digits in lower case; it is %(value)s"),
+            value=shown(value["version"]),
+        )
+    return Submission(bytes.fromhex(value["id"]), value["version"], _parse_reports(value["reports"]))
+
+
+def _parse_reports(reports: object) -> bytes:
+    if not isinstance(reports, list):
+        raise refuse(
+            422, "reports", N_("must be a list of whole numbers; it is %(value)s"), value=shown(reports)
+        )
+    for index, report in enumerate(reports):
+        # bool is a subclass of int; true must not pass for 1.
+        if type(report) is not int or not 0 <= report <= 255:
+            raise refuse(
+                422,
+                f"reports[{index}]",
+                N_("must be a whole number from 0 to 255; it is %(value)s"),
+                value=shown(report),
+            )
+    return bytes(reports)

@@ -1,0 +1,10 @@
+"""Auditing: a claim of privacy is tested, not believed.
+
+`exact_loss` is for what has finitely many outputs, or a formula for each of them; `audit`
+runs anything at all on two neighbouring inputs and certifies a lower bound on its loss.
+"""
+
+from server.privacy.auditing.exact import exact_loss, worst_output
+from server.privacy.auditing.sampled import Audit, audit
+
+__all__ = ["Audit", "audit", "exact_loss", "worst_output"]

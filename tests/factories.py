@@ -1,0 +1,250 @@
+"""Made-up definitions, surveys and responses, and the real server in a process of its own."""
+
+import json
+import os
+import random
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from email.message import Message
+from functools import cache
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any, TextIO
+from urllib.parse import urlsplit
+
+import sqlalchemy as sa
+from flask.testing import FlaskClient
+from sqlalchemy.orm import Session
+
+from server import accounts, surveys
+from server.db import make_engine, open_session
+from server.inputs import parse_definition
+from server.models import Researcher, Survey
+
+ROOT = Path(__file__).parent.parent
+
+Rows = dict[str, list[tuple[object, ...]]]
+
+
+@dataclass(frozen=True)
+class Published:
+    """A published survey, as its respondents know it."""
+
+    slug: str
+    version: str
+    definition: dict[str, Any]
+
+    @property
+    def url(self) -> str:
+        return f"/s/{self.slug}/responses"
+
+    def response(self, reports: Sequence[int] | None = None, **changes: object) -> dict[str, object]:
+        """The body of a response, all "no" unless other reports are given."""
+        zeros = [0] * len(self.definition["questions"])
+        fresh = {"id": secrets.token_hex(16), "version": self.version, "reports": list(reports or zeros)}
+        return {**fresh, **changes}
+
+
+def question(name: str = "copied", text: str = "Have you copied?", gamma: float = 0.25) -> dict[str, Any]:
+    """A yes/no question of a definition."""
+    return {
+        "name": name,
+        "kind": "yes_no",
+        "text": text,
+        "design": {"mechanism": "coin_flip", "gamma": gamma},
+    }
+
+
+def definition(gammas: Sequence[float] = (0.25, 0.1), **changes: object) -> dict[str, Any]:
+    """A definition with one question for each gamma, named q1, q2, ..."""
+    questions = [question(f"q{k}", f"Question {k}?", gamma) for k, gamma in enumerate(gammas, start=1)]
+    fixed = {"format": 1, "language": "en", "title": "Exams", "introduction": "", "questions": questions}
+    return {**fixed, **changes}
+
+
+def draft(database_url: str, document: Mapping[str, object], owner: str | None = None) -> str:
+    """Keep a definition as a draft of the first researcher, or of another one; its slug."""
+    with writing(database_url) as session:
+        return surveys.create(session, _researcher(session, owner), parse_definition(document)).slug
+
+
+def publish(database_url: str, document: Mapping[str, object] | None = None, slug: str = "") -> Published:
+    """Publish a definition as a new survey, or as the next version of the survey `slug`."""
+    document = document or definition()
+    slug = slug or draft(database_url, document)
+    save(database_url, slug, document)
+    with writing(database_url) as session:
+        return Published(slug, surveys.publish(session, _found(session, slug)).sha256, dict(document))
+
+
+def save(database_url: str, slug: str, document: Mapping[str, object]) -> None:
+    """Change the draft of a survey."""
+    with writing(database_url) as session:
+        surveys.save_draft(_found(session, slug), parse_definition(document))
+
+
+def close(database_url: str, slug: str) -> None:
+    """Close a survey."""
+    with writing(database_url) as session:
+        surveys.close(_found(session, slug))
+
+
+def _researcher(session: Session, name: str | None) -> Researcher:
+    if name is None:
+        return accounts.first_researcher(session)
+    session.add(researcher := Researcher(name=name))
+    session.flush()
+    return researcher
+
+
+def _found(session: Session, slug: str) -> Survey:
+    survey = surveys.find(session, slug)
+    assert survey is not None
+    return survey
+
+
+def sign_in_secret(database_url: str, owner: str | None = None) -> str:
+    """The secret of a new one-time link of the first researcher, or of a researcher made for it."""
+    with writing(database_url) as session:
+        return accounts.new_sign_in_link(session, _researcher(session, owner))
+
+
+def sign_in(client: FlaskClient, secret: str) -> FlaskClient:
+    """Press the button behind a one-time link."""
+    answer = client.post(f"/manage/sign-in/{secret}")
+    assert answer.status_code == 303
+    return client
+
+
+@contextmanager
+def writing(database_url: str) -> Iterator[Session]:
+    """A session that is committed at the end."""
+    engine = make_engine(database_url)
+    try:
+        with open_session(engine, writes=True) as session, session.begin():
+            yield session
+    finally:
+        engine.dispose()
+
+
+def dump(database_url: str) -> Rows:
+    """Every row of every table, in an order that depends on the rows alone."""
+    with writing(database_url) as session:
+        return {
+            table.name: sorted(map(tuple, session.execute(sa.select(table))), key=repr)
+            for table in _tables(database_url)
+        }
+
+
+@cache
+def _tables(database_url: str) -> Sequence[sa.Table]:
+    """All tables that the database has, whether the models know them or not."""
+    engine = make_engine(database_url)
+    metadata = sa.MetaData()
+    metadata.reflect(engine)
+    engine.dispose()
+    return metadata.sorted_tables
+
+
+def stored(database_url: str) -> list[tuple[object, ...]]:
+    """The rows of responses."""
+    return dump(database_url)["responses"]
+
+
+def ask(url: str, body: object = None, **headers: str) -> tuple[int, Message, bytes]:
+    """Over real HTTP, GET an address or POST JSON to it: status, headers, answer."""
+    parts = urlsplit(url)
+    with closing(HTTPConnection(parts.netloc, timeout=60)) as connection:
+        if body is None:
+            connection.request("GET", parts.path or "/", headers=headers)
+        else:
+            headers = {"Content-Type": "application/json", **headers}
+            connection.request("POST", parts.path, json.dumps(body), headers)
+        answer = connection.getresponse()
+        return answer.status, answer.headers, answer.read()
+
+
+@dataclass(frozen=True)
+class Served:
+    """A running server: where it is, on which database, and how to sign in once."""
+
+    url: str
+    database_url: str
+    sign_in_link: str
+    process: subprocess.Popen[str]
+
+
+def free_port() -> int:
+    """A loopback port that nothing listens on, below those that systems give to outgoing connections."""
+    while True:
+        port = random.randrange(20_000, 32_000)
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) != 0:
+                return port
+
+
+def environment(database_url: str, **settings: str) -> dict[str, str]:
+    """The environment of a process on this database; our own settings are those given here."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("MONEDA_")}
+    return {**kept, "DATABASE_URL": database_url, **settings}
+
+
+def moneda(database_url: str, *arguments: str, text: str = "") -> subprocess.CompletedProcess[str]:
+    """Run `python -m server` with these arguments to its end, in a process of its own."""
+    command, settings = [sys.executable, "-m", "server", *arguments], environment(database_url)
+    return subprocess.run(
+        command, cwd=ROOT, env=settings, input=text, capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+@contextmanager
+def serving(database_url: str, log: TextIO | None = None, **settings: str) -> Iterator[Served]:
+    """Run `python -m server serve` on a free port, and stop it with Ctrl-C's signal.
+
+    `log` receives what it writes to standard error. The server leads a process group of its
+    own, so that a test can kill all of it. A server that a test has ended already is left
+    alone; any other must stop cleanly.
+    """
+    port = free_port()
+    command = [sys.executable, "-m", "server", "serve", "--port", str(port), "--sign-in-link"]
+    with subprocess.Popen(
+        command,
+        cwd=ROOT,
+        env=environment(database_url, **settings),
+        stdout=subprocess.PIPE,
+        stderr=log,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        try:
+            yield _started(process, f"http://127.0.0.1:{port}", database_url)
+            if process.poll() is None:
+                process.send_signal(signal.SIGINT)
+                assert process.wait(30) == 0, "the server did not stop cleanly"
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+
+
+def _started(process: subprocess.Popen[str], url: str, database_url: str) -> Served:
+    """Wait until the server has said everything and answers."""
+    assert process.stdout is not None
+    link = ""
+    for line in process.stdout:
+        if "/manage/sign-in/" in line:
+            link = line[line.index("http") :].strip()
+        if line.startswith("Ctrl-C"):
+            break
+    while process.poll() is None:
+        try:
+            ask(url)
+        except ConnectionError:
+            continue
+        return Served(url, database_url, link, process)
+    raise AssertionError(f"the server ended with status {process.returncode} before it answered")

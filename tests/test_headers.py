@@ -1,0 +1,170 @@
+"""Headers, cookies and caches: the same on every route, error pages included."""
+
+from http.cookies import SimpleCookie
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from werkzeug.routing import Rule
+from werkzeug.test import TestResponse
+
+from server.app import create_app
+from server.config import Config
+from tests import factories
+from tests.factories import Published
+
+EXACT = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
+
+def addresses(app: Flask, slug: str) -> list[tuple[str, str, str]]:
+    """Method, rule and address of every route there is, so that a new one is covered by itself."""
+    found = []
+    values = {"slug": slug, "secret": "unknown", "fingerprint": "0" * 16, "name": "style.css"}
+    for rule in app.url_map.iter_rules():
+        path = app.url_map.bind("localhost").build(rule.endpoint, _values(rule, values))
+        found += [(method, rule.rule, path) for method in sorted(rule.methods or ())]
+    assert len(found) > 40
+    return found
+
+
+def _values(rule: Rule, values: dict[str, str]) -> dict[str, str]:
+    return {name: values[name] for name in rule.arguments}
+
+
+def _with_headers(answer: TestResponse) -> bool:
+    return all(answer.headers.getlist(name) == [value] for name, value in EXACT.items())
+
+
+def test_every_route_sends_every_header(app: Flask, signed_in: FlaskClient, survey: Published) -> None:
+    for browser in (app.test_client(), signed_in):
+        for method, _rule, path in addresses(app, survey.slug):
+            answer = browser.open(path, method=method)
+
+            assert answer.status_code < 500, (method, path)
+            assert _with_headers(answer), (method, path)
+            assert answer.headers["Cache-Control"] == "no-store", (method, path)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", "/nowhere", 404),
+        ("GET", "/s/unknown", 404),
+        ("GET", "/s/unknown/survey.json", 404),
+        ("GET", "/s/%00", 404),
+        ("GET", "/s/" + "a" * 5000, 404),
+        ("POST", "/", 405),
+        ("DELETE", "/s/unknown/responses", 405),
+        ("GET", "/manage/surveys/unknown/nowhere", 404),
+        ("GET", "/client/0000000000000000/../app.py", 404),
+        ("GET", "/client/0000000000000000/..%2fserver%2fapp.py", 404),
+        ("GET", "/server/app.py", 404),
+        ("GET", "/data/moneda.sqlite3", 404),
+    ],
+)
+def test_error_page_sends_every_header(client: FlaskClient, method: str, path: str, status: int) -> None:
+    answer = client.open(path, method=method)
+
+    assert answer.status_code == status
+    assert _with_headers(answer)
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert "Traceback" not in answer.text
+
+
+def test_mistake_of_ours_is_said_plainly_and_logged_without_the_request(
+    app: Flask, client: FlaskClient, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken() -> str:
+        raise ZeroDivisionError("secret words")
+
+    app.add_url_rule("/broken", "broken", broken)
+    app.add_url_rule("/broken.json", "broken_json", broken)
+
+    page = client.get("/broken?answer=yes", headers={"User-Agent": "Somebodys-Phone"})
+    error = client.get("/broken.json")
+
+    assert (page.status_code, error.status_code) == (500, 500)
+    assert _with_headers(page)
+    assert _with_headers(error)
+    assert error.get_json()["error"].keys() == {"field", "message"}
+    for said in (page.text, error.text, caplog.text):
+        assert not [word for word in ("secret words", "Somebodys", "Traceback") if word in said]
+    assert "ZeroDivisionError" in caplog.text
+    assert "answer=yes" not in caplog.text
+
+
+def test_client_file_is_kept_for_good_under_its_fingerprint(client: FlaskClient) -> None:
+    page = client.get("/").text
+    address = page.partition('<link rel="stylesheet" href="')[2].partition('"')[0]
+
+    answer = client.get(address)
+
+    assert answer.status_code == 200
+    assert _with_headers(answer)
+    assert answer.headers["Cache-Control"] == "public, max-age=31536000, immutable"
+    assert answer.mimetype == "text/css"
+    assert "Set-Cookie" not in answer.headers
+
+
+def test_no_respondent_route_sets_a_cookie(app: Flask, signed_in: FlaskClient, survey: Published) -> None:
+    """Not even in the browser of a researcher who has chosen a language."""
+    signed_in.get("/manage/surveys?lang=es")
+    for browser in (app.test_client(), signed_in):
+        for method, _rule, path in addresses(app, survey.slug):
+            if not path.startswith("/manage"):
+                for query in ("", "?lang=es"):
+                    assert "Set-Cookie" not in browser.open(path + query, method=method).headers, (
+                        method,
+                        path,
+                    )
+        assert "Set-Cookie" not in browser.post(survey.url, json=survey.response()).headers
+
+
+def test_researchers_cookies_are_sent_under_manage_only(client: FlaskClient, database_url: str) -> None:
+    secret = factories.sign_in_secret(database_url)
+
+    answers = [
+        client.post(f"/manage/sign-in/{secret}"),
+        client.get("/manage/surveys?lang=es"),
+        client.post("/manage/sign-out"),
+    ]
+
+    for answer in answers:
+        (cookie,) = SimpleCookie(answer.headers["Set-Cookie"]).values()
+        assert cookie["path"] == "/manage"
+        if cookie.value:
+            assert (cookie["httponly"], cookie["samesite"]) == (True, "Lax")
+    assert client.get_cookie("moneda_sign_in", path="/manage") is None
+
+
+def test_cookies_insist_on_https_where_the_site_has_it(database_url: str) -> None:
+    app = create_app(Config(database_url=database_url, public_url="https://example.org"))
+    answer = app.test_client().post(f"/manage/sign-in/{factories.sign_in_secret(database_url)}")
+    app.extensions["moneda.engine"].dispose()
+
+    assert "Secure" in answer.headers["Set-Cookie"]
+    assert answer.headers["Strict-Transport-Security"] == "max-age=31536000"
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["_scheme=javascript", "_external=1", "_method=PUT", "_anchor=x", "endpoint=home", "slug=x", "lang=xx"],
+)
+@pytest.mark.parametrize("where", ["/", "/s/unknown", "/manage/sign-in"])
+def test_query_cannot_bend_the_links_of_a_page(client: FlaskClient, where: str, query: str) -> None:
+    answer = client.get(f"{where}?{query}&a=%22%3E%3Cb%3E")
+
+    assert answer.status_code in (200, 404)
+    assert f'href="{where}?' in answer.text
+    assert 'href="javascript' not in answer.text
+    assert "<b>" not in answer.text

@@ -1,0 +1,165 @@
+"""Responses that are taken: stored once, acknowledged as often as they are sent."""
+
+import json
+
+import pytest
+from flask.testing import FlaskClient
+
+from tests import factories
+from tests.factories import Published, stored
+
+
+def test_new_response_is_stored(client: FlaskClient, survey: Published, database_url: str) -> None:
+    body = survey.response([1, 0])
+
+    answer = client.post(survey.url, json=body)
+
+    assert (answer.status_code, answer.get_json()) == (201, {"status": "stored"})
+    ((row_id, _version, reports, _day),) = stored(database_url)
+    assert (bytes(row_id), bytes(reports)) == (bytes.fromhex(body["id"]), b"\x01\x00")  # type: ignore[arg-type]
+
+
+def test_same_response_again_is_acknowledged_and_stored_once(
+    client: FlaskClient, survey: Published, database_url: str
+) -> None:
+    body = survey.response([1, 0])
+
+    statuses = [client.post(survey.url, json=body).status_code for _ in range(4)]
+
+    assert statuses == [201, 200, 200, 200]
+    assert len(stored(database_url)) == 1
+
+
+def test_other_reports_under_the_same_id_are_refused(
+    client: FlaskClient, survey: Published, database_url: str
+) -> None:
+    body = survey.response([1, 0])
+    client.post(survey.url, json=body)
+    before = factories.dump(database_url)
+
+    answer = client.post(survey.url, json={**body, "reports": [0, 0]})
+
+    assert answer.status_code == 409
+    assert answer.get_json() == {"error": {"field": "id", "message": "must be new; another response has it"}}
+    assert factories.dump(database_url) == before
+
+
+def test_same_id_in_another_survey_is_refused(
+    client: FlaskClient, survey: Published, database_url: str
+) -> None:
+    other = factories.publish(database_url)
+    assert other.version == survey.version  # the same text and coins: only the link differs
+    body = survey.response()
+    client.post(survey.url, json=body)
+
+    answer = client.post(other.url, json=body)
+
+    assert (answer.status_code, answer.get_json()["error"]["field"]) == (409, "id")
+    assert len(stored(database_url)) == 1
+
+
+def test_same_id_for_another_version_is_refused(
+    client: FlaskClient, survey: Published, database_url: str
+) -> None:
+    body = survey.response()
+    client.post(survey.url, json=body)
+    newer = factories.publish(database_url, factories.definition(title="Exams, again"), survey.slug)
+
+    answer = client.post(newer.url, json={**body, "version": newer.version})
+
+    assert (answer.status_code, answer.get_json()["error"]["field"]) == (409, "id")
+    assert len(stored(database_url)) == 1
+
+
+def test_stale_version_is_refused_with_both_versions_named(
+    client: FlaskClient, survey: Published, database_url: str
+) -> None:
+    newer = factories.publish(database_url, factories.definition(title="Exams, again"), survey.slug)
+
+    answer = client.post(survey.url, json=survey.response())
+
+    error = answer.get_json()["error"]
+    assert (answer.status_code, error["field"]) == (409, "version")
+    assert newer.version in error["message"]
+    assert survey.version in error["message"]
+    assert not stored(database_url)
+
+
+def test_response_to_an_earlier_version_may_still_be_retried(
+    client: FlaskClient, survey: Published, database_url: str
+) -> None:
+    body = survey.response([0, 1])
+    client.post(survey.url, json=body)
+    factories.publish(database_url, factories.definition(title="Exams, again"), survey.slug)
+
+    assert client.post(survey.url, json=body).status_code == 200
+    assert len(stored(database_url)) == 1
+
+
+def test_closed_survey_takes_nothing_but_a_retry(
+    client: FlaskClient, survey: Published, database_url: str
+) -> None:
+    body = survey.response([0, 1])
+    client.post(survey.url, json=body)
+    factories.close(database_url, survey.slug)
+
+    refused = client.post(survey.url, json=survey.response())
+
+    assert (refused.status_code, refused.get_json()["error"]["field"]) == (410, "survey")
+    assert client.post(survey.url, json=body).status_code == 200
+    assert len(stored(database_url)) == 1
+
+
+def test_draft_and_unknown_link_take_nothing(
+    client: FlaskClient, survey: Published, database_url: str
+) -> None:
+    draft = factories.draft(database_url, factories.definition())
+
+    for slug in (draft, "nosuchsurvey", "%00", "%ff", "a" * 1000, survey.slug.upper()):
+        answer = client.post(f"/s/{slug}/responses", json=survey.response())
+        assert answer.status_code == 404, slug
+        assert answer.get_json()["error"] == {"field": "survey", "message": "is not known; check the link"}
+    assert not stored(database_url)
+
+
+def test_body_of_exactly_16_kb_is_taken(client: FlaskClient, survey: Published, database_url: str) -> None:
+    body = json.dumps(survey.response())
+
+    fits = client.post(survey.url, data=body.ljust(16_384), content_type="application/json")
+    too_long = client.post(survey.url, data=body.ljust(16_385), content_type="application/json")
+
+    assert fits.status_code == 201
+    assert too_long.status_code == 413
+    assert too_long.get_json()["error"] == {
+        "field": "body",
+        "message": "must be at most 16384 bytes; it has more",
+    }
+    assert len(stored(database_url)) == 1
+
+
+def test_hundred_questions_fit_in_a_response(client: FlaskClient, database_url: str) -> None:
+    survey = factories.publish(database_url, factories.definition([0.25] * 100))
+
+    assert client.post(survey.url, json=survey.response([1, 0] * 50)).status_code == 201
+    assert bytes(stored(database_url)[0][2]) == b"\x01\x00" * 50  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize(
+    "content_type", ["application/json", "application/json; charset=utf-8", "Application/JSON"]
+)
+def test_json_content_types_are_taken(client: FlaskClient, survey: Published, content_type: str) -> None:
+    answer = client.post(survey.url, data=json.dumps(survey.response()), content_type=content_type)
+
+    assert answer.status_code == 201
+
+
+def test_refusal_is_in_the_language_asked_for(client: FlaskClient, survey: Published) -> None:
+    body = survey.response(reports=[0, 2])
+
+    english = client.post(survey.url, json=body, headers={"Accept-Language": "en"})
+    spanish = client.post(survey.url, json=body, headers={"Accept-Language": "es-MX,es;q=0.9"})
+
+    assert english.get_json()["error"]["message"] == "must be a whole number from 0 to 1; it is 2"
+    assert english.status_code == spanish.status_code == 422
+    assert spanish.get_json()["error"]["field"] == "reports[1]"
+    assert spanish.get_json()["error"]["message"] not in ("", english.get_json()["error"]["message"])

@@ -1,0 +1,105 @@
+"""The layers of the architecture, read from the imports and tried out in a process."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.factories import ROOT
+
+ALONE = """
+import importlib, pkgutil, sys
+
+class Blocked:
+    def find_spec(self, name, path=None, target=None):
+        outside = {"flask", "flask_babel", "werkzeug", "jinja2", "babel", "sqlalchemy", "alembic", "click", "granian"}
+        top, _, rest = name.partition(".")
+        if top in outside or (top == "server" and rest and rest.partition(".")[0] != "privacy"):
+            raise ImportError(name + " is blocked")
+
+sys.meta_path.insert(0, Blocked())
+import server.privacy
+for module in pkgutil.walk_packages(server.privacy.__path__, "server.privacy."):
+    print(importlib.import_module(module.name).__name__)
+"""
+
+IMPORT_LINTER = "from importlinter.cli import lint_imports_command as run; run()"
+
+
+def _run(folder: Path, code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", code, *arguments], cwd=folder, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.fixture
+def copied(tmp_path: Path) -> Path:
+    """A copy of the sources, to break."""
+    shutil.copytree(ROOT / "server", tmp_path / "server", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    return tmp_path
+
+
+def test_every_contract_of_the_layers_is_kept() -> None:
+    done = _run(ROOT, IMPORT_LINTER, "--no-logo", "--no-cache")
+
+    assert done.returncode == 0, done.stdout
+    assert "0 broken" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("module", "line", "contract"),
+    [
+        ("privacy/estimators.py", "import sqlalchemy", "The mathematics knows no web"),
+        ("privacy/designs.py", "from server import db", "The mathematics knows no web"),
+        ("responses.py", "import flask", "A response is accepted without the web framework"),
+        ("views/manage.py", "from server.views import results", "Views never import each other"),
+        ("surveys.py", "from server import reports", "Each layer imports only those below it"),
+        ("db.py", "from server import models", "Each layer imports only those below it"),
+        ("utils.py", "", "Each layer imports only those below it"),
+    ],
+)
+def test_broken_layer_is_found(module: str, line: str, contract: str, copied: Path) -> None:
+    path = copied / "server" / module
+    path.write_text(line + "\n" + (path.read_text() if path.exists() else ""))
+
+    done = _run(copied, IMPORT_LINTER, "--no-logo", "--no-cache")
+
+    assert done.returncode == 1
+    broken = [line for line in done.stdout.splitlines() if line.endswith(" BROKEN")]
+    assert any(line.startswith(contract) for line in broken)
+
+
+def test_mathematics_runs_where_nothing_else_can_be_imported() -> None:
+    done = _run(ROOT, ALONE)
+
+    assert done.returncode == 0, done.stderr
+    assert {"server.privacy.designs", "server.privacy.estimators"} <= set(done.stdout.split())
+
+
+@pytest.mark.parametrize("line", ["import sqlalchemy", "from server import config", "import flask"])
+def test_mathematics_that_imports_more_is_caught(line: str, copied: Path) -> None:
+    (copied / "server" / "privacy" / "wrong.py").write_text(line + "\n")
+
+    done = _run(copied, ALONE)
+
+    assert done.returncode == 1
+    assert "is blocked" in done.stderr
+
+
+def test_importing_the_application_does_nothing(tmp_path: Path) -> None:
+    """No file is written, no address is opened and nothing is said when modules are imported."""
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1])\n"
+        "forbidden, seen = {'socket.bind', 'socket.connect', 'sqlite3.connect', 'os.mkdir'}, []\n"
+        "sys.addaudithook(lambda event, _: event in forbidden and seen.append(event))\n"
+        "import server.app, server.cli\n"
+        "print(seen)"
+    )
+
+    done = _run(tmp_path, code, str(ROOT))
+
+    assert (done.stdout, done.stderr) == ("[]\n", "")
+    assert list(tmp_path.iterdir()) == []

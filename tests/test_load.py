@@ -1,0 +1,64 @@
+"""Many respondents at once, on the served process."""
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from http.client import HTTPConnection
+from itertools import chain
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests import factories
+from tests.conftest import NewDatabase
+from tests.factories import stored
+
+CLIENTS = 32
+RESPONSES = 5_000
+YES = (2_000, 2_500)
+"""How many of the responses report "yes" to each of the two questions."""
+
+
+def _send_all(url: str, path: str, bodies: Sequence[dict[str, object]]) -> list[int]:
+    """One client: posts its bodies over one connection; the statuses."""
+    connection = HTTPConnection(urlsplit(url).netloc, timeout=300)
+    statuses = []
+    for body in bodies:
+        connection.request("POST", path, json.dumps(body), {"Content-Type": "application/json"})
+        answer = connection.getresponse()
+        answer.read()
+        statuses.append(answer.status)
+    connection.close()
+    return statuses
+
+
+def test_5000_responses_from_32_clients_are_all_stored_once(new_database: NewDatabase) -> None:
+    database_url = new_database(True)
+    survey = factories.publish(database_url)
+    bodies = [survey.response([int(k < YES[0]), k % 2]) for k in range(RESPONSES)]
+    # Every tenth is sent a second time, and by another client: the next one in turn.
+    shares = [bodies[client::CLIENTS] for client in range(CLIENTS)]
+    shares = [[*share, *shares[client - 1][::10]] for client, share in enumerate(shares)]
+    # The other way round, so that both copies of many are under way at the same moment.
+    shares = [share if client % 2 else share[::-1] for client, share in enumerate(shares)]
+    sent = sum(map(len, shares))
+    assert sent >= RESPONSES * 1.1
+
+    with factories.serving(database_url) as served, ThreadPoolExecutor(CLIENTS) as clients:
+        send = partial(_send_all, served.url, survey.url)
+        statuses = Counter(chain.from_iterable(clients.map(send, shares)))
+
+    assert statuses == {201: RESPONSES, 200: sent - RESPONSES}
+    rows = stored(database_url)
+    assert {bytes(row[0]).hex() for row in rows} == {body["id"] for body in bodies}  # type: ignore[call-overload]
+    assert len(rows) == RESPONSES
+    reports = [bytes(row[2]) for row in rows]  # type: ignore[call-overload]
+    assert tuple(sum(report[question] for report in reports) for question in range(2)) == YES
+
+    report = json.loads(factories.moneda(database_url, "report", survey.slug, "--json").stdout)
+    shares = [question["estimate"]["shares"][1] for question in report["questions"]]
+    # (0.4 - 0.25) / (0.75 - 0.25) and (0.5 - 0.4) / (0.6 - 0.4); gamma 1/10 is rounded to a multiple of 2**-32.
+    assert shares == pytest.approx([0.3, 0.5], abs=1e-8)
+    assert report["n"] == RESPONSES

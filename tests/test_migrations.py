@@ -1,0 +1,146 @@
+"""The schema that migrations make is the schema that the models describe."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+
+from server.db import make_engine, migrate
+from server.models import Base
+from tests import factories
+from tests.conftest import NewDatabase
+from tests.factories import Published, dump
+
+FAILS = """
+import sqlalchemy as sa
+from alembic import op
+
+revision, down_revision, branch_labels, depends_on = "9999", "NEWEST", None, None
+
+def upgrade():
+    op.add_column("surveys", sa.Column("extra", sa.Integer()))
+    op.execute("DELETE FROM survey_versions")
+    raise ArithmeticError
+"""
+
+
+def _differences(engine: sa.Engine, metadata: sa.MetaData) -> list[Any]:
+    """What Alembic would change to make the database equal to the models."""
+    with engine.connect() as connection:
+        context = MigrationContext.configure(
+            connection, opts={"compare_type": True, "compare_server_default": True}
+        )
+        return list(compare_metadata(context, metadata))
+
+
+def _described(engine: sa.Engine) -> dict[str, Any]:
+    """Everything that the database itself says about its tables, names of constraints included."""
+    inspector = sa.inspect(engine)
+    tables = sorted(set(inspector.get_table_names()) - {"alembic_version"})
+
+    def plain(found: list[Any]) -> list[str]:
+        return sorted(repr(sorted((key, str(value)) for key, value in entry.items())) for entry in found)
+
+    return {
+        table: {
+            "columns": [
+                (column["name"], str(column["type"]), column["nullable"])
+                for column in inspector.get_columns(table)
+            ],
+            "primary key": plain([inspector.get_pk_constraint(table)]),
+            "foreign keys": plain(inspector.get_foreign_keys(table)),
+            "unique": plain(inspector.get_unique_constraints(table)),
+            "checks": plain(inspector.get_check_constraints(table)),
+            "indexes": plain(inspector.get_indexes(table)),
+            "options": str(inspector.get_table_options(table)),
+        }
+        for table in tables
+    }
+
+
+def _modelled(engine: sa.Engine) -> dict[str, Any]:
+    Base.metadata.create_all(engine)
+    return _described(engine)
+
+
+def test_schema_after_migrations_equals_the_models(new_database: NewDatabase) -> None:
+    migrated, modelled = (make_engine(new_database(False)) for _ in range(2))
+    migrate(migrated)
+
+    assert _differences(migrated, Base.metadata) == []
+    described = _described(migrated)
+    assert described == _modelled(modelled)
+    assert any(table["checks"] for table in described.values())
+    migrated.dispose()
+    modelled.dispose()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "ALTER TABLE responses ADD COLUMN received_at TIMESTAMP",
+        "DROP INDEX ix_surveys_owner_id",
+        "CREATE TABLE visits (address VARCHAR(40))",
+    ],
+)
+def test_schema_that_differs_is_noticed(database_url: str, change: str) -> None:
+    """The broken twin: one column, index or table too many or too few."""
+    engine = make_engine(database_url)
+    with engine.begin() as connection:
+        connection.exec_driver_sql(change)
+
+    assert _differences(engine, Base.metadata) != []
+    engine.dispose()
+
+
+def test_constraint_that_differs_is_noticed(new_database: NewDatabase) -> None:
+    """The broken twin of what Alembic does not compare: a CHECK constraint under another name."""
+    migrated, other = (make_engine(new_database(False)) for _ in range(2))
+    migrate(migrated)
+    metadata = sa.MetaData()
+    for table in Base.metadata.sorted_tables:
+        table.to_metadata(metadata)
+    check = next(c for c in metadata.tables["responses"].constraints if isinstance(c, sa.CheckConstraint))
+    check.name = "ck_responses_other"
+    metadata.create_all(other)
+
+    assert _differences(other, Base.metadata) == []
+    assert _described(other) != _described(migrated)
+    migrated.dispose()
+    other.dispose()
+
+
+def test_migrating_again_changes_nothing(survey: Published, database_url: str) -> None:
+    before = dump(database_url)
+    engine = make_engine(database_url)
+
+    migrate(engine)
+
+    assert _differences(engine, Base.metadata) == []
+    engine.dispose()
+    assert dump(database_url) == before
+    assert [row[2] for row in before["surveys"]], "there was something to keep"
+
+
+def test_failed_migration_leaves_the_database_as_it_was(
+    database_url: str, survey: Published, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A second migration that fails half-way: its first half is undone with it."""
+    before = dump(database_url)
+    ((newest,),) = before["alembic_version"]
+    folder = tmp_path / "migrations"
+    shutil.copytree(factories.ROOT / "server" / "migrations", folder)
+    (folder / "versions" / "m9999_fails.py").write_text(FAILS.replace("NEWEST", str(newest)))
+    monkeypatch.setattr("server.db._MIGRATIONS", folder)
+    engine = make_engine(database_url)
+
+    with pytest.raises(ArithmeticError):
+        migrate(engine)
+
+    assert _differences(engine, Base.metadata) == []
+    engine.dispose()
+    assert dump(database_url) == before

@@ -1,0 +1,164 @@
+"""Texts that somebody wrote: escaped in every page and report, harmless in CSV, intact in JSON."""
+
+import csv
+import io
+import json
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from tests import factories
+from tests.conftest import NewDatabase
+
+HTML = (
+    "<script>alert(1)</script><img src=x onerror=alert(2)>&\"'{{ 7*7 }}{% raw %}</title></style></textarea>"
+)
+FORMULAS = [
+    "=1+1",
+    "+1",
+    "-1",
+    "@SUM(A1)",
+    "=cmd|' /C calc'!A0",
+    '=HYPERLINK("http://example.org","click")',
+    "＝1+1",
+    "＋1",
+    "－1",
+    "＠A1",
+]
+BEFORE = ["", " ", "   ", "\t", "\r", "\n", " \t", "\u00a0", "\u200b", "\ufeff", "\u3000", "\x0b"]
+
+
+@pytest.fixture
+def database_url(sqlite: NewDatabase) -> str:
+    """SQLite only: what is checked here happens before anything reaches a database."""
+    return sqlite(True)
+
+
+def _with_text(text: str, gamma: float = 0.25) -> dict[str, Any]:
+    questions = [factories.question("q1", text, gamma)]
+    return factories.definition(title=text, introduction=text, questions=questions)
+
+
+def _pages(slug: str) -> list[str]:
+    home = f"/manage/surveys/{slug}"
+    paths = ["", "/edit", "/preview", "/results", "/report.html"]
+    return ["/manage/surveys", f"/s/{slug}", *(home + path for path in paths)]
+
+
+def test_html_in_a_text_is_escaped_on_every_page(signed_in: FlaskClient, database_url: str) -> None:
+    survey = factories.publish(database_url, _with_text(HTML))
+    signed_in.post(survey.url, json=survey.response([1]))
+    shown = 0
+
+    for path in _pages(survey.slug):
+        answer = signed_in.get(path)
+        assert answer.status_code == 200, path
+        assert "<script>alert" not in answer.text, path
+        assert "<img src=x" not in answer.text, path
+        assert "49" not in answer.text.partition("<body")[2].partition("alert")[2][:60], path
+        shown += "&lt;script&gt;alert(1)" in answer.text
+
+    assert shown >= 5
+
+
+def test_html_in_a_refused_text_is_escaped_in_the_message(signed_in: FlaskClient) -> None:
+    file = json.dumps({HTML: 1}).encode()
+    refused = [
+        signed_in.post(
+            "/manage/surveys/new", data={"title": HTML * 100, "gamma": HTML, "name": HTML, "text": HTML}
+        ),
+        signed_in.post("/manage/surveys/new?lang=%22%3E%3Cscript%3Ealert(1)", data={}),
+        signed_in.get(f"/manage/surveys/{HTML.replace('/', '')}"),
+        signed_in.get("/manage/consequences", query_string={"gamma": HTML}),
+        signed_in.post("/manage/surveys/import", data={"definition": (io.BytesIO(file), HTML)}),
+    ]
+
+    for answer in refused:
+        assert answer.status_code < 500
+        assert "<script>alert" not in answer.text
+        assert "<img src=x" not in answer.text
+
+
+def test_definition_keeps_the_text_as_it_was_written(signed_in: FlaskClient, database_url: str) -> None:
+    survey = factories.publish(database_url, _with_text(HTML))
+
+    served = signed_in.get(f"/s/{survey.slug}/survey.json").get_json()
+    exported = signed_in.get(f"/manage/surveys/{survey.slug}/definition.json").get_json()
+    report = signed_in.get(f"/manage/surveys/{survey.slug}/report.json").get_json()
+
+    assert served["definition"]["title"] == exported["title"] == report["title"] == HTML
+    assert served["definition"]["questions"][0]["text"] == report["questions"][0]["text"] == HTML
+    assert exported == _with_text(HTML)
+
+
+@pytest.mark.parametrize("formula", FORMULAS)
+def test_no_cell_of_a_csv_file_starts_a_formula(
+    formula: str, signed_in: FlaskClient, database_url: str
+) -> None:
+    texts = [before + formula for before in BEFORE]
+    questions = [factories.question(f"q{place}", text) for place, text in enumerate(texts)]
+    survey = factories.publish(database_url, factories.definition(title=formula, questions=questions))
+    for report in (0, 1):
+        signed_in.post(survey.url, json=survey.response([report] * len(texts)))
+    found = set()
+
+    for file in ("report.csv", "codebook.csv", "responses.csv"):
+        answer = signed_in.get(f"/manage/surveys/{survey.slug}/{file}")
+        assert answer.content_type == "text/csv; charset=utf-8"
+        for row in csv.reader(io.StringIO(answer.text, newline="")):
+            found.update(cell for cell in row if formula in cell)
+            assert not [cell for cell in row if _runs(cell)], (file, row)
+
+    assert found
+    assert all(cell.startswith("'") and cell.endswith(formula) for cell in found), found
+    intact = signed_in.get(f"/manage/surveys/{survey.slug}/report.json").get_json()
+    assert [question["text"] for question in intact["questions"]] == [text.strip() for text in texts]
+
+
+def _runs(cell: str) -> bool:
+    """Whether a spreadsheet may take the cell for a formula: not a number, and a sign comes first."""
+    try:
+        float(cell)
+    except ValueError:
+        return cell.lstrip(" \t\r\n\u00a0\u200b\ufeff\u3000\x0b")[:1] in tuple("=+-@＝＋－＠")
+    return False
+
+
+def test_formula_check_has_teeth() -> None:
+    assert [_runs(cell) for cell in ("=1", " -x", "\t@a", "'=1", "-0.5", "a=1", "")] == [True] * 3 + [
+        False
+    ] * 4
+
+
+@pytest.mark.parametrize(("field", "limit"), [("title", 200), ("introduction", 4000), ("text", 500)])
+def test_text_that_is_too_long_is_refused_with_its_limit(
+    field: str, limit: int, signed_in: FlaskClient, database_url: str
+) -> None:
+    before = factories.dump(database_url)
+    form = {"language": "en", "title": "T", "introduction": "", "gamma": "0.25", "name": "", "text": "Q?"}
+    long = "ñ" * 10_000
+
+    answer = signed_in.post("/manage/surveys/new", data={**form, field: long})
+
+    assert answer.status_code == 422
+    assert str(limit) in answer.text
+    assert "10000" in answer.text
+    assert long in answer.text  # what was typed is still in the form
+    assert factories.dump(database_url) == before
+
+
+def test_texts_at_their_limits_are_kept_whole(signed_in: FlaskClient, database_url: str) -> None:
+    """100 questions of 500 characters, each four bytes long, in one form."""
+    coin = "\U0001fa99"
+    form = {"language": "es", "title": coin * 200, "introduction": coin * 4000, "gamma": "0.25"}
+    answer = signed_in.post(
+        "/manage/surveys/new", data={**form, "name": [""] * 100, "text": [coin * 500] * 100}
+    )
+
+    assert answer.status_code == 303
+    saved = signed_in.get(f"{answer.location}/definition.json").get_json()
+    assert (saved["title"], saved["introduction"]) == (coin * 200, coin * 4000)
+    assert [question["text"] for question in saved["questions"]] == [coin * 500] * 100
+    published = signed_in.post(f"{answer.location}/publish")
+    assert published.status_code == 303

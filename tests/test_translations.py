@@ -1,0 +1,111 @@
+"""Every catalogue is complete, and people are answered in their language."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from babel.messages import Message
+from flask.testing import FlaskClient
+
+from server import surveys
+from server.app import LANGUAGES
+from server.formatting import day, integer
+from tests import factories
+from tests.words import TRANSLATIONS, messages, texts
+
+PLACEHOLDER = re.compile(r"%\(\w+\)[sd]|\{\w+\}|</?\w+>")
+TRANSLATED = sorted(LANGUAGES.keys() - {"en"})
+SPANISH = {"Accept-Language": "es"}
+
+
+def flaws(message: Message) -> list[str]:
+    """What is wrong with the translation of one message."""
+    ours, theirs = texts(message.id), texts(message.string)
+    found = [
+        f"{name}: {ours[0]!r}"
+        for name, wrong in (("fuzzy", message.fuzzy), ("empty", not all(theirs)))
+        if wrong
+    ]
+    for translated in filter(None, theirs):
+        if sorted(PLACEHOLDER.findall(translated)) != sorted(PLACEHOLDER.findall(ours[-1])):
+            found.append(f"other placeholders: {translated!r}")
+        if "python-format" in message.flags and re.search(
+            r"%(?!%|\(\w+\)[sd])", translated.replace("%%", "")
+        ):
+            found.append(f"a bare percent sign: {translated!r}")
+    return found
+
+
+def test_collecting_the_messages_again_changes_nothing(tmp_path: Path) -> None:
+    again = tmp_path / "translations"
+    shutil.copytree(TRANSLATIONS, again)
+    make = [
+        "make",
+        "messages",
+        "--old-file=.venv/.installed",
+        f"PY={sys.executable}",
+        f"TRANSLATIONS={again}",
+    ]
+    subprocess.run(make, cwd=factories.ROOT, check=True, capture_output=True)
+    for language in TRANSLATED:
+        for name in ("messages.po", "messages.mo"):
+            path = Path(language) / "LC_MESSAGES" / name
+            assert (again / path).read_bytes() == (TRANSLATIONS / path).read_bytes(), (
+                f"run make messages: {path}"
+            )
+
+
+@pytest.mark.parametrize("language", TRANSLATED)
+def test_every_message_is_translated_with_the_same_placeholders(language: str) -> None:
+    assert len(messages(language)) > 200
+    assert [flaw for message in messages(language) for flaw in flaws(message)] == []
+
+
+def test_a_flawed_translation_is_noticed() -> None:
+    assert flaws(Message("Send", "")) == ["empty: 'Send'"]
+    assert flaws(Message("Send", "Enviar", flags=["fuzzy"])) == ["fuzzy: 'Send'"]
+    assert flaws(Message("{k} of {n}", "{k} de {m}")) == ["other placeholders: '{k} de {m}'"]
+    assert flaws(Message("10 %%: %(n)d", "10 %: %(n)d", flags=["python-format"])) == [
+        "a bare percent sign: '10 %: %(n)d'"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "field_name", "message"),
+    [
+        ({"reports": [7, 0]}, "reports[0]", "debe ser un número entero de 0 a 1; es 7"),
+        ({"reports": [0]}, "reports", "debe tener 2 elementos, uno por pregunta; tiene 1"),
+        ({"id": "x"}, "id", "debe tener 32 cifras hexadecimales en minúscula; es x"),
+    ],
+)
+def test_a_refusal_comes_in_the_language_asked_for(
+    client: FlaskClient,
+    survey: factories.Published,
+    changes: dict[str, object],
+    field_name: str,
+    message: str,
+) -> None:
+    answer = client.post(survey.url, json=survey.response(**changes), headers=SPANISH)
+    assert answer.status_code == 422
+    assert answer.json == {"error": {"field": field_name, "message": message}}
+
+
+def test_dates_and_numbers_are_written_in_spanish(
+    signed_in: FlaskClient, survey: factories.Published
+) -> None:
+    overview = signed_in.get(f"/manage/surveys/{survey.slug}?lang=es").text
+    assert day(surveys.today(), "es") in overview
+    assert "ε = 1,51" in overview
+    assert '<span id="gamma-value">0,25</span>' in signed_in.get(f"/manage/surveys/{survey.slug}/edit").text
+    assert integer(1537, "es") == "1537"
+    assert integer(15370, "es") == "15.370"
+
+
+def test_a_problem_in_the_editor_names_the_field_in_spanish(signed_in: FlaskClient) -> None:
+    form = {"title": "", "name": ["", ""], "text": ["", "B?"], "gamma": "0.25", "language": "es"}
+    page = signed_in.post("/manage/surveys/new?lang=es", data=form).text
+    told = re.findall(r"<strong>([^<]*):</strong> ([^<]*)</li>", page)
+    assert told == [("Título", "no debe estar vacío"), ("Pregunta 1", "no debe estar vacío")]

@@ -1,0 +1,195 @@
+"""Publishing, sharing, previewing and closing a survey."""
+
+import hashlib
+import json
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from typing import Any
+
+import pytest
+import rfc8785
+from flask import Flask
+from flask.testing import FlaskClient
+
+from tests import factories
+from tests.factories import Published, dump
+
+VECTOR = json.loads((factories.ROOT / "tests" / "vectors" / "definition.json").read_text("utf-8"))
+
+
+def _path(slug: str) -> str:
+    return f"/manage/surveys/{slug}"
+
+
+def _form(gamma: float, names: list[str], title: str = "Again") -> dict[str, Any]:
+    return {
+        "language": "en",
+        "title": title,
+        "gamma": gamma,
+        "name": names,
+        "text": ["Question?"] * len(names),
+    }
+
+
+def test_published_definition_is_canonical_and_named_by_its_hash(
+    client: FlaskClient, database_url: str
+) -> None:
+    """The vector's hash was worked out by hand: its canonical text and hashlib."""
+    document = json.loads(VECTOR["canonical"])
+    del document["epsilon"]
+    for question in document["questions"]:
+        del question["designs"]
+    survey = factories.publish(database_url, document)
+
+    answer = client.get(f"/s/{survey.slug}/survey.json")
+
+    assert answer.get_json() == {"definition": VECTOR["definition"], "version": VECTOR["sha256"]}
+    assert VECTOR["canonical"].encode() in answer.data
+    assert hashlib.sha256(rfc8785.dumps(answer.get_json()["definition"])).hexdigest() == survey.version
+
+
+def test_publishing_freezes_and_opens(signed_in: FlaskClient, client: FlaskClient, database_url: str) -> None:
+    slug = factories.draft(database_url, factories.definition())
+    assert client.get(f"/s/{slug}").status_code == 404
+    assert client.get(f"/s/{slug}/survey.json").status_code == 404
+
+    answer = signed_in.post(f"{_path(slug)}/publish")
+
+    assert (answer.status_code, answer.location) == (303, _path(slug))
+    assert client.get(f"/s/{slug}").status_code == 200
+    version = client.get(f"/s/{slug}/survey.json").get_json()["version"]
+    overview = signed_in.get(_path(slug)).text
+    assert version in overview
+    assert f"http://localhost/s/{slug}" in overview
+
+
+def test_editing_a_published_survey_changes_nothing_for_respondents(
+    signed_in: FlaskClient, client: FlaskClient, survey: Published
+) -> None:
+    before = client.get(f"/s/{survey.slug}/survey.json").data
+
+    signed_in.post(f"{_path(survey.slug)}/edit", data=_form(0.1, ["q1"]))
+
+    assert client.get(f"/s/{survey.slug}/survey.json").data == before
+    signed_in.post(f"{_path(survey.slug)}/publish")
+    assert client.get(f"/s/{survey.slug}/survey.json").data != before
+
+
+@pytest.mark.parametrize("gammas", [[0.26, 0.1], [0.25, 0.11], [0.4, 0.4]])
+def test_new_version_with_less_privacy_is_refused(
+    gammas: list[float], signed_in: FlaskClient, survey: Published, database_url: str
+) -> None:
+    """Promised: epsilon ln 3 = 1.0987 for gamma 1/4 and ln 1.5 = 0.4055 for gamma 1/10, rounded up."""
+    factories.save(database_url, survey.slug, factories.definition(gammas))
+    before = dump(database_url)
+
+    answer = signed_in.post(f"{_path(survey.slug)}/publish")
+
+    assert answer.status_code == 409
+    limit, value = {0.26: ("1.0987", "1.1527"), 0.25: ("0.4055", "0.4474"), 0.4: ("1.0987", "2.1973")}[
+        gammas[0]
+    ]
+    said = answer.text.partition('role="alert"')[2].partition("</ul>")[0]
+    assert limit in said
+    assert value in said
+    assert dump(database_url) == before
+
+
+@pytest.mark.parametrize("gammas", [[0.25, 0.09], [0.2, 0.1], [0.001, 0.001], [0.25, 0.1, 0.499]])
+def test_new_version_with_as_much_privacy_is_published(
+    gammas: list[float], signed_in: FlaskClient, survey: Published, database_url: str
+) -> None:
+    newer = factories.publish(database_url, factories.definition(gammas, title="Again"), survey.slug)
+
+    assert newer.version != survey.version
+    assert "2" in signed_in.get(_path(survey.slug)).text
+    assert len(dump(database_url)["survey_versions"]) == 2
+
+
+def test_privacy_once_tightened_is_not_loosened_again(signed_in: FlaskClient, database_url: str) -> None:
+    survey = factories.publish(database_url, factories.definition([0.25]))
+    factories.publish(database_url, factories.definition([0.1]), survey.slug)
+    factories.publish(
+        database_url, factories.definition([0.1], questions=[factories.question("other")]), survey.slug
+    )
+    signed_in.post(f"{_path(survey.slug)}/edit", data=_form(0.2, ["q1"]))
+
+    assert signed_in.post(f"{_path(survey.slug)}/publish").status_code == 409
+    assert len(dump(database_url)["survey_versions"]) == 3
+
+
+def test_button_pressed_many_times_publishes_one_version(
+    app: Flask, signed_in: FlaskClient, database_url: str
+) -> None:
+    slug = factories.draft(database_url, factories.definition())
+    cookie = signed_in.get_cookie("moneda_sign_in", path="/manage")
+    assert cookie is not None
+    together = Barrier(8)
+
+    def press(_number: int) -> int:
+        browser = app.test_client()
+        browser.set_cookie("moneda_sign_in", cookie.value, path="/manage")
+        together.wait()
+        return browser.post(f"{_path(slug)}/publish").status_code
+
+    with ThreadPoolExecutor(8) as presses:
+        statuses = set(presses.map(press, range(8)))
+
+    assert statuses == {303}
+    assert len(dump(database_url)["survey_versions"]) == 1
+
+
+def test_preview_shows_the_draft_and_stores_nothing(
+    signed_in: FlaskClient, client: FlaskClient, database_url: str
+) -> None:
+    slug = factories.draft(database_url, factories.definition())
+    before = dump(database_url)
+
+    page = signed_in.get(f"{_path(slug)}/preview")
+    definition = signed_in.get(f"{_path(slug)}/preview/survey.json").get_json()
+
+    assert page.status_code == 200
+    assert definition["version"] in page.text
+    assert 'data-responses=""' in page.text
+    response = {"id": "0" * 32, "version": definition["version"], "reports": [0, 0]}
+    assert client.post(f"/s/{slug}/responses", json=response).status_code == 404
+    assert dump(database_url) == before
+
+
+def test_qr_code_is_an_image_of_the_public_link(signed_in: FlaskClient, survey: Published) -> None:
+    answer = signed_in.get(f"{_path(survey.slug)}/qr.svg")
+
+    assert (answer.status_code, answer.mimetype) == (200, "image/svg+xml")
+    assert answer.text.startswith("<?xml")
+    assert "<script" not in answer.text
+
+
+def test_closing_ends_a_survey_and_keeps_its_results(
+    signed_in: FlaskClient, client: FlaskClient, survey: Published, database_url: str
+) -> None:
+    client.post(survey.url, json=survey.response([1, 1]))
+
+    assert signed_in.post(f"{_path(survey.slug)}/close").status_code == 303
+
+    assert client.get(f"/s/{survey.slug}").status_code == 410
+    assert client.get(f"/s/{survey.slug}/survey.json").status_code == 410
+    assert client.post(survey.url, json=survey.response()).status_code == 410
+    assert signed_in.get(f"{_path(survey.slug)}/report.json").get_json()["n"] == 1
+    assert signed_in.post(f"{_path(survey.slug)}/publish").status_code == 409
+    assert len(dump(database_url)["responses"]) == 1
+
+
+def test_draft_has_nothing_to_close_or_to_report(signed_in: FlaskClient, database_url: str) -> None:
+    slug = factories.draft(database_url, factories.definition())
+
+    assert signed_in.post(f"{_path(slug)}/close").status_code == 409
+    for page in ("results", "report.html", "report.csv", "report.json", "responses.csv", "codebook.csv"):
+        assert signed_in.get(f"{_path(slug)}/{page}").status_code == 409
+
+
+def test_pages_without_scripts_offer_respondents_no_form(client: FlaskClient, survey: Published) -> None:
+    page = client.get(f"/s/{survey.slug}").text
+
+    assert "<noscript>" in page
+    outside = page.partition("<template")[0]
+    assert not [tag for tag in ("<form", "<input", "<button", "<select", "<textarea") if tag in outside]

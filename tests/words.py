@@ -1,0 +1,123 @@
+"""What the catalogues hold, and which words of a page they do not."""
+
+import re
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+
+from babel.messages import Catalog, Message
+from babel.messages.pofile import read_po
+
+from server.app import LANGUAGES
+from tests import factories
+
+TRANSLATIONS = factories.ROOT / "server" / "translations"
+OPEN, CLOSE = "⟦", "⟧"
+NAMES = ["Moneda", "SHA-256", "make run", *LANGUAGES.values()]
+ADDRESS, HASH, SLUG = r"https?://\S+", r"\b[0-9a-f]{8,64}\b", r"\b[2-9b-df-hj-np-tv-xz]{12}\b"
+SPANISH_DATE, FILLED_IN_BY_A_SCRIPT = r"\d+ de [a-z]+ de \d{4}", r"\{\w+\}"
+DATA = re.compile("|".join([*NAMES, ADDRESS, HASH, SLUG, SPANISH_DATE, FILLED_IN_BY_A_SCRIPT]))
+"""What may stand on a page untranslated."""
+READ_ATTRIBUTES = set(
+    "alt aria-description aria-label aria-roledescription aria-valuetext label placeholder title".split()
+)
+CODE_ATTRIBUTES = set(
+    "data-check data-consequences data-copy data-definition data-many data-one data-preview data-refresh "
+    "data-responses data-slug data-truth data-version".split()
+)
+"""Read by scripts only; every other data- attribute holds a text that a script shows."""
+
+
+@dataclass
+class Page(HTMLParser):
+    """The texts of a page in reading order, and the attributes that are shown or read aloud."""
+
+    text: str = ""
+    attributes: list[str] = field(default_factory=list)
+    skipped: str = ""
+
+    def __post_init__(self) -> None:
+        super().__init__()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._part(tag)
+        if tag in ("script", "style"):
+            self.skipped = tag
+        button = ("type", "submit") in attrs or ("type", "button") in attrs
+        described = tag == "meta" and ("name", "description") in attrs
+        for name, value in attrs:
+            shown = name in READ_ATTRIBUTES or (name.startswith("data-") and name not in CODE_ATTRIBUTES)
+            if shown or (name == "value" and button) or (name == "content" and described):
+                self.attributes.append(value or "")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._part(tag)
+        if tag == self.skipped:
+            self.skipped = ""
+
+    def handle_data(self, data: str) -> None:
+        if not self.skipped:
+            self.text += data
+
+    def _part(self, tag: str) -> None:
+        # Emphasis is inside a message; any other element begins a new word.
+        self.text += "" if tag in ("b", "strong") else "\n"
+
+
+def outside(text: str) -> list[str]:
+    """The words of a text that are neither inside the brackets of a message nor data."""
+    pieces, depth = [""], 0
+    for character in text:
+        depth += (character == OPEN) - (character == CLOSE)
+        assert depth >= 0, f"unbalanced: {text!r}"
+        if character in OPEN + CLOSE:
+            pieces.append("")
+        elif depth == 0:
+            pieces[-1] += character
+    assert depth == 0, f"unbalanced: {text!r}"
+    left = (DATA.sub(" ", piece) for piece in pieces)
+    return [word for piece in left for word in re.findall(r"[^\W\d_]+", piece) if word not in ("ε", "γ")]
+
+
+def untranslated(html: str) -> list[str]:
+    """The words of a page that no catalogue holds."""
+    page = Page()
+    page.feed(html)
+    page.close()
+    return [word for text in (page.text, *page.attributes) for word in outside(text)]
+
+
+def pseudo(text: str) -> str:
+    return f"{OPEN}{text}{CLOSE}"
+
+
+def catalogue(language: str) -> Catalog:
+    with (TRANSLATIONS / language / "LC_MESSAGES" / "messages.po").open("rb") as file:
+        return read_po(file, locale=language)
+
+
+def messages(language: str) -> list[Message]:
+    return [message for message in catalogue(language) if message.id]
+
+
+def texts(value: str | tuple[str, ...] | list[str]) -> list[str]:
+    return [value] if isinstance(value, str) else list(value)
+
+
+def missing_on(pages: list[str]) -> list[str]:
+    """The templates' messages that are on none of the pages."""
+    everything = []
+    for html in pages:
+        page = Page()
+        page.feed(html)
+        everything += [page.text, *page.attributes]
+    joined = "\0".join(everything)
+
+    def somewhere(text: str) -> bool:
+        plain = re.sub(r"</?\w+>", "", text).replace("%%", "%")
+        parts = [re.escape(part) for part in re.split(r"%\(\w+\)[sd]", plain)]
+        return re.search(OPEN + rf"[^{OPEN}{CLOSE}]*".join(parts) + CLOSE, joined) is not None
+
+    templates = (
+        m for m in messages("es") if any(file.startswith("templates/") for file, _line in m.locations)
+    )
+    return [text for message in templates for text in texts(message.id) if not somewhere(text)]
