@@ -1,0 +1,140 @@
+"""What people do on the pages, told by roles and labels in their own language."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from babel.support import Translations
+from playwright.sync_api import Locator, Page, expect
+
+from tests import factories
+
+PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+DESK: dict[str, Any] = {"viewport": {"width": 1280, "height": 800}}
+
+CATALOGUES = factories.ROOT / "server" / "translations"
+
+SURVEY = factories.definition(
+    introduction="Three questions about exams.",
+    title="Exam survey",
+    questions=[
+        factories.question("copied", "Have you ever copied in an exam?"),
+        factories.question("paid", "Have you ever paid someone to write a paper?"),
+        factories.question("sat", "Have you ever sat an exam for someone else?"),
+    ],
+)
+
+
+def words(language: str) -> Callable[..., str]:
+    """The page's texts: `say("Start · {n} questions", n=3)` is that text in this language."""
+    translate = Translations.load(Path(CATALOGUES), [language]).gettext
+
+    def say(text: str, **values: object) -> str:
+        said = translate(text)
+        for name, value in values.items():
+            said = said.replace(f"{{{name}}}", str(value))
+        return said
+
+    return say
+
+
+class Respondent:
+    """Somebody who answers a survey on a page, in a language."""
+
+    def __init__(self, page: Page, slug: str, language: str = "en") -> None:
+        self.page = page
+        self.slug = slug
+        self.say = words(language)
+
+    def open(self, query: str = "") -> "Respondent":
+        """Follow the link."""
+        self.page.goto(f"/s/{self.slug}{query}")
+        return self
+
+    def button(self, text: str, **values: object) -> Locator:
+        """The button that says this."""
+        return self.page.get_by_role("button", name=self.say(text, **values), exact=True)
+
+    def heading(self, text: str) -> Locator:
+        """The screen's heading, if it is this."""
+        return self.page.get_by_role("heading", level=1, name=self.say(text), exact=True)
+
+    def radio(self, truth: str) -> Locator:
+        """The answer "Yes" or "No"."""
+        return self.page.get_by_role("radio", name=self.say(truth), exact=True)
+
+    def start(self, questions: int) -> None:
+        """Leave the introduction."""
+        self.button("Start · 1 question" if questions == 1 else "Start · {n} questions", n=questions).click()
+
+    def choose(self, truth: str) -> None:
+        """Answer the question on the screen and go on."""
+        before = self.page.get_by_role("heading", level=1).inner_text()
+        self.radio(truth).check()
+        self.button("Next").click()
+        expect(self.page.get_by_role("heading", level=1)).not_to_have_text(before)
+
+    def answer(self, *truths: str) -> None:
+        """From the introduction to the screen that sends."""
+        self.start(len(truths))
+        for truth in truths:
+            self.choose(truth)
+        expect(self.heading("Only what the coins decided leaves this device")).to_be_visible()
+
+    def send(self) -> None:
+        """Send, and wait for the receipt."""
+        self.button("Send").click()
+        expect(self.heading("Sent. Thank you.")).to_be_visible()
+
+    def sent_body(self) -> str:
+        """Open what will be sent, and read it."""
+        self.page.get_by_text(self.say("See exactly what will be sent")).click()
+        shown = self.page.locator("pre")
+        expect(shown).not_to_be_empty()
+        return shown.inner_text()
+
+
+class Desk:
+    """A researcher at a page, in a language."""
+
+    def __init__(self, page: Page, language: str = "en") -> None:
+        self.page = page
+        self.say = words(language)
+
+    def button(self, text: str, **values: object) -> Locator:
+        return self.page.get_by_role("button", name=self.say(text, **values), exact=True)
+
+    def link(self, text: str) -> Locator:
+        return self.page.get_by_role("link", name=self.say(text), exact=True)
+
+    def field(self, text: str) -> Locator:
+        return self.page.get_by_label(self.say(text), exact=True)
+
+    def slider(self) -> Locator:
+        return self.page.get_by_role("slider", name=self.say("How much chance is added"))
+
+    def consequences(self) -> str:
+        return " ".join(self.page.locator("#consequences").inner_text().split())
+
+    @property
+    def slug(self) -> str:
+        return re.findall(r"/surveys/(\w+)", self.page.url)[0]
+
+
+def sign_in(page: Page, database_url: str) -> None:
+    """Follow a new one-time link and press its button."""
+    page.goto(f"/manage/sign-in/{factories.sign_in_secret(database_url)}")
+    page.locator("main form button").click()
+    page.wait_for_url("**/manage/surveys")
+
+
+def press_on(page: Page, target: Locator, key: str) -> None:
+    """Go to the target with the Tab key, and press another one there."""
+    expect(target).to_be_visible()
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        if target.evaluate("element => element === document.activeElement"):
+            page.keyboard.press(key)
+            return
+    raise AssertionError(f"Tab does not reach {target}")

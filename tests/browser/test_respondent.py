@@ -1,0 +1,270 @@
+"""A respondent's whole visit on a phone: answering, going back, sending, coming again, and what can go wrong."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from tests import factories
+from tests.browser.conftest import Opener
+from tests.browser.people import PHONE, SURVEY, Respondent, press_on
+
+LABELS = {
+    "en": "Of 100 people who enter No, 25 are recorded as Yes. Of 100 who enter Yes, 75 are.",
+    "es": "De 100 personas que marcan No, 25 quedan registradas como Sí. "
+    "De 100 que marcan Sí, 75 quedan registradas como Sí.",
+}
+FIRST, SECOND, THIRD = (question["text"] for question in SURVEY["questions"])
+MOST_BYTES = 50 * 1024
+
+
+@pytest.fixture
+def survey(served: factories.Served) -> factories.Published:
+    return factories.publish(served.database_url, SURVEY)
+
+
+@pytest.fixture(params=["en", "es"])
+def visit(request: pytest.FixtureRequest, open_page: Opener, survey: factories.Published) -> Respondent:
+    """The survey, opened on a phone that asks for this language."""
+    page = open_page(**PHONE, locale=request.param)
+    return Respondent(page, survey.slug, request.param).open()
+
+
+@pytest.fixture
+def english(open_page: Opener, survey: factories.Published) -> Respondent:
+    return Respondent(open_page(**PHONE), survey.slug).open()
+
+
+def own_rows(served: factories.Served, identity: str) -> list[tuple[object, ...]]:
+    return [row for row in factories.stored(served.database_url) if row[0] == bytes.fromhex(identity)]
+
+
+def label(page: Page) -> str:
+    return " ".join(page.locator(".label").inner_text().split())
+
+
+def sent_bodies(page: Page) -> list[str]:
+    bodies: list[str] = []
+    page.on("request", lambda request: bodies.append(request.post_data) if request.method == "POST" else None)
+    return bodies
+
+
+def test_a_whole_visit(visit: Respondent, served: factories.Served) -> None:
+    page = visit.page
+    bodies = sent_bodies(page)
+    assert page.locator("html").get_attribute("lang") == page.evaluate("navigator.language")
+    expect(page.get_by_text("Three questions about exams.")).to_be_visible()
+    language = page.evaluate("navigator.language")
+    assert label(page) == LABELS[language]
+
+    visit.start(3)
+    for number, question in enumerate((FIRST, SECOND, THIRD), start=1):
+        expect(page.get_by_role("heading", level=1)).to_have_text(question)
+        expect(page.get_by_role("heading", level=1)).to_be_focused()
+        expect(page.get_by_text(visit.say("{k} of {n}", k=number, n=3), exact=True)).to_be_visible()
+        expect(page.get_by_role("progressbar")).to_have_js_property("value", number)
+        assert label(page) == LABELS[language]
+        expect(page.get_by_role("radio", checked=True)).to_have_count(0)
+        visit.choose("Yes" if number == 2 else "No")
+
+    body = visit.sent_body()
+    visit.send()
+    assert bodies == [body]
+    answer = json.loads(body)
+    receipt = page.locator("output").inner_text().replace(" ", "")
+    assert receipt == answer["id"]
+    (row,) = own_rows(served, receipt)
+    assert row[2] == bytes(answer["reports"])
+
+
+def test_the_words_are_the_readers(visit: Respondent) -> None:
+    spanish = visit.page.evaluate("navigator.language") == "es"
+    visit.start(3)
+    for role, text in [("radio", "Sí"), ("button", "Siguiente"), ("button", "Atrás")]:
+        expect(visit.page.get_by_role(role, name=re.compile(rf"^\W*{text}$"))).to_have_count(int(spanish))
+
+
+def test_the_language_can_be_changed_and_no_cookie_is_set(english: Respondent) -> None:
+    english.page.get_by_role("link", name="Español").click()
+    expect(english.page.get_by_role("button", name="Empezar")).to_be_visible()
+    assert english.page.context.cookies() == []
+
+
+def test_going_back_keeps_the_answers_and_next_needs_one(english: Respondent) -> None:
+    page = english.page
+    english.start(3)
+    english.button("Next").click()
+    expect(page.get_by_role("alert")).not_to_be_empty()
+    expect(page.get_by_role("heading", level=1)).to_have_text(FIRST)
+    english.choose("Yes")
+    english.choose("No")
+    english.button("Back").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(SECOND)
+    expect(english.radio("No")).to_be_checked()
+    page.go_back()
+    expect(page.get_by_role("heading", level=1)).to_have_text(FIRST)
+    expect(english.radio("Yes")).to_be_checked()
+    page.go_back()
+    expect(english.button("Start · {n} questions", n=3)).to_be_visible()
+    page.go_forward()
+    page.go_forward()
+    expect(english.radio("No")).to_be_checked()
+
+
+def test_the_made_up_answer_and_the_tested_coin_are_never_sent(english: Respondent) -> None:
+    page = english.page
+    bodies = sent_bodies(page)
+    page.get_by_text("Try it with a made-up answer").click()
+    english.button("Flip for a Yes").click()
+    expect(page.get_by_text(re.compile("You entered Yes; (Yes|No) would arrive"))).to_be_visible()
+    page.get_by_text("How can I check?").click()
+    page.get_by_role("button", name="No", exact=True).click()
+    shown = page.get_by_text(re.compile(r"^Yes [\d,]+ times, expected 2,500$"))
+    expect(shown).to_be_visible()
+    # Ten standard deviations: what follows the design strays further once in 10^22 runs.
+    assert abs(int(re.findall(r"Yes ([\d,]+)", shown.inner_text())[0].replace(",", "")) - 2500) < 433
+    assert bodies == []
+
+
+def test_a_second_visit_does_not_flip_again_until_traces_are_erased(english: Respondent) -> None:
+    page = english.page
+    english.answer("No", "No", "No")
+    english.send()
+    for come_again in (page.reload, english.open):
+        come_again()
+        expect(english.heading("This survey was already answered on this device")).to_be_visible()
+        expect(page.get_by_role("radio")).to_have_count(0)
+        assert [list(json.loads(value)) for value in stored_here(page)] == [["sent"]]
+    english.button("Erase my traces").click()
+    expect(english.heading("Nothing of this survey is left on this page")).to_be_visible()
+    assert stored_here(page) == []
+    english.open()
+    expect(english.button("Start · {n} questions", n=3)).to_be_visible()
+
+
+def stored_here(page: Page) -> list[str]:
+    stored: list[str] = page.evaluate("[...Object.values(localStorage), ...Object.values(sessionStorage)]")
+    return stored
+
+
+def test_what_did_not_get_through_is_sent_later_with_the_same_bytes(
+    english: Respondent, open_page: Opener, served: factories.Served
+) -> None:
+    page = english.page
+    bodies = sent_bodies(page)
+    open_page.watch(page).expect("ERR_FAILED")
+    page.route("**/responses", lambda route: route.abort())
+    english.answer("Yes", "No", "Yes")
+    english.button("Send").click()
+    expect(page.get_by_text("The connection is poor.")).to_be_visible()
+    page.reload()
+    page.unroute("**/responses")
+    expect(english.heading("Your answers are still waiting here")).to_be_visible()
+    kept = english.sent_body()
+    assert stored_here(page) == [kept]
+    english.send()
+    assert set(bodies) == {kept}
+    assert len(own_rows(served, json.loads(kept)["id"])) == 1
+
+
+@pytest.mark.parametrize("lost", ["request", "answer"])
+def test_it_tries_again_by_itself_then_when_asked_and_is_stored_once(
+    english: Respondent, open_page: Opener, served: factories.Served, lost: str
+) -> None:
+    page = english.page
+    bodies = sent_bodies(page)
+    open_page.watch(page).expect("ERR_FAILED")
+    page.clock.install()
+
+    def lose(route: Route) -> None:
+        if lost == "answer":
+            route.fetch()
+        route.abort()
+
+    page.route("**/responses", lose)
+    english.answer("Yes", "No", "Yes")
+    with page.expect_event("requestfailed"):
+        english.button("Send").click()
+    for _ in range(5):
+        with page.expect_event("requestfailed"):
+            page.clock.run_for(8000)
+    expect(english.button("Try again")).to_be_visible()
+    page.unroute("**/responses")
+    english.button("Try again").click()
+    expect(english.heading("Sent. Thank you.")).to_be_visible()
+    assert len(bodies) == 7
+    assert len(set(bodies)) == 1
+    assert len(own_rows(served, json.loads(bodies[0])["id"])) == 1
+
+
+@pytest.mark.parametrize("change", ["closed", "a new version"])
+def test_a_survey_that_changed_meanwhile_stores_nothing_and_says_why(
+    english: Respondent, open_page: Opener, served: factories.Served, change: str
+) -> None:
+    page = english.page
+    english.answer("Yes", "No", "Yes")
+    identity = json.loads(english.sent_body())["id"]
+    if change == "closed":
+        factories.close(served.database_url, english.slug)
+    else:
+        factories.publish(served.database_url, {**SURVEY, "title": "Exams, again"}, english.slug)
+    open_page.watch(page).expect("410" if change == "closed" else "409")
+    english.button("Send").click()
+    expect(english.heading("Your answers were not accepted")).to_be_visible()
+    said = (
+        "takes no responses any more; it is closed"
+        if change == "closed"
+        else "must be the survey's current one"
+    )
+    expect(page.get_by_text(said)).to_be_visible()
+    assert own_rows(served, identity) == []
+    assert stored_here(page) == []
+
+
+def test_a_broken_server_loses_nothing(
+    english: Respondent, open_page: Opener, served: factories.Served
+) -> None:
+    page = english.page
+    open_page.watch(page).expect("status of 500")
+    page.route("**/responses", lambda route: route.fulfill(status=500, body="{}"), times=1)
+    english.answer("Yes", "No", "Yes")
+    body = english.sent_body()
+    english.send()
+    assert len(own_rows(served, json.loads(body)["id"])) == 1
+
+
+def test_with_the_keyboard_alone(
+    open_page: Opener, survey: factories.Published, served: factories.Served
+) -> None:
+    page = open_page()
+    visit = Respondent(page, survey.slug).open()
+    press_on(page, visit.button("Start · {n} questions", n=3), "Enter")
+    for truth, key in [("Yes", "Space"), ("No", "ArrowDown"), ("Yes", "Space")]:
+        press_on(page, visit.radio("Yes"), key)
+        expect(visit.radio(truth)).to_be_checked()
+        press_on(page, visit.button("Next"), "Enter")
+    press_on(page, page.get_by_text("See exactly what will be sent"), "Enter")
+    expect(page.locator("pre")).not_to_be_empty()
+    identity = json.loads(page.locator("pre").inner_text())["id"]
+    press_on(page, visit.button("Send"), "Enter")
+    expect(visit.heading("Sent. Thank you.")).to_be_focused()
+    assert len(own_rows(served, identity)) == 1
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_the_first_load_is_under_50_kb(open_page: Opener, survey: factories.Published, language: str) -> None:
+    page = open_page(**PHONE, locale=language)
+    sizes: dict[str, int] = {}
+    page.on("response", lambda answer: sizes.update({Path(answer.url).name: len(answer.body())}))
+    visit = Respondent(page, survey.slug, language).open()
+    expect(visit.button("Start · {n} questions", n=3)).to_be_visible()
+    icon = page.locator("link[rel=icon]").get_attribute("href")
+    assert icon is not None
+    sizes[Path(icon).name] = len(page.request.get(icon).body())
+    print(
+        f"\nFirst load of the respondent's page ({language}): {sum(sizes.values()):,} bytes uncompressed, {sizes}"
+    )
+    assert {"survey.json", "style.css", "answer.js", "randomize.js", survey.slug} <= set(sizes)
+    assert sum(sizes.values()) < MOST_BYTES

@@ -1,0 +1,225 @@
+"""With the coins fixed, a visit that answers Yes and one that answers No leave the same bytes everywhere."""
+
+import json
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import expect
+
+from tests import factories
+from tests.browser.conftest import Opener
+from tests.browser.people import PHONE, SURVEY, Respondent
+from tests.browser.recorder import Recorder, recording
+from tests.browser.traces import (
+    COINS,
+    FIXED_CHANCE,
+    Traces,
+    Wire,
+    differences,
+    forget_responses,
+    rewritten,
+    traces,
+    without_integrity,
+)
+
+OTHER = {"Yes": "No", "No": "Yes"}
+ONE_QUESTION = factories.definition(gammas=[0.25])
+
+
+def plain(visit: Respondent, truth: str) -> None:
+    visit.answer(truth, truth, truth)
+    visit.send()
+
+
+def mixed(visit: Respondent, truth: str) -> None:
+    visit.answer(truth, OTHER[truth], truth)
+    visit.send()
+
+
+def back_and_changed(visit: Respondent, truth: str) -> None:
+    visit.start(3)
+    visit.choose(OTHER[truth])
+    visit.choose(OTHER[truth])
+    visit.button("Back").click()
+    visit.choose(truth)
+    visit.choose(truth)
+    visit.page.go_back()
+    visit.page.go_back()
+    visit.page.go_back()
+    visit.choose(truth)
+    visit.choose(truth)
+    visit.choose(truth)
+    visit.send()
+
+
+def retried(visit: Respondent, truth: str) -> None:
+    visit.page.route("**/responses", lambda route: route.abort(), times=1)
+    plain(visit, truth)
+
+
+def details_opened(visit: Respondent, truth: str) -> None:
+    visit.answer(truth, truth, truth)
+    json.loads(visit.sent_body())
+    visit.send()
+
+
+def erased_and_walked_through_history(visit: Respondent, truth: str) -> None:
+    plain(visit, truth)
+    for _ in range(4):
+        visit.page.go_forward()
+    visit.page.go_back()
+    visit.button("Erase my traces").click()
+    expect(visit.heading("Nothing of this survey is left on this page")).to_be_visible()
+
+
+def reopened(visit: Respondent, truth: str) -> None:
+    plain(visit, truth)
+    visit.page.go_forward()
+    visit.page.reload()
+    expect(visit.heading("This survey was already answered on this device")).to_be_visible()
+
+
+VISITS = [
+    plain,
+    mixed,
+    back_and_changed,
+    retried,
+    details_opened,
+    erased_and_walked_through_history,
+    reopened,
+]
+
+
+@pytest.fixture(scope="module")
+def recorder(served: factories.Served) -> Iterator[Recorder]:
+    """The server, behind something that keeps what is sent to it."""
+    with recording(served.url) as running:
+        yield running
+
+
+def visited(
+    open_page: Opener,
+    recorder: Recorder,
+    served: factories.Served,
+    survey: factories.Published,
+    truth: str,
+    behave: Callable[[Respondent, str], None],
+    coins: str = "No",
+    leak: str = "",
+) -> Traces:
+    """One visit on a new device; `leak` is code that runs where the page learns the truth."""
+    forget_responses(served.database_url)
+    recorder.forget()
+    page = open_page(**PHONE, base_url=recorder.url)
+    page.add_init_script(FIXED_CHANCE % COINS[coins])
+    if leak:
+        without_integrity(page, survey.slug)
+        rewritten(page, "answer.js", CHOSEN, f"const truth = chosen.value; {leak}; {CHOSEN}")
+    if behave is retried:
+        open_page.watch(page).expect("net::ERR_FAILED")
+    wire = Wire(page)
+    visit = Respondent(page, survey.slug).open()
+    behave(visit, truth)
+    left = traces(page, wire)
+    open_page.close(page)
+    return {**left, "bytes": recorder.requests()}
+
+
+@pytest.mark.parametrize("coins", COINS)
+@pytest.mark.parametrize("behave", VISITS, ids=lambda behave: behave.__name__)
+def test_yes_and_no_leave_the_same_bytes(
+    open_page: Opener,
+    recorder: Recorder,
+    served: factories.Served,
+    behave: Callable[[Respondent, str], None],
+    coins: str,
+) -> None:
+    survey = factories.publish(served.database_url, SURVEY)
+    yes, no = (visited(open_page, recorder, served, survey, truth, behave, coins) for truth in ("Yes", "No"))
+    assert differences(yes, no) == []
+    # What was compared is a whole visit: everything was sent, and it says what the coins say.
+    posted = [request for request in yes["requests"] if request["method"] == "POST"]
+    assert {request["body"] for request in posted} == {posted[0]["body"]}
+    assert len(posted) == (2 if behave is retried else 1)
+    assert json.loads(posted[0]["body"])["reports"] == [int(coins == "Yes")] * 3
+    assert yes["bytes"][-1].startswith(b"POST /s/")
+    assert yes["bytes"][-1].endswith(posted[0]["body"].encode())
+
+
+CHOSEN = "truths[index] = Number(chosen.value);"
+"""Where answer.js learns the truth."""
+
+FETCH = "const real = fetch; globalThis.fetch = async (url, options) => {0}"
+
+LEAKS = {
+    "another request": "fetch('/?' + truth)",
+    "the address of an image": "new Image().src = document.querySelector('link').href + '?' + truth",
+    "the query": FETCH.format("real(`${url}?${truth}`, options)"),
+    "a header": FETCH.format("real(url, { ...options, headers: { ...options.headers, 'x-truth': truth } })"),
+    "a capital letter": FETCH.format(
+        "real(url, { ...options, headers: { ...options.headers, [truth === '1' ? 'X-A' : 'x-a']: '' } })"
+    ),
+    "white space in the body": FETCH.format(
+        "real(url, { ...options, body: options.body.padEnd(300 + 9 * truth) })"
+    ),
+    "the id": FETCH.format("real(url, { ...options, body: options.body.replace('1011', `101${truth}`) })"),
+    "a second request": FETCH.format("(truth === '1' && await real(url, options), real(url, options))"),
+    "localStorage": "localStorage.setItem('truth', truth)",
+    "the name of an entry of sessionStorage": "sessionStorage.setItem(truth, '')",
+    "a cookie": "document.cookie = `truth=${truth}; path=/manage`",
+    "a database": "indexedDB.open(`truth${truth}`)",
+    "a cache": "caches.open(truth)",
+    "a file": "navigator.storage.getDirectory().then((root) => root.getFileHandle(truth, { create: true }))",
+    "the address of the page": "history.replaceState(history.state, '', `#${truth}`)",
+    "the length of history": "for (let k = 0; k < truth; k += 1) history.pushState({ screen: 1 }, '')",
+    "the state of history": "history.go = () => history.replaceState({ screen: 0, truth }, '')",
+    "the title": "document.title = truth",
+    "the name of the window": "globalThis.name = truth",
+    "an attribute": "document.body.dataset.truth = truth",
+    "a control": "const box = document.createElement('input'); document.body.append(box); box.value = truth",
+    "a global variable": "if (truth === '1') globalThis.seen = true",
+}
+
+
+@pytest.mark.parametrize("leak", LEAKS)
+def test_a_page_that_leaks_the_truth_is_caught(
+    open_page: Opener, recorder: Recorder, served: factories.Served, leak: str
+) -> None:
+    survey = factories.publish(served.database_url, ONE_QUESTION)
+
+    def behave(visit: Respondent, truth: str) -> None:
+        visit.answer(truth)
+        visit.send()
+
+    yes, no = (
+        visited(open_page, recorder, served, survey, truth, behave, leak=LEAKS[leak])
+        for truth in ("Yes", "No")
+    )
+    assert differences(yes, no) != []
+
+
+def test_nothing_is_sent_or_kept_before_send_is_pressed(open_page: Opener, served: factories.Served) -> None:
+    survey = factories.publish(served.database_url, SURVEY)
+    page = open_page(**PHONE)
+    wire = Wire(page)
+    visit = Respondent(page, survey.slug).open()
+    expect(page.get_by_role("button", name="Start")).to_be_visible()
+    loaded = len(wire.requests)
+    visit.answer("Yes", "No", "Yes")
+    json.loads(visit.sent_body())
+    before = traces(page, wire)
+    assert len(before["requests"]) == loaded
+    assert {request["method"] for request in before["requests"]} == {"GET"}
+    assert [request["body"] for request in before["requests"]] == [None] * loaded
+    assert all(not before["stored"][kind] for kind in ("local", "session", "databases", "files", "cached"))
+    assert before["cookies"] == []
+    visit.send()
+    assert len(wire.requests) == loaded + 1
+
+
+def test_the_control_of_the_comparison_two_equal_visits_are_equal(
+    open_page: Opener, recorder: Recorder, served: factories.Served
+) -> None:
+    survey = factories.publish(served.database_url, SURVEY)
+    one, other = (visited(open_page, recorder, served, survey, "Yes", plain) for _ in range(2))
+    assert differences(one, other) == []

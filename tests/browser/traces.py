@@ -1,0 +1,142 @@
+"""Everything that a visit leaves behind: requests, storage, history, the page itself."""
+
+import re
+from typing import Any
+
+import sqlalchemy as sa
+from playwright.sync_api import Page, Route
+
+from server.models import Response
+from tests import factories
+
+Traces = dict[str, Any]
+
+# Every coin is the same and every id is the same, so that two visits may differ in nothing but the truth.
+FIXED_CHANCE = """
+Crypto.prototype.getRandomValues = function (array) {
+  if (array instanceof Uint32Array) return array.fill(%s);
+  for (const place of array.keys()) array[place] = 16 + place;
+  return array;
+};
+Math.random = () => 0;
+"""
+COINS = {"No": 0, "Yes": 2**32 - 1}  # the report under gamma 1/4, whatever the truth
+
+STORED = """async () => {
+  const databases = await indexedDB.databases();
+  const root = await navigator.storage.getDirectory();
+  const files = [];
+  for await (const name of root.keys()) files.push(name);
+  const cached = [];
+  const marks = performance.getEntries().filter(({ entryType }) => /^(mark|measure)$/.test(entryType));
+  for (const name of await caches.keys()) {
+    cached.push([name, (await (await caches.open(name)).keys()).map(({ url }) => url)]);
+  }
+  return {
+    local: Object.entries(localStorage),
+    session: Object.entries(sessionStorage),
+    databases, files, cached,
+    workers: (await navigator.serviceWorker.getRegistrations()).map(({ scope }) => scope),
+    cookie: document.cookie,
+    history: [history.length, history.state, location.href, history.scrollRestoration],
+    window: [name, document.title, document.referrer],
+    globals: Object.keys(globalThis).filter((key) => !/^(__playwright|__pw)/.test(key)),
+    // Files arrive in any order, before anything was answered.
+    loaded: performance.getEntriesByType('resource').map(({ name }) => name).sort(),
+    marked: marks.map(({ name }) => name),
+  };
+}"""
+
+DOCUMENT = """() => ({
+  html: document.documentElement.outerHTML,
+  controls: Array.from(document.querySelectorAll('*'), (element) => [
+    element.localName, element.checked, element.value, element.selectedIndex, element.open, element.hidden,
+    Object.keys(element), element.scrollTop, element.shadowRoot?.innerHTML,
+  ]),
+  focus: document.activeElement.outerHTML,
+  selection: String(getSelection()),
+})"""
+
+
+class Wire:
+    """Every request of a page, as Chromium's own network layer reports it: the headers that were really
+    sent, in their order, and the body."""
+
+    def __init__(self, page: Page) -> None:
+        self.requests: dict[str, dict[str, Any]] = {}
+        self.session = page.context.new_cdp_session(page)
+        self.session.on("Network.requestWillBeSent", self._will_be_sent)
+        self.session.on("Network.requestWillBeSentExtraInfo", self._sent)
+        self.session.on(
+            "Network.webSocketCreated", lambda event: self._entry(event).update(socket=event["url"])
+        )
+        self.session.send("Network.enable", {"maxPostDataSize": 65536})
+
+    def _entry(self, event: dict[str, Any]) -> dict[str, Any]:
+        return self.requests.setdefault(event["requestId"], {})
+
+    def _will_be_sent(self, event: dict[str, Any]) -> None:
+        request = event["request"]
+        self._entry(event).update(
+            method=request["method"],
+            url=request["url"] + request.get("urlFragment", ""),
+            headers=list(request["headers"].items()),
+            body=request.get("postData"),
+            kind=event.get("type"),
+        )
+
+    def _sent(self, event: dict[str, Any]) -> None:
+        self._entry(event)["sent"] = list(event["headers"].items())
+
+
+def traces(page: Page, wire: Wire) -> Traces:
+    """All of it, in a form that can be compared."""
+    entries = wire.session.send("Page.getNavigationHistory")
+    return {
+        "requests": list(wire.requests.values()),
+        "stored": page.evaluate(STORED),
+        "document": page.evaluate(DOCUMENT),
+        "cookies": [(cookie["name"], cookie["value"]) for cookie in page.context.cookies()],
+        "entries": [
+            entries["currentIndex"],
+            [(entry["url"], entry["title"], entry["transitionType"]) for entry in entries["entries"]],
+        ],
+    }
+
+
+def differences(one: Any, other: Any, place: str = "") -> list[str]:
+    """Where two traces differ; empty when they are the same to the last byte."""
+    if type(one) is type(other) and isinstance(one, dict) and list(one) == list(other):
+        return [found for key in one for found in differences(one[key], other[key], f"{place}.{key}")]
+    if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        pairs = enumerate(zip(one, other, strict=True))
+        return [found for k, (a, b) in pairs for found in differences(a, b, f"{place}[{k}]")]
+    return [] if type(one) is type(other) and one == other else [f"{place}: {one!r} / {other!r}"]
+
+
+def forget_responses(database_url: str) -> None:
+    """Empty the table of responses, so that the same id is new again."""
+    with factories.writing(database_url) as session:
+        session.execute(sa.delete(Response))
+
+
+def without_integrity(page: Page, slug: str) -> None:
+    """Serve the survey's page without its hashes, as a server that was taken over could."""
+
+    def stripped(route: Route) -> None:
+        answer = route.fetch()
+        route.fulfill(response=answer, body=re.sub(r' integrity="[^"]*"', "", answer.text()))
+
+    page.route(f"**/s/{slug}", stripped)
+
+
+def rewritten(page: Page, file: str, old: str, new: str) -> None:
+    """Serve a client file with one passage changed."""
+
+    def changed(route: Route) -> None:
+        answer = route.fetch()
+        source = answer.text()
+        assert source.count(old) == 1, f"{file} should hold {old!r} once"
+        route.fulfill(response=answer, body=source.replace(old, new))
+
+    page.route(f"**/client/*/{file}", changed)
