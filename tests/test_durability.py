@@ -43,6 +43,7 @@ def test_acknowledged_responses_survive_kill_9(new_database: NewDatabase) -> Non
         ]
         assert enough.wait(120)
         os.killpg(served.process.pid, signal.SIGKILL)
+        served.process.wait(30)
         for client in posting:
             client.result()
 
