@@ -36,6 +36,7 @@ with engine.execution_options(moneda_writes=True).begin() as connection:
             print(responses.accept(connection, slug, body.encode(), date(2024, 5, 6)).value)
         except ValueError as error:
             print(error.status)
+engine.dispose()
 """
 
 
