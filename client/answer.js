@@ -24,7 +24,6 @@ async function start() {
 function refuse(check) {
   const part = copy('refusal', { check });
   for (const reason of part.querySelectorAll('[data-check]')) reason.hidden = reason.dataset.check !== check;
-  part.querySelector('button').addEventListener('click', () => location.reload());
   show(part);
 }
 
@@ -61,7 +60,6 @@ function begin({ title, introduction, language, questions, epsilon: total }) {
     const about = part.querySelector('#about');
     quote(about.querySelector('h2'), title, language);
     quote(about.querySelector('p'), introduction, language);
-    about.hidden = !introduction;
     const groups = groupDesigns(questions);
     for (const { design, numbers } of groups) {
       const values = { n: numbers.length, list: numbers.join(', '), epsilon: design.epsilon };
@@ -78,7 +76,7 @@ function begin({ title, introduction, language, questions, epsilon: total }) {
   function showQuestion(index) {
     const { text, designs: [design] } = questions[index];
     const form = make('form', { class: 'screen', autocomplete: 'off' }, copy('question', { k: index + 1, n }));
-    quote(form.querySelector('h1'), text, language);
+    quote(form.querySelector('h1'), text, language).className = text.length > 150 ? 'long' : '';
     Object.assign(form.querySelector('progress'), { max: n + 1, value: index + 1 });
     form.querySelector('.label').append(oddsLabel(design));
     const missing = form.querySelector('#missing');

@@ -83,7 +83,6 @@ function withErasing(part, page) {
   part.querySelector('.erase')?.addEventListener('click', () => {
     erase(page.slug);
     show(copy('erased'));
-    document.querySelector('.reload').addEventListener('click', () => location.reload());
   });
   return part;
 }

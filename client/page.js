@@ -31,6 +31,7 @@ export function show(part, { header = true, focus = true } = {}) {
   const heading = main.querySelector('h1');
   heading.tabIndex = -1;
   if (focus) heading.focus({ preventScroll: true });
+  main.querySelector('.reload')?.addEventListener('click', () => location.reload());
 }
 
 /** The researcher's own words: plain text, in their own language. */

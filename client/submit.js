@@ -35,7 +35,10 @@ async function post(url, body, language, patience) {
   try {
     const answer = await fetch(url, {
       method: 'POST', body, headers, signal: stop.signal, credentials: 'omit', referrerPolicy: 'no-referrer', cache: 'no-store',
+      redirect: 'error', // followed, it would fetch another page, and its success would pass for ours
     });
+    // A page of a gateway in between says nothing about what is stored; our server speaks JSON.
+    if (!answer.headers.get('content-type')?.startsWith('application/json')) return { status: 0 };
     // The status decides: a success whose body is lost is a success.
     const content = answer.ok ? null : await answer.json().catch(() => null);
     return { ...content?.error, status: answer.status };

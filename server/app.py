@@ -40,6 +40,8 @@ def create_app(config: Config | None = None) -> Flask:
     app.after_request(security.add_headers)
     for view in (account, manage, respond, results):
         app.register_blueprint(view.blueprint)
+    # No redirects by the router: they would name the host, and http, that a request claims.
+    app.url_map.merge_slashes = False
     app.add_url_rule("/", "home", _home)
     app.register_error_handler(InputError, _refused)
     app.register_error_handler(HTTPException, _failed)
@@ -144,7 +146,7 @@ def _refused(error: InputError) -> ResponseReturnValue:
     name, message = told(problem)
     if _wants_json():
         return jsonify(error={"field": problem.field, "message": message}), error.status
-    title = gettext("That cannot be done")
+    title = gettext("There is nothing here") if error.status == 404 else gettext("That cannot be done")
     return render_template("errors/error.html", title=title, message=f"{name}: {message}"), error.status
 
 

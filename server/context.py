@@ -11,7 +11,7 @@ from server.inputs import N_, Problem
 
 _NAMES = {
     "body": N_("What was sent"),
-    "gamma": N_("How much chance is added"),
+    "gamma": N_("Privacy and sample size"),
     "introduction": N_("Introduction"),
     "language": N_("Language of your texts"),
     "questions": N_("Questions"),

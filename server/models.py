@@ -117,8 +117,9 @@ class Response(Base):
     """One response: a random id, the version it answers, one byte for each report, the day.
 
     Nothing else may ever be added that could join it to a person. The key is random and
-    there is no rowid, so that SQLite keeps rows in the order of random numbers and the order
-    in which they arrived is nowhere.
+    there is no rowid, so that SQLite keeps rows in the order of random numbers and no query
+    tells in which order they arrived. Who holds the files still finds traces of it: in the
+    layout of SQLite's pages, in its write-ahead log and, on PostgreSQL, in ctid and xmin.
     """
 
     __tablename__ = "responses"

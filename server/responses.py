@@ -35,6 +35,8 @@ def accept(connection: sa.Connection, slug: str, body: bytes, day: date) -> Acce
     ----------
     connection : Connection
         In a transaction that may write; the caller commits, and acknowledges only then.
+        PostgreSQL ends one of two transactions that take the same ids in opposite orders
+        (a deadlock): who puts many responses in one sorts them by id first.
     slug : str
         The survey's link.
     body : bytes
@@ -108,7 +110,7 @@ def expanded(patterns: Tally) -> Iterator[bytes]:
 
 def _version(connection: sa.Connection, slug: str) -> sa.Row[int, str, bytes, str]:
     """The current version of the survey behind a link, with the survey's state."""
-    if "\x00" in slug:  # PostgreSQL takes the very question for an error
+    if not slug.isascii() or "\x00" in slug:  # a database takes the very question for an error
         raise refuse(404, "survey", N_("is not known; check the link"))
     row = connection.execute(
         sa.select(SurveyVersion.id, SurveyVersion.sha256, SurveyVersion.reports, Survey.state)
@@ -116,6 +118,8 @@ def _version(connection: sa.Connection, slug: str) -> sa.Row[int, str, bytes, st
         .where(Survey.slug == slug)
         .order_by(SurveyVersion.number.desc())
         .limit(1)
+        # On PostgreSQL, closing waits for responses on their way in: nothing arrives after it.
+        .with_for_update(read=True, of=Survey)
     ).first()
     if row is None:
         raise refuse(404, "survey", N_("is not known; check the link"))

@@ -97,6 +97,8 @@ def signed_in(view: Callable[P, ResponseReturnValue]) -> Callable[P, ResponseRet
 
     @wraps(view)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> ResponseReturnValue:
+        # All of the body first: SQLite's write lock, taken by the next line, must not wait for a slow sender.
+        request.get_data(parse_form_data=True)
         found = accounts.signed_in(session(), request.cookies.get(COOKIE, ""))
         if found is None:
             return redirect(url_for("account.sign_in"))

@@ -2,7 +2,7 @@
 
 import json
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -45,7 +45,7 @@ def owned(session: Session, owner: Researcher) -> Sequence[Survey]:
 
 def find(session: Session, slug: str) -> Survey | None:
     """The survey behind a link."""
-    if "\x00" in slug:  # PostgreSQL takes the very question for an error
+    if not slug.isascii() or "\x00" in slug:  # a database takes the very question for an error
         return None
     return session.scalars(sa.select(Survey).where(Survey.slug == slug)).first()
 
@@ -164,19 +164,28 @@ def _stored(definition: Definition) -> bytes:
 
 
 def _refuse_weaker(definition: Definition, version: SurveyVersion) -> None:
-    promised = {
-        question["name"]: sum(design["epsilon"] for design in question["designs"])
-        for question in json.loads(version.published)["questions"]
-    }
+    # Known again by its name or by its wording: a new name does not make the same question another one.
+    promised: dict[tuple[str, str], float] = {}
+    for question in json.loads(version.published)["questions"]:
+        epsilon = sum(design["epsilon"] for design in question["designs"])
+        for known in _identities(question):
+            promised[known] = min(epsilon, promised.get(known, epsilon))
     for index, question in enumerate(json.loads(definition.published())["questions"]):
         epsilon = sum(design["epsilon"] for design in question["designs"])
-        if epsilon > promised.get(question["name"], float("inf")):
+        limit = min(
+            (promised[known] for known in _identities(question) if known in promised), default=epsilon
+        )
+        if epsilon > limit:
             raise refuse(
                 409,
                 f"questions[{index}].design",
                 N_(
                     "must give at least the privacy published before: epsilon at most %(limit)s; it is %(value)s"
                 ),
-                limit=promised[question["name"]],
+                limit=limit,
                 value=epsilon,
             )
+
+
+def _identities(question: Mapping[str, Any]) -> tuple[tuple[str, str], tuple[str, str]]:
+    return ("name", question["name"]), ("text", " ".join(question["text"].split()).casefold())

@@ -11,11 +11,19 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 from flask.testing import FlaskClient
+from hypothesis import HealthCheck, settings
 
 from server.app import create_app
 from server.config import Config
 from server.db import make_engine, migrate
 from tests import factories
+
+# The same examples in every run, however busy the machine: a red build means a change, not chance. To look
+# further, pass --hypothesis-profile=default.
+settings.register_profile(
+    "repeatable", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("repeatable")
 
 NewDatabase = Callable[[bool], str]
 

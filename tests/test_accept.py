@@ -4,7 +4,9 @@ import json
 import subprocess
 import sys
 from datetime import date
+from threading import Thread
 
+import pytest
 import sqlalchemy as sa
 
 from server import responses
@@ -113,3 +115,38 @@ def test_nothing_is_stored_before_the_caller_commits(survey: Published, database
 
     engine.dispose()
     assert not stored(database_url)
+
+
+@pytest.mark.parametrize("slug", ["", "\x00", "\ud800", "é", "x" * 5000, "' OR 1=1 --", "%"])
+def test_link_that_no_survey_can_have_is_refused_and_not_an_error(
+    slug: str, survey: Published, database_url: str
+) -> None:
+    body = json.dumps(survey.response()).encode()
+    engine = make_engine(database_url)
+    with engine.execution_options(moneda_writes=True).begin() as connection:
+        with pytest.raises(InputError) as refusal:
+            responses.accept(connection, slug, body, date(2024, 5, 6))
+        assert responses.accept(connection, survey.slug, body, date(2024, 5, 6)).value == 201
+    engine.dispose()
+
+    assert refusal.value.status == 404
+
+
+def test_closing_waits_for_responses_on_their_way_in(survey: Published, database_url: str) -> None:
+    """What is counted once a survey is closed is final: nothing arrives behind it."""
+    engine = make_engine(database_url)
+    counted: list[int] = []
+
+    def close() -> None:
+        factories.close(database_url, survey.slug)
+        counted.append(len(stored(database_url)))
+
+    with engine.execution_options(moneda_writes=True).begin() as connection:
+        responses.accept(connection, survey.slug, json.dumps(survey.response()).encode(), date(2024, 5, 6))
+        closing = Thread(target=close)
+        closing.start()
+        closing.join(0.5)
+    closing.join()
+    engine.dispose()
+
+    assert counted == [1]

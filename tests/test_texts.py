@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from typing import Any
 
 import pytest
@@ -114,6 +115,22 @@ def test_no_cell_of_a_csv_file_starts_a_formula(
     assert all(cell.startswith("'") and cell.endswith(formula) for cell in found), found
     intact = signed_in.get(f"/manage/surveys/{survey.slug}/report.json").get_json()
     assert [question["text"] for question in intact["questions"]] == [text.strip() for text in texts]
+
+
+@pytest.mark.parametrize("formula", FORMULAS)
+@pytest.mark.parametrize("inside", ["a;", "a; ", "a\t", "a\n", "a\n \n", "a,b;", 'a";'])
+def test_no_formula_starts_where_another_separator_is_usual(
+    inside: str, formula: str, signed_in: FlaskClient, database_url: str
+) -> None:
+    """Excel in Spanish cuts cells at semicolons, and knows no quotes inside them."""
+    questions = [factories.question("q1", inside + formula)]
+    survey = factories.publish(database_url, factories.definition(questions=questions))
+
+    for file in ("report.csv", "codebook.csv"):
+        text = signed_in.get(f"/manage/surveys/{survey.slug}/{file}").text
+        cells = [cell for line in re.split("[\r\n]", text) for cell in re.split("[;\t]", line)]
+        assert any(cell.lstrip().startswith(f"'{formula[0]}") for cell in cells)
+        assert not [cell for cell in cells if _runs(cell)]
 
 
 def _runs(cell: str) -> bool:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Any, cast
 
@@ -16,13 +17,16 @@ from server.inputs.problems import N_, InputError, Problem, refuse, shown
 DEFINITION_LIMIT = 1024 * 1024
 """Largest survey definition, in bytes."""
 
+_PROBLEMS_LIMIT = 1000
+
 _SCHEMA = Path(__file__).parents[1] / "schemas" / "survey.schema.json"
 
 
 def parse_definition(document: object) -> Definition:
-    """A decoded survey definition -> a `Definition`; every problem is reported, each with its field."""
+    """A decoded survey definition -> a `Definition`; every problem (of the first 1000) is reported with its field."""
     check_text(document)
-    problems = [_problem(error) for error in sorted(_validator().iter_errors(document), key=_position)]
+    errors = islice(_validator().iter_errors(document), _PROBLEMS_LIMIT)
+    problems = [_problem(error) for error in sorted(errors, key=_position)]
     if problems:
         # An empty text breaks two rules of the schema that say the same.
         raise InputError(422, list({(found.field, found.message): found for found in problems}.values()))
@@ -71,7 +75,11 @@ def parse_form(
     own = own or [""] * len(kept)
     if not len(kept) == len(wordings) == len(own):
         raise refuse(422, "questions", N_("must have one name and one gamma for each text"))
-    free = (f"q{number}" for number in range(1, 1_000_000) if f"q{number}" not in kept)
+    most = schema_limit("properties", "questions", "maxItems")
+    if len(wordings) > 10 * most:  # nobody typed these; a few too many are shown again instead
+        raise refuse(422, "questions", _KEYWORDS["maxItems"], limit=most, length=len(wordings))
+    taken = set(kept)
+    free = (f"q{number}" for number in range(1, 1_000_000) if f"q{number}" not in taken)
     for name, text, before in zip(kept, wordings, own, strict=True):
         document["questions"].append(
             {

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
@@ -11,6 +12,8 @@ from server.reports.report import QuestionReport, Report
 from server.responses import Tally
 
 _FORMULA_SIGNS = set("=+-@＝＋－＠")
+# Where a semicolon separates cells (Excel in Spanish), one inside a text begins a new cell, and so does a line end.
+_CELL_WITHIN = re.compile(r"([;\t\r\n]\s*)(?=[=+\-@＝＋－＠])")
 
 
 def to_csv(report: Report) -> str:
@@ -99,5 +102,6 @@ def _cell(value: object) -> object:
         # Spaces, line ends and invisible characters may be dropped before a cell is read.
         visible = (letter for letter in value if unicodedata.category(letter)[0] not in "CZ")
         if value.startswith(("\t", "\r", "\n")) or next(visible, "") in _FORMULA_SIGNS:
-            return f"'{value}"
+            value = f"'{value}"
+        return _CELL_WITHIN.sub(r"\1'", value)
     return "" if value is None else value

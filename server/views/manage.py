@@ -25,6 +25,7 @@ from server.inputs import (
 )
 from server.models import Survey
 from server.privacy.designs import Design, coin_flip
+from server.privacy.planning import price_of_privacy, respondents_for_margin
 from server.security import researcher, signed_in
 
 blueprint = Blueprint("manage", __name__, url_prefix="/manage")
@@ -40,8 +41,18 @@ class Consequences:
     questions: int
     total: float
 
+    @property
+    def respondents(self) -> int:
+        """How many give an interval of ± 5 percentage points at 95 %, whatever the share."""
+        return respondents_for_margin(0.05, self.design)
 
-@blueprint.get("/")
+    @property
+    def price(self) -> float:
+        """Respondents for each one that a direct question would need."""
+        return price_of_privacy(self.design)
+
+
+@blueprint.get("/", strict_slashes=False)
 def home() -> ResponseReturnValue:
     """The short address."""
     return redirect(url_for(".surveys_page"))

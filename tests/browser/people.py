@@ -112,7 +112,7 @@ class Desk:
         return self.page.get_by_label(self.say(text), exact=True)
 
     def slider(self) -> Locator:
-        return self.page.get_by_role("slider", name=self.say("How much chance is added"))
+        return self.page.get_by_role("slider", name=self.say("Privacy and sample size"))
 
     def consequences(self) -> str:
         return " ".join(self.page.locator("#consequences").inner_text().split())

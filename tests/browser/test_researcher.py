@@ -66,6 +66,7 @@ def test_the_slider_shows_its_consequences(desk: Desk) -> None:
         in desk.consequences()
     )
     assert "ε = 1.10" in desk.consequences()
+    assert "respondents for ± 5 points, 4.0 times as many as if asked directly 1,537" in desk.consequences()
     desk.button("Add a question").click()
     expect(desk.field("Wording")).to_have_count(2)
     desk.slider().focus()

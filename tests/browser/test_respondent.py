@@ -17,7 +17,7 @@ LABELS = {
     "De 100 que marcan Sí, 75 quedan registradas como Sí.",
 }
 FIRST, SECOND, THIRD = (question["text"] for question in SURVEY["questions"])
-MOST_BYTES = 50 * 1024
+MOST_BYTES = 50_000
 
 
 @pytest.fixture

@@ -31,7 +31,8 @@ afterEach(() => new Promise((closed) => {
   server.close(closed);
 }));
 
-const status = (code, body = '{}', headers = {}) => (response) => response.writeHead(code, headers).end(body);
+const JSON_TYPE = { 'content-type': 'application/json' };
+const status = (code, body = '{}', headers = JSON_TYPE) => (response) => response.writeHead(code, headers).end(body);
 const failing = (times, fail) => (attempt, response) => (attempt <= times ? fail(response) : status(201)(response));
 
 test('the body that is shown is the JSON that is promised', () => {
@@ -88,10 +89,23 @@ for (const code of [400, 403, 404, 409, 410, 413, 415, 422]) {
   });
 }
 
-test('a refusal that is not JSON is still a refusal', async () => {
-  respond = (_, response) => status(413, '<h1>Too large</h1>')(response);
+test('a refusal whose body is lost is still a refusal', async () => {
+  respond = (_, response) => status(413, '{"error"')(response);
   await assert.rejects(send(url, BODY, QUICK), { status: 413, message: '', again: false });
 });
+
+const PAGE = { 'content-type': 'text/html; charset=utf-8' };
+for (const [name, fail] of [
+  ['a redirect', (response) => response.writeHead(302, { location: '/log-in' }).end()],
+  ['a page that says 200', status(200, '<h1>Log in</h1>', PAGE)],
+  ['a page that says 403', status(403, '<h1>Not from here</h1>', PAGE)],
+]) {
+  test(`${name} from a gateway is neither a receipt nor a refusal: the same bytes are sent again`, async () => {
+    respond = failing(2, fail);
+    assert.deepEqual(await send(url, BODY, QUICK), { status: 201 });
+    assert.deepEqual(arrived.map(({ method, body }) => [method, body]), Array(3).fill(['POST', BODY]));
+  });
+}
 
 test('it gives up after the last attempt, and may be asked again', async () => {
   respond = failing(Infinity, status(503));

@@ -106,6 +106,21 @@ def test_new_version_with_as_much_privacy_is_published(
     assert len(dump(database_url)["survey_versions"]) == 2
 
 
+def test_question_under_another_name_keeps_its_promise(signed_in: FlaskClient, database_url: str) -> None:
+    survey = factories.publish(database_url, factories.definition([0.25]))
+    wordings = ["Question 1?", "QUESTION  1?\n"]
+    for text in wordings:
+        renamed = factories.definition(questions=[factories.question("renamed", text, gamma=0.26)])
+        factories.save(database_url, survey.slug, renamed)
+        before = dump(database_url)
+
+        answer = signed_in.post(f"{_path(survey.slug)}/publish")
+
+        assert answer.status_code == 409, text
+        assert "1.0987" in answer.text
+        assert dump(database_url) == before
+
+
 def test_privacy_once_tightened_is_not_loosened_again(signed_in: FlaskClient, database_url: str) -> None:
     survey = factories.publish(database_url, factories.definition([0.25]))
     factories.publish(database_url, factories.definition([0.1]), survey.slug)

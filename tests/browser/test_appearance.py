@@ -1,0 +1,117 @@
+"""Pages hold what people put into them, show the way on and back, and print on paper."""
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests import factories
+from tests.browser.conftest import Opener
+from tests.browser.people import DESK, SURVEY, Desk, Respondent, sign_in
+
+WORD = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft" * 2
+HEBREW = "שאלות על בחינות"
+HARD = {
+    **SURVEY,
+    "title": WORD,
+    "introduction": WORD,
+    "questions": [factories.question("q1", WORD), factories.question("q2", HEBREW)],
+}
+NARROW: dict[str, Any] = {"viewport": {"width": 320, "height": 568}}
+A4 = {"width": 718, "height": 1000}  # CSS pixels between margins of 10 mm
+
+
+@pytest.fixture
+def page(open_page: Opener, served: factories.Served) -> Page:
+    page = open_page(**NARROW)
+    sign_in(page, served.database_url)
+    return page
+
+
+def fits(page: Page) -> bool:
+    return bool(page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
+
+
+def test_a_word_wider_than_a_phone_stays_on_every_page(page: Page, served: factories.Served) -> None:
+    survey = factories.publish(served.database_url, HARD)
+    assert page.request.post(survey.url, data=survey.response([0, 1])).status == 201
+    home = f"/manage/surveys/{survey.slug}"
+    for address in ("/manage/surveys", home, f"{home}/edit", f"{home}/results"):
+        page.goto(address)
+        assert fits(page), address
+    visit = Respondent(page, survey.slug).open()
+    expect(visit.button("Start · {n} questions", n=2)).to_be_visible()
+    assert fits(page)
+    visit.start(2)
+    assert fits(page)
+    visit.choose("Yes")
+    expect(page.get_by_role("heading", level=1)).to_have_text(HEBREW)
+
+
+def test_a_text_is_written_from_its_own_side(page: Page, served: factories.Served) -> None:
+    survey = factories.publish(served.database_url, {**HARD, "title": HEBREW})
+    Respondent(page, survey.slug).open()
+    for place in (page.locator("#title"), page.get_by_role("heading", level=2, name=HEBREW)):
+        expect(place).to_have_css("direction", "rtl")
+    for address in ("", "/results"):
+        page.goto(f"/manage/surveys/{survey.slug}{address}")
+        expect(page.get_by_role("heading", level=1)).to_have_css("direction", "rtl")
+
+
+def test_every_page_shows_the_way_on_and_back(
+    page: Page, open_page: Opener, served: factories.Served
+) -> None:
+    desk = Desk(page)
+    draft = factories.draft(served.database_url, SURVEY)
+    page.goto(f"/manage/surveys/{draft}")
+    desk.link("Preview").click()
+    visit = Respondent(page, draft)
+    visit.answer("Yes", "No", "Yes")
+    desk.link("Back to the survey").click()
+    page.get_by_role("button", name="Publish").click()
+    expect(desk.button("Copy the link")).to_be_visible()
+    desk.link("See the results").click()
+    expect(page.get_by_text("No responses yet.")).to_be_visible()
+    expect(page.get_by_role("table")).to_have_count(0)
+    desk.link("Share the link").click()
+    expect(desk.button("Copy the link")).to_be_visible()
+    open_page.watch(page).expect("404")
+    page.goto("/manage/surveys/nowhere")
+    desk.link("Back to your surveys").click()
+    expect(desk.link("New survey")).to_be_visible()
+    page.goto("/nowhere")
+    desk.link("To the front page").click()
+    expect(desk.link("I am a researcher")).to_be_visible()
+
+
+def test_a_changed_survey_is_loaded_again_by_a_button(
+    page: Page, open_page: Opener, served: factories.Served
+) -> None:
+    survey = factories.publish(served.database_url, SURVEY)
+    visit = Respondent(page, survey.slug).open()
+    visit.answer("Yes", "No", "Yes")
+    factories.publish(served.database_url, {**SURVEY, "title": "Exams, again"}, survey.slug)
+    open_page.watch(page).expect("409")
+    visit.button("Send").click()
+    visit.button("Load the page again").click()
+    expect(page.locator("#title")).to_have_text("Exams, again")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_the_report_is_printed_as_a_table_that_fits_the_paper(
+    open_page: Opener, served: factories.Served, scheme: Any, language: str
+) -> None:
+    survey = factories.publish(served.database_url, SURVEY)
+    page = open_page(**{**DESK, "viewport": A4}, locale=language)
+    sign_in(page, served.database_url)
+    for reports in ([1, 0, 0], [1, 0, 1]):
+        assert page.request.post(survey.url, data=survey.response(reports)).status == 201
+    report = page.request.get(f"/manage/surveys/{survey.slug}/report.html?lang={language}").text()
+    page.goto("about:blank")
+    page.set_content(report)
+    page.emulate_media(media="print", color_scheme=scheme)
+    expect(page.locator(".estimates tbody tr").first).to_have_css("display", "table-row")
+    expect(page.locator("body")).to_have_css("background-color", "rgb(255, 255, 255)")
+    expect(page.locator("body")).to_have_css("color", "rgb(0, 0, 0)")
+    assert fits(page)

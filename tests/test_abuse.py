@@ -1,0 +1,111 @@
+"""What somebody with bad intentions, or a bad line, sends: nobody else may notice."""
+
+import io
+import json
+import re
+import socket
+import stat
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from flask.testing import FlaskClient
+
+from server.db import make_engine, migrate
+from server.inputs import InputError, parse_definition
+from tests import factories
+from tests.conftest import NewDatabase
+from tests.factories import Served
+
+
+def test_respondents_do_not_wait_for_a_researcher_who_sends_slowly(served: Served) -> None:
+    """SQLite has one write lock; a form on its way in must not hold it."""
+    survey = factories.publish(served.database_url)
+    link, parts = urlsplit(served.sign_in_link), urlsplit(served.url)
+    _status, headers, _body = factories.ask(f"{served.url}{link.path}", {})
+    head = (
+        "POST /manage/surveys/new HTTP/1.1",
+        "Host: localhost",
+        f"Cookie: {headers['Set-Cookie'].partition(';')[0]}",
+        "Content-Type: application/x-www-form-urlencoded",
+        "Content-Length: 100",
+    )
+
+    with socket.create_connection((parts.hostname, parts.port), timeout=60) as slow:
+        slow.sendall("\r\n".join([*head, "", "title=Ex"]).encode())
+        slow.settimeout(0.5)
+        with pytest.raises(TimeoutError):
+            slow.recv(1)  # the server is waiting for the rest
+        status, _headers, _body = factories.ask(served.url + survey.url, survey.response())
+
+    assert status == 201
+
+
+@pytest.mark.parametrize(
+    "path", ["/manage", "/manage/", "//manage/surveys", "/manage//surveys", "/s//x", "//"]
+)
+@pytest.mark.parametrize("host", ["evil.example", 'a"><script>', "evil.example:1", ""])
+def test_no_redirect_names_the_host_that_a_request_claims(client: FlaskClient, path: str, host: str) -> None:
+    answer = client.get(
+        "/", base_url="http://localhost", environ_overrides={"PATH_INFO": path, "HTTP_HOST": host}
+    )
+
+    assert answer.status_code in (200, 302, 404)
+    assert answer.headers.get("Location", "/").startswith("/")
+    assert not answer.headers.get("Location", "/").startswith("//")
+    assert "evil.example" not in answer.text
+
+
+def test_endless_list_of_mistakes_is_cut() -> None:
+    with pytest.raises(InputError) as refusal:
+        parse_definition(factories.definition(questions=[0] * 50_000))
+
+    assert "must have at most 100 entries; it has 50000" in refusal.value.problems[0].message
+    assert len(refusal.value.problems) <= 1000
+
+
+def test_endless_form_is_refused(signed_in: FlaskClient, database_url: str) -> None:
+    before = factories.dump(database_url)
+
+    answer = signed_in.post(
+        "/manage/surveys/new",
+        data={"title": "T", "gamma": "0.25", "name": [""] * 20_000, "text": [""] * 20_000},
+    )
+
+    assert answer.status_code == 422
+    assert "100" in answer.text
+    assert len(answer.data) < 10_000
+    assert factories.dump(database_url) == before
+
+
+def test_one_name_twice_in_a_long_object_is_named(signed_in: FlaskClient) -> None:
+    """Comparing each name with each took minutes for a megabyte of them."""
+    names = [f"{number:x}" for number in range(40_000)]
+    body = "{" + ",".join(f'"{name}":1' for name in [*names, names[-1]]) + "}"
+
+    answer = signed_in.post(
+        "/manage/surveys/import", data={"definition": (io.BytesIO(body.encode()), "a.json")}
+    )
+
+    assert answer.status_code == 400
+    assert names[-1] in answer.text
+
+
+def test_text_cannot_command_the_terminal(sqlite: NewDatabase, tmp_path: Path) -> None:
+    file = tmp_path / "survey.json"
+    file.write_text(json.dumps(factories.definition(title="Exams\x1b]0;owned\x07\x1b[2J\u202e")))
+
+    done = factories.moneda(sqlite(True), "survey", "import", str(file))
+
+    assert done.returncode == 0
+    assert "Exams" in done.stdout
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", done.stdout)
+
+
+def test_folder_of_a_new_database_is_for_nobody_else(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    engine = make_engine(f"sqlite:///{folder / 'moneda.sqlite3'}")
+    migrate(engine)
+    engine.dispose()
+
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
