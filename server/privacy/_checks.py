@@ -2,7 +2,7 @@
 
 import math
 import operator
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping, Set
 from fractions import Fraction
 from numbers import Rational, Real
 from typing import Any
@@ -30,16 +30,16 @@ def check_range(name: str, values: NDArray[np.int64], low: int, high: int) -> No
 
 def probability(name: str, value: float | Fraction, *, open_interval: bool = False) -> float:
     """A number in [0, 1], or in (0, 1)."""
-    if open_interval and not (_is_number(value) and 0 < value < 1):
+    if open_interval and not (is_number(value) and 0 < value < 1):
         raise ValueError(f"{name} must be in the open interval (0, 1); it is {value!r}")
-    if not (_is_number(value) and 0 <= value <= 1):
+    if not (is_number(value) and 0 <= value <= 1):
         raise ValueError(f"{name} must be in [0, 1]; it is {value!r}")
     return float(value)
 
 
 def positive(name: str, value: float | Fraction) -> float:
     """A finite number above 0."""
-    if not (_is_number(value) and 0 < value < math.inf):
+    if not (is_number(value) and 0 < value < math.inf):
         raise ValueError(f"{name} must be positive and finite; it is {value!r}")
     return float(value)
 
@@ -58,9 +58,9 @@ def counts(name: str, values: ArrayLike, shape: tuple[int, ...] | None = None) -
     return whole_numbers(name, array)
 
 
-def option(name: str, value: str, allowed: Collection[str]) -> str:
+def option(name: str, value: object, allowed: Collection[str]) -> str:
     """One of the allowed words."""
-    if value not in allowed:
+    if not isinstance(value, str) or value not in allowed:
         raise ValueError(f"{name} must be one of {', '.join(allowed)}; it is {value!r}")
     return value
 
@@ -104,5 +104,44 @@ def any_array(name: str, values: ArrayLike) -> NDArray[Any]:
         raise ValueError(f"{name} must have rows of one length; they are {values!r}") from None
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, Real)
+def finite(name: str, value: float | Fraction) -> float:
+    """A finite number."""
+    if not (is_number(value) and -math.inf < value < math.inf):
+        raise ValueError(f"{name} must be finite; it is {value!r}")
+    return float(value)
+
+
+def flag(name: str, value: object) -> bool:
+    """True or False; a word or a number is more likely to be another argument's."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be True or False; it is {value!r}")
+    return bool(value)
+
+
+def listed(name: str, values: object) -> list[Any]:
+    """The entries of a list, an array or another iterable; of a mapping or a set, which hold no entry twice, none."""
+    if isinstance(values, Iterable) and not isinstance(values, bytes | Mapping | Set):
+        if not isinstance(values, np.ndarray):
+            return list(values)
+        if values.ndim:
+            return list(values.tolist())
+    raise ValueError(f"{name} must be a list or an array, with an entry each; it is {values!r}")
+
+
+def to_float(value: Fraction) -> float:
+    """The nearest float; infinite above the largest."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+
+
+def is_number(value: object) -> bool:
+    """Whether it is a real number that a float can hold; True and False are none."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return False
+    try:
+        float(value)
+    except OverflowError:
+        return False
+    return True

@@ -80,15 +80,19 @@ def test_losses_are_finite_symmetric_and_fall_with_delta(weights: list[tuple[int
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (([1, 2],), "design must have at least 2 rows|a row must be a vector"),
-        (([1, 2], [1, 2, 3]), r"rows must have one length; theirs are \[2, 3\]"),
-        (([1, -2], [1, 2]), "a row must hold numbers of at least 0"),
+        (([1, 2],), "a row of design must be a vector"),
+        (([1, 2], [1, 2, 3]), r"the rows of design and other must have one length; theirs are \[2, 3\]"),
+        (([1, -2], [1, 2]), "a row of design must hold numbers of at least 0"),
         (([0, 0], [1, 2]), "not all 0"),
-        (([], []), "a row must be a vector"),
-        (([math.nan, 1.0], [0.5, 0.5]), "a row must hold finite numbers"),
-        (([math.inf, 1.0], [0.5, 0.5]), "a row must hold finite numbers"),
+        (([], []), "a row of design must be a vector"),
+        (([[1, 2]],), "design must have at least 2 rows"),
+        ((None,), "design must be a list or an array"),
+        (([True, False], [1, 1]), "a row of design must hold finite numbers"),
+        (([1, 1], 3), "a row of other must be a vector"),
+        (([math.nan, 1.0], [0.5, 0.5]), "a row of design must hold finite numbers"),
+        (([math.inf, 1.0], [0.5, 0.5]), "a row of design must hold finite numbers"),
         (([0.75, 0.5], [0.5, 0.5]), r"must sum to at most 1; it sums to 1\.25"),
-        ((["a", "b"], [0.5, 0.5]), "a row must hold finite numbers"),
+        ((["a", "b"], [0.5, 0.5]), "a row of design must hold finite numbers"),
         ((coin_flip(0.25), [1, 2]), "other must be left out"),
     ],
 )
@@ -178,7 +182,7 @@ def test_outputs_that_are_no_numbers_are_events_too() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"runs": 1}, "runs must be a whole number of at least 2; it is 1"),
+        ({"runs": 1}, r"runs must be a whole number in \[2, 2147483648\]; it is 1"),
         ({"confidence": 1.0}, r"confidence must be in the open interval \(0, 1\); it is 1\.0"),
         ({"delta": 1.0}, r"delta must be in \[0, 1\); it is 1\.0"),
         ({"delta": math.nan}, r"delta must be in \[0, 1\); it is nan"),

@@ -156,7 +156,8 @@ def test_margins_are_reached_and_no_cell_is_negative(
         ([[1.0, math.nan]], [[3], [1, 2]], "table must be finite; one is nan"),
         ([[1.0, 2.0]], [[math.inf], [1, 2]], "margins of axis 0 must be finite"),
         ([], [[1]], "table must have at least one entry"),
-        (5.0, [], "margins must have one entry per axis"),
+        (5.0, [], "table must have an axis; it is 5.0"),
+        ([[1.0, 2.0]], None, "margins must be a list or an array"),
     ],
 )
 def test_bad_tables_and_margins_are_refused(function: Any, table: Any, margins: Any, message: str) -> None:

@@ -196,7 +196,10 @@ def test_no_valid_numbers_fail(
         (lambda: laplace([1.0], 1, 1.0, 0), "granularity must be positive"),
         (lambda: laplace([1e300], 1, 1.0, 1), r"values must be within 2\*\*62 steps"),
         (lambda: laplace([1.0], 1, 1.0, 1e-30), r"at most 2\*\*55 steps"),
-        (lambda: laplace([1.0], 1, 1.0, 1, changed=0), "changed must be a whole number from 1 up; it is 0"),
+        (
+            lambda: laplace([1.0], 1, 1.0, 1, changed=0),
+            r"changed must be a whole number in \[1, \d+\]; it is 0",
+        ),
         (lambda: gaussian([1.5], 1.0, 1.0, 1e-6), "values must be whole numbers"),
         (lambda: gaussian([2**60], 1.0, 1.0, 1e-6), "values must be in"),
         (lambda: gaussian([1], 0.0, 1.0, 1e-6), "l2_sensitivity must be positive"),

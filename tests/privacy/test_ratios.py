@@ -75,10 +75,10 @@ def test_a_mean_errs_as_expected_and_its_interval_holds_it(neighbours: str, true
     answers = [query.run(np.full(people, true)) for _ in range(800)]
     errors = np.array([float(answer.value) - true for answer in answers])
     expected = query.expected_error(people, true)
-    # Clamping at a bound takes half of the error away. The rest is within 30 % (5 standard errors and
-    # more for a mean of 800 squares) of the first-order expectation.
+    # Clamping at a bound takes half of the error away. The logarithm of the rest over the first-order expectation
+    # has a standard error of 0.054 at most: more than 6 of them either way, and the upper tail is the heavier one.
     seen = math.sqrt((errors**2).mean()) * (math.sqrt(2) if true == 0 else 1)
-    assert 0.7 * expected < seen < 1.3 * expected
+    assert 0.7 * expected < seen < 1.5 * expected
     held = sum(a.interval[0] <= true <= a.interval[1] for a in answers)
     # 0.95 or more of 800: fewer than 728 have a chance below 1e-6.
     assert held >= 728
@@ -91,7 +91,8 @@ def test_a_proportion_errs_as_expected_and_its_interval_holds_it(share: float) -
     answers = [query.release([people - yes, yes]) for _ in range(800)]
     errors = np.array([float(answer.value) - share for answer in answers])
     seen = math.sqrt((errors**2).mean()) * (math.sqrt(2) if share == 0 else 1)
-    assert seen == pytest.approx(query.expected_error(people, share), rel=0.3)
+    expected = query.expected_error(people, share)
+    assert 0.66 * expected < seen < 1.6 * expected  # 7 standard errors of 0.059 below, 8 above
     assert sum(a.interval[0] <= share <= a.interval[1] for a in answers) >= 728
 
 
@@ -143,7 +144,10 @@ def test_no_valid_data_fails(
         (lambda: mean(0.0, 1.0, 1.0).run([[0.5]]), "data must be one vector"),
         (lambda: mean(0.0, 1.0, 1.0).run(["a"]), "data must be numbers"),
         (lambda: mean(0.0, 1.0, 1.0).run([0.5], confidence=0.0), "confidence must be in the open interval"),
-        (lambda: mean(0.0, 1.0, 1.0).expected_error(0), "people must be a whole number from 1 up; it is 0"),
+        (
+            lambda: mean(0.0, 1.0, 1.0).expected_error(0),
+            r"people must be a whole number in \[1, \d+\]; it is 0",
+        ),
         (lambda: mean(0.0, 1.0, 1.0).expected_error(5, 2.0), r"mean must be in \[0.0, 1.0\]; it is 2.0"),
         (lambda: proportion(-1.0), "epsilon must be positive"),
         (lambda: proportion(1.0).run([0.5]), "data must be True or False"),

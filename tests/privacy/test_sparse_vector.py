@@ -185,8 +185,8 @@ def test_no_valid_answers_fail(
         ({"positives": 0}, "positives must be a whole number"),
         ({"positives": 1.5}, "positives must be a whole number"),
         ({"epsilon": 0}, "epsilon must be positive"),
-        ({"values_epsilon": -1.0}, "values_epsilon must be positive"),
-        ({"values_epsilon": math.nan}, "values_epsilon must be positive"),
+        ({"values_epsilon": -1.0}, "values_epsilon must be 0 or positive"),
+        ({"values_epsilon": math.nan}, "values_epsilon must be finite"),
         ({"granularity": 0.0}, "granularity must be positive"),
     ],
 )

@@ -87,6 +87,26 @@ class Budget:
         loss = exact_loss("epsilon", epsilon, zero=False)
         return loss > self.remaining or exact_probability("delta", delta) > self.remaining_delta
 
+    def refuse(self, epsilon: Number, delta: Number = 0) -> None:
+        """Raise `BudgetExceeded` for a spend that does not fit into what is left.
+
+        Raises
+        ------
+        BudgetExceeded
+            A ValueError that names what is left.
+        ValueError
+            If an argument is out of range.
+        """
+        if self.refuses(epsilon, delta):
+            name, value, left, granted = (
+                ("epsilon", epsilon, self.remaining, self.epsilon)
+                if exact_loss("epsilon", epsilon) > self.remaining
+                else ("delta", delta, self.remaining_delta, self.delta)
+            )
+            raise BudgetExceeded(
+                f"{name} must be at most {float(left):g}, which is left of {float(granted):g}; it is {value}"
+            )
+
     def spend(self, epsilon: Number, delta: Number = 0) -> "Budget":
         """The budget after a release of this loss.
 
@@ -115,15 +135,7 @@ class Budget:
         ...
         server.privacy.accounting.budget.BudgetExceeded: epsilon must be at most 0.3, which is left of 1; it is 0.4
         """
-        if self.refuses(epsilon, delta):
-            name, value, left, granted = (
-                ("epsilon", epsilon, self.remaining, self.epsilon)
-                if exact_loss("epsilon", epsilon) > self.remaining
-                else ("delta", delta, self.remaining_delta, self.delta)
-            )
-            raise BudgetExceeded(
-                f"{name} must be at most {float(left):g}, which is left of {float(granted):g}; it is {value}"
-            )
+        self.refuse(epsilon, delta)
         return replace(
             self,
             spent=self.spent + exact_loss("epsilon", epsilon),

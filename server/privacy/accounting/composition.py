@@ -2,31 +2,13 @@
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fractions import Fraction
 
-from server.privacy._checks import option
-from server.privacy.accounting.exact import Number, exact_loss, exact_probability, to_float
+from server.privacy._checks import listed, option, to_float
+from server.privacy.accounting.exact import Loss, Number, exact_loss, exact_probability
 
 NEIGHBOURS = ("unbounded", "bounded")
 """One person added or removed; one person's record replaced."""
-
-
-@dataclass(frozen=True)
-class Loss:
-    """A privacy guarantee: (epsilon, delta)-differential privacy.
-
-    Attributes
-    ----------
-    epsilon : float
-        In nats, not negative; infinite when nothing is promised.
-    delta : float
-        Failure probability, in [0, 1]; 0 is pure differential privacy.
-    """
-
-    epsilon: float
-    delta: float = 0.0
-
 
 Losses = Iterable[Number | Loss]
 
@@ -138,17 +120,17 @@ def bounded_from_unbounded(loss: Number | Loss) -> Loss:
     >>> bounded_from_unbounded(0.5)
     Loss(epsilon=1.0, delta=0.0)
     """
-    [(epsilon, delta)] = _pairs([loss])
+    [(epsilon, delta)] = _pairs([loss], "loss")
     failure = float(delta) * (1 + math.exp(min(to_float(epsilon), 700.0)))
     return Loss(to_float(2 * epsilon), min(1.0, failure))
 
 
-def _pairs(losses: Losses) -> list[tuple[Fraction, Fraction]]:
+def _pairs(losses: Losses, name: str = "losses") -> list[tuple[Fraction, Fraction]]:
     pairs = [
-        (exact_loss("losses", loss.epsilon), exact_probability("losses", loss.delta))
+        (exact_loss(name, loss.epsilon), exact_probability(name, loss.delta))
         if isinstance(loss, Loss)
-        else (exact_loss("losses", loss), Fraction(0))
-        for loss in losses
+        else (exact_loss(name, loss), Fraction(0))
+        for loss in listed(name, losses)
     ]
     if not pairs:
         raise ValueError("losses must hold at least one loss; they are empty")

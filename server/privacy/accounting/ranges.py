@@ -5,6 +5,9 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from server.privacy._checks import any_array, finite
+from server.privacy.accounting.exact import exact_loss
+
 
 def probability_range(p: ArrayLike, epsilon: float) -> NDArray[np.float64]:
     """How far a neighbour's data can move the probability of an event.
@@ -39,11 +42,12 @@ def probability_range(p: ArrayLike, epsilon: float) -> NDArray[np.float64]:
     >>> probability_range(0.5, 1).round(4).tolist()
     [0.1839, 0.8161]
     """
-    chances = np.asarray(p, dtype=np.float64)
-    if not np.all((chances >= 0) & (chances <= 1)):
-        raise ValueError(f"p must be in [0, 1]; it is {p!r}")
-    if not 0 <= epsilon < math.inf:
-        raise ValueError(f"epsilon must be finite and not negative; it is {epsilon!r}")
+    given = any_array("p", p)
+    if given.dtype.kind not in "iuf" or not given.size or not np.all((given >= 0) & (given <= 1)):
+        raise ValueError(f"p must be one number in [0, 1] or more; it is {p!r}")
+    chances = given.astype(np.float64)
+    exact_loss("epsilon", epsilon)
+    finite("epsilon", epsilon)
     with np.errstate(divide="ignore"):  # an impossible event stays impossible: ln 0 is meant
         more = np.exp(np.minimum(np.log(chances) + epsilon, 0))
         rest = np.exp(np.minimum(np.log1p(-chances) + epsilon, 0))

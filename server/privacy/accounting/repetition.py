@@ -3,15 +3,15 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from server.privacy._checks import probability
-from server.privacy.accounting.composition import Loss
+from server.privacy._checks import listed, probability, to_float
 from server.privacy.accounting.distribution import ATOMS_LIMIT, randomised_response, smallest_epsilon
-from server.privacy.accounting.exact import Number, exact_loss, exact_probability, to_float, whole
+from server.privacy.accounting.exact import Loss, Number, exact_loss, exact_probability, whole
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def advanced(epsilon: Number, k: int, delta_prime: float, delta: Number = 0) -> 
     """
     each = to_float(exact_loss("epsilon", epsilon, zero=False))
     times = whole("k", k)
-    probability("delta_prime", delta_prime, open_interval=True)
+    delta_prime = probability("delta_prime", delta_prime, open_interval=True)
     total = times * exact_probability("delta", delta) + Fraction(delta_prime)
     return Loss(_advanced([each], times, delta_prime), float(min(total, Fraction(1))))
 
@@ -116,9 +116,7 @@ def optimal(epsilon: Number, k: int, delta: float) -> Loss:
     """
     each = to_float(exact_loss("epsilon", epsilon, zero=False))
     failure = float(exact_probability("delta", delta))
-    if whole("k", k) >= ATOMS_LIMIT:
-        raise ValueError(f"k must be in [1, {ATOMS_LIMIT - 1}]; it is {k!r}")
-    found = _optimal([each], k, failure)
+    found = _optimal([each], whole("k", k, high=ATOMS_LIMIT - 1), failure)
     assert found is not None
     return Loss(found, failure)
 
@@ -161,7 +159,8 @@ def best_composition(epsilon: Number | Sequence[Number], k: int = 1, delta: floa
     >>> best.method, round(best.epsilon, 2)
     ('optimal', 4.77)
     """
-    given: list[object] = [epsilon] if np.ndim(epsilon) == 0 else list(epsilon)  # type: ignore[arg-type]
+    single = isinstance(epsilon, int | float | Fraction | Decimal | np.number)
+    given: list[object] = [epsilon] if single else listed("epsilon", epsilon)
     if not given:
         raise ValueError("epsilon must name at least one loss; it is empty")
     each = [to_float(exact_loss("epsilon", value, zero=False)) for value in given]
@@ -185,7 +184,7 @@ def _advanced(losses: Sequence[float], k: int, delta_prime: float) -> float:
     if max(losses) > 300:  # e^eps (and soon k eps e^eps) leaves the range of floats; the sum is far better
         return math.inf
     squares = k * math.fsum(loss * loss for loss in losses)
-    return math.sqrt(2 * math.log(1 / delta_prime) * squares) + k * math.fsum(
+    return math.sqrt(-2 * math.log(delta_prime) * squares) + k * math.fsum(
         loss * math.expm1(loss) for loss in losses
     )
 
@@ -196,18 +195,17 @@ def _zcdp(rho: float, delta: float) -> float:
     def bound(logarithm: float) -> float:
         excess = math.exp(logarithm)  # the order less 1
         order = 1 + excess
-        return rho * order + (math.log(1 / delta) - math.log(order)) / excess - math.log1p(1 / excess)
+        return rho * order + (-math.log(delta) - math.log(order)) / excess - math.log1p(1 / excess)
 
-    start = 0.5 * math.log(max(math.log(1 / delta), 1e-9) / max(rho, 1e-300))
+    start = 0.5 * math.log(max(-math.log(delta), 1e-9) / max(rho, 1e-300))
     found = minimize_scalar(bound, bounds=(start - 10, start + 10), method="bounded", options={"xatol": 1e-9})
     return max(0.0, float(found.fun))
 
 
 def _optimal(losses: Sequence[float], k: int, delta: float) -> float | None:
-    if (
-        delta < 1e-290
-    ):  # below this the tails leave the range of floats: the largest loss is right for any delta
-        return math.fsum(losses) * k
+    # A smaller delta and a larger loss leave the range of floats: the largest total is right for any delta.
+    if delta < 1e-290 or max(losses) > 1e6:
+        return k * sum(losses)
     if len(losses) * k > ATOMS_LIMIT:
         return None
     atoms = randomised_response(list(losses) * k)

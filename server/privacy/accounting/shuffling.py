@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import betainc
 
 from server.privacy._checks import positive, probability
-from server.privacy.accounting.exact import whole
+from server.privacy.accounting.exact import exact_loss, whole
 
 _BLOCKS = 4096
 _SLACK = 1e-9
@@ -84,6 +84,7 @@ def shuffle_amplification(n: int, local_epsilon: float, delta: float) -> Amplifi
     (0.24, 0.061)
     """
     people = whole("n", n)
+    exact_loss("local_epsilon", local_epsilon)
     local = positive("local_epsilon", local_epsilon)
     probability("delta", delta, open_interval=True)
     closed = _closed_form(people, local, delta)
@@ -94,10 +95,12 @@ def shuffle_amplification(n: int, local_epsilon: float, delta: float) -> Amplifi
 
 
 def _closed_form(n: int, local: float, delta: float) -> float | None:
-    if local > math.log(n / (16 * math.log(2 / delta))):
+    if local > math.log(n / (16 * (math.log(2) - math.log(delta)))):
         return None
     odds = math.exp(local)
-    return math.log1p(math.tanh(local / 2) * (8 * math.sqrt(odds * math.log(4 / delta) / n) + 8 * odds / n))
+    return math.log1p(
+        math.tanh(local / 2) * (8 * math.sqrt(odds * (math.log(4) - math.log(delta)) / n) + 8 * odds / n)
+    )
 
 
 def _numerical(n: int, local: float, delta: float) -> float:
@@ -125,7 +128,7 @@ def _clones(others: int, chance: float, delta: float) -> tuple[NDArray[np.float6
     delta / 10^6 on either side go to a block that starts at 0, or to the last one.
     """
     variance = others * chance * (1 - chance)
-    exponent = math.log(2e6 / delta)
+    exponent = math.log(2e6) - math.log(delta)
     reach = exponent / 3 + math.sqrt(exponent * exponent / 9 + 2 * variance * exponent)
     low = max(0, math.floor(others * chance - reach))
     high = min(others, math.ceil(others * chance + reach))
@@ -143,7 +146,8 @@ def _failure(epsilon: float, local: float, starts: NDArray[np.float64], below: N
     truth, lie = 1 / (1 + math.exp(-local)), 1 / (1 + odds)
     # More ones than this are likelier under the first input by more than the ratio. Any other threshold gives
     # less, so where rounding leaves a doubt between two of them the larger result is right.
-    most = np.floor((starts + 1) * (ratio - 1 / odds) / ((1 - 1 / odds) * (1 + ratio)))
+    gap = -math.expm1(-local)  # 1 - 1 / odds, without what subtracting would cancel
+    most = np.floor((starts + 1) * (math.expm1(epsilon) + gap) / gap / (1 + ratio))
     tails = [_at_least(most + step, starts) for step in (-1, 0, 1)]
     failures = np.zeros(starts.size)
     for with_own, without in itertools.pairwise(tails):

@@ -7,6 +7,7 @@ from itertools import permutations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from server.privacy._checks import listed, to_float
 from server.privacy.accounting.exact import Number, exact_probability
 from server.privacy.designs import Design
 from server.privacy.designs.rounding import log_from_above
@@ -65,12 +66,20 @@ def exact_loss(design: Design | ArrayLike, other: ArrayLike | None = None, *, de
 def worst_output(first: ArrayLike, second: ArrayLike) -> int:
     """The output whose two probabilities differ most; the first of equals.
 
+    Raises
+    ------
+    ValueError
+        As `exact_loss`.
+
     Examples
     --------
     >>> worst_output([2, 1, 1], [1, 1, 2])
     0
     """
-    pairs = zip(*_rows(first, second), strict=True)
+    rows = [_probabilities("first", first), _probabilities("second", second)]
+    if len(rows[0]) != len(rows[1]):
+        raise ValueError(f"second must be as long as first, {len(rows[0])}; its length is {len(rows[1])}")
+    pairs = zip(*rows, strict=True)
     return int(np.argmax([abs(_ln(a) - _ln(b)) if a or b else 0.0 for a, b in pairs]))
 
 
@@ -78,34 +87,46 @@ def _rows(design: Design | ArrayLike, other: ArrayLike | None) -> list[list[Frac
     if isinstance(design, Design):
         if other is not None:
             raise ValueError("other must be left out where a design is given")
-        given: list[object] = list(design.weights)
+        given = list(design.weights)
+    elif other is None:
+        given = listed("design", design)
     else:
-        given = [design, other] if other is not None else list(np.asarray(design, dtype=object))
+        given = [design, other]
     if len(given) < 2:
         raise ValueError(f"design must have at least 2 rows, or another be given; it has {len(given)}")
-    rows = [_probabilities(row) for row in given]
+    names = ("design", "other") if other is not None else ("design",) * len(given)
+    rows = [_probabilities(name, row) for name, row in zip(names, given, strict=True)]
     if len({len(row) for row in rows}) != 1:
-        raise ValueError(f"rows must have one length; theirs are {[len(row) for row in rows]}")
+        raise ValueError(
+            f"the rows of {' and '.join(dict.fromkeys(names))} must have one length; "
+            f"theirs are {[len(row) for row in rows]}"
+        )
     return rows
 
 
-def _probabilities(row: object) -> list[Fraction]:
-    array = np.asarray(row, dtype=object)
+def _probabilities(name: str, row: object) -> list[Fraction]:
+    array = (
+        np.asarray(row, dtype=object) if isinstance(row, list | tuple | np.ndarray) else np.array(row, object)
+    )
     if array.ndim != 1 or array.size == 0:
-        raise ValueError(f"a row must be a vector of probabilities or weights; its shape is {array.shape}")
+        raise ValueError(f"a row of {name} must be a vector of probabilities or weights; it is {row!r}")
     values = array.tolist()
-    weights = all(isinstance(value, (int, np.integer)) and not isinstance(value, bool) for value in values)
+    weights = all(isinstance(value, (int, np.integer)) for value in values)
     try:
+        if any(isinstance(value, bool | str) for value in values):
+            raise TypeError
         numbers = [Fraction(int(value) if isinstance(value, np.integer) else value) for value in values]
     except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"a row must hold finite numbers; it is {values!r}") from None
+        raise ValueError(f"a row of {name} must hold finite numbers; it is {values!r}") from None
     total = sum(numbers, Fraction(0))
     if min(numbers) < 0 or total == 0:
-        raise ValueError(f"a row must hold numbers of at least 0, not all 0; it is {values!r}")
+        raise ValueError(f"a row of {name} must hold numbers of at least 0, not all 0; it is {values!r}")
     if weights:
         return [number / total for number in numbers]
     if total > 1 + Fraction(1, 10**9):
-        raise ValueError(f"a row of probabilities must sum to at most 1; it sums to {float(total)}")
+        raise ValueError(
+            f"a row of {name} that holds probabilities must sum to at most 1; it sums to {to_float(total)}"
+        )
     return numbers
 
 

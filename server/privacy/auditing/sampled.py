@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainccinv, betaincinv
 
 from server.privacy._checks import probability
-from server.privacy.accounting.exact import whole
+from server.privacy.accounting.exact import exact_probability, whole
 from server.privacy.auditing.events import Events, candidates
 
 
@@ -72,7 +72,7 @@ def audit(
     input_a, input_b : any
         Neighbouring inputs.
     runs : int
-        On each input; at least 2.
+        On each input; in [2, 2**31].
     confidence : float
         In (0, 1).
     delta : float
@@ -103,10 +103,11 @@ def audit(
     >>> 0.9 < audit(report, 0, 1, 50_000, confidence=1 - 1e-9).epsilon < math.log(3)
     True
     """
-    whole("runs", runs, 2)
+    if not callable(mechanism):
+        raise ValueError(f"mechanism must be callable; it is {mechanism!r}")
+    whole("runs", runs, 2, 1 << 31)
     probability("confidence", confidence, open_interval=True)
-    if not 0 <= delta < 1:
-        raise ValueError(f"delta must be in [0, 1); it is {delta!r}")
+    delta = float(exact_probability("delta", delta))
     a, b = _outputs(mechanism, input_a, runs), _outputs(mechanism, input_b, runs)
     if a.shape[1:] != b.shape[1:]:
         raise ValueError(f"outputs must have one length; theirs are {a.shape[1:]} and {b.shape[1:]}")

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from server.privacy import designs, noise, queries, selection
 from server.privacy.accounting import optimal, shuffle_amplification
-from server.privacy.auditing.cases import Case, Finding, exact, exact_design, sampled
+from server.privacy.auditing.cases import ROUNDING, Case, Finding, exact, exact_design, sampled
 from server.privacy.auditing.exact import exact_loss
 from server.privacy.designs import Design
 
@@ -230,7 +230,9 @@ def _two_boxes(box: Design) -> Callable[[], Finding]:
 
 
 def _approximate(first: NDArray[np.float64], second: NDArray[np.float64]) -> Callable[[], Finding]:
-    return lambda: Finding(exact_loss(first, second, delta=DELTA), "every event, by the formula")
+    return lambda: Finding(
+        max(exact_loss(first, second, delta=DELTA) - ROUNDING, 0.0), "every event, by the formula"
+    )
 
 
 def _binomial(n: int, chance: float) -> NDArray[np.float64]:

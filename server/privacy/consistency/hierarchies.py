@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from server.privacy._checks import real_numbers, whole_numbers
+from server.privacy._checks import any_array, real_numbers, whole_numbers
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ def levels_of(above: NDArray[np.int64]) -> list[NDArray[np.int64]]:
 def _checked_variances(variances: ArrayLike | None, above: NDArray[np.int64]) -> NDArray[np.float64]:
     if variances is None:
         return np.ones(above.size)
-    spread = np.asarray(variances)
+    spread = any_array("variances", variances)
     if spread.dtype.kind not in "iuf" or spread.shape != above.shape:
         raise ValueError(f"variances must be numbers of shape {above.shape}; they are {variances!r}")
     spread = spread.astype(np.float64)

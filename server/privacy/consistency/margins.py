@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from server.privacy._checks import positive, real_numbers, whole_number
+from server.privacy._checks import listed, positive, real_numbers, whole_number
 
 
 @dataclass(frozen=True)
@@ -108,12 +108,15 @@ def checked_margins(
     table: NDArray[np.float64], margins: Sequence[ArrayLike | None], tolerance: float = 1e-9
 ) -> dict[int, NDArray[np.float64]]:
     """Margins by axis: non-negative, of the right lengths, with one total."""
-    if table.ndim == 0 or len(margins) != table.ndim:
+    if table.ndim == 0:
+        raise ValueError(f"table must have an axis; it is {float(table)!r}")
+    entries = listed("margins", margins)
+    if len(entries) != table.ndim:
         raise ValueError(
-            f"margins must have one entry per axis of the table, {table.ndim}; they have {len(margins)}"
+            f"margins must have one entry per axis of the table, {table.ndim}; they have {len(entries)}"
         )
     targets = {}
-    for axis, margin in enumerate(margins):
+    for axis, margin in enumerate(entries):
         if margin is None:
             continue
         target = real_numbers(f"margins of axis {axis}", margin)
@@ -125,7 +128,7 @@ def checked_margins(
             raise ValueError(f"margins of axis {axis} must not be negative; one is {float(target.min())!r}")
         targets[axis] = target
     if not targets:
-        raise ValueError(f"margins must have an entry that is not None; they are {list(margins)!r}")
+        raise ValueError(f"margins must have an entry that is not None; they are {entries!r}")
     totals = {axis: float(target.sum()) for axis, target in targets.items()}
     if max(totals.values()) - min(totals.values()) > tolerance * max(totals.values()):
         raise ValueError(f"margins must not contradict each other; their totals by axis are {totals}")

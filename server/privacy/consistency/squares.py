@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from server.privacy._checks import real_numbers
+from server.privacy._checks import flag, real_numbers
 from server.privacy.consistency.margins import checked_margins
 
 
@@ -73,7 +73,7 @@ def least_squares_table(
     y, b = noisy.ravel() / unit, wanted / unit
     multipliers = np.zeros(len(b))
     free = np.ones(y.size, dtype=bool)
-    if not non_negative:
+    if not flag("non_negative", non_negative):
         multipliers = _solve(sums, weights, free, b - sums @ y)
         return np.asarray((y + weights * (sums.T @ multipliers)).reshape(noisy.shape) * unit)
     return np.asarray(_newton(sums, weights, y, b).reshape(noisy.shape) * unit)

@@ -2,8 +2,9 @@
 
 import math
 from fractions import Fraction
+from numbers import Rational
 
-from server.privacy._checks import positive
+from server.privacy._checks import is_number, positive
 from server.privacy.designs.coins import TOTAL
 from server.privacy.designs.design import Design
 from server.privacy.designs.rounding import exp_from_below
@@ -40,9 +41,10 @@ def coin_flip(gamma: float | Fraction) -> Design:
     >>> coin_flip(0.25).weights.tolist()
     [[3221225472, 1073741824], [1073741824, 3221225472]]
     """
-    if not 0 < gamma < 0.5:
+    if not (is_number(gamma) and 0 < gamma < 0.5):
         raise ValueError(f"gamma must be in the open interval (0, 1/2); it is {gamma!r}")
-    truth = math.floor((Fraction(1, 2) + Fraction(gamma)) * TOTAL)
+    exact = Fraction(gamma) if isinstance(gamma, Rational) else Fraction(float(gamma))
+    truth = math.floor((Fraction(1, 2) + exact) * TOTAL)
     if truth == TOTAL // 2:
         raise ValueError(f"gamma must be in (0, 1/2) and at least 2**-32; it is {gamma!r}")
     return _symmetric(truth)

@@ -15,8 +15,8 @@ REPORTS_LIMIT = 256
 
 
 def draw_coins(n: int) -> NDArray[np.uint32]:
-    """Draw n coins, uniform on {0, ..., 2**32 - 1}, from the operating system's generator."""
-    return np.frombuffer(os.urandom(4 * whole_number("n", n, 0)), dtype=np.uint32)
+    """Draw n coins, at most 2**28, uniform on {0, ..., 2**32 - 1}, from the operating system's generator."""
+    return np.frombuffer(os.urandom(4 * whole_number("n", n, 0, 1 << 28)), dtype=np.uint32)
 
 
 def reports_of(weights: NDArray[np.int64], truths: ArrayLike, coins: ArrayLike) -> NDArray[np.uint8]:

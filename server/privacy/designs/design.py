@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from server.privacy._checks import check_range, whole_numbers
+from server.privacy._checks import check_range, real_numbers, whole_numbers
 from server.privacy.designs.coins import TOTAL, reports_of
 from server.privacy.designs.rounding import apportion, log_from_above
 
@@ -156,7 +156,7 @@ class Design:
         >>> Design([[3 << 30, 1 << 30], [1 << 30, 3 << 30]]).posterior(0.1)
         0.25
         """
-        beliefs = np.asarray(prior, dtype=np.float64)
+        beliefs = real_numbers("prior", prior)
         truths = self.weights.shape[0]
         if not np.all((beliefs >= 0) & (beliefs <= 1)):
             raise ValueError(f"prior must be in [0, 1]; it is {prior!r}")
@@ -197,6 +197,13 @@ class Design:
             If a truth or a coin is outside its range or the lengths differ.
         """
         return reports_of(self.weights, truths, coins)
+
+
+def require_design(design: object, name: str = "design") -> Design:
+    """Refuse what is no design, in the words of every other refusal."""
+    if not isinstance(design, Design):
+        raise ValueError(f"{name} must be a Design; it is {design!r}")
+    return design
 
 
 def _checked_weights(weights: ArrayLike) -> NDArray[np.int64]:

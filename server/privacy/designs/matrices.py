@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from server.privacy._checks import any_array
-from server.privacy.designs.design import Design
+from server.privacy.designs.design import Design, require_design
 from server.privacy.designs.rounding import apportion_weights
 
 _ENTRIES_LIMIT = 1 << 20
@@ -98,6 +98,8 @@ def kronecker(a: Design, b: Design) -> Design:
     >>> kronecker(coin_flip(0.25), coin_flip(0.25)).matrix[1].tolist()
     [0.1875, 0.5625, 0.0625, 0.1875]
     """
+    require_design(a, "a")
+    require_design(b, "b")
     if a.weights.size * b.weights.size > _ENTRIES_LIMIT:
         raise ValueError(
             f"the joint design of a and b must have at most 2**20 = {_ENTRIES_LIMIT} entries; "

@@ -7,9 +7,9 @@ from typing import Literal
 
 import numpy as np
 
-from server.privacy._checks import positive, whole_number
+from server.privacy._checks import flag, positive, whole_number
 from server.privacy.designs.coins import REPORTS_LIMIT, TOTAL
-from server.privacy.designs.design import Design
+from server.privacy.designs.design import Design, require_design
 from server.privacy.designs.rounding import exp_from_below, log_from_above
 
 
@@ -124,7 +124,7 @@ def unary(epsilon: float, optimised: bool = True) -> Design:
     [[0.75, 0.25], [0.5, 0.5]]
     """
     positive("epsilon", epsilon)
-    if optimised:
+    if flag("optimised", optimised):
         noise = math.ceil(TOTAL / (exp_from_below(epsilon) + 1))
         design = Design([[TOTAL - noise, noise], [TOTAL // 2, TOTAL // 2]])
     else:
@@ -159,7 +159,7 @@ def one_hot_epsilon(design: Design) -> float:
     >>> one_hot_epsilon(unary(1.0)) <= 1.0
     True
     """
-    if design.weights.shape[0] != 2:
+    if require_design(design).weights.shape[0] != 2:
         raise ValueError(f"design must have 2 rows, one box; its shape is {design.weights.shape}")
     ratios = [Fraction(ticked, empty) for empty, ticked in design.weights.T.tolist() if empty]
     return log_from_above(max(ratios) / min(ratios))

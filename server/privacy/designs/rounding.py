@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from decimal import ROUND_CEILING, Decimal, localcontext
 from fractions import Fraction
 
+from server.privacy._checks import finite, whole_number
 from server.privacy.designs.coins import TOTAL
 
 DIGITS = 60
@@ -17,13 +18,20 @@ _LARGEST_EXPONENT = 64.0
 def round_up(epsilon: float, decimals: int = 4) -> float:
     """Round a privacy loss up for display, so that it is never shown smaller than it is.
 
+    Raises
+    ------
+    ValueError
+        If epsilon is not finite, or decimals is not a whole number in [0, 15].
+
     Examples
     --------
     >>> from server.privacy.designs import coin_flip
     >>> round_up(coin_flip(0.25).epsilon)
     1.0987
     """
-    return float(Decimal(epsilon).quantize(Decimal(1).scaleb(-decimals), rounding=ROUND_CEILING))
+    loss, digits = finite("epsilon", epsilon), whole_number("decimals", decimals, 0, 15)
+    with localcontext(prec=400):  # all the digits that a float can have
+        return float(Decimal(loss).quantize(Decimal(1).scaleb(-digits), rounding=ROUND_CEILING))
 
 
 def log_from_above(ratio: Fraction) -> float:
@@ -40,7 +48,7 @@ def exp_from_below(epsilon: float) -> Fraction:
     Integers whose ratio does not exceed it lose no more than epsilon.
     """
     with localcontext(prec=DIGITS):
-        return Fraction(Decimal(min(epsilon, _LARGEST_EXPONENT)).exp().next_minus())
+        return Fraction(Decimal(float(min(epsilon, _LARGEST_EXPONENT))).exp().next_minus())
 
 
 def nearest_weight(share: Fraction) -> int:

@@ -53,7 +53,7 @@ def ordinal(options: int, epsilon: float) -> Design:
     [[0.665, 0.245, 0.09], [0.212, 0.576, 0.212], [0.09, 0.245, 0.665]]
     """
     whole_number("options", options, 2, REPORTS_LIMIT)
-    positive("epsilon", epsilon)
+    epsilon = positive("epsilon", epsilon)
     if epsilon * 2**31 < options**3:
         raise ValueError(
             f"epsilon must be at least {options}**3 * 2**-31 = {options**3 / 2**31:.3g} for 32-bit coins to tell "

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 from scipy.special import chdtrc, xlogy
 
-from server.privacy._checks import probability
+from server.privacy._checks import listed, probability
 from server.privacy.designs import TOTAL, Design
 from server.privacy.estimators.groups import checked_groups, groups_covariance
 from server.privacy.estimators.inverse import require_yes_no
@@ -104,7 +104,7 @@ def cheating_test(counts: ArrayLike, designs: Sequence[Design], confidence: floa
     >>> result.shares.round(3).tolist(), result.p_value < 1e-6
     ([0.34, 0.273, 0.387], True)
     """
-    designs = tuple(designs)
+    designs = tuple(listed("designs", designs))
     if len(designs) != 2:
         raise ValueError(f"designs must be two; there are {len(designs)}")
     for number, design in enumerate(designs):

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from server.privacy._checks import counts as checked_counts
-from server.privacy.designs import Design
+from server.privacy.designs.design import Design, require_design
 
 MOST_REPORTS = 1 << 53
 """Counts up to here are exact as floats."""
@@ -45,13 +45,13 @@ def possible_reports(design: Design) -> NDArray[np.bool_]:
 
 def require_yes_no(design: Design, name: str = "design") -> None:
     """Refuse a design that is not 2 x 2 or whose two rows are equal."""
-    if design.weights.shape != (2, 2):
+    if require_design(design, name).weights.shape != (2, 2):
         raise ValueError(f"{name} must have shape (2, 2); it has {design.weights.shape}")
     if design.weights[0, 1] == design.weights[1, 1]:
         raise ValueError(f"{name} must tell the two answers apart; its rows are equal")
 
 
-def left_inverse(design: Design) -> NDArray[np.float64]:
+def left_inverse(design: Design, name: str = "design") -> NDArray[np.float64]:
     """The estimator as a matrix: `left_inverse(design) @ observed` are the unbiased shares.
 
     With as many reports as truths it is the inverse of P^T. With more reports it is the
@@ -65,6 +65,8 @@ def left_inverse(design: Design) -> NDArray[np.float64]:
     ----------
     design : Design
         Shape (k, m) with m >= k.
+    name : str
+        What the caller calls it.
 
     Returns
     -------
@@ -76,15 +78,15 @@ def left_inverse(design: Design) -> NDArray[np.float64]:
     ValueError
         If the design is singular, that is, two mixtures of truths give the same reports.
     """
-    matrix = design.matrix
+    matrix = require_design(design, name).matrix
     truths = matrix.shape[0]
     possible = possible_reports(design)
     used = matrix[:, possible]
     if matrix.shape == (2, 2):
-        require_yes_no(design)  # in whole numbers: a tiny difference is still one
+        require_yes_no(design, name)  # in whole numbers: a tiny difference is still one
     elif np.linalg.matrix_rank(used) < truths:
         raise ValueError(
-            f"design must tell its {truths} truths apart (be of rank {truths}); "
+            f"{name} must tell its {truths} truths apart (be of rank {truths}); "
             f"its rank is {np.linalg.matrix_rank(used)}"
         )
     inverse = np.zeros(matrix.shape)

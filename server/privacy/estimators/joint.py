@@ -12,8 +12,8 @@ from functools import reduce
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from server.privacy._checks import option, probability, whole_numbers
-from server.privacy.designs import Design
+from server.privacy._checks import listed, option, probability, whole_numbers
+from server.privacy.designs.design import Design, require_design
 from server.privacy.estimators.association import Association, associate
 from server.privacy.estimators.inverse import checked_tally, left_inverse, possible_reports
 from server.privacy.estimators.limits import INTERVALS, linear_limits
@@ -109,9 +109,11 @@ def estimate_joint(
     >>> round(joint.association.odds_ratio.value, 3)
     6.0
     """
-    designs = tuple(designs)
+    designs = tuple(listed("designs", designs))
     if len(designs) < 2:
         raise ValueError(f"designs must be two or more; there are {len(designs)}")
+    for number, design in enumerate(designs):
+        require_design(design, f"designs[{number}]")
     truths = tuple(design.weights.shape[0] for design in designs)
     sent = tuple(design.weights.shape[1] for design in designs)
     if max(math.prod(truths), math.prod(sent)) > MOST_CELLS:
@@ -121,7 +123,7 @@ def estimate_joint(
         )
     confidence = probability("confidence", confidence, open_interval=True)
     option("interval", interval, INTERVALS)
-    inverses = [left_inverse(design) for design in designs]
+    inverses = [left_inverse(design, f"designs[{number}]") for number, design in enumerate(designs)]
     reports = checked_tally(_counted(tally, sent), designs, "tally")
     n = int(reports.sum())
     observed = reports / n

@@ -13,9 +13,10 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from server.privacy._checks import probability
+from server.privacy._checks import listed, probability
 from server.privacy.designs import TOTAL, Design
 from server.privacy.estimators.groups import checked_groups, groups_covariance
+from server.privacy.estimators.inverse import require_yes_no
 from server.privacy.estimators.limits import combined_limits
 
 _YES_NO = Design([[TOTAL // 4 * 3, TOTAL // 4], [TOTAL // 4, TOTAL // 4 * 3]])
@@ -57,7 +58,7 @@ class UnknownPrevalenceEstimate:
 
 
 def estimate_unknown_prevalence(
-    counts: ArrayLike, truths: Sequence[float], confidence: float = 0.95
+    counts: ArrayLike, truths: Sequence[float | Design], confidence: float = 0.95
 ) -> UnknownPrevalenceEstimate:
     """Estimate a sensitive share by an unrelated question whose prevalence is not known.
 
@@ -65,10 +66,11 @@ def estimate_unknown_prevalence(
     ----------
     counts : array_like of int, shape (2, 2)
         Reports of the first and of the second group, each ordered (no, yes).
-    truths : sequence of float, length 2
+    truths : sequence of float or Design, length 2
         Chance in each group that a person is asked the sensitive question rather than the
         innocuous one, in [0, 1]; the two must differ. The groups are random samples of one
-        population.
+        population. A 2 x 2 design stands for its Pr(yes | yes) - Pr(yes | no), which is that
+        chance in `unrelated_question(truth, prevalence)` whatever the prevalence.
     confidence : float
         In (0, 1), of each interval by itself.
 
@@ -96,9 +98,10 @@ def estimate_unknown_prevalence(
     """
     reports = checked_groups(counts, (_YES_NO, _YES_NO))
     confidence = probability("confidence", confidence, open_interval=True)
-    if len(truths) != 2:
-        raise ValueError(f"truths must be two chances; there are {len(truths)}")
-    first, second = (probability("truths", chance) for chance in truths)
+    given = listed("truths", truths)
+    if len(given) != 2:
+        raise ValueError(f"truths must be two chances; there are {len(given)}")
+    first, second = (_chance(entry) for entry in given)
     if first == second:
         raise ValueError(f"truths must be two different chances; both are {first!r}")
     factors = np.array([[1 - second, first - 1], [-second, first]]) / (first - second)
@@ -115,6 +118,13 @@ def estimate_unknown_prevalence(
         impossible=_impossible(reports, Fraction(first), Fraction(second)),
         confidence=confidence,
     )
+
+
+def _chance(truth: float | Design) -> float:
+    if isinstance(truth, Design):
+        require_yes_no(truth, "truths")
+        return probability("truths", float(truth.matrix[1, 1] - truth.matrix[0, 1]))
+    return probability("truths", truth)
 
 
 def _impossible(reports: NDArray[np.int64], first: Fraction, second: Fraction) -> bool:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import solve_triangular
 
-from server.privacy._checks import check_range, real_numbers, whole_numbers
+from server.privacy._checks import any_array, check_range, real_numbers, whole_numbers
 from server.privacy.designs import Design
 
 COLLINEAR = 1e-10
@@ -90,7 +90,7 @@ def prepare(reports: ArrayLike, covariates: ArrayLike, design: Design, weights: 
 
 def _table(covariates: ArrayLike, n: int) -> NDArray[np.float64]:
     """The intercept and the covariates, shape (p + 1, n)."""
-    given = np.asarray(covariates)
+    given = any_array("covariates", covariates)
     if given.ndim not in (1, 2) or given.shape[0] != n:
         raise ValueError(
             f"covariates must have shape ({n}, p) or ({n},), as there are {n} reports; "

@@ -16,7 +16,7 @@ from opendp.measurements import make_gaussian, make_laplace
 from opendp.metrics import l1_distance, l2_distance
 from opendp.mod import Measurement, enable_features
 
-from server.privacy._checks import check_range, positive, whole_numbers
+from server.privacy._checks import any_array, check_range, positive, to_float, whole_numbers
 
 LARGEST = 1 << 62
 """The largest magnitude of a value that noise is added to."""
@@ -42,7 +42,7 @@ def scale_of(sensitivity: Fraction, epsilon: Fraction) -> float:
     ratio = sensitivity / epsilon
     if ratio > LARGEST_SCALE:
         raise ValueError(
-            f"sensitivity / epsilon must be at most 2**55 steps of the grid; it is {float(ratio):.6g}"
+            f"sensitivity / epsilon must be at most 2**55 steps of the grid; it is {to_float(ratio):.6g}"
         )
     scale = float(ratio)
     scale = scale if Fraction(scale) >= ratio else math.nextafter(scale, math.inf)
@@ -51,11 +51,20 @@ def scale_of(sensitivity: Fraction, epsilon: Fraction) -> float:
 
 def values_to_perturb(name: str, values: ArrayLike, largest: int = LARGEST) -> NDArray[np.int64]:
     """Whole numbers, at least one, none beyond `largest`."""
-    if np.size(values) == 0:  # asked first: an empty list has no type
-        raise ValueError(f"{name} must have at least one entry; their shape is {np.shape(values)}")
-    array = whole_numbers(name, values)
+    given = any_array(name, values)
+    if given.size == 0:  # asked first: an empty list has no type
+        raise ValueError(f"{name} must have at least one entry; their shape is {given.shape}")
+    array = whole_numbers(name, given)
     check_range(name, array, -largest, largest)
     return array
+
+
+def around(centre: NDArray[np.int64], half: int) -> NDArray[np.int64]:
+    """Limits half a width on either side, shape (..., 2), cut at the ends of 64 bits: no value reaches them."""
+    half = min(half, np.iinfo(np.int64).max)
+    lower = np.maximum(centre, np.iinfo(np.int64).min + half) - half
+    upper = np.minimum(centre, np.iinfo(np.int64).max - half) + half
+    return np.stack([lower, upper], axis=-1)
 
 
 def add_discrete_laplace(values: NDArray[np.int64], scale: float) -> NDArray[np.int64]:

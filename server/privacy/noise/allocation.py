@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from server.privacy._checks import positive, probability, real_numbers, whole_number
+from server.privacy._checks import positive, probability, real_numbers, to_float, whole_number
 from server.privacy.noise._opendp import exact
 
 
@@ -73,10 +73,14 @@ def allocate(
                 f"proportions must have one entry per sensitivity, {len(parts)}; they have {len(weights)}"
             )
     shares = [whole * weight / sum(weights) for weight in weights]
-    return Allocation(
-        epsilons=np.array([_rounded_down(share) for share in shares]),
-        scales=np.array([float(part / share) for part, share in zip(parts, shares, strict=True)]),
-    )
+    scales = [to_float(part / share) for part, share in zip(parts, shares, strict=True)]
+    epsilons = [_rounded_down(share) for share in shares]
+    if max(scales) == math.inf or min(epsilons) == 0:
+        raise ValueError(
+            "epsilon, sensitivities and proportions must leave each function a loss and a scale within floats; "
+            f"the losses are {epsilons}, the scales {scales}"
+        )
+    return Allocation(epsilons=np.array(epsilons), scales=np.array(scales))
 
 
 def largest_error(entries: int, scale: float, confidence: float = 0.95) -> float:

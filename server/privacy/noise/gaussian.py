@@ -26,7 +26,13 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_ndtr, ndtri
 
 from server.privacy._checks import positive, probability, whole_numbers
-from server.privacy.noise._opendp import LARGEST, LARGEST_SCALE, add_discrete_gaussian, values_to_perturb
+from server.privacy.noise._opendp import (
+    LARGEST,
+    LARGEST_SCALE,
+    add_discrete_gaussian,
+    around,
+    values_to_perturb,
+)
 
 _STEPS = 255  # odd, so that the fine values that round to one integer lie symmetrically about it
 _SMOOTHING = 3.0
@@ -183,7 +189,7 @@ def gaussian_interval(
     # tails of a Gaussian are, and nearer to the centre the two differ by less than the margin taken.
     reach = -float(ndtri((1 - confidence) / 2)) * fine * (1 + 1e-6)
     half = max(math.ceil((reach - _STEPS / 2) / _STEPS), 0)
-    return np.stack([centre - half, centre + half], axis=-1)
+    return around(centre, half)
 
 
 def _private(sigma: float, epsilon: float, delta: float) -> bool:

@@ -11,8 +11,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from server.privacy._checks import probability, whole_numbers
-from server.privacy.noise._opendp import add_discrete_laplace, exact, scale_of, values_to_perturb
+from server.privacy._checks import flag, probability, whole_numbers
+from server.privacy.noise._opendp import add_discrete_laplace, around, exact, scale_of, values_to_perturb
 
 
 def geometric(
@@ -101,7 +101,9 @@ def geometric_pmf(
     [0.462117, 0.170003]
     """
     step = 1 / _scale(sensitivity, epsilon)
-    return np.asarray(math.tanh(step / 2) * np.exp(-np.abs(whole_numbers("noise", noise)) * step))
+    return np.asarray(
+        math.tanh(step / 2) * np.exp(-np.abs(whole_numbers("noise", noise).astype(np.float64)) * step)
+    )
 
 
 def geometric_interval(
@@ -145,11 +147,8 @@ def geometric_interval(
     """
     scale = _scale(sensitivity, epsilon)
     centre = whole_numbers("noisy", noisy)
-    half = half_width(scale, confidence, centre.size if simultaneous else 1)
-    # Limits beyond 64 bits are cut there; the counts before noise are within 2**62.
-    lower = np.maximum(centre, np.iinfo(np.int64).min + half) - half
-    upper = np.minimum(centre, np.iinfo(np.int64).max - half) + half
-    return np.stack([lower, upper], axis=-1)
+    half = half_width(scale, confidence, centre.size if flag("simultaneous", simultaneous) else 1)
+    return around(centre, half)
 
 
 def half_width(scale: float, confidence: float, entries: int = 1) -> int:

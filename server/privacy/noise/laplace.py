@@ -18,6 +18,9 @@ from server.privacy._checks import real_numbers, whole_number
 from server.privacy.noise._opendp import LARGEST, add_discrete_laplace, exact, scale_of
 from server.privacy.noise.geometric import geometric_pmf, geometric_variance, half_width
 
+_MOST_STEPS = 10**300
+_LARGEST_STEP = 1e280  # 2**62 of them are still a float
+
 
 def laplace(
     values: ArrayLike,
@@ -83,6 +86,12 @@ def laplace_sensitivity(
     (6, 9)
     """
     steps = math.ceil(exact("sensitivity", sensitivity) / exact("granularity", granularity))
+    if granularity > _LARGEST_STEP:
+        raise ValueError(f"granularity must be at most {_LARGEST_STEP:g}; it is {granularity!r}")
+    if steps > _MOST_STEPS:
+        raise ValueError(
+            f"granularity must be at least sensitivity / 1e300; they are {granularity!r} and {sensitivity!r}"
+        )
     return steps + _changed(changed) - 1
 
 
@@ -100,7 +109,7 @@ def laplace_variance(
     2.0
     """
     steps = laplace_sensitivity(sensitivity, granularity, changed)
-    return float(granularity) ** 2 * geometric_variance(steps, epsilon)
+    return float(granularity) * float(granularity) * geometric_variance(steps, epsilon)
 
 
 def laplace_pmf(
@@ -179,4 +188,4 @@ def on_grid(name: str, values: NDArray[np.float64], granularity: float | Fractio
 
 
 def _changed(changed: int) -> int:
-    return whole_number("changed", changed, 1)
+    return whole_number("changed", changed, 1, 1 << 53)

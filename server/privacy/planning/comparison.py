@@ -8,6 +8,7 @@ from scipy.special import ndtr, ndtri
 
 from server.privacy._checks import probability, whole_number
 from server.privacy.designs import TOTAL, Design
+from server.privacy.designs.design import require_design
 
 _CERTAIN = Fraction(10) ** 300
 """A squared signal beyond every critical value, and still a float."""
@@ -80,7 +81,7 @@ class Comparison:
 
 def channel(design: Design) -> Channel:
     """The channel of a yes/no design."""
-    if design.weights.shape != (2, 2):
+    if require_design(design).weights.shape != (2, 2):
         raise ValueError(f"design must have shape (2, 2); it has {design.weights.shape}")
     if_no, if_yes = (Fraction(weight, TOTAL) for weight in design.weights[:, 1].tolist())
     if if_no == if_yes:

@@ -1,9 +1,8 @@
 """The price of privacy: how many respondents stand where one direct answer would do."""
 
-import math
 from fractions import Fraction
 
-from server.privacy._checks import exact_probability
+from server.privacy._checks import exact_probability, to_float
 from server.privacy.designs import Design
 from server.privacy.planning.comparison import DIRECT, channel
 from server.privacy.planning.one_sample import compare, respondents_for_power
@@ -57,15 +56,7 @@ def price_of_privacy(
     true = exact_probability("share", share)
     if null is None:
         line = channel(design)
-        return _as_float(line.variance(true) / line.slope**2 / DIRECT.variance(true))
+        return to_float(line.variance(true) / line.slope**2 / DIRECT.variance(true))
     exact_probability("null", null)
     private = respondents_for_power(share, null, design, power, alpha, sides)
-    return _as_float(Fraction(private, compare(share, null, DIRECT, alpha, sides).respondents(power)))
-
-
-def _as_float(price: Fraction) -> float:
-    """Infinite where the price of asking about a share next to 0 is beyond every float."""
-    try:
-        return float(price)
-    except OverflowError:
-        return math.inf
+    return to_float(Fraction(private, compare(share, null, DIRECT, alpha, sides).respondents(power)))

@@ -153,8 +153,12 @@ def power_two_samples(
     >>> round(power_two_samples(2000, 2000, 0.1, 0.2, coin_flip(0.25)), 3)
     0.922
     """
-    ratio = Fraction(whole_number("n_b", n_b, 1), whole_number("n_a", n_a, 1))
-    return _compare(share_a, share_b, channel(design), alpha, sides, ratio).power(n_a)
+    whole_number("n_a", n_a, 1)
+    if whole_number("n_b", n_b, 1) < n_a:
+        # The test treats both groups alike; the units of the smaller one keep its terms within floats.
+        n_a, n_b, share_a, share_b = n_b, n_a, share_b, share_a
+    line = channel(design)
+    return _compare(share_a, share_b, line, alpha, sides, Fraction(int(n_b), int(n_a))).power(int(n_a))
 
 
 def respondents_for_power_two_samples(

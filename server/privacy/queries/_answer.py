@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from server.privacy._checks import check_range, option, whole_numbers
+from server.privacy._checks import check_range, listed, option, whole_numbers
 
 NEIGHBOURS = ("unbounded", "bounded")
 
@@ -48,28 +48,36 @@ def checked_neighbours(neighbours: str | None, declared: str) -> str:
 
 def checked_categories(name: str, categories: Iterable[Hashable]) -> tuple[Hashable, ...]:
     """At least one category, each once."""
-    declared = tuple(plain(categories))
+    declared = hashable(name, listed(name, categories))
     if not declared:
         raise ValueError(f"{name} must declare at least one category; there are none")
+    if any(category != category for category in declared):
+        raise ValueError(f"{name} must be equal to themselves, as nan is not; they are {declared!r}")
     if len(set(declared)) != len(declared):
         twice = next(category for place, category in enumerate(declared) if category in declared[:place])
         raise ValueError(f"{name} must declare each category once; {twice!r} is there twice")
     return declared
 
 
-def plain(values: Any) -> list[Any]:
-    """A list of Python values from a list or a NumPy array."""
-    return values.tolist() if isinstance(values, np.ndarray) else list(values)
+def hashable(name: str, values: Iterable[Any]) -> tuple[Hashable, ...]:
+    """Values that can be told apart and looked up: no lists, no arrays."""
+    made = tuple(values)
+    for value in made:
+        try:
+            hash(value)
+        except TypeError:
+            raise ValueError(f"{name} must be texts, numbers or tuples of them; one is {value!r}") from None
+    return made
 
 
 def places_of(name: str, values: Any, declared: Sequence[Hashable]) -> NDArray[np.int64]:
     """The place of each value among the declared categories."""
     places = {category: place for place, category in enumerate(declared)}
-    listed = plain(values)
+    found = hashable(name, listed(name, values))
     try:
-        return np.array([places[value] for value in listed], dtype=np.int64)
-    except (KeyError, TypeError):
-        unknown = next(v for v in listed if not isinstance(v, Hashable) or v not in places)
+        return np.array([places[value] for value in found], dtype=np.int64)
+    except KeyError:
+        unknown = next(value for value in found if value not in places)
         shown = ", ".join(repr(category) for category in declared[:10])
         more = ", ..." if len(declared) > 10 else ""
         raise ValueError(f"{name} must be among the declared {shown}{more}; one is {unknown!r}") from None
@@ -86,9 +94,9 @@ def checked_tally(counts: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.int64
 
 def yes_or_no(name: str, values: Any) -> NDArray[np.int64]:
     """0 or 1 for every person; bool, 0 and 1 are taken."""
-    listed = plain(values)
-    wrong = [value for value in listed if not isinstance(value, bool | int | np.bool_ | np.integer)]
-    wrong = wrong or [value for value in listed if value not in (0, 1)]
+    entries = listed(name, values)
+    wrong = [value for value in entries if not isinstance(value, bool | int | np.bool_ | np.integer)]
+    wrong = wrong or [value for value in entries if value not in (0, 1)]
     if wrong:
         raise ValueError(f"{name} must be True or False (1 or 0) for each person; one is {wrong[0]!r}")
-    return np.array(listed, dtype=np.int64)
+    return np.array(entries, dtype=np.int64)

@@ -12,7 +12,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from server.privacy._checks import positive, probability, real_numbers, whole_number
+from server.privacy._checks import (
+    any_array,
+    finite,
+    is_number,
+    positive,
+    probability,
+    real_numbers,
+    whole_number,
+)
 from server.privacy.noise import geometric, geometric_interval, geometric_variance
 from server.privacy.queries._answer import Answer, checked_neighbours, checked_tally, yes_or_no
 
@@ -33,7 +41,7 @@ class Proportion:
 
     def expected_error(self, people: int, share: float = 0.5) -> float:
         """Root mean squared error with so many people, to first order in 1 / people; at most 1."""
-        whole_number("people", people, 1)
+        whole_number("people", people, 1, 1 << 62)
         probability("share", share)
         variance = geometric_variance(self.sensitivity(), self.epsilon)
         return min(math.sqrt(variance * (share**2 + (1 - share) ** 2)) / people, 1.0)
@@ -92,8 +100,8 @@ class Mean:
 
         Without a mean it is the worst one, on a bound. At most the length of the range.
         """
-        whole_number("people", people, 1)
-        if mean is not None and not self.low <= mean <= self.high:
+        whole_number("people", people, 1, 1 << 62)
+        if mean is not None and not (is_number(mean) and self.low <= mean <= self.high):
             raise ValueError(f"mean must be in [{self.low}, {self.high}]; it is {mean!r}")
         away = (self.high - self.low) / 2 if mean is None else abs(mean - self._midpoint)
         of_sum = geometric_variance(self._steps(), self.epsilon / 2) * self._step**2
@@ -156,7 +164,7 @@ class Mean:
         The sum of whole numbers is exact, and rounding happens within one person's number,
         so the sensitivity is that of whole numbers; a sum of floats has no such bound.
         """
-        if np.size(data) == 0:
+        if any_array("data", data).shape == (0,):
             return np.zeros(0, dtype=np.int64)
         values = real_numbers("data", data)
         if values.ndim != 1:
@@ -232,9 +240,8 @@ def mean(low: float, high: float, epsilon: float, neighbours: str = "unbounded")
     >>> round(query.expected_error(people=1000, mean=50.0), 4)
     0.1414
     """
-    for name, bound in (("low", low), ("high", high)):
-        if not math.isfinite(bound):
-            raise ValueError(f"{name} must be finite; it is {bound!r}")
+    finite("low", low)
+    finite("high", high)
     if not low < high or not math.isfinite(float(high) - float(low)):
         raise ValueError(f"low must be below high, at a finite distance; they are {low!r} and {high!r}")
     if (float(high) - float(low)) / (2 * _HALF) < 1e-300:

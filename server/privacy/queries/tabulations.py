@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from server.privacy._checks import positive, probability
+from server.privacy._checks import listed, positive, probability
 from server.privacy.noise import geometric, geometric_interval, geometric_variance
 from server.privacy.queries._answer import (
     Answer,
@@ -189,7 +189,7 @@ def table(
     >>> query.tally(["<30", "30+", "30+"], ["no", "no", "yes"]).tolist()
     [[1, 0], [1, 1]]
     """
-    declared = tuple(checked_categories("categories", part) for part in categories)
+    declared = tuple(checked_categories("categories", part) for part in listed("categories", categories))
     if not declared:
         raise ValueError("categories must declare at least one variable; there are none")
     return Tabulation(declared, positive("epsilon", epsilon), checked_neighbours(None, neighbours))

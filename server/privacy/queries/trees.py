@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from server.privacy._checks import positive, probability, real_numbers
+from server.privacy._checks import listed, positive, probability, real_numbers
 from server.privacy.consistency import consistent_hierarchy, round_to_integers
 from server.privacy.noise import allocate, geometric, geometric_variance
-from server.privacy.queries._answer import Answer, checked_neighbours, checked_tally, places_of, plain
+from server.privacy.queries._answer import Answer, checked_neighbours, checked_tally, hashable, places_of
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Hierarchy:
 
     def tally(self, data: Any) -> NDArray[np.int64]:
         """Exact counts of every declared leaf. They must not be published."""
-        paths = [tuple(plain(path)) if not isinstance(path, str) else (path,) for path in plain(data)]
+        paths = [_path("data", path) for path in listed("data", data)]
         return np.bincount(places_of("data", paths, self.leaves), minlength=len(self.leaves)).astype(np.int64)
 
     def release(self, counts: ArrayLike, confidence: float = 0.95) -> Answer:
@@ -170,7 +170,7 @@ def hierarchy(
     >>> bool(answer.value[0] == answer.value[1] + answer.value[2])
     True
     """
-    paths = tuple((path,) if isinstance(path, str) else tuple(plain(path)) for path in leaves)
+    paths = tuple(_path("leaves", path) for path in listed("leaves", leaves))
     if not paths or not all(paths):
         raise ValueError(f"leaves must be paths of at least one name, at least one path; they are {paths!r}")
     if len(set(paths)) != len(paths):
@@ -190,6 +190,11 @@ def hierarchy(
     return Hierarchy(paths, float(epsilon), word, tuple(shares.tolist()))
 
 
+def _path(name: str, path: Any) -> tuple[Hashable, ...]:
+    """A path as a tuple; a text alone is a path of one name."""
+    return (path,) if isinstance(path, str) else hashable(name, listed(f"a path of {name}", path))
+
+
 def _sensitivities(levels: int, neighbours: str) -> list[int]:
     """Of each level; the root is a single count."""
     return [1] + [2 if neighbours == "bounded" else 1] * (levels - 1)
@@ -206,6 +211,8 @@ def _reach(confidence: float) -> float:
     """
     miss = 1 - confidence
     logarithm = -math.log1p(-confidence)
+    if confidence < 1e-100:
+        return 1.0  # what it tends to, where squares leave the range of floats
     # Nearly nothing is left of the difference for a confidence near 0, where it tends to confidence**2 / 2.
     missing = max(1 - miss * (1 + logarithm), confidence**2 / 2)
     return logarithm / math.sqrt(2 * missing)

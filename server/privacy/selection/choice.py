@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from server.privacy._checks import (
     check_range,
+    flag,
     option,
     positive,
     probability,
@@ -148,7 +149,7 @@ def selection_error(
     whole_number("options", options, 1)
     probability("failure", failure, open_interval=True)
     scale = positive("sensitivity", sensitivity) / positive("epsilon", epsilon)
-    return (1 if monotone else 2) * scale * (math.log(options) - math.log(failure))
+    return (1 if flag("monotone", monotone) else 2) * scale * (math.log(options) - math.log(failure))
 
 
 def _exponents(
@@ -159,7 +160,7 @@ def _exponents(
     if values.ndim != 1:
         raise ValueError(f"{name} must be one vector; their shape is {values.shape}")
     loss = Fraction(positive("epsilon", epsilon))
-    rate = loss / ((1 if monotone else 2) * Fraction(positive("sensitivity", sensitivity)))
+    rate = loss / ((1 if flag("monotone", monotone) else 2) * Fraction(positive("sensitivity", sensitivity)))
     best = Fraction(float(values.max()))
     # Many options share a utility; each difference is worked out once.
     gaps = {value: rate * (best - Fraction(value)) for value in set(values.tolist())}

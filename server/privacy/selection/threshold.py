@@ -14,8 +14,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from server.privacy._checks import positive, probability, real_numbers, whole_number
-from server.privacy.noise import geometric
+from server.privacy._checks import finite, flag, positive, probability, real_numbers, whole_number
+from server.privacy.noise import geometric, geometric_variance
 from server.privacy.noise.laplace import on_grid
 
 
@@ -99,9 +99,13 @@ def sparse_vector(
     """
     first, second = best_split(positives, epsilon, monotone)
     whole = Fraction(float(epsilon))
-    values_loss = positive("values_epsilon", values_epsilon) if values_epsilon != 0 else 0.0
+    values_loss = finite("values_epsilon", values_epsilon)
+    if values_loss < 0:
+        raise ValueError(f"values_epsilon must be 0 or positive, and finite; it is {values_epsilon!r}")
     exact, limits, steps = _prepared(answers, thresholds, sensitivity, granularity)
-    factor = positives if monotone else 2 * positives
+    if values_loss:
+        geometric_variance(steps * positives, values_loss)  # too small a loss is refused whatever is found
+    factor = positives if flag("monotone", monotone) else 2 * positives
     above = _compare(exact, limits, Fraction(steps), Fraction(first), factor, Fraction(second))
     found = np.flatnonzero(above)[:positives]
     answered = int(found[-1]) + 1 if found.size == positives else above.size
@@ -157,8 +161,8 @@ def above_threshold(
     2
     """
     half = Fraction(positive("epsilon", epsilon)) / 2
-    exact, limits, steps = _prepared(answers, threshold, sensitivity, granularity)
-    above = _compare(exact, limits, Fraction(steps), half, 1 if monotone else 2, half)
+    exact, limits, steps = _prepared(answers, threshold, sensitivity, granularity, "threshold")
+    above = _compare(exact, limits, Fraction(steps), half, 1 if flag("monotone", monotone) else 2, half)
     found = np.flatnonzero(above)
     return int(found[0]) if found.size else None
 
@@ -209,26 +213,31 @@ def best_split(positives: int, epsilon: float, monotone: bool = False) -> tuple[
     """
     whole_number("positives", positives, 1, 1 << 32)
     whole = positive("epsilon", epsilon)
-    first = whole / (1 + (positives if monotone else 2 * positives) ** (2 / 3))
+    first = whole / (1 + (positives if flag("monotone", monotone) else 2 * positives) ** (2 / 3))
     return first, Fraction(whole) - Fraction(first)
 
 
 def _prepared(
-    answers: ArrayLike, thresholds: ArrayLike, sensitivity: float, granularity: float
+    answers: ArrayLike,
+    thresholds: ArrayLike,
+    sensitivity: float,
+    granularity: float,
+    name: str = "thresholds",
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
     """Answers and thresholds in whole steps, and the sensitivity of one rounded answer."""
     true = real_numbers("answers", answers)
-    limits = real_numbers("thresholds", thresholds)
+    limits = real_numbers(name, thresholds)
     if true.ndim != 1:
         raise ValueError(f"answers must be one vector; their shape is {true.shape}")
     if limits.shape not in ((), true.shape):
-        raise ValueError(f"thresholds must be one number or {true.size}; their shape is {limits.shape}")
+        raise ValueError(f"{name} must be one number or {true.size}; their shape is {limits.shape}")
     step = Fraction(positive("granularity", granularity))
     steps = math.ceil(Fraction(positive("sensitivity", sensitivity)) / step)
-    both = [on_grid(name, a, step) for name, a in (("answers", true), ("thresholds", limits))]
-    for name, array in zip(("answers", "thresholds"), both, strict=True):
+    both = [on_grid("answers", true, step), on_grid(name, limits, step)]
+    for called, array in zip(("answers", name), both, strict=True):
         if np.abs(array).max() > 1 << 60:
-            raise ValueError(f"{name} must be within 2**60 steps; one is {int(array.flat[0])}")
+            far = int(array.flat[np.abs(array).argmax()])
+            raise ValueError(f"{called} must be within 2**60 steps of the grid; one is {far} steps")
     return both[0], np.broadcast_to(both[1], true.shape), steps
 
 
