@@ -65,8 +65,8 @@ def option(name: str, value: object, allowed: Collection[str]) -> str:
     return value
 
 
-def real_numbers(name: str, values: ArrayLike) -> NDArray[np.float64]:
-    """A float64 array of finite numbers, at least one."""
+def real_numbers(name: str, values: ArrayLike, largest: float = math.inf) -> NDArray[np.float64]:
+    """A float64 array of finite numbers, at least one, none beyond `largest` in magnitude."""
     array = any_array(name, values)
     if array.dtype.kind not in "iuf":
         raise ValueError(f"{name} must be numbers; their type is {array.dtype}")
@@ -75,6 +75,10 @@ def real_numbers(name: str, values: ArrayLike) -> NDArray[np.float64]:
     array = array.astype(np.float64)
     if not np.isfinite(array).all():
         raise ValueError(f"{name} must be finite; one is {float(array[~np.isfinite(array)][0])!r}")
+    if np.abs(array).max() > largest:
+        raise ValueError(
+            f"{name} must be in [-{largest:g}, {largest:g}]; one is {float(array.flat[np.abs(array).argmax()])!r}"
+        )
     return array
 
 

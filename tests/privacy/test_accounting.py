@@ -1,5 +1,6 @@
 """Accounting: sums and maxima, the advanced theorem, ranges, and what they refuse."""
 
+import copy
 import math
 from collections.abc import Callable
 from decimal import Decimal
@@ -12,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from server.privacy.accounting import (
+    Budget,
     Loss,
     advanced,
     best_composition,
@@ -32,6 +34,51 @@ def test_losses_in_sequence_add_up_as_the_decimals_they_print() -> None:
     assert sequential([0.1] * 10) == Loss(1.0)
     assert sequential([Fraction(1, 3)] * 3) == Loss(1.0)
     assert sequential([Loss(0.5, 1e-6), Loss(0.25, 1e-6), Decimal("0.25")]) == Loss(1.0, 2e-6)
+
+
+def test_a_loss_is_the_number_that_its_epsilon_is() -> None:
+    loss = advanced(1 / 801, 10_000, math.exp(-32))  # methods.md section 9: said to stay below 1
+    assert loss > 1
+    assert loss == loss.epsilon == pytest.approx(1.01435, abs=5e-6)
+    assert advanced(1 / 812.5, 10_000, math.exp(-32)) < 1
+    assert max(sequential([0.1, 0.2]), parallel([0.4, 0.1], "unbounded")) == 0.4
+    assert (f"{Loss(0.25, 1e-6):.2f}", Loss(0.25, 1e-6) + 1, len({Loss(0.5), 0.5})) == ("0.25", 1.25, 1)
+
+
+def test_guarantees_are_equal_when_both_parts_are() -> None:
+    assert Loss(0.5, 1e-6) == Loss(0.5, 1e-6) != Loss(0.5)
+    assert Loss(0.5) != Loss(0.25)
+    assert Loss(0.5) != "0.5"
+    assert copy.copy(Loss(0.5, 1e-6)) == copy.deepcopy(Loss(0.5, 1e-6)) == Loss(0.5, 1e-6)
+
+
+@pytest.mark.parametrize(
+    "book",
+    [
+        lambda loss: advanced(loss, 2, 1e-6),
+        lambda loss: best_composition([loss], 2, 1e-6),
+        lambda loss: Budget(2).spend(loss),
+        lambda loss: probability_range(0.5, loss),
+        lambda loss: shuffle_amplification(100, loss, 1e-6),
+    ],
+)
+def test_a_delta_is_not_forgotten_where_a_loss_is_booked_as_a_number(book: Callable[[Loss], Any]) -> None:
+    book(Loss(0.5))
+    with pytest.raises(
+        ValueError, match=r"must be a loss without a delta of its own; it is Loss\(epsilon=0.5"
+    ):
+        book(Loss(0.5, 1e-6))
+
+
+def test_the_smallest_failure_probabilities_have_finite_losses() -> None:
+    # ln(1 / delta) of a delta below 1e-308 is finite, 1 / delta is not.
+    expected = math.sqrt(2 * 2 * 320 * math.log(10)) * 0.1 + 2 * 0.1 * math.expm1(0.1)
+    assert advanced(0.1, 2, 1e-320).epsilon == pytest.approx(expected, rel=1e-4)
+    assert best_composition(0.1, 100, 1e-320).epsilon == pytest.approx(10)
+    assert shuffle_amplification(100, 1.0, 1e-320).epsilon == 1.0
+    # A loss so small that 1 - e^-loss is 0 in floats.
+    assert 0 <= shuffle_amplification(100, 1e-300, 1e-6).epsilon <= 1e-300
+    assert optimal(1e300, 3, 1e-6) == 3e300
 
 
 def test_losses_side_by_side_are_the_largest_one() -> None:
@@ -152,7 +199,7 @@ def test_the_advanced_theorem_never_raises_and_is_never_no_number(e: float, k: i
         (lambda: probability_range(0.5, math.inf), "epsilon must be not negative and finite; it is inf"),
         (
             lambda: shuffle_amplification(0, 1, 0.1),
-            r"n must be a whole number in \[1, 9007199254740992\]; it is 0",
+            r"n must be a whole number in \[1, 8589934592\]; it is 0",
         ),
         (lambda: shuffle_amplification(9, 0, 0.1), "local_epsilon must be positive and finite; it is 0"),
         (lambda: shuffle_amplification(9, 1, 0), r"delta must be in the open interval \(0, 1\); it is 0"),

@@ -93,6 +93,14 @@ def test_least_squares_agrees_with_an_independent_solver(size: tuple[int, int], 
     assert (ours >= 0).all()
 
 
+def test_variances_a_million_apart_do_not_stop_the_search() -> None:
+    # One column: the margins of its rows say it all. Newton's steps alone stop short of it.
+    noisy = np.array([[1.0], [-8.0], [-18.0], [12.0], [31.0]])
+    variances = np.array([[453.0], [174.0], [0.001], [77.0], [883.0]])
+    ours = least_squares_table(noisy, [[1.8, 0.0, 0.28, 0.0, 4.1], [6.18]], variances)
+    assert ours.ravel() == pytest.approx([1.8, 0.0, 0.28, 0.0, 4.1], abs=1e-9)
+
+
 def test_least_squares_agrees_with_scipys_general_optimiser() -> None:
     noisy = np.array([[12.0, -3.0, 4.0], [5.0, 6.0, -2.0]])
     found = minimize(
@@ -177,6 +185,9 @@ def test_bad_tables_and_margins_are_refused(function: Any, table: Any, margins: 
         (lambda: fit_margins([[1.0]], [[1], [1]], rounds=0), "rounds must be a whole number from 1 up"),
         (lambda: least_squares_table([[1.0]], [[1], [1]], [1.0]), r"variances must have shape \(1, 1\)"),
         (lambda: least_squares_table([[1.0]], [[1], [1]], [[0.0]]), "variances must be positive; one is 0.0"),
+        (lambda: least_squares_table([[1.0, 1.0]], [None, [1, 1]], [[1.0, 2e6]]), "within a factor of 1e"),
+        (lambda: least_squares_table([[1e160]], [None, [1]]), "table must be in"),
+        (lambda: fit_margins([[1.0]], [None, [1e160]]), "margins of axis 1 must be in"),
     ],
 )
 def test_other_bad_arguments_are_refused(call: Any, message: str) -> None:

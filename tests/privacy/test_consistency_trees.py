@@ -150,13 +150,20 @@ def test_whole_numbers_add_up_on_any_tree(nodes: int, seed: int, unit: float) ->
     [
         (lambda: consistent_hierarchy([], []), "noisy must have at least one entry"),
         (lambda: consistent_hierarchy([math.nan], [-1]), "noisy must be finite"),
+        (
+            lambda: consistent_hierarchy([1e308], [-1]),
+            r"noisy must be in \[-1e\+150, 1e\+150\]; one is 1e\+308",
+        ),
         (lambda: consistent_hierarchy([1.0, 2.0], [-1]), r"noisy must have shape \(1,\)"),
         (lambda: consistent_hierarchy([1.0, 2.0], [1, -1]), r"parents must come before .* node 0; it is 1"),
         (lambda: consistent_hierarchy([1.0, 2.0], [-1, 1]), r"in \[-1, 0\] for node 1; it is 1"),
         (lambda: consistent_hierarchy([1.0], [-2]), "parents must come before"),
         (lambda: consistent_hierarchy([1.0], [0.5]), "parents must be whole numbers"),
-        (lambda: consistent_hierarchy([1.0], [-1], [0.0]), "variances must be positive; one is 0.0"),
-        (lambda: consistent_hierarchy([1.0], [-1], [math.nan]), "variances must be positive; one is nan"),
+        (
+            lambda: consistent_hierarchy([1.0], [-1], [0.0]),
+            r"variances must be in \[1e-150, 1e150\], or infinite; one is 0.0",
+        ),
+        (lambda: consistent_hierarchy([1.0], [-1], [math.nan]), "or infinite; one is nan"),
         (lambda: consistent_hierarchy([1.0], [-1], [math.inf]), "variances must be finite for a leaf"),
         (lambda: consistent_hierarchy([1.0], [-1], [1.0, 2.0]), "variances must be numbers of shape"),
         (lambda: round_to_integers([]), "values must have at least one entry"),

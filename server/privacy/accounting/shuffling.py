@@ -12,6 +12,7 @@ from server.privacy._checks import positive, probability
 from server.privacy.accounting.exact import exact_loss, whole
 
 _BLOCKS = 4096
+_MOST_PEOPLE = 1 << 33
 _SLACK = 1e-9
 """More than the relative error of `scipy.special.betainc`."""
 
@@ -51,7 +52,7 @@ def shuffle_amplification(n: int, local_epsilon: float, delta: float) -> Amplifi
     Parameters
     ----------
     n : int
-        Number of reports in the tally, at least 1.
+        Number of reports in the tally, in [1, 2**33].
     local_epsilon : float
         Privacy loss of one person's whole report, in nats, positive.
     delta : float
@@ -83,7 +84,7 @@ def shuffle_amplification(n: int, local_epsilon: float, delta: float) -> Amplifi
     >>> round(tally.closed_form, 3), round(tally.numerical, 3)
     (0.24, 0.061)
     """
-    people = whole("n", n)
+    people = whole("n", n, high=_MOST_PEOPLE)
     exact_loss("local_epsilon", local_epsilon)
     local = positive("local_epsilon", local_epsilon)
     probability("delta", delta, open_interval=True)

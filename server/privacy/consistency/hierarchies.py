@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from server.privacy._checks import any_array, real_numbers, whole_numbers
+from server.privacy.consistency.margins import LARGEST
 
 
 @dataclass(frozen=True)
@@ -47,8 +48,8 @@ def consistent_hierarchy(
     Raises
     ------
     ValueError
-        If lengths differ, a count is not finite, a parent does not come before its child,
-        a variance is not positive, or a leaf's is infinite.
+        If lengths differ, a count is not finite or beyond 1e150, a parent does not come before
+        its child, a variance is not positive, or a leaf's is infinite.
 
     Notes
     -----
@@ -66,7 +67,7 @@ def consistent_hierarchy(
     >>> consistent_hierarchy([10.0, 7.0, 6.0], [-1, 0, 0]).values.round(6).tolist()
     [11.0, 6.0, 5.0]
     """
-    own, above = real_numbers("noisy", noisy), checked_parents(parents)
+    own, above = real_numbers("noisy", noisy, LARGEST), checked_parents(parents)
     if own.shape != above.shape:
         raise ValueError(f"noisy must have shape {above.shape}, as parents; their shape is {own.shape}")
     spread = _checked_variances(variances, above)
@@ -123,8 +124,11 @@ def _checked_variances(variances: ArrayLike | None, above: NDArray[np.int64]) ->
     if spread.dtype.kind not in "iuf" or spread.shape != above.shape:
         raise ValueError(f"variances must be numbers of shape {above.shape}; they are {variances!r}")
     spread = spread.astype(np.float64)
-    if not (spread > 0).all():
-        raise ValueError(f"variances must be positive; one is {float(spread[~(spread > 0)][0])!r}")
+    inside = (spread >= 1 / LARGEST) & ((spread <= LARGEST) | np.isinf(spread))
+    if not inside.all():
+        raise ValueError(
+            f"variances must be in [1e-150, 1e150], or infinite; one is {float(spread[~inside][0])!r}"
+        )
     leaves = np.ones(above.size, dtype=bool)
     leaves[above[above >= 0]] = False
     if np.isinf(spread[leaves]).any():

@@ -8,6 +8,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from server.privacy._checks import listed, positive, real_numbers, whole_number
 
+LARGEST = 1e150
+"""Of the numbers that are made consistent: their sums and squares are still floats."""
+
 
 @dataclass(frozen=True)
 class FittedTable:
@@ -61,7 +64,7 @@ def fit_margins(
     Raises
     ------
     ValueError
-        If a number is negative or not finite, a margin has the wrong length, the margins'
+        If a number is negative, not finite or above 1e150, a margin has the wrong length, the margins'
         totals differ (they contradict each other), or a margin above 0 belongs to cells
         that are all 0.
 
@@ -80,7 +83,7 @@ def fit_margins(
     >>> fit_margins([[1, 1], [1, 1]], [[30, 70], [40, 60]]).table.tolist()
     [[12.0, 18.0], [28.0, 42.0]]
     """
-    fitted = real_numbers("table", table)
+    fitted = real_numbers("table", table, LARGEST)
     if (fitted < 0).any():
         raise ValueError(f"table must not be negative; one entry is {float(fitted.min())!r}")
     targets = checked_margins(fitted, margins, positive("tolerance", tolerance))
@@ -119,7 +122,7 @@ def checked_margins(
     for axis, margin in enumerate(entries):
         if margin is None:
             continue
-        target = real_numbers(f"margins of axis {axis}", margin)
+        target = real_numbers(f"margins of axis {axis}", margin, LARGEST)
         if target.shape != (table.shape[axis],):
             raise ValueError(
                 f"margins of axis {axis} must have shape ({table.shape[axis]},); their shape is {target.shape}"

@@ -6,7 +6,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from server.privacy._checks import flag, real_numbers
-from server.privacy.consistency.margins import checked_margins
+from server.privacy.consistency.margins import LARGEST, checked_margins
+
+_WIDEST = 1e6
+"""Ratio of variances up to which the equations below are solved to eight digits."""
 
 
 def least_squares_table(
@@ -24,7 +27,8 @@ def least_squares_table(
     margins : sequence of d array_like or None
         As in `fit_margins`: non-negative, with one total.
     variances : array_like of float, the shape of the table, or None
-        Of the noise in each cell, above 0: a cell is moved in proportion. None is all equal.
+        Of the noise in each cell, above 0 and within a factor of a million of one another: a
+        cell is moved in proportion. None is all equal.
     non_negative : bool
         Whether cells must not be negative.
 
@@ -36,8 +40,8 @@ def least_squares_table(
     Raises
     ------
     ValueError
-        If a number is not finite, a margin negative or of the wrong length, a variance
-        not positive, or the margins' totals differ.
+        If a number is not finite or beyond 1e150, a margin negative or of the wrong length,
+        variances not positive or too far apart, or the margins' totals differ.
 
     Notes
     -----
@@ -56,13 +60,18 @@ def least_squares_table(
     >>> least_squares_table([[12.0, -3.0], [5.0, 6.0]], [[10, 10], [14, 6]]).round(6).tolist()
     [[10.0, 0.0], [4.0, 6.0]]
     """
-    noisy = real_numbers("table", table)
+    noisy = real_numbers("table", table, LARGEST)
     targets = checked_margins(noisy, margins)
     spread = np.ones(noisy.shape) if variances is None else real_numbers("variances", variances)
     if spread.shape != noisy.shape:
         raise ValueError(f"variances must have shape {noisy.shape}; their shape is {spread.shape}")
     if (spread <= 0).any():
         raise ValueError(f"variances must be positive; one is {float(spread.min())!r}")
+    if spread.min() < spread.max() / _WIDEST:
+        raise ValueError(
+            f"variances must be within a factor of {_WIDEST:g} of one another; "
+            f"they go from {float(spread.min())!r} to {float(spread.max())!r}"
+        )
     sums = np.concatenate([_indicator(noisy.shape, axis) for axis in targets])
     # One total for all, so that rounding in it leaves no contradiction.
     total = next(iter(targets.values())).sum()
@@ -88,7 +97,15 @@ def _newton(
     def dual(multipliers: NDArray[np.float64], x: NDArray[np.float64]) -> float:
         return float(b @ multipliers - (x * x / weights).sum() / 2)
 
-    multipliers = np.zeros(len(b))
+    def swept(multipliers: NDArray[np.float64]) -> NDArray[np.float64]:
+        """One margin entry after the other closed exactly, which never goes down either."""
+        better = multipliers.copy()
+        for entry, row in enumerate(sums > 0):
+            others = y[row] + weights[row] * (sums[:, row].T @ better - better[entry])
+            better[entry] = _level(others, weights[row], float(b[entry]))
+        return better
+
+    multipliers = swept(np.zeros(len(b)))
     x = cells(multipliers)
     value = dual(multipliers, x)
     for _ in range(500):
@@ -104,12 +121,23 @@ def _newton(
             if (reached := dual(trial, moved)) >= value + 1e-4 * size * slope - 1e-15 * abs(value):
                 break
             size /= 2
-        else:
-            break
+        else:  # Newton's direction is of no use where cells at zero are far from leaving it
+            trial = swept(multipliers)
+            moved = cells(trial)
+            reached = dual(trial, moved)
         multipliers, x, value = trial, moved, reached
     if np.abs(b - sums @ x).max() > 1e-7:  # not seen in any test; better said than passed on
-        raise ArithmeticError("least_squares_table did not reach the margins; are variances far apart?")
+        raise ValueError("variances must be nearer to one another for these margins to be reached")
     return x
+
+
+def _level(y: NDArray[np.float64], weights: NDArray[np.float64], total: float) -> float:
+    """The multiplier at which the sum of max(0, y + weights * multiplier) is the total."""
+    leaves = -y / weights  # where a cell leaves zero
+    order = np.argsort(leaves)
+    levels = (total - np.cumsum(y[order])) / np.cumsum(weights[order])
+    reached = np.flatnonzero(levels >= leaves[order])
+    return float(levels[reached[-1]]) if reached.size else float(leaves[order[0]])
 
 
 def _solve(

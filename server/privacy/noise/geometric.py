@@ -101,9 +101,9 @@ def geometric_pmf(
     [0.462117, 0.170003]
     """
     step = 1 / _scale(sensitivity, epsilon)
-    return np.asarray(
-        math.tanh(step / 2) * np.exp(-np.abs(whole_numbers("noise", noise).astype(np.float64)) * step)
-    )
+    magnitude = np.abs(whole_numbers("noise", noise).astype(np.float64))
+    with np.errstate(over="ignore"):  # far more steps than a float can count have no chance at all
+        return np.asarray(math.tanh(step / 2) * np.exp(-magnitude * step))
 
 
 def geometric_interval(

@@ -85,9 +85,7 @@ def laplace_sensitivity(
     >>> laplace_sensitivity(1.5, 0.25), laplace_sensitivity(1.6, 0.25, changed=3)
     (6, 9)
     """
-    steps = math.ceil(exact("sensitivity", sensitivity) / exact("granularity", granularity))
-    if granularity > _LARGEST_STEP:
-        raise ValueError(f"granularity must be at most {_LARGEST_STEP:g}; it is {granularity!r}")
+    steps = math.ceil(exact("sensitivity", sensitivity) / _step(granularity))
     if steps > _MOST_STEPS:
         raise ValueError(
             f"granularity must be at least sensitivity / 1e300; they are {granularity!r} and {sensitivity!r}"
@@ -173,7 +171,7 @@ def laplace_interval(
 
 def on_grid(name: str, values: NDArray[np.float64], granularity: float | Fraction) -> NDArray[np.int64]:
     """The nearest whole number of steps, a half going up, with no rounding error on the way."""
-    step = exact("granularity", granularity)
+    step = _step(granularity)
     if values.size and Fraction(float(np.abs(values).max())) > LARGEST * step:
         raise ValueError(
             f"{name} must be within 2**62 steps of {float(step)!r}; the largest is {float(np.abs(values).max())!r}"
@@ -185,6 +183,12 @@ def on_grid(name: str, values: NDArray[np.float64], granularity: float | Fractio
         return np.asarray(below + (scaled - below >= 0.5), dtype=np.int64)
     rounded = [math.floor(Fraction(value) / step + Fraction(1, 2)) for value in values.ravel().tolist()]
     return np.array(rounded, dtype=np.int64).reshape(values.shape)
+
+
+def _step(granularity: float | Fraction) -> Fraction:
+    if exact("granularity", granularity) > _LARGEST_STEP:
+        raise ValueError(f"granularity must be at most {_LARGEST_STEP:g}; it is {granularity!r}")
+    return exact("granularity", granularity)
 
 
 def _changed(changed: int) -> int:

@@ -104,9 +104,9 @@ class Mean:
         if mean is not None and not (is_number(mean) and self.low <= mean <= self.high):
             raise ValueError(f"mean must be in [{self.low}, {self.high}]; it is {mean!r}")
         away = (self.high - self.low) / 2 if mean is None else abs(mean - self._midpoint)
-        of_sum = geometric_variance(self._steps(), self.epsilon / 2) * self._step**2
-        of_count = geometric_variance(1, self.epsilon / 2)
-        return min(math.sqrt(of_sum + away**2 * of_count) / people, self.high - self.low)
+        of_sum = math.sqrt(geometric_variance(self._steps(), self.epsilon / 2)) * self._step
+        of_count = math.sqrt(geometric_variance(1, self.epsilon / 2)) * away
+        return min(math.hypot(of_sum, of_count) / people, self.high - self.low)
 
     def run(self, data: ArrayLike, confidence: float = 0.95) -> Answer:
         """Noisy sum about the midpoint over noisy count, clamped; the midpoint if nobody seems there.
@@ -242,8 +242,8 @@ def mean(low: float, high: float, epsilon: float, neighbours: str = "unbounded")
     """
     finite("low", low)
     finite("high", high)
-    if not low < high or not math.isfinite(float(high) - float(low)):
-        raise ValueError(f"low must be below high, at a finite distance; they are {low!r} and {high!r}")
-    if (float(high) - float(low)) / (2 * _HALF) < 1e-300:
-        raise ValueError(f"low and high must be at least 1e-293 apart; they are {low!r} and {high!r}")
+    if not low < high:
+        raise ValueError(f"low must be below high; they are {low!r} and {high!r}")
+    if not 1e-293 <= float(high) - float(low) <= 1e280:
+        raise ValueError(f"low and high must be 1e-293 to 1e280 apart; they are {low!r} and {high!r}")
     return Mean(float(low), float(high), positive("epsilon", epsilon), checked_neighbours(None, neighbours))
