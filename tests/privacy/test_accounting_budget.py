@@ -36,6 +36,16 @@ def test_a_refusal_says_what_is_left_and_spends_nothing() -> None:
     assert (budget.remaining, budget.remaining_delta) == (Fraction(3, 10), Fraction(1, 2_000_000))
 
 
+def test_refusing_raises_where_spending_would_and_spends_nothing_where_not() -> None:
+    budget = Budget(1)
+    budget.refuse(1)
+    assert budget.remaining == 1
+    with pytest.raises(BudgetExceeded, match=r"epsilon must be at most 1, which is left of 1; it is 1\.5"):
+        budget.refuse(1.5)
+    with pytest.raises(ValueError, match="epsilon must be positive and finite; it is -1"):
+        budget.refuse(-1)
+
+
 def test_a_pure_budget_refuses_any_failure_probability() -> None:
     assert Budget(1).refuses(0.1, 1e-12)
     assert not Budget(1, delta=1e-12).refuses(0.1, 1e-12)

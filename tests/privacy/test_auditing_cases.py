@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.special import logsumexp
 from scipy.stats import laplace
 
 from server.privacy.auditing import exact_loss, published_errors
@@ -77,6 +78,20 @@ def test_laplace_noise_of_the_wrong_scale_loses_the_ratio(
     assert np.abs(ratios).max() == pytest.approx(loss)
 
 
+@pytest.mark.parametrize("positives", [1, 2, 5])
+def test_sparse_vector_noise_that_ignores_the_positives_loses_what_its_paper_says(positives: int) -> None:
+    # methods.md section 9: (1 + 6c) / 4 * eps. A thousand answers below and then c above, eps 1, integrated over
+    # the noisy threshold: an answer's noise is Lap(4/3), the threshold's Lap(4).
+    offsets = np.linspace(-200, 200, 400_001)
+
+    def chance(below: float, above: float) -> float:
+        logarithms = 1000 * laplace.logcdf(offsets - below, 0, 4 / 3)
+        logarithms += positives * laplace.logsf(offsets - above, 0, 4 / 3) + laplace.logpdf(offsets, 0, 4)
+        return float(logsumexp(logarithms))
+
+    assert chance(0, 1) - chance(1, 0) == pytest.approx((1 + 6 * positives) / 4, abs=1e-6)
+
+
 def test_a_shipped_loss_above_its_claim_is_broken_and_a_wrong_one_below_is_missed() -> None:
     def verdict(certified: float, *, shipped: bool) -> str:
         return judge(Case("one", 1.0, shipped, lambda: Finding(certified, "an event"))).verdict
@@ -95,14 +110,18 @@ def test_the_command_finds_every_shipped_claim_kept_and_every_wrong_one_caught()
         text=True,
         check=True,
     )
-    rows = json.loads(done.stdout)
+
+    def no_json(constant: str) -> None:
+        raise AssertionError(f"{constant} is no JSON")
+
+    rows = json.loads(done.stdout, parse_constant=no_json)
     keys = {"mechanism", "claimed_epsilon", "certified_epsilon", "event", "shipped", "verdict"}
     assert all(set(row) == keys for row in rows)
     assert len({row["mechanism"] for row in rows}) == len(rows)
     shipped = [row for row in rows if row["shipped"]]
     wrong = [row for row in rows if not row["shipped"]]
-    assert [row for row in shipped if not float(row["certified_epsilon"]) <= row["claimed_epsilon"]] == []
-    assert [row for row in wrong if not float(row["certified_epsilon"]) > row["claimed_epsilon"]] == []
+    assert [row for row in shipped if not row["certified_epsilon"] <= row["claimed_epsilon"]] == []
+    assert [row for row in wrong if not row["certified_epsilon"] > row["claimed_epsilon"]] == []
     assert {row["verdict"] for row in shipped} == {"holds"}
     assert {row["verdict"] for row in wrong} == {"caught"}
     # Rows of methods.md section 9 marked [audit]: seven, and four variants of the sparse vector.

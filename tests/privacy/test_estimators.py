@@ -24,6 +24,7 @@ def test_worked_numbers_under_two_fair_coins(
     estimate = estimate_shares([1000 - yes, yes], coin_flip(0.25))
     assert estimate.shares == pytest.approx([1 - share, share], abs=1e-12)
     assert estimate.standard_errors == pytest.approx([standard_error] * 2, abs=5e-7)
+    assert estimate.n * estimate.shares[1] == pytest.approx(2 * yes - 1000 / 2)  # N = 2R - n/2
     assert estimate.impossible is impossible
     assert estimate.n == 1000
 

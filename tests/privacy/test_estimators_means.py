@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from server.privacy.designs import TOTAL, Design, coin_flip, forced_response, ordinal
+from server.privacy.designs import TOTAL, Design, coin_flip, forced_response, ordinal, unrelated_question
 from server.privacy.estimators import (
     INTERVALS,
     estimate_mean,
@@ -114,6 +114,18 @@ def test_share_and_prevalence_solve_the_two_groups() -> None:
     assert estimate.standard_errors[0] == pytest.approx(math.sqrt(variance))
     assert estimate.n == (1000, 1000)
     assert not estimate.impossible
+
+
+def test_two_designs_say_how_often_the_sensitive_question_was_asked() -> None:
+    counts = [[740, 260], [560, 440]]
+    # Whatever prevalence a design was made with, truth is the difference of its two chances of a "yes".
+    groups = [unrelated_question(0.75, 0.9), unrelated_question(0.25, 0.4)]
+    estimate = estimate_unknown_prevalence(counts, groups)
+    assert (estimate.share, estimate.prevalence) == pytest.approx((0.17, 0.53))
+    with pytest.raises(ValueError, match=r"truths must have shape \(2, 2\); it has \(3, 3\)"):
+        estimate_unknown_prevalence(counts, [ordinal(3, 1.0), 0.5])
+    with pytest.raises(ValueError, match="truths must be two different chances"):
+        estimate_unknown_prevalence(counts, [unrelated_question(0.5, 0.9), unrelated_question(0.5, 0.4)])
 
 
 def test_both_are_unbiased_over_every_pair_of_counts() -> None:

@@ -19,7 +19,7 @@ from server.privacy.auditing.cases import ROUNDING, Case, Finding, exact, exact_
 from server.privacy.auditing.exact import exact_loss
 from server.privacy.designs import Design
 
-_MANY, _FEW, _FEWER = 100_000, 3_000, 1_000
+_MANY, _FEW, _FEWER = 60_000, 2_000, 1_000
 """Runs: of a vector call, of a call for each run, of a slow one."""
 DELTA = 1e-6
 
