@@ -42,6 +42,8 @@ VALID: list[tuple[Callable[..., Any], dict[str, Any]]] = [
     (designs.ordinal, {"options": 4, "epsilon": 1.0}),
     (designs.custom, {"matrix": [[0.7, 0.3], [0.2, 0.8]]}),
     (designs.for_epsilon, {"epsilon": 1.0}),
+    (designs.between, {"design": COIN, "steps": 1, "of": 4}),
+    (designs.report_between, {"design": COIN, "steps": [1, 4], "of": 4, "coins": [5, 6]}),
     (designs.gamma_of, {"epsilon": 1.0}),
     (designs.kronecker, {"a": COIN, "b": COIN}),
     (designs.one_hot_epsilon, {"design": COIN}),
@@ -53,6 +55,11 @@ VALID: list[tuple[Callable[..., Any], dict[str, Any]]] = [
     (estimators.estimate_shares, {"counts": [60, 40], "design": COIN, **HOW}),
     (estimators.estimate_joint, {"tally": [[6, 3], [3, 2]], "designs": [COIN, COIN], **HOW}),
     (estimators.estimate_mean, {"counts": [60, 40], "design": COIN, "low": 0, "high": 9, **HOW}),
+    (
+        estimators.estimate_answered_mean,
+        {"counts": [30, 40, 30], "design": designs.k_ary(3, 2.0), "low": 0, "high": 9, **HOW},
+    ),
+    (estimators.control_item_test, {"counts": [80, 20], "design": COIN}),
     (
         estimators.estimate_unknown_prevalence,
         {"counts": [[7, 3], [5, 4]], "truths": [0.75, 0.25], "confidence": 0.9},
@@ -66,7 +73,10 @@ VALID: list[tuple[Callable[..., Any], dict[str, Any]]] = [
     (estimators.manipulation_bound, {"n": 1000, "forged": 10, "design": COIN}),
     (estimators.maximum_likelihood, {"counts": [80, 20], "design": COIN}),
     (estimators.logistic_regression, {**FIT, **AT, "weights": np.ones(200)}),
+    (planning.belief_after_report, {"epsilon": 1.0, "prior": 0.1}),
     (planning.margin, {"n": 9, **AT, "share": 0.5}),
+    (planning.margin_mean, {"n": 9, **AT, "low": 0, "high": 9, "shares": [0.5, 0.5]}),
+    (planning.margin_shares, {"n": 9, **AT, "shares": [0.5, 0.5]}),
     (planning.margin_two_samples, {"n_a": 9, "n_b": 9, **AT, "share_a": 0.5, "share_b": 0.5}),
     (planning.power, {"n": 9, "share": 0.1, "null": 0, "design": COIN, "alpha": 0.05, "sides": 2}),
     (
@@ -74,7 +84,14 @@ VALID: list[tuple[Callable[..., Any], dict[str, Any]]] = [
         {"n_a": 9, "n_b": 9, "share_a": 0.1, "share_b": 0.2, "design": COIN, "alpha": 0.05, "sides": 2},
     ),
     (planning.price_of_privacy, {"design": COIN, "share": 0.5, "null": 0.3, **TEST}),
+    (planning.price_of_privacy_mean, {"design": COIN, "shares": [0.5, 0.5]}),
+    (planning.price_of_privacy_shares, {"design": COIN, "shares": [0.5, 0.5]}),
     (planning.respondents_for_margin, {"margin": 0.05, **AT, "share": 0.5}),
+    (
+        planning.respondents_for_margin_mean,
+        {"margin": 0.5, **AT, "low": 0, "high": 9, "shares": [0.5, 0.5]},
+    ),
+    (planning.respondents_for_margin_shares, {"margin": 0.05, **AT, "shares": [0.5, 0.5]}),
     (
         planning.respondents_for_margin_two_samples,
         {"margin": 0.05, **AT, "share_a": 0.5, "share_b": 0.5, "ratio": 1},
@@ -84,6 +101,23 @@ VALID: list[tuple[Callable[..., Any], dict[str, Any]]] = [
         planning.respondents_for_power_two_samples,
         {"share_a": 0.1, "share_b": 0.2, "design": COIN, **TEST, "ratio": 1},
     ),
+    (planning.worst_shares, {"design": COIN}),
+    (planning.worst_shares_mean, {"design": COIN}),
+    (
+        lambda answered: planning.margin_mean(9, designs.k_ary(3, 1.0), 0, 9, answered=answered),
+        {"answered": 0.9},
+    ),
+    (
+        lambda answered: planning.respondents_for_margin_mean(
+            1, designs.k_ary(3, 1.0), 0, 9, answered=answered
+        ),
+        {"answered": 0.9},
+    ),
+    (
+        lambda answered: planning.price_of_privacy_mean(designs.k_ary(3, 1.0), answered=answered),
+        {"answered": 0.9},
+    ),
+    (lambda answered: planning.worst_shares_mean(designs.k_ary(3, 1.0), answered), {"answered": 0.9}),
     (noise.allocate, {"epsilon": 1, "sensitivities": [1, 2], "proportions": [1, 1]}),
     (noise.gaussian, {"values": [1, 2], **L2}),
     (noise.gaussian_interval, {"noisy": [1, 2], **L2, "confidence": 0.9}),

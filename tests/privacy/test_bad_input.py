@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from server.privacy import designs, estimators
+from server.privacy import designs, estimators, planning
 from server.privacy.auditing import audit
 from server.privacy.designs import custom, k_ary
 from tests.privacy.calls import COIN, VALID
@@ -32,7 +32,9 @@ EXTREMES = [
     [-(2**63)],
     [],
 ]
-OPTIONAL = set("weights null proportions changed variances parents total other mean neighbours".split())
+OPTIONAL = set(
+    "answered shares weights null proportions changed variances parents total other mean neighbours".split()
+)
 FLAGS = {"optimised", "monotone", "simultaneous", "non_negative"}
 DESIGNS = {"design", "designs", "a", "b"}
 CASES = [(call, argument) for call, arguments in VALID for argument in arguments]
@@ -86,7 +88,15 @@ def test_extremes_are_used_or_refused_and_nothing_else(call: Callable[..., Any],
 def test_designs_that_cannot_be_inverted_or_have_other_reports_are_refused(
     call: Callable[..., Any], design: designs.Design
 ) -> None:
-    usable = {designs.one_hot_epsilon: [SINGULAR], estimators.manipulation_bound: [THREE]}
+    usable = {
+        designs.between: [SINGULAR, THREE],
+        designs.report_between: [SINGULAR, THREE],
+        designs.one_hot_epsilon: [SINGULAR],
+        estimators.estimate_answered_mean: [THREE],
+        estimators.manipulation_bound: [THREE],
+        planning.worst_shares: [THREE],
+        planning.worst_shares_mean: [THREE],
+    }
     if design not in usable.get(call, []):
         with pytest.raises(ValueError, match=r"design|counts|other"):
             called(call, {"design": design})

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, binomtest
 
-from server.privacy.designs import TOTAL, Design, coin_flip, k_ary
+from server.privacy.designs import TOTAL, Design, coin_flip
 from server.privacy.estimators import estimate_shares, impossible_share_test
 
 
@@ -106,11 +106,6 @@ def test_the_impossible_share_test_holds_for_any_number_of_reports() -> None:
     n = 10**15
     yes = n // 4 - round(math.sqrt(n * 3 / 16))
     assert impossible_share_test([n - yes, yes], coin_flip(0.25)) == pytest.approx(0.15866, abs=1e-4)
-
-
-def test_the_impossible_share_test_is_for_yes_no_designs() -> None:
-    with pytest.raises(ValueError, match=r"design must have shape \(2, 2\); it has \(3, 3\)"):
-        impossible_share_test([1, 2, 3], k_ary(3, 1.0))
 
 
 def test_a_possible_share_needs_no_excuse() -> None:

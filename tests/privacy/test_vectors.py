@@ -6,12 +6,17 @@ from typing import Any
 
 import pytest
 
-from server.privacy.designs import Design, coin_flip, round_up
+from server.privacy.designs import Design, between, coin_flip, report_between, round_up
 from server.privacy.estimators import estimate_shares
 
-VECTORS: dict[str, Any] = json.loads(
-    (Path(__file__).parents[1] / "vectors" / "designs.json").read_text("utf-8")
-)
+
+def read(name: str) -> dict[str, Any]:
+    path = Path(__file__).parents[1] / "vectors" / f"{name}.json"
+    vectors: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    return vectors
+
+
+VECTORS, NUMBERS = read("designs"), read("numbers")
 DESIGNS = {entry["name"]: entry for entry in VECTORS["designs"]}
 REFUSED_FOR_ROWS = [entry for entry in VECTORS["designs"] if entry["refused_for"] == "rows"]
 SOUND = [entry for entry in VECTORS["designs"] if entry["refused_for"] is None]
@@ -49,6 +54,16 @@ def test_truth_and_coin_give_the_same_report_as_in_the_browser() -> None:
     ]
     assert reports == [entry["report"] for entry in VECTORS["reports"]]
     assert len(reports) >= 100
+
+
+def test_a_number_has_the_row_and_the_report_that_it_has_in_the_browser() -> None:
+    designs = {name: Design(weights) for name, weights in NUMBERS["designs"].items()}
+    for entry in NUMBERS["rows"]:
+        row = between(designs[entry["design"]], entry["steps"], entry["of"])
+        assert row.tolist() == entry["row"], entry
+    for entry in NUMBERS["reports"]:
+        design, steps, of = designs[entry["design"]], entry["steps"], entry["of"]
+        assert report_between(design, [steps], of, [entry["coin"]]).tolist() == [entry["report"]], entry
 
 
 @pytest.mark.parametrize("entry", VECTORS["estimates"], ids=name_of)

@@ -31,6 +31,7 @@ from server.privacy.designs.coin_flips import coin_flip, for_epsilon, gamma_of
 from server.privacy.designs.coins import TOTAL, draw_coins
 from server.privacy.designs.design import Design, Odds
 from server.privacy.designs.matrices import custom, kronecker
+from server.privacy.designs.numbers import between, report_between
 from server.privacy.designs.options import BestChoice, best_choice, k_ary, one_hot_epsilon, unary
 from server.privacy.designs.rounding import round_up
 from server.privacy.designs.scales import ordinal
@@ -48,6 +49,7 @@ __all__ = [
     "Design",
     "Odds",
     "best_choice",
+    "between",
     "coin_flip",
     "crosswise",
     "custom",
@@ -60,6 +62,7 @@ __all__ = [
     "kuk",
     "one_hot_epsilon",
     "ordinal",
+    "report_between",
     "round_up",
     "unary",
     "unrelated_question",

@@ -110,7 +110,7 @@ class Design:
                 f"Of {people} people who enter No, {no_as_yes:,} {'is' if no_as_yes == 1 else 'are'} recorded as Yes. "
                 f"Of {people} who enter Yes, {yes_as_yes:,} {'is' if yes_as_yes == 1 else 'are'}."
             )
-        if self._treats_options_alike():
+        if self.treats_options_alike():
             return (
                 f"Of {people} people who choose an option, {counts[0][0]:,} are recorded with it and the other "
                 f"{self.odds.people - counts[0][0]:,} evenly with the other {len(counts) - 1} options."
@@ -122,7 +122,15 @@ class Design:
             for truth, row in enumerate(counts, 1)
         )
 
-    def _treats_options_alike(self) -> bool:
+    def treats_options_alike(self) -> bool:
+        """Whether every option is kept with one chance, and turned into each other one with another.
+
+        Examples
+        --------
+        >>> half, rest = 1 << 31, 1 << 30
+        >>> Design([[half, rest, rest], [rest, half, rest], [rest, rest, half]]).treats_options_alike()
+        True
+        """
         keep, lie = self.weights[0, 0], self.weights[0, 1]
         rows, columns = self.weights.shape
         alike = np.where(np.eye(rows, columns, dtype=np.bool_), keep, lie)

@@ -12,9 +12,11 @@ Blair, G., Imai, K. and Zhou, Y.-Y. (2015). Design and analysis of the randomize
 response technique. *JASA* 110, 1304-1319.
 """
 
+from server.privacy.estimators.answered import AnsweredMeanEstimate, estimate_answered_mean
 from server.privacy.estimators.association import Association, Measure
 from server.privacy.estimators.cheating import CheatingTest, cheating_test
-from server.privacy.estimators.diagnostics import manipulation_bound
+from server.privacy.estimators.diagnostics import ControlItemTest, control_item_test, manipulation_bound
+from server.privacy.estimators.impossible import impossible_share_test
 from server.privacy.estimators.joint import JointEstimate, estimate_joint
 from server.privacy.estimators.likelihood import LikelihoodEstimate, maximum_likelihood
 from server.privacy.estimators.limits import INTERVALS
@@ -22,13 +24,15 @@ from server.privacy.estimators.means import MeanEstimate, estimate_mean
 from server.privacy.estimators.prevalence import UnknownPrevalenceEstimate, estimate_unknown_prevalence
 from server.privacy.estimators.regression import LikelihoodRatioTest, LogisticRegression, logistic_regression
 from server.privacy.estimators.sequences import ConfidenceSequence, confidence_sequence
-from server.privacy.estimators.shares import ShareEstimate, estimate_shares, impossible_share_test
+from server.privacy.estimators.shares import ShareEstimate, estimate_shares
 
 __all__ = [
     "INTERVALS",
+    "AnsweredMeanEstimate",
     "Association",
     "CheatingTest",
     "ConfidenceSequence",
+    "ControlItemTest",
     "JointEstimate",
     "LikelihoodEstimate",
     "LikelihoodRatioTest",
@@ -39,6 +43,8 @@ __all__ = [
     "UnknownPrevalenceEstimate",
     "cheating_test",
     "confidence_sequence",
+    "control_item_test",
+    "estimate_answered_mean",
     "estimate_joint",
     "estimate_mean",
     "estimate_shares",

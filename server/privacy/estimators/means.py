@@ -92,12 +92,7 @@ def estimate_mean(
     >>> round(estimate.mean, 6), round(estimate.standard_error, 6)
     (12.0, 1.239975)
     """
-    ends = [real_numbers("low", low), real_numbers("high", high)]
-    if any(end.ndim for end in ends):
-        raise ValueError(f"low and high must be single numbers; they are {low!r} and {high!r}")
-    bottom, top = (float(end) for end in ends)
-    if not (bottom < top and math.isfinite(top - bottom)):
-        raise ValueError(f"low and high must be finite with low < high; they are {low!r} and {high!r}")
+    bottom, top = checked_range(low, high)
     inverse = left_inverse(design)
     reports = checked_reports(counts, design)
     confidence = probability("confidence", confidence, open_interval=True)
@@ -120,3 +115,20 @@ def estimate_mean(
         confidence=confidence,
         kind=interval,
     )
+
+
+def checked_range(low: float, high: float) -> tuple[float, float]:
+    """The ends of a number's range, as floats.
+
+    Raises
+    ------
+    ValueError
+        If they are not single finite numbers with low < high and a finite width.
+    """
+    ends = [real_numbers("low", low), real_numbers("high", high)]
+    if any(end.ndim for end in ends):
+        raise ValueError(f"low and high must be single numbers; they are {low!r} and {high!r}")
+    bottom, top = (float(end) for end in ends)
+    if not (bottom < top and math.isfinite(top - bottom)):
+        raise ValueError(f"low and high must be finite with low < high; they are {low!r} and {high!r}")
+    return bottom, top

@@ -1,20 +1,13 @@
-"""Shares of true answers to one question, and whether the reports can be explained at all."""
+"""Shares of true answers to one question."""
 
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betainc, betaincc
 
 from server.privacy._checks import option, probability
 from server.privacy.designs import Design
-from server.privacy.estimators.inverse import (
-    checked_reports,
-    covariance,
-    left_inverse,
-    possible_reports,
-    require_yes_no,
-)
+from server.privacy.estimators.inverse import checked_reports, covariance, left_inverse, possible_reports
 from server.privacy.estimators.limits import INTERVALS, linear_limits
 
 
@@ -126,47 +119,6 @@ def estimate_shares(
         confidence=confidence,
         interval=interval,
     )
-
-
-def impossible_share_test(counts: ArrayLike, design: Design) -> float:
-    """How well chance alone explains an observed share outside the design's range.
-
-    Under a yes/no design the share of "yes" reports lies, in expectation, between
-    Pr(yes | no) and Pr(yes | yes). This is the exact one-sided binomial test that it
-    lies on the nearer limit or inside.
-
-    Parameters
-    ----------
-    counts : array_like of int, shape (2,)
-        Reports received, ordered (no, yes).
-    design : Design
-        The 2 x 2 design that produced them.
-
-    Returns
-    -------
-    float
-        The p value: 1.0 when the observed share is inside the range.
-
-    Raises
-    ------
-    ValueError
-        As `estimate_shares`, or if the design is not 2 x 2.
-
-    Examples
-    --------
-    >>> from server.privacy.designs import coin_flip
-    >>> round(impossible_share_test([764, 236], coin_flip(0.25)), 2)
-    0.16
-    """
-    require_yes_no(design)
-    no, yes = checked_reports(counts, design).tolist()
-    n = no + yes
-    low, high = sorted(design.matrix[:, 1].tolist())
-    if yes < low * n:
-        return float(betaincc(yes + 1, n - yes, low))  # Pr(X <= yes), whatever n is
-    if yes > high * n:
-        return float(betainc(yes, n - yes + 1, high))  # Pr(X >= yes)
-    return 1.0
 
 
 def _possible(

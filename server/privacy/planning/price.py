@@ -2,9 +2,12 @@
 
 from fractions import Fraction
 
+from numpy.typing import ArrayLike
+
 from server.privacy._checks import exact_probability, to_float
 from server.privacy.designs import Design
 from server.privacy.planning.comparison import DIRECT, channel
+from server.privacy.planning.estimand import Estimand, mean_of, shares_of, true_shares, variances
 from server.privacy.planning.one_sample import compare, respondents_for_power
 
 
@@ -60,3 +63,85 @@ def price_of_privacy(
     exact_probability("null", null)
     private = respondents_for_power(share, null, design, power, alpha, sides)
     return to_float(Fraction(private, compare(share, null, DIRECT, alpha, sides).respondents(power)))
+
+
+def price_of_privacy_shares(design: Design, shares: ArrayLike | None = None) -> float:
+    """Respondents needed under a design for each one needed by a direct question, for the widest of its intervals.
+
+    Parameters
+    ----------
+    design : Design
+        Shape (k, m), invertible.
+    shares : array_like, shape (k,), optional
+        The true shares, with the sum 1, none of them 1. None: the worst true shares of each of the two, that is,
+        the ratio of the sizes that keep the margin whatever the true shares are. Under a direct question the
+        worst share is 1/2.
+
+    Returns
+    -------
+    float
+        The ratio of the two largest variances of a share; it depends neither on the margin nor on the confidence.
+
+    Raises
+    ------
+    ValueError
+        If the shares are outside their range, or the design cannot be inverted.
+
+    Examples
+    --------
+    >>> from server.privacy.designs import coin_flip, k_ary
+    >>> round(price_of_privacy_shares(coin_flip(0.25)), 6)
+    4.0
+    >>> round(price_of_privacy_shares(k_ary(4, 1.0986122886681098)), 4)
+    9.0
+    """
+    return _price(design, shares_of(design), shares)
+
+
+def price_of_privacy_mean(
+    design: Design, shares: ArrayLike | None = None, answered: float | None = None
+) -> float:
+    """Respondents needed under a design for each one needed by a direct question, for the interval of a mean.
+
+    Parameters
+    ----------
+    design : Design
+        Shape (k, m), invertible; its truths stand for k equally spaced values. With k = 2, and a number in
+        between, the direct question asks for a number that was rounded at random to one of the two ends.
+    shares : array_like, shape (k,), optional
+        The true shares, with the sum 1, none of them 1. None: the worst true shares of each of the two; under
+        a direct question half of the people at each end.
+    answered : float, optional
+        As in `margin_mean`.
+
+    Returns
+    -------
+    float
+        The ratio of the two variances; it depends on neither unit, margin nor confidence.
+
+    Raises
+    ------
+    ValueError
+        If the shares are outside their range, or the design cannot be inverted.
+
+    Examples
+    --------
+    >>> from server.privacy.designs import coin_flip, ordinal
+    >>> round(price_of_privacy_mean(coin_flip(0.25)), 6)
+    4.0
+    >>> round(price_of_privacy_mean(ordinal(5, 2.0)), 2)
+    2.9
+    """
+    return _price(design, [mean_of(design, answered)], shares, answered)
+
+
+def _price(
+    design: Design, estimands: list[Estimand], shares: ArrayLike | None, answered: float | None = None
+) -> float:
+    asked = [estimand.direct() for estimand in estimands]
+    without = max(variances(asked, true_shares(design, asked, shares, answered)))
+    if without == 0:  # only for given shares: at the worst ones it is 1/4 or more
+        raise ValueError(
+            f"shares must leave a direct question uncertain, none of them 1; they are {shares!r}"
+        )
+    return to_float(max(variances(estimands, true_shares(design, estimands, shares, answered))) / without)

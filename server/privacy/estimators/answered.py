@@ -1,0 +1,172 @@
+"""The mean among those who gave a number, where "prefer not to say" is one of the answers.
+
+References
+----------
+Duchi, J. C., Jordan, M. I. and Wainwright, M. J. (2013). Local privacy and statistical
+minimax rates. *FOCS*.
+Fieller, E. C. (1954). Some problems in interval estimation. *JRSS B* 16, 175-185.
+Cochran, W. G. (1977). *Sampling Techniques*, 3rd edition, sections 2.11 and 6.4. Wiley.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import brentq
+
+from server.privacy._checks import option, probability
+from server.privacy.designs import Design
+from server.privacy.estimators.inverse import checked_reports, covariance, left_inverse, possible_reports
+from server.privacy.estimators.limits import INTERVALS, linear_limits
+from server.privacy.estimators.means import checked_range
+
+_DOUBLINGS = 60
+"""How far a limit is looked for: 2**60 times the range, beyond which nothing is said."""
+
+
+@dataclass(frozen=True)
+class AnsweredMeanEstimate:
+    """An estimated mean among the people who gave a number.
+
+    Attributes
+    ----------
+    n : int
+        Number of reports, of everybody.
+    answered : float
+        Estimated share of people who gave a number, unbiased and unclipped.
+    mean : float or None
+        Of their numbers, in the unit of `low` and `high`, unclipped; None when `answered` is
+        not positive. A ratio of two unbiased estimates: its bias is of the order 1/n.
+    standard_error : float or None
+        In the same unit, by the delta method; infinite when n is 1, None when the mean is.
+    interval : tuple of float
+        Lower and upper limit, unclipped; (low, high), everything it could be, when the reports
+        do not show that anybody gave a number.
+    impossible : bool
+        Whether the mean is None or outside [low, high].
+    confidence : float
+        Of the interval.
+    kind : str
+        Of the interval: "wilson", "exact" or "wald".
+    """
+
+    n: int
+    answered: float
+    mean: float | None
+    standard_error: float | None
+    interval: tuple[float, float]
+    impossible: bool
+    confidence: float
+    kind: str
+
+
+def estimate_answered_mean(
+    counts: ArrayLike,
+    design: Design,
+    low: float,
+    high: float,
+    confidence: float = 0.95,
+    interval: str = "wilson",
+) -> AnsweredMeanEstimate:
+    """Estimate the mean of a number in [low, high] among the people who gave one.
+
+    Parameters
+    ----------
+    counts : array_like of int, shape (m,)
+        Reports received.
+    design : Design
+        Its last truth is "prefer not to say"; the k - 1 others, at least two, stand for equally
+        spaced values from low to high. With two of them a number between was rounded to
+        low or high at random, as in `estimate_mean`.
+    low, high : float
+        Finite, low < high, in the unit of the number.
+    confidence : float
+        In (0, 1).
+    interval : {"wilson", "exact", "wald"}
+        Which interval of `estimate_shares` is inverted, see Notes.
+
+    Returns
+    -------
+    AnsweredMeanEstimate
+
+    Raises
+    ------
+    ValueError
+        As `estimate_mean`, or if the design has fewer than three truths.
+
+    Notes
+    -----
+    With the shares s of the values v and D their sum, the mean is sum(v s) / D. Its standard
+    error is that of sum((v - mean) s), divided by D: the delta method with the multinomial
+    covariance of the reports. A small D makes a ratio far from normal, so the interval does not
+    use that standard error: it consists of the means mu for which the interval of
+    sum((v - mu) s), which is 0 at the true mean, contains 0 (Fieller 1954 is the case "wald").
+    It covers as well as the interval that is inverted, "exact" always, and is unbounded
+    unless D differs from 0 at the same confidence.
+
+    Examples
+    --------
+    >>> from server.privacy.designs import k_ary
+    >>> estimate = estimate_answered_mean([420, 330, 250], k_ary(3, 2.0), low=0, high=40)
+    >>> round(estimate.mean, 3), round(estimate.standard_error, 3), round(estimate.answered, 3)
+    (16.648, 1.013, 0.789)
+    >>> [round(limit, 2) for limit in estimate.interval]
+    [14.69, 18.65]
+    """
+    bottom, top = checked_range(low, high)
+    inverse = left_inverse(design)
+    truths = inverse.shape[0]
+    if truths < 3:
+        raise ValueError(f"design must have at least 3 truths, the last of them no number; it has {truths}")
+    reports = checked_reports(counts, design)
+    confidence = probability("confidence", confidence, open_interval=True)
+    option("interval", interval, INTERVALS)
+    # Estimated on the scale [0, 1] and stretched at the end, so that no unit loses digits.
+    positions = np.linspace(0, 1, truths - 1) @ inverse[:-1]
+    answers = inverse[:-1].sum(axis=0)
+    n = int(reports.sum())
+    observed = reports / n
+    answered = float(answers @ observed)
+    rounding = 1e-13 * float(np.abs(inverse).max())
+    possible = possible_reports(design)
+
+    def contains(position: float) -> float:
+        """How far 0 is inside the interval of sum((v - position) s); negative outside."""
+        row = (positions - position * answers)[possible]
+        below, above = linear_limits(row, reports[possible], confidence, interval)
+        return min(-below, above)
+
+    mean = error = None
+    limits = (0.0, 1.0)
+    if answered > rounding:
+        mean = float(positions @ observed) / answered
+        row = positions - mean * answers
+        error = math.sqrt(float(covariance(row[None, :], observed, n)[0, 0])) / answered
+        if linear_limits(answers[possible], reports[possible], confidence, interval)[0] > 0:
+            limits = _limit(contains, mean, -1.0), _limit(contains, mean, 1.0)
+    width = top - bottom
+    return AnsweredMeanEstimate(
+        n=n,
+        answered=answered,
+        mean=None if mean is None else bottom + width * mean,
+        standard_error=None if error is None else width * error,
+        interval=(bottom + width * limits[0], bottom + width * limits[1]),
+        impossible=mean is None or not -rounding <= mean * answered <= answered + rounding,
+        confidence=confidence,
+        kind=interval,
+    )
+
+
+def _limit(contains: Callable[[float], float], start: float, direction: float) -> float:
+    """Where the accepted positions around `start` end, in one direction."""
+    inside, step = start, 2.0**-10
+    if contains(start) <= 0:  # a single point, but for rounding
+        return start
+    for _ in range(_DOUBLINGS):
+        outside = start + direction * step
+        if contains(outside) < 0:
+            return float(brentq(contains, inside, outside, xtol=1e-300, rtol=1e-12))
+        inside, step = outside, 2 * step
+    return inside
