@@ -26,7 +26,7 @@ endef
 run: $(VENV)/.installed ## Serve Moneda on http://127.0.0.1:8000 and print a one-time sign-in link
 	$(call until_interrupted,$(PY) -m server serve --sign-in-link)
 
-demo: $(VENV)/.installed ## The same, with a demonstration survey answered by 2,000 simulated respondents
+demo: $(VENV)/.installed ## The same, with a demonstration survey answered by 4,000 simulated respondents
 	$(call until_interrupted,$(PY) -m server demo)
 
 # --- Checking ----------------------------------------------------------------
@@ -61,8 +61,9 @@ format: $(VENV)/.tests-installed ## Rewrite Python files in the house style
 	$(PY) -m ruff check --fix $(SOURCES)
 	$(PY) -m ruff format $(SOURCES)
 
-screenshots: $(VENV)/.tests-installed chromium ## Take the README's screenshots again
+screenshots: $(VENV)/.tests-installed chromium ## Take the pictures of the README and the guides again
 	$(PY) -m tests.browser.screenshots
+	$(PY) -m tests.browser.guide_pictures
 
 bench-privacy: $(BENCH_VENV)/.installed ## Times of the privacy library beside those of its peers, which get an environment of their own
 	$(BENCH_VENV)/bin/python -m tests.benchmarks.privacy

@@ -1,14 +1,14 @@
-// The respondent's way through a survey: introduction, one question a screen, then delivery.
-// Truths and coins live in the closure of begin() only, and are dropped when Send is pressed.
+// The way through a survey: introduction, one entry a screen, delivery.
+// Answers and coins live in the closure of begin() only, and are dropped when Send is pressed.
 
-import { groupDesigns, oddsLabel, testCoin, tryCoin } from './coin.js';
 import { deliver, greet } from './delivery.js';
-import { loadSurvey } from './design.js';
-import { copy, make, quote, show } from './page.js';
+import { answersOf, guesses, kinds, loadSurvey, rowsOf, statedBy, way } from './design.js';
+import { addOption, copy, groupLabels, labelOf, make, own, quote, show, toys } from './page.js';
 import { drawCoins, randomId, randomize } from './randomize.js';
 import { writeBody } from './submit.js';
 
 const page = document.querySelector('main').dataset;
+const preview = 'preview' in page;
 
 start().catch((error) => {
   refuse(error.check ?? 'unknown');
@@ -18,100 +18,136 @@ start().catch((error) => {
 async function start() {
   if (!isSecureContext) refuse('https');
   else if (!globalThis.crypto?.getRandomValues || !crypto.subtle) refuse('coins');
-  else if (!greet(page)) begin(await loadSurvey(page.definition, page.version, 'preview' in page ? 'same-origin' : 'omit'));
+  else if (!greet(page)) begin(await loadSurvey(page.definition, page.version, preview ? 'same-origin' : 'omit'));
 }
 
 function refuse(check) {
   const part = copy('refusal', { check });
-  for (const reason of part.querySelectorAll('[data-check]')) reason.hidden = reason.dataset.check !== check;
+  for (const other of part.querySelectorAll(`[data-check]:not([data-check~="${check}"])`)) other.remove();
   show(part);
 }
 
-function begin({ title, introduction, language, questions, epsilon: total }) {
-  const n = questions.length; // screen 0 introduces, 1 ... n ask, n + 1 sends
+function begin({ title, introduction, language, questions: entries, epsilon: total }) {
+  const asked = entries.filter(({ designs }) => designs);
+  const n = asked.length;
+  const last = entries.length + 1; // screen 0 introduces, k shows entry k - 1, the last one sends
   // Before the first question is shown: one coin for every report to come.
   const id = randomId();
-  let coins = drawCoins(n);
-  let truths = questions.map(() => null);
+  let coins = drawCoins(asked.flatMap(({ designs }) => designs).length);
+  let answers = new Map(); // by name, of questions that were shown
   let screen = 0;
+  const isShown = (entry) => way.isShown(entry, entries, answers);
 
-  quote(document.querySelector('#title'), title, language);
+  own.lang = language;
+  quote(document.querySelector('#title'), title);
   history.scrollRestoration = 'manual'; // every screen begins at its heading
-  history.replaceState({ screen }, '');
   addEventListener('popstate', ({ state }) => {
-    if (truths && Number.isInteger(state?.screen)) open(state.screen);
+    if (answers && Number.isInteger(state?.screen)) arrive(state.screen);
   });
-  showIntroduction({ focus: false });
+  // Loaded again in the middle: back to where the way began.
+  if (history.state?.screen) history.go(-history.state.screen);
+  else if (!preview) history.replaceState({ screen }, '');
+  if (!way.preview?.(entries, (place) => (answers ? open(place) : location.reload()))) showIntroduction({ focus: false });
 
-  function open(wanted) {
-    screen = Math.min(wanted, truths.indexOf(null) + 1 || n + 1);
-    if (screen === 0) showIntroduction();
-    else if (screen <= n) showQuestion(screen - 1);
+  /** The next place that is on the way, up or down. */
+  function nearest(place, by) {
+    const entry = entries[place - 1];
+    return entry && (!isShown(entry) || kinds[entry.kind].isSkipped?.(entry)) ? nearest(place + by, by) : place;
+  }
+
+  const firstOpen = () => 1 + entries.findIndex((entry) => entry.designs && isShown(entry) && !answers.has(entry.name)) || last;
+
+  /** History holds a step for every entry, shown or not: its length does not tell the way. */
+  function go(by) {
+    const place = nearest(screen + by, by);
+    if (preview) open(place < last ? place : firstOpen());
+    else if (by < 0) history.go(place - screen);
+    else {
+      for (let step = screen + 1; step <= place; step += 1) history.pushState({ screen: step }, '');
+      open(place);
+    }
+  }
+
+  /** The browser's Back and Forward may lead off the way. */
+  function arrive(place) {
+    const wanted = Math.min(nearest(place, place < screen ? -1 : 1), firstOpen());
+    if (wanted === place) open(place);
+    else history.go(wanted - place);
+  }
+
+  function open(place) {
+    screen = place;
+    if (place === 0) showIntroduction();
+    else if (place < last) showEntry(entries[place - 1]);
     else showReview();
   }
 
-  function advance() {
-    history.pushState({ screen: screen + 1 }, '');
-    open(screen + 1);
-  }
-
   function showIntroduction(options) {
-    const part = copy('introduction', { n, total, version: page.version });
-    const about = part.querySelector('#about');
-    quote(about.querySelector('h2'), title, language);
-    quote(about.querySelector('p'), introduction, language);
-    const groups = groupDesigns(questions);
-    for (const { design, numbers } of groups) {
-      const values = { n: numbers.length, list: numbers.join(', '), epsilon: design.epsilon };
-      const add = (place, piece) => part.querySelector(place).append(groups.length > 1 ? copy('group', values) : '', piece);
-      add('#odds', oddsLabel(design, { dots: true }));
-      add('#try-here', tryCoin(design));
-      add('#test-here', testCoin(design));
-      add('#strength', copy('epsilon', values));
-    }
-    part.querySelector('.primary').addEventListener('click', advance);
+    const part = copy('introduction', { n, total, version: page.version, right: guesses(total) });
+    const find = (selector) => part.querySelector(selector);
+    quote(find('h2'), title);
+    own.write(find('.own'), introduction);
+    toys.groups = groupLabels(asked).map(({ question, numbers }, _, { length }) => {
+      const heading = () => (length > 1 ? copy('group', { n: numbers.length, list: numbers.join(', ') }) : '');
+      find('#odds').append(heading(), labelOf(question, { dots: length < 3 }));
+      find('#strength').append(heading(), copy('epsilon', { epsilon: statedBy(question) }));
+      return { question, heading };
+    });
+    find('.screen').addEventListener('toggle', () => (toys.fill ? toys.fill() : document.head.append(copy('play'))), { capture: true, once: true });
+    find('.primary').addEventListener('click', () => go(1));
     show(part, options);
   }
 
-  function showQuestion(index) {
-    const { text, designs: [design] } = questions[index];
-    const form = make('form', { class: 'screen', autocomplete: 'off' }, copy('question', { k: index + 1, n }));
-    quote(form.querySelector('h1'), text, language).className = text.length > 150 ? 'long' : '';
-    Object.assign(form.querySelector('progress'), { max: n + 1, value: index + 1 });
-    form.querySelector('.label').append(oddsLabel(design));
-    const missing = form.querySelector('#missing');
-    const inputs = [...form.querySelectorAll('.option')].map((option) => {
-      const input = make('input', { type: 'radio', name: 'answer', value: option.dataset.truth, autocomplete: 'off', 'aria-describedby': 'missing' });
-      input.checked = Number(input.value) === truths[index] && truths[index] !== null;
-      option.prepend(input);
-      return input;
-    });
-    form.addEventListener('change', () => { missing.textContent = ''; });
+  function showEntry(entry) {
+    const { kind, name, text, designs } = entry;
+    const { ask = askOne, screen: template = 'question' } = kinds[kind];
+    const form = make('form', { class: `screen ${kind}`, autocomplete: 'off' }, copy(template, { k: asked.indexOf(entry) + 1, n }));
+    const find = (selector) => form.querySelector(selector);
+    const missing = find('#missing');
+    quote(find('h1'), text).className = text.length > 150 ? 'long' : '';
+    way.place?.(form, entry, entries.slice(0, screen - 1).filter(isShown));
+    Object.assign(find('progress'), { max: last, value: screen });
+    if (designs) find('.label').append(labelOf(entry));
+    const read = ask(form, entry, answers.get(name));
+    form.addEventListener('input', () => missing?.replaceChildren());
     form.addEventListener('submit', (event) => {
       event.preventDefault();
-      const chosen = inputs.find((input) => input.checked);
-      if (chosen) {
-        truths[index] = Number(chosen.value);
-        advance();
+      const { answer, at, problem = missing?.dataset.text } = read();
+      if (at) {
+        missing.textContent = problem;
+        at.focus();
       } else {
-        missing.textContent = missing.dataset.text;
-        inputs[0].focus();
+        if (designs) answers.set(name, answer);
+        go(1);
       }
     });
-    form.querySelector('.back').addEventListener('click', () => history.back());
+    find('.back').addEventListener('click', () => go(-1));
     show(form, { header: false });
   }
 
   function showReview() {
-    const reports = truths.map((truth, index) => randomize(truth, coins[index], questions[index].designs[0].weights));
-    deliver(page, writeBody(id, page.version, reports), {
-      onBack: () => history.back(),
-      // From here on only the body exists: a second attempt cannot meet a second coin.
+    const rows = asked.flatMap((question) => rowsOf(question, isShown(question) ? answers.get(question.name) : question.otherwise));
+    const reports = rows.map((row, byte) => randomize(0, coins[byte], [row]));
+    deliver(page, writeBody(id, page.version, reports, rows.map((row) => row.length - 1)), {
+      asked,
+      onBack: () => go(-1),
+      // From here on only the body exists: no second attempt meets a second coin.
       onSend: () => {
         coins.fill(0);
-        coins = truths = null;
-        history.go(-screen);
+        coins = answers = null;
+        if (!preview) history.go(-screen);
       },
     });
   }
+}
+
+/** One answer of several. Returns what reads it, or names the input to go to. */
+function askOne(form, question, chosen) {
+  const names = answersOf(question);
+  if (question.kind === 'yes_no') names.splice(0, 2, 'yes', 'no');
+  const inputs = names.map((name) => addOption(form, 'radio', question, name, name === chosen));
+  return () => {
+    const answer = inputs.find(({ checked }) => checked)?.value;
+    return { answer, at: answer ? null : inputs[0] };
+  };
 }

@@ -1,56 +1,59 @@
-// What coins do: the label of a design, and a coin to play with, which goes through the very randomize() of real answers.
+// A coin to play with, on made-up answers: it goes through the very randomize() of real ones. Loaded when it is asked for.
 
-import { copy, draw, put } from './page.js';
+import { kinds } from './design.js';
+import { copy, draw, make, own, put, textOf, textsOf, toys } from './page.js';
 import { drawCoins, randomize } from './randomize.js';
 
 const FLIP = 700; // milliseconds, as in the style sheet
 const TIMES = 10000;
-const ACROSS = 20; // dots a line
 
-/** The distinct designs of a survey, each with the numbers of its questions. */
-export function groupDesigns(questions) {
-  const groups = new Map();
-  questions.forEach(({ designs: [design] }, index) => {
-    const same = JSON.stringify(design);
-    if (!groups.has(same)) groups.set(same, { design, numbers: [] });
-    groups.get(same).numbers.push(index + 1);
-  });
-  return [...groups.values()];
-}
+toys.fill = () => {
+  fill('try-here', toys.groups.filter(hasTwoFaces), (question) => tryCoin(trialOf(question), question.designs[0]));
+  fill('test-here', toys.groups, (question) => testCoin(kinds[question.kind].trial?.(question) ?? trialOf(question)));
+};
+toys.fill();
 
-/** How many of 100 people arrive as Yes, for both truths. The counts are the definition's own. */
-export function oddsLabel({ odds: { people, counts } }, { dots = false } = {}) {
-  const [no, yes] = counts.map((row) => row[1]);
-  const part = copy('label', { people, no, yes });
-  if (dots && people <= 200) {
-    const lines = part.querySelectorAll('p');
-    [no, yes].forEach((filled, truth) => lines[truth].after(drawDots(people, filled)));
+/** One toy for each group of questions; of many, one that is chosen. */
+function fill(id, groups, toyOf) {
+  const place = document.getElementById(id);
+  if (groups.length < 3) place?.replaceChildren(...groups.flatMap(({ question, heading }) => [heading(), toyOf(question)]));
+  else {
+    const part = copy('choose');
+    const [select, chosen] = part.children;
+    const choose = () => chosen.replaceChildren(toyOf(groups[select.selectedIndex].question));
+    select.append(...groups.map(({ question }) => Object.assign(new Option(question.text), { lang: own.lang })));
+    select.addEventListener('change', choose);
+    place.replaceChildren(part);
+    choose();
   }
-  return part;
 }
 
-/** One dot a person, filled for those who arrive as Yes. The sentence says the same. */
-function drawDots(people, filled) {
-  const svg = draw('svg', { class: 'dots', viewBox: `0 0 ${ACROSS * 10} ${Math.ceil(people / ACROSS) * 10}`, 'aria-hidden': 'true' });
-  for (let dot = 0; dot < people; dot += 1) {
-    const [cx, cy] = [dot % ACROSS, Math.floor(dot / ACROSS)].map((place) => 10 * place + 5);
-    svg.append(draw('circle', { cx, cy, r: 4, class: dot < filled ? 'yes' : 'no' }));
-  }
-  return svg;
+/** Made-up answers, the row of weights of each, and what may arrive. */
+function trialOf(question) {
+  const { weights } = question.designs[0];
+  const [{ names: arrives }] = kinds[question.kind].codes(question);
+  const entered = question.kind === 'yes_no' ? textsOf(question) : arrives;
+  return { cases: entered.map((name, truth) => ({ name, row: weights[truth] })), arrives };
 }
 
-/** One flip for a made-up answer, and what would arrive. */
-export function tryCoin({ weights }) {
+/** Whether a coin either leaves Yes and No as they are or replaces both by the same one. */
+function hasTwoFaces({ question }) {
+  const { kind, designs: [{ weights }] } = question;
+  const faces = kind === 'yes_no' && weights.length === 2 && weights[0][0] >= weights[1][0];
+  return faces && kinds.yes_no.codes(question)[0].names[1] === textOf(question, 'yes');
+}
+
+/** One flip, and what would arrive. */
+function tryCoin({ cases: names }, { weights }) {
   const part = copy('try');
   const face = part.querySelector('.coin').classList;
   const says = part.querySelector('[role="status"]');
-  const names = says.dataset.names.split('|');
   let flips = 0;
   part.querySelectorAll('button').forEach((button, truth) => button.addEventListener('click', () => {
     const [coin] = drawCoins(1);
     // Heads: this coin leaves any answer as it is. Tails: it says the same whatever the answer.
     const stays = weights.every((_, entered) => randomize(entered, coin, weights) === entered);
-    const words = { entered: names[truth], arrives: names[randomize(truth, coin, weights)] };
+    const words = { entered: names[truth].name, arrives: names[randomize(truth, coin, weights)].name };
     const mine = (flips += 1);
     says.textContent = '';
     face.remove('heads', 'tails');
@@ -63,21 +66,26 @@ export function tryCoin({ weights }) {
   return part;
 }
 
-/** 10,000 flips for a made-up answer, counted beside what the design says. */
-export function testCoin({ weights }) {
-  const part = copy('test', { times: TIMES });
+/** 10,000 flips for one of several answers, counted beside what its row of weights says. */
+function testCoin({ cases, arrives }) {
+  const part = copy(cases.length === 2 ? 'test' : 'test-any', { times: TIMES });
   const result = part.querySelector('[role="status"]');
-  const names = result.dataset.names.split('|');
-  part.querySelectorAll('button').forEach((button, truth) => button.addEventListener('click', () => {
-    const counts = names.map(() => 0);
-    for (const coin of drawCoins(TIMES)) counts[randomize(truth, coin, weights)] += 1;
-    result.replaceChildren(copy('test-result', { entered: names[truth] }), ...counts.map((count, report) => {
-      const share = weights[truth][report] / 2 ** 32;
-      const bar = copy('bar', { name: names[report], count, expected: Math.round(TIMES * share) });
-      bar.append(drawBar(count / TIMES, share, report ? 'yes' : 'no'));
+  const count = ({ name: entered, row }) => {
+    const counts = row.map(() => 0);
+    for (const coin of drawCoins(TIMES)) counts[randomize(0, coin, [row])] += 1;
+    result.replaceChildren(copy('test-result', { entered }), ...counts.map((found, report) => {
+      const share = row[report] / 2 ** 32;
+      const bar = copy('bar', { name: arrives[report], count: found, expected: Math.round(TIMES * share) });
+      bar.append(drawBar(found / TIMES, share, report ? 'yes' : 'no'));
       return bar;
     }));
-  }));
+  };
+  const select = part.querySelector('select');
+  select?.append(...cases.map(({ name }) => new Option(name)));
+  if (!select) part.querySelector('.pair').append(...cases.map(({ name }) => make('button', { type: 'button' }, name)));
+  part.querySelectorAll('button').forEach((button, truth) => {
+    button.addEventListener('click', () => count(cases[select?.selectedIndex ?? truth]));
+  });
   return part;
 }
 

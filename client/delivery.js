@@ -1,9 +1,10 @@
-// The last screens: what will be sent, sending it, the receipt, and what this device remembers.
+// The last screens: what will be sent, the receipt, and what this device remembers.
 
-import { copy, make, show } from './page.js';
+import { kinds } from './design.js';
+import { copy, make, quote, show } from './page.js';
 import { erase, keep, markSent, recall, send } from './submit.js';
 
-/** Show what an earlier visit left on this device; false if it left nothing. */
+/** Shows what an earlier visit left on this device, if it did. */
 export function greet(page) {
   const { sent, pending } = 'preview' in page ? {} : recall(page.slug);
   if (sent) show(withErasing(copy('already'), page), { focus: false });
@@ -11,16 +12,19 @@ export function greet(page) {
   return Boolean(sent || pending);
 }
 
-/** Show `body`, send it when asked, and hand over the receipt. */
-export function deliver(page, body, { waiting = false, onBack, onSend } = {}) {
+/** Shows `body`, sends it when asked, and hands over the receipt. */
+export function deliver(page, body, { waiting = false, asked = [], onBack, onSend } = {}) {
   const { id, reports } = JSON.parse(body);
   const form = make('form', { class: 'screen' }, copy(waiting ? 'waiting' : 'review'), copy('sending', { n: reports.length }));
   const details = form.querySelector('details');
   const aside = form.querySelector('.back, .erase'); // no way aside while sending
   const button = form.querySelector('.primary');
   const status = form.querySelector('[role="status"]');
-  let state = 'ready'; // then busy, then perhaps failed, and busy again
-  details.addEventListener('toggle', () => { form.querySelector('pre').textContent = details.open ? body : ''; });
+  let state = 'ready'; // then busy, perhaps failed, busy again
+  details.addEventListener('toggle', () => {
+    form.querySelector('pre').textContent = details.open ? body : '';
+    form.querySelector('.words').replaceChildren(...(details.open ? say(asked, reports) : []));
+  });
   if (onBack) aside.addEventListener('click', onBack);
   form.addEventListener('submit', (event) => {
     event.preventDefault();
@@ -28,7 +32,7 @@ export function deliver(page, body, { waiting = false, onBack, onSend } = {}) {
     aside.hidden = true;
     if (state === 'ready' && !waiting) {
       onSend();
-      // Another window of this device may have answered meanwhile: one answer is enough.
+      // Another window may have answered meanwhile: one answer is enough.
       if (greet(page)) return;
     }
     state = 'busy';
@@ -56,13 +60,23 @@ export function deliver(page, body, { waiting = false, onBack, onSend } = {}) {
       button.textContent = button.dataset.again;
       status.textContent = status.dataset.failed;
     } else {
-      // Refused for good: it is stored nowhere, so it is not kept here.
+      // Stored nowhere, so it is not kept here.
       erase(page.slug);
       const part = copy('refused', error);
-      for (const reason of part.querySelectorAll('[data-status]')) reason.hidden = Number(reason.dataset.status) !== error.status;
+      for (const other of part.querySelectorAll(`[data-status]:not([data-status="${error.status}"])`)) other.remove();
       show(part);
     }
   }
+}
+
+/** Every question with what its reports stand for. */
+function say(asked, reports) {
+  const left = [...reports];
+  return asked.map((question) => make('li', {}, quote(make('span', {}), question.text),
+    ...kinds[question.kind].codes(question).map(({ about, names }) => {
+      const report = left.shift();
+      return make('p', { dir: 'auto' }, `${about ? `${about}: ` : ''}${report} = ${names[report]}`);
+    })));
 }
 
 function finish(page, id) {

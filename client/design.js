@@ -1,10 +1,23 @@
-// The published definition, and the checks it must pass before a question is shown.
-// Weights, epsilon and odds are compared with each other: what randomises is what is stated.
+// The published definition, and the checks it must pass before a question is shown: what randomises is what is stated.
 
 import { checkRow, hex } from './randomize.js';
 
 const WHOLE = 2 ** 32;
 const FLOAT_NOISE = 1e-9;
+export const PASS = 'prefer_not_to_say';
+
+/** Kinds of entries; those with `names` are sent. Other modules add theirs. */
+export const kinds = { __proto__: null, yes_no: { names: () => ['no', 'yes'] } };
+
+/** Who is shown what; routing.js knows conditions. */
+export const way = { isShown: () => true };
+
+/** The answers' names, in the order of rows, or of boxes. */
+export const answersOf = (question) => [...kinds[question.kind].names(question), ...(question.prefer_not_to_say ? [PASS] : [])];
+
+/** For each report, the row of weights to draw it from; undefined if the answer is none. */
+export const rowsOf = (question, answer) => (
+  kinds[question.kind].rows?.(question, answer) ?? [question.designs[0].weights[answersOf(question).indexOf(answer)]]);
 
 /** A definition that must not be answered; `check` names what failed. */
 export class Refusal extends Error {
@@ -14,7 +27,7 @@ export class Refusal extends Error {
   }
 }
 
-/** Fetch the definition, and check it against the version that the page is pinned to. */
+/** Fetch the definition, and check it against the page's version. */
 export async function loadSurvey(url, pinned, credentials = 'omit') {
   let survey;
   try {
@@ -28,13 +41,13 @@ export async function loadSurvey(url, pinned, credentials = 'omit') {
 }
 
 export async function checkSurvey(survey, pinned) {
-  refuseUnless(survey?.version === pinned, 'changed', 'another version is pinned');
-  refuseUnless(await fingerprint(survey.definition) === pinned, 'hash', 'SHA-256 differs from the version');
+  refuseUnless(survey?.version === pinned, 'changed', 'another version');
+  refuseUnless(await fingerprint(survey.definition) === pinned, 'hash', 'SHA-256 differs');
   checkDefinition(survey.definition);
   return survey.definition;
 }
 
-/** Lowercase hexadecimal SHA-256 of the canonical JSON (RFC 8785). */
+/** SHA-256 of the canonical JSON (RFC 8785). */
 export async function fingerprint(value) {
   const bytes = new TextEncoder().encode(canonical(value));
   return hex(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)));
@@ -46,16 +59,36 @@ export function canonical(value) {
   return `{${Object.keys(value).sort().map((key) => `${JSON.stringify(key)}:${canonical(value[key])}`)}}`;
 }
 
-/** Throws a Refusal unless every design, and the total, is what it says. */
-export function checkDefinition({ format, questions, epsilon }) {
-  const known = format === 1 && questions?.length > 0 && questions.every(({ kind, designs }) => (
-    kind === 'yes_no' && designs?.length === 1 && designs[0].weights?.length === 2
-    && designs[0].weights.every((row) => row?.length === 2)));
-  refuseUnless(known, 'format', 'expected yes_no questions with one 2 x 2 design each');
-  checkShown(epsilon, questions.reduce((sum, { designs }) => sum + checkDesign(designs[0]), 0));
+/** Throws a Refusal unless designs, questions and the total lose what they say. */
+export function checkDefinition({ format, questions: entries, epsilon }) {
+  const asked = format === 1 && Array.isArray(entries) && entries.every((entry, place) => (
+    kinds[entry?.kind] && !kinds[entry.kind].names === !entry.designs
+    && (!entry.show_if || way.leadsTo?.(entry, entries.slice(0, place))))) && entries.filter(({ designs }) => designs);
+  refuseUnless(asked.length, 'format', 'expected questions of known kinds');
+  checkShown(epsilon, asked.reduce((sum, question) => {
+    const loss = (kinds[question.kind].loss ?? lossOfWhole)(question);
+    checkShown(statedBy(question), loss);
+    return sum + loss;
+  }, 0));
 }
 
-/** Check weights, epsilon and odds; returns the exact epsilon. */
+/** Versions from before there were other kinds state epsilon in the design alone. */
+export const statedBy = ({ epsilon, designs }) => epsilon ?? designs[0].epsilon;
+
+/** The loss of one design, whose rows are the answers. */
+export function lossOfWhole(question) {
+  checkShape(question, 1, answersOf(question).length);
+  return checkDesign(question.designs[0]);
+}
+
+/** So many square designs of this size. */
+export function checkShape({ designs }, boxes, size) {
+  const fits = designs.length === boxes && designs.every(({ weights }) => (
+    weights?.length === size && weights.every((row) => row?.length === size)));
+  refuseUnless(fits, 'format', `expected ${boxes} of ${size} x ${size}`);
+}
+
+/** Checks a design; returns its exact epsilon. */
 export function checkDesign({ weights, epsilon, odds }) {
   const exact = exactEpsilon(weights);
   checkShown(epsilon, exact);
@@ -63,7 +96,7 @@ export function checkDesign({ weights, epsilon, odds }) {
   return exact;
 }
 
-/** ln of the worst ratio of two weights in one column; a zero against a non-zero is refused. */
+/** ln of the worst ratio of two weights in one column. */
 export function exactEpsilon(weights) {
   try {
     weights.forEach(checkRow);
@@ -79,23 +112,28 @@ export function exactEpsilon(weights) {
   })));
 }
 
-/** The epsilon shown is the exact one rounded up to 4 decimals, neither less nor more. */
+/** The exact epsilon is shown rounded up to 4 decimals, neither less nor more. */
 export function checkShown(shown, exact) {
   const honest = [exact - FLOAT_NOISE, exact + FLOAT_NOISE].some((value) => Math.ceil(value * 1e4) / 1e4 === shown);
-  refuseUnless(honest, 'epsilon', `${shown} is shown where the weights give ${exact}`);
+  refuseUnless(honest, 'epsilon', `${shown} is not ${exact}`);
 }
 
-/** Each count is the whole number of people nearest to what the weights give. */
+/** Of 100 guesses which of two people sent something, so many are right at most. */
+export const guesses = (epsilon) => Math.ceil(100 / (1 + Math.exp(-epsilon)));
+
+/** Rows share the people out, to the nearest; three or more counts may miss it by one to add up. */
 function checkOdds(odds, weights) {
   const { people, counts } = odds ?? {};
   // Up to 2^20 people the products below are exact.
   const sound = Number.isInteger(people) && people > 0 && people <= 2 ** 20 && counts?.length === weights.length
-    && weights.every((row, truth) => counts[truth]?.length === row.length && row.every((weight, report) => (
-      Number.isSafeInteger(counts[truth][report])
-      && Math.abs(counts[truth][report] * WHOLE - people * weight) <= WHOLE / 2)));
-  refuseUnless(sound, 'odds', 'counts do not follow from the weights');
+    && weights.every((row, truth) => (
+      counts[truth]?.length === row.length && counts[truth].reduce((sum, count) => sum + count, 0) === people
+      && row.every((weight, report) => (
+        Number.isInteger(counts[truth][report])
+        && Math.abs(counts[truth][report] * WHOLE - people * weight) <= (row.length > 2 ? WHOLE - 1 : WHOLE / 2)))));
+  refuseUnless(sound, 'odds', 'counts differ from weights');
 }
 
-function refuseUnless(condition, check, detail) {
+export function refuseUnless(condition, check, detail) {
   if (!condition) throw new Refusal(check, detail);
 }

@@ -1,5 +1,4 @@
-// Chance. Coins come from the platform's cryptographic source and are compared as integers.
-// No source, no coin: it throws, it never falls back to something weaker.
+// Chance. Coins come from the platform's cryptographic source, or it throws, and are compared as integers.
 
 const WHOLE = 2 ** 32; // every row of a design sums to this
 const MOST_AT_ONCE = 16384; // getRandomValues refuses more than 65,536 bytes

@@ -1,7 +1,6 @@
-// One body, the same bytes at every attempt, kept on this device until it has arrived.
-// It holds an id, a version and reports. Truths and coins never come here.
+// One body, the same bytes at every attempt, kept on this device until it has arrived. Truths and coins never come here.
 
-/** A refusal in the server's words, or status 0 for no connection; `again` when another attempt may help. */
+/** A refusal in the server's words, or status 0 for no connection; `again` if another attempt may help. */
 export class SendError extends Error {
   constructor({ status, field = '', message = '' }) {
     super(message);
@@ -9,12 +8,13 @@ export class SendError extends Error {
   }
 }
 
-/** The text that is posted; it is also the text that is shown. */
-export function writeBody(id, version, reports) {
-  return `{\n  "id": "${id}",\n  "version": "${version}",\n  "reports": [${reports.join(', ')}]\n}`;
+/** The text that is posted and shown. Numbers take the room of the largest: the length says nothing. */
+export function writeBody(id, version, reports, largest) {
+  const padded = reports.map((report, byte) => `${report}`.padStart(`${largest[byte]}`.length));
+  return `{\n  "id": "${id}",\n  "version": "${version}",\n  "reports": [${padded.join(', ')}]\n}`;
 }
 
-/** Post `body` until it is acknowledged; throws a SendError when refused, or after `attempts`. Times in ms. */
+/** Posts until it is acknowledged, refused or tried `attempts` times. Times in ms. */
 export async function send(url, body, { language, attempts = 6, pause = 500, longest = 8000, patience = 20000, onRetry } = {}) {
   for (let attempt = 1; ; attempt += 1) {
     const outcome = await post(url, body, language, patience);
@@ -22,7 +22,7 @@ export async function send(url, body, { language, attempts = 6, pause = 500, lon
     const error = new SendError(outcome);
     if (!error.again || attempt === attempts) throw error;
     onRetry?.(attempt);
-    // Between half and the whole of a growing pause. Math.random knows nothing of the answers.
+    // Math.random knows nothing of the answers.
     const wait = Math.min(longest, pause * 2 ** (attempt - 1)) * (1 + Math.random()) / 2;
     await new Promise((resume) => setTimeout(resume, wait));
   }
@@ -35,11 +35,11 @@ async function post(url, body, language, patience) {
   try {
     const answer = await fetch(url, {
       method: 'POST', body, headers, signal: stop.signal, credentials: 'omit', referrerPolicy: 'no-referrer', cache: 'no-store',
-      redirect: 'error', // followed, it would fetch another page, and its success would pass for ours
+      redirect: 'error', // another page's success would pass for ours
     });
-    // A page of a gateway in between says nothing about what is stored; our server speaks JSON.
+    // A gateway's page says nothing about what is stored; our server speaks JSON.
     if (!answer.headers.get('content-type')?.startsWith('application/json')) return { status: 0 };
-    // The status decides: a success whose body is lost is a success.
+    // A success whose body is lost is a success.
     const content = answer.ok ? null : await answer.json().catch(() => null);
     return { ...content?.error, status: answer.status };
   } catch {
@@ -51,7 +51,6 @@ async function post(url, body, language, patience) {
 
 const key = (slug) => `moneda:${slug}`;
 
-/** {pending: body}, {sent: version} or {}. */
 export function recall(slug) {
   const text = withStorage((storage) => storage.getItem(key(slug)));
   try {
@@ -68,7 +67,7 @@ export const keep = (slug, body) => withStorage((storage) => storage.setItem(key
 export const markSent = (slug, version) => keep(slug, JSON.stringify({ sent: version }));
 export const erase = (slug) => withStorage((storage) => storage.removeItem(key(slug)));
 
-/** A private window may forbid storage: then nothing is remembered, and the survey goes on. */
+/** Where storage is forbidden, nothing is remembered, and the survey goes on. */
 function withStorage(use) {
   try {
     return use(localStorage);

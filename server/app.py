@@ -10,13 +10,13 @@ from flask_babel import Babel, get_locale, gettext
 from jinja2 import StrictUndefined
 from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 
-from server import __version__, assets, reports, security
+from server import __version__, assets, compression, security
 from server.config import Config, from_environment
 from server.context import session, told
 from server.db import make_engine, open_session
 from server.formatting import filters
 from server.inputs import DEFINITION_LIMIT, InputError
-from server.views import account, manage, respond, results
+from server.views import account, editor, imports, manage, planning, respond, results, simulate
 
 LANGUAGES = {"en": "English", "es": "Español"}
 DEFAULT_LANGUAGE = "en"
@@ -30,7 +30,6 @@ def create_app(config: Config | None = None) -> Flask:
     app.config["MAX_CONTENT_LENGTH"] = app.config["MAX_FORM_MEMORY_SIZE"] = DEFINITION_LIMIT
     app.jinja_env.undefined = StrictUndefined
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
-    app.jinja_env.globals["hatches"] = reports.hatches
     app.extensions["moneda.config"] = config
     app.extensions["moneda.engine"] = make_engine(config.database_url)
     _add_languages(app)
@@ -38,7 +37,8 @@ def create_app(config: Config | None = None) -> Flask:
     _add_sessions(app)
     app.before_request(security.refuse_other_origins)
     app.after_request(security.add_headers)
-    for view in (account, manage, respond, results):
+    app.after_request(compression.compress)
+    for view in (account, editor, imports, manage, planning, respond, results, simulate):
         app.register_blueprint(view.blueprint)
     # No redirects by the router: they would name the host, and http, that a request claims.
     app.url_map.merge_slashes = False

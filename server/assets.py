@@ -29,7 +29,7 @@ def read_assets(folder: Path = CLIENT) -> Assets:
     together = hashlib.sha256()
     integrity = {}
     for name, content in contents.items():
-        digest = hashlib.sha384(content).digest()
+        digest = hashlib.sha256(content).digest()
         together.update(name.encode() + digest)
-        integrity[name] = f"sha384-{b64encode(digest).decode()}"
-    return Assets(contents, together.hexdigest()[:16], integrity)
+        integrity[name] = f"sha256-{b64encode(digest).decode()}"
+    return Assets(contents, together.hexdigest()[:8], integrity)

@@ -11,16 +11,50 @@ from server.inputs import N_, Problem
 
 _NAMES = {
     "body": N_("What was sent"),
+    "budget": N_("Budget for one respondent"),
+    "draft": N_("The draft"),
+    "file": N_("File"),
     "gamma": N_("Privacy and sample size"),
     "introduction": N_("Introduction"),
     "language": N_("Language of your texts"),
+    "plan.margin": N_("Margin you want"),
+    "plan.respondents": N_("Respondents you plan for"),
     "questions": N_("Questions"),
     "state": N_("State of the survey"),
     "survey": N_("Survey"),
+    "template": N_("Template"),
     "title": N_("Title"),
     "version": N_("Version"),
 }
-_QUESTION = re.compile(r"questions\[(\d+)\](\.text|\.design(\.gamma)?)?")
+_QUESTION = re.compile(r"questions\[(\d{1,9})\](?:\.(.+))?")
+_OPTION = re.compile(r"options\[(\d{1,9})\](\.name)?.*")
+_PARTS = {
+    "body": N_("text"),
+    "control": N_("control item"),
+    "correct": N_("right answer"),
+    "cuts": N_("where ranges begin"),
+    "design": N_("design"),
+    "design.epsilon": N_("strength"),
+    "design.gamma": N_("strength"),
+    "design.if_no": N_("deck for No"),
+    "design.if_yes": N_("deck for Yes"),
+    "design.innocuous": N_("harmless question"),
+    "design.prevalence": N_("share of Yes to the harmless question"),
+    "design.truth": N_("share of true answers"),
+    "design.yes": N_("share of forced Yes"),
+    "feedback": N_("what is said afterwards"),
+    "high": N_("highest number"),
+    "kind": N_("kind"),
+    "low": N_("lowest number"),
+    "name": N_("name for exports"),
+    "options": N_("answers"),
+    "otherwise": N_("answer of people who are not asked"),
+    "prefer_not_to_say": N_("“prefer not to say”"),
+    "show_if": N_("condition"),
+    "step": N_("step"),
+    "text": N_("wording"),
+    "unit": N_("unit"),
+}
 
 
 def config() -> Config:
@@ -43,6 +77,21 @@ def told(problem: Problem) -> tuple[str, str]:
     message = gettext(problem.template, **problem.values)
     question = _QUESTION.fullmatch(problem.field)
     if question is not None:
-        return gettext("Question %(number)d", number=int(question[1]) + 1), message
+        said = gettext("Question %(number)d", number=int(question[1]) + 1)
+        part = _part(question[2] or "")
+        return (gettext("%(whole)s, %(part)s", whole=said, part=part) if part else said), message
     name = _NAMES.get(problem.field)
     return gettext(name) if name else problem.field, message
+
+
+def _part(path: str) -> str:
+    """What a part of a question is called; one that has no name of its own is called as the whole it is in."""
+    option = _OPTION.fullmatch(path)
+    if option is not None:
+        number = int(option[1]) + 1
+        if option[2]:
+            return gettext("name of option %(number)d for exports", number=number)
+        return gettext("option %(number)d", number=number)
+    while path and path not in _PARTS:
+        path = path[: max(path.rfind("."), path.rfind("["), 0)]
+    return gettext(_PARTS[path]) if path else ""

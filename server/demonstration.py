@@ -7,12 +7,26 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from server import surveys
+from server.definitions import Definition
 from server.inputs import parse_definition
 from server.models import Researcher, Survey
 
-RESPONDENTS = 2_000
-SHARES = {"copied": 0.32, "paid": 0.06, "impersonated": 0.01}
-"""Assumed true shares of the simulated respondents; made up."""
+RESPONDENTS = 4_000
+SHARES = {
+    "copied": 0.32,
+    "paid": 0.06,
+    "impersonated": 0.01,
+    "aid.nothing": 0.66,
+    "aid.notes": 0.2,
+    "aid.person": 0.09,
+    "aid.prefer_not_to_say": 0.05,
+    "serious.not_at_all": 0.12,
+    "serious.little": 0.26,
+    "serious.rather": 0.38,
+    "serious.very": 0.24,
+}
+MEANS = {"times": 1.4}
+"""With `SHARES`, what is assumed of the simulated respondents; made up."""
 
 _DEFINITION = Path(__file__).parent / "schemas" / "demonstration.json"
 
@@ -22,9 +36,13 @@ def find(session: Session) -> Survey | None:
     return session.scalars(sa.select(Survey).where(Survey.simulated).order_by(Survey.id).limit(1)).first()
 
 
+def definition() -> Definition:
+    """The demonstration survey."""
+    return parse_definition(json.loads(_DEFINITION.read_text("utf-8")))
+
+
 def create(session: Session, owner: Researcher) -> Survey:
     """Publish the demonstration survey; it has no respondents yet."""
-    definition = parse_definition(json.loads(_DEFINITION.read_text("utf-8")))
-    survey = surveys.create(session, owner, definition, simulated=True)
+    survey = surveys.create(session, owner, definition(), simulated=True)
     surveys.publish(session, survey)
     return survey

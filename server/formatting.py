@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from datetime import date
+from decimal import ROUND_CEILING, Decimal
 
 from babel.dates import format_date
 from babel.numbers import format_decimal
@@ -30,6 +31,28 @@ def decimal(number: float, locale: str) -> str:
     return format_decimal(number, "0.0##", locale)
 
 
+def number(value: float, locale: str) -> str:
+    """0.125 -> "0.125", 1990 -> "1990": a number of a question's grid, with its own decimals."""
+    return format_decimal(value, "#,##0.##########" if abs(value) >= 10_000 else "0.##########", locale)
+
+
+def measure(value: float | None, locale: str, width: float) -> str:
+    """An estimated number, with as many decimals as a percentage where its range is `width` wide."""
+    if value is None or not math.isfinite(value):
+        return "–"
+    decimals = min(max(3 - math.floor(math.log10(width)), 0), 10)
+    return format_decimal(
+        round(value, decimals) + 0.0, "#,##0" + "." * bool(decimals) + "0" * decimals, locale
+    )
+
+
+def margin(value: float, locale: str) -> str:
+    """0.0512 -> "0.0512", 11.234 -> "11.3": three digits, rounded up, so that no margin looks narrower."""
+    exact = Decimal(f"{value:.9g}")  # 100 times 0.07 is 7, and not a little more
+    rounded = exact.quantize(Decimal(1).scaleb(exact.adjusted() - 2), ROUND_CEILING) if exact else exact
+    return number(float(rounded), locale)
+
+
 def epsilon(value: float, locale: str) -> str:
     """A privacy loss with two decimals, rounded up."""
     return format_decimal(round_up(value, 2), "0.00", locale)
@@ -48,8 +71,18 @@ def day(value: date, locale: str) -> str:
 
 def filters(locale: Callable[[], str]) -> dict[str, Callable[..., str]]:
     """The functions above as template filters for the language that `locale` names."""
-    functions: tuple[Callable[..., str], ...] = (percent, integer, decimal, epsilon, p_value, day)
+    functions: tuple[Callable[..., str], ...] = (
+        percent,
+        integer,
+        decimal,
+        number,
+        measure,
+        margin,
+        epsilon,
+        p_value,
+        day,
+    )
     return {
-        function.__name__: lambda value, function=function: function(value, locale())
+        function.__name__: lambda value, *more, function=function: function(value, locale(), *more)
         for function in functions
     }

@@ -61,12 +61,13 @@ class SignIn(Base):
 
 
 class Survey(Base):
-    """A survey: its draft, which may change, and whether it takes responses."""
+    """A survey: which of its drafts stands now, and whether it takes responses."""
 
     __tablename__ = "surveys"
     __table_args__ = (
         sa.UniqueConstraint("slug"),
         sa.CheckConstraint("state IN ('draft', 'open', 'closed')", name="state_is_known"),
+        sa.CheckConstraint("draft_number >= 1", name="draft_number_is_positive"),
     )
 
     id: Mapped[int] = mapped_column(primary_key=True)
@@ -74,8 +75,8 @@ class Survey(Base):
     owner_id: Mapped[int] = mapped_column(sa.ForeignKey(Researcher.id), index=True)
     state: Mapped[str] = mapped_column(sa.String(8), default=State.DRAFT)
     simulated: Mapped[bool] = mapped_column(default=False)
-    draft: Mapped[bytes] = mapped_column(sa.LargeBinary)
     created_on: Mapped[date]
+    draft_number: Mapped[int] = mapped_column(default=1, server_default=sa.text("1"))
 
     versions: Mapped[list["SurveyVersion"]] = relationship(
         order_by="SurveyVersion.number", back_populates="survey"
@@ -85,6 +86,22 @@ class Survey(Base):
     def current(self) -> "SurveyVersion | None":
         """The newest published version."""
         return self.versions[-1] if self.versions else None
+
+
+class Draft(Base):
+    """A state of a survey's draft: any document that the editor makes, finished or not.
+
+    Numbers grow and are never given twice, so that one names the same words for good.
+    """
+
+    __tablename__ = "drafts"
+    __table_args__ = (sa.CheckConstraint("number >= 1", name="number_is_positive"),)
+
+    survey_id: Mapped[int] = mapped_column(
+        sa.ForeignKey(Survey.id, ondelete="CASCADE"), primary_key=True, autoincrement=False
+    )
+    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    document: Mapped[bytes] = mapped_column(sa.LargeBinary)
 
 
 class SurveyVersion(Base):

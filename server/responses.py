@@ -17,6 +17,31 @@ from sqlalchemy.orm import Session
 from server.inputs import N_, Submission, parse_submission, refuse
 from server.models import Response, State, Survey, SurveyVersion
 
+_TABLE = Response.metadata.tables[Response.__tablename__]
+# Written once: building these takes longer than running them.
+_CURRENT = (
+    sa.select(SurveyVersion.id, SurveyVersion.sha256, SurveyVersion.reports, Survey.state)
+    .join(Survey, SurveyVersion.survey_id == Survey.id)
+    .where(Survey.slug == sa.bindparam("slug"))
+    .order_by(SurveyVersion.number.desc())
+    .limit(1)
+    # On PostgreSQL, closing waits for responses on their way in: nothing arrives after it.
+    .with_for_update(read=True, of=Survey)
+)
+_STORED = (
+    sa.select(Response.reports, SurveyVersion.sha256, Survey.slug)
+    .join(SurveyVersion, Response.version_id == SurveyVersion.id)
+    .join(Survey, SurveyVersion.survey_id == Survey.id)
+    .where(Response.id == sa.bindparam("id"))
+)
+_INSERTS = {
+    name: insert(_TABLE)
+    .values({c: sa.bindparam(c) for c in ("id", "version_id", "reports", "day")})
+    .on_conflict_do_nothing(index_elements=[_TABLE.c.id])
+    .returning(_TABLE.c.id)
+    for name, insert in (("sqlite", sqlite.insert), ("postgresql", postgresql.insert))
+}
+
 Tally = Mapping[bytes, int]
 """Distinct report strings and how often each occurs."""
 
@@ -67,13 +92,7 @@ def accept(connection: sa.Connection, slug: str, body: bytes, day: date) -> Acce
         )
     _check_reports(submission.reports, version.reports)
     row = {"id": submission.id, "version_id": version.id, "reports": submission.reports, "day": day}
-    insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
-    inserted = connection.execute(
-        insert(Response)
-        .values(row)
-        .on_conflict_do_nothing(index_elements=[Response.id])
-        .returning(Response.id)
-    )
+    inserted = connection.execute(_INSERTS[connection.dialect.name], row)
     if inserted.first() is not None:
         return Acceptance.STORED
     # On PostgreSQL the same id may have been committed since it was looked for.
@@ -112,15 +131,7 @@ def _version(connection: sa.Connection, slug: str) -> sa.Row[int, str, bytes, st
     """The current version of the survey behind a link, with the survey's state."""
     if not slug.isascii() or "\x00" in slug:  # a database takes the very question for an error
         raise refuse(404, "survey", N_("is not known; check the link"))
-    row = connection.execute(
-        sa.select(SurveyVersion.id, SurveyVersion.sha256, SurveyVersion.reports, Survey.state)
-        .join(Survey, SurveyVersion.survey_id == Survey.id)
-        .where(Survey.slug == slug)
-        .order_by(SurveyVersion.number.desc())
-        .limit(1)
-        # On PostgreSQL, closing waits for responses on their way in: nothing arrives after it.
-        .with_for_update(read=True, of=Survey)
-    ).first()
+    row = connection.execute(_CURRENT, {"slug": slug}).first()
     if row is None:
         raise refuse(404, "survey", N_("is not known; check the link"))
     return row
@@ -128,12 +139,7 @@ def _version(connection: sa.Connection, slug: str) -> sa.Row[int, str, bytes, st
 
 def _known(connection: sa.Connection, slug: str, submission: Submission) -> Acceptance | None:
     """Whether this very response is stored already; an error if its id is, with other content."""
-    row = connection.execute(
-        sa.select(Response.reports, SurveyVersion.sha256, Survey.slug)
-        .join(SurveyVersion, Response.version_id == SurveyVersion.id)
-        .join(Survey, SurveyVersion.survey_id == Survey.id)
-        .where(Response.id == submission.id)
-    ).first()
+    row = connection.execute(_STORED, {"id": submission.id}).first()
     if row is None:
         return None
     if tuple(row) != (submission.reports, submission.version, slug):

@@ -4,8 +4,12 @@
 scripts, style, images and requests. No inline code or style is admitted anywhere, so an
 injected text can at worst be seen. Every script and style sheet carries its hash
 (Subresource Integrity), so that the files a page runs are the files that were published.
-No address is ever sent as a referrer, no page may be framed, and nothing under `/s/` or
-`/manage` is kept by a cache.
+No address is ever sent as a referrer, and nothing under `/s/` or `/manage` is kept by a cache.
+
+*Frames.* No page may be framed, but for the researcher's preview of a draft, which this
+site's own editor shows beside it: it takes no answer, changes nothing and links to nothing
+that does, so that a click on it, even a stolen one, has no effect. Only the editor may hold
+a frame, and only one of this site.
 
 *Forms.* A request that changes something must come from this site. Browsers say where a
 request comes from in `Sec-Fetch-Site`, which no page can forge; where it is missing (an
@@ -35,6 +39,11 @@ from server.models import Researcher
 COOKIE = "moneda_sign_in"
 COOKIE_PATH = "/manage"
 
+FRAMED = {"manage.preview"}
+"""Pages that the editor shows in a frame."""
+FRAMING = {"editor.new", "editor.create", "editor.edit", "editor.save"}
+"""Pages that hold the frame."""
+
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -47,10 +56,15 @@ _SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
 
 def add_headers(response: Response) -> Response:
     """The same headers on every answer; a page may set a stricter cache rule, never a laxer policy."""
-    response.headers["Content-Security-Policy"] = CONTENT_SECURITY_POLICY
+    policy = CONTENT_SECURITY_POLICY
+    if request.endpoint in FRAMED:
+        policy = policy.replace("frame-ancestors 'none'", "frame-ancestors 'self'")
+    elif request.endpoint in FRAMING:
+        policy += "; frame-src 'self'"
+    response.headers["Content-Security-Policy"] = policy
     response.headers["Referrer-Policy"] = "no-referrer"
     response.headers["X-Content-Type-Options"] = "nosniff"
-    response.headers["X-Frame-Options"] = "DENY"
+    response.headers["X-Frame-Options"] = "SAMEORIGIN" if request.endpoint in FRAMED else "DENY"
     response.headers["Cross-Origin-Opener-Policy"] = "same-origin"
     response.headers["Cross-Origin-Resource-Policy"] = "same-origin"
     response.headers["Permissions-Policy"] = "camera=(), geolocation=(), microphone=(), browsing-topics=()"

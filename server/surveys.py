@@ -1,17 +1,26 @@
 """Queries and writes on surveys. Functions take a Session and never commit."""
 
 import json
+import math
 import secrets
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from server.definitions import Definition, version_of
+from server.definitions import Definition, Question, version_of
+from server.drafts import begin_draft
+from server.drafts import draft as draft
+from server.drafts import draft_document as draft_document
+from server.drafts import redo as redo
+from server.drafts import save_draft as save_draft
+from server.drafts import undo as undo
 from server.inputs import N_, parse_definition, refuse, shown
 from server.models import Researcher, State, Survey, SurveyVersion
+from server.privacy.designs import Design, round_up
 
 # No vowels and no look-alikes: a slug can be read out and spells nothing.
 _SLUG_ALPHABET = "23456789bcdfghjkmnpqrstvwxz"
@@ -23,17 +32,25 @@ def today() -> date:
     return datetime.now(UTC).date()
 
 
-def create(session: Session, owner: Researcher, definition: Definition, *, simulated: bool = False) -> Survey:
-    """A new draft."""
+def create(
+    session: Session,
+    owner: Researcher,
+    definition: Definition | Mapping[str, Any],
+    *,
+    simulated: bool = False,
+) -> Survey:
+    """A new draft; a document may still be unfinished."""
     survey = Survey(
         slug="".join(secrets.choice(_SLUG_ALPHABET) for _ in range(_SLUG_LENGTH)),
         owner_id=owner.id,
+        state=State.DRAFT,
         simulated=simulated,
-        draft=_stored(definition),
         created_on=today(),
+        draft_number=1,
     )
     session.add(survey)
     session.flush()
+    begin_draft(session, survey, definition.as_json() if isinstance(definition, Definition) else definition)
     return survey
 
 
@@ -64,26 +81,18 @@ def find_own(session: Session, owner: Researcher, slug: str) -> Survey:
     return survey
 
 
-def draft(survey: Survey) -> Definition:
-    """The definition as it stands now."""
-    return parse_definition(json.loads(survey.draft))
-
-
-def save_draft(survey: Survey, definition: Definition) -> None:
-    """Replace the draft; published versions stay as they are."""
-    survey.draft = _stored(definition)
-
-
-def publish(session: Session, survey: Survey) -> SurveyVersion:
+def publish(session: Session, survey: Survey, looked_at: str | None = None) -> SurveyVersion:
     """Freeze the draft as the next version and open the survey.
 
-    Publishing an unchanged draft again gives the version that it already is.
+    Publishing an unchanged draft again gives the version that it already is. `looked_at` is
+    the SHA-256 of the draft that the researcher saw and means.
 
     Raises
     ------
     InputError
-        If the survey is closed, or a question that was published before would lose
-        privacy: people who see it again were promised at least as much.
+        If the survey is closed, the draft unfinished or another one than `looked_at`, or a
+        question that was published before would lose privacy: people who see it again were
+        promised at least as much.
     """
     # The button pressed twice: the second waits here, and finds the version that the first made.
     session.flush()  # refreshing forgets what was not written yet
@@ -92,6 +101,8 @@ def publish(session: Session, survey: Survey) -> SurveyVersion:
         raise refuse(409, "state", N_("must not be closed; a closed survey is not published again"))
     definition = draft(survey)
     published = definition.published()
+    if looked_at is not None and looked_at != version_of(published):
+        raise refuse(409, "draft", N_("was changed in another window or by somebody else meanwhile"))
     for version in survey.versions:
         _refuse_weaker(definition, version)
     current = survey.current
@@ -151,31 +162,35 @@ def published_version(survey: Survey, number: int | str | None) -> SurveyVersion
 
 
 def definition_of(version: SurveyVersion) -> Definition:
-    """The definition that a published version froze."""
+    """The definition that a published version froze, with the very designs that it wrote out."""
     document: dict[str, Any] = json.loads(version.published)
     del document["epsilon"]
-    for question in document["questions"]:
-        del question["designs"]
-    return parse_definition(document)
-
-
-def _stored(definition: Definition) -> bytes:
-    return json.dumps(definition.as_json(), ensure_ascii=False).encode()
+    written: dict[str, tuple[Design, ...]] = {}
+    for entry in document["questions"]:
+        if "designs" in entry:
+            written[entry["name"]] = tuple(Design(design["weights"]) for design in entry.pop("designs"))
+        entry.pop("epsilon", None)
+    definition = parse_definition(document)
+    return replace(
+        definition,
+        entries=tuple(
+            replace(entry, written=written[entry.name]) if isinstance(entry, Question) else entry
+            for entry in definition.entries
+        ),
+    )
 
 
 def _refuse_weaker(definition: Definition, version: SurveyVersion) -> None:
     # Known again by its name or by its wording: a new name does not make the same question another one.
     promised: dict[tuple[str, str], float] = {}
-    for question in json.loads(version.published)["questions"]:
-        epsilon = sum(design["epsilon"] for design in question["designs"])
+    for question in definition_of(version).questions:
         for known in _identities(question):
-            promised[known] = min(epsilon, promised.get(known, epsilon))
-    for index, question in enumerate(json.loads(definition.published())["questions"]):
-        epsilon = sum(design["epsilon"] for design in question["designs"])
-        limit = min(
-            (promised[known] for known in _identities(question) if known in promised), default=epsilon
-        )
-        if epsilon > limit:
+            promised[known] = min(round_up(question.epsilon), promised.get(known, math.inf))
+    for index, entry in enumerate(definition.entries):
+        if not isinstance(entry, Question):
+            continue
+        limit = min((promised[known] for known in _identities(entry) if known in promised), default=math.inf)
+        if round_up(entry.epsilon) > limit:
             raise refuse(
                 409,
                 f"questions[{index}].design",
@@ -183,9 +198,9 @@ def _refuse_weaker(definition: Definition, version: SurveyVersion) -> None:
                     "must give at least the privacy published before: epsilon at most %(limit)s; it is %(value)s"
                 ),
                 limit=limit,
-                value=epsilon,
+                value=round_up(entry.epsilon),
             )
 
 
-def _identities(question: Mapping[str, Any]) -> tuple[tuple[str, str], tuple[str, str]]:
-    return ("name", question["name"]), ("text", " ".join(question["text"].split()).casefold())
+def _identities(question: Question) -> tuple[tuple[str, str], tuple[str, str]]:
+    return ("name", question.name), ("text", " ".join(question.text.split()).casefold())

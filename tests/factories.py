@@ -74,6 +74,12 @@ def draft(database_url: str, document: Mapping[str, object], owner: str | None =
         return surveys.create(session, _researcher(session, owner), parse_definition(document)).slug
 
 
+def unfinished(database_url: str, document: Mapping[str, object]) -> str:
+    """Keep a document that is no definition yet as a draft; its slug."""
+    with writing(database_url) as session:
+        return surveys.create(session, _researcher(session, None), document).slug
+
+
 def publish(database_url: str, document: Mapping[str, object] | None = None, slug: str = "") -> Published:
     """Publish a definition as a new survey, or as the next version of the survey `slug`."""
     document = document or definition()
@@ -86,7 +92,7 @@ def publish(database_url: str, document: Mapping[str, object] | None = None, slu
 def save(database_url: str, slug: str, document: Mapping[str, object]) -> None:
     """Change the draft of a survey."""
     with writing(database_url) as session:
-        surveys.save_draft(_found(session, slug), parse_definition(document))
+        surveys.save_draft(session, _found(session, slug), parse_definition(document).as_json())
 
 
 def close(database_url: str, slug: str) -> None:

@@ -67,14 +67,13 @@ def test_endless_list_of_mistakes_is_cut() -> None:
 def test_endless_form_is_refused(signed_in: FlaskClient, database_url: str) -> None:
     before = factories.dump(database_url)
 
-    answer = signed_in.post(
-        "/manage/surveys/new",
-        data={"title": "T", "gamma": "0.25", "name": [""] * 20_000, "text": [""] * 20_000},
-    )
+    for field, most in (("questions[{}].text", 100), ("questions[0].options[{}].text", 50)):
+        form = {field.format(number): "" for number in range(9_999)}
+        answer = signed_in.post("/manage/surveys/new", data=form)
 
-    assert answer.status_code == 422
-    assert "100" in answer.text
-    assert len(answer.data) < 10_000
+        assert answer.status_code == 422
+        assert f"at most {most} entries; it has 9999" in answer.text
+        assert len(answer.data) < 10_000
     assert factories.dump(database_url) == before
 
 

@@ -10,7 +10,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from server.cli import main
-from tests import factories
+from server.simulation import REHEARSAL_LIMIT
+from tests import factories, kinds
 from tests.conftest import NewDatabase
 from tests.factories import dump, moneda
 
@@ -92,7 +93,7 @@ def test_simulated_respondents_mark_the_survey(url: str) -> None:
     report = _json(url, "report", slug)
     assert (report["n"], report["simulated"]) == (400, True)
     # Reported "yes" with probability 3/4 and 2/5; six standard deviations: a false alarm in 10^9 each.
-    (first, second) = (question["counts"][1] for question in report["questions"])
+    first, second = (question["counts"][1] for question in report["questions"])
     assert abs(first - 300) < 52
     assert abs(second - 160) < 59
 
@@ -112,6 +113,31 @@ def test_simulation_never_mixes_with_responses_of_people(url: str) -> None:
     assert dump(url) == before
 
 
+def test_every_kind_is_simulated_with_shares_and_means(url: str) -> None:
+    slug = _json(url, "survey", "import", "-", text=json.dumps(kinds.document()))["survey"]
+    before = dump(url)
+    assumed = ("--share", "party.red=1", "--share", "paid=0.4", "--mean", "cups=30", "--respondents", "300")
+
+    dry = _run(url, "simulate", slug, *assumed, "--dry-run").stdout
+
+    # Made-up people are drawn at random; that everybody chose red, or entered 30, is not.
+    lines = {tuple(line.split()[:2]): line for line in dry.splitlines()}
+    assert "1.0000" in lines["party", "red"].split()
+    assert "30.0000" in lines["cups", "(mean)"].split()
+    assert "These respondents are simulated." in dry
+    report = _json(url, "simulate", slug, *assumed, "--dry-run")
+    assert (report["n"], report["simulated"]) == (300, True)
+    assert dump(url) == before
+
+    _json(url, "survey", "publish", slug)
+    assert _json(url, "simulate", slug, *assumed)["simulated_respondents"] == 300
+    table = _run(url, "report", slug).stdout
+    names = [line.split()[:2] for line in table.splitlines()[1:]]
+    assert ["city", "madrid"] in names
+    assert ["mugs", "(mean)"] in names
+    assert ["coin", "no"] not in names
+
+
 @pytest.mark.parametrize(
     ("counts", "share", "error", "impossible"),
     [("600,400", 0.3, 0.030999, False), ("700,300", 0.1, 0.028997, False), ("800,200", -0.1, None, True)],
@@ -129,6 +155,108 @@ def test_estimate_needs_no_database(counts: str, share: float, error: float | No
     table = _run(NOWHERE, "estimate", "--gamma", "0.25", "--counts", counts)
     assert f"{share:.4f}" in table.stdout
     assert ("Impossible share" in table.stdout) is impossible
+
+
+@pytest.mark.parametrize(
+    ("arguments", "counts", "shares"),
+    [
+        # Keeps 1/2, else 1/6: (0.4 - 1/6) / (1/3) and so on.
+        (("--mechanism", "k_ary", "--options", "4"), "40,30,20,10", [0.7, 0.4, 0.1, -0.2]),
+        # Pr(1 | 1) = 1/2 and Pr(1 | 0) = 1/4: (0.3 - 0.25) / 0.25.
+        (("--mechanism", "unary"), "70,30", [0.8, 0.2]),
+        (("--mechanism", "coin_flip"), "60,40", [0.7, 0.3]),
+        (("--design", "[[0.75, 0.25], [0.5, 0.5]]"), "70,30", [0.8, 0.2]),
+        (("--design", f"[[{3 << 30}, {1 << 30}], [{1 << 30}, {3 << 30}]]"), "60,40", [0.7, 0.3]),
+    ],
+)
+def test_estimate_takes_any_design(arguments: tuple[str, ...], counts: str, shares: list[float]) -> None:
+    if "--mechanism" in arguments:
+        arguments += ("--epsilon", "1.0986122886681098")
+    result = _json(NOWHERE, "estimate", *arguments, "--counts", counts)
+    assert result["shares"] == pytest.approx(shares, abs=1e-7)
+    table = _run(NOWHERE, "estimate", *arguments, "--counts", counts).stdout
+    assert all(f"{share:.4f}" in table for share in shares)
+
+
+def test_estimate_takes_a_design_from_a_file_and_gives_means(tmp_path: Path) -> None:
+    file = tmp_path / "design.json"
+    file.write_text("[[0.75, 0.25], [0.25, 0.75]]")
+    asked = ("estimate", "--design", str(file), "--counts", "600,400", "--low", "0", "--high", "40")
+    # 40 times the share of high, 0.3; and its standard error, 0.030999.
+    result = _json(NOWHERE, *asked)["mean"]
+    assert result["mean"] == pytest.approx(12)
+    assert result["standard_error"] == pytest.approx(40 * 0.030999, abs=1e-4)
+    assert "12.0000" in _run(NOWHERE, *asked).stdout
+    three = (
+        "estimate",
+        "--mechanism",
+        "k_ary",
+        "--options",
+        "3",
+        "--epsilon",
+        "2",
+        "--counts",
+        "420,330,250",
+    )
+    mean = _json(NOWHERE, *three, "--low", "0", "--high", "40", "--prefer-not-to-say")["mean"]
+    assert (mean["mean"], mean["answered"]) == pytest.approx((16.648, 0.78913), abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "one of --gamma, --mechanism and --design must be given; given: none"),
+        (("--gamma", "0.2", "--design", "[]"), "must be given; given: --gamma and --design"),
+        (("--mechanism", "k_ary"), "--mechanism needs --epsilon; it is missing"),
+        (
+            ("--mechanism", "k_ary", "--options", "1", "--epsilon", "1"),
+            "options must be a whole number in [2, 256]",
+        ),
+        (("--mechanism", "k_ary", "--options", "3", "--epsilon", "1"), "counts must have shape (3,)"),
+        (("--mechanism", "kary", "--epsilon", "1"), "'kary' is not one of"),
+        (("--design", "[1, 2"), "--design must be JSON; it is not"),
+        (("--design", "[[1, 2], 3]"), "matrix must have rows of one length"),
+        (("--design", '[["a", "b"], ["c", "d"]]'), "matrix must hold numbers in [0, 1]"),
+        (("--design", "/nowhere/x.json"), "--design must be a file or JSON; '/nowhere/x.json' is neither"),
+        (("--gamma", "0.2", "--low", "1"), "--low and --high must be given together; one is missing"),
+        (("--gamma", "0.2", "--low", "1", "--high", "0"), "low and high must be finite with low < high"),
+        (
+            ("--gamma", "0.2", "--low", "0", "--high", "1", "--prefer-not-to-say"),
+            "design must have at least 3 truths",
+        ),
+    ],
+)
+def test_bad_design_is_refused(arguments: tuple[str, ...], message: str) -> None:
+    command = ["estimate", *arguments, "--counts", "60,40"]
+    result = CliRunner(env={"DATABASE_URL": NOWHERE}).invoke(main, command)
+    assert (result.exit_code, "Traceback" in result.output) == (2, False)
+    assert message in " ".join(result.stderr.split())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--share", "party.pink=0.1"), "share: must be one of coin, mirror, dice"),
+        (("--share", "party=0.1"), "it is party"),
+        (("--share", "party.red=2"), "share party.red: must be from 0 to 1; it is 2.0"),
+        (("--share", "party.red=0.7", "--share", "party.blue=0.4"), "share party: must add up to at most 1"),
+        (("--mean", "cups=-11"), "mean cups: must be from -10 to 30; it is -11.0"),
+        (("--mean", "coin=1"), "mean: must be one of cups, mugs, bins; it is coin"),
+        (("--mean", "cups"), "mean must be NAME=NUMBER; it is 'cups'"),
+        (
+            ("--dry-run", "--respondents", str(REHEARSAL_LIMIT + 1)),
+            f"respondents: must be from 1 to {REHEARSAL_LIMIT}; it is {REHEARSAL_LIMIT + 1}",
+        ),
+    ],
+)
+def test_bad_assumption_is_refused(arguments: tuple[str, ...], message: str, url: str) -> None:
+    slug = _json(url, "survey", "import", "-", text=json.dumps(kinds.document()))["survey"]
+    _json(url, "survey", "publish", slug)
+    before = dump(url)
+    result = CliRunner(env={"DATABASE_URL": url}).invoke(main, ["simulate", slug, *arguments])
+    assert (result.exit_code, "Traceback" in result.output) == (2, False)
+    assert message in " ".join(result.stderr.split())
+    assert dump(url) == before
 
 
 def test_estimate_from_one_report_has_no_standard_error() -> None:
@@ -152,7 +280,7 @@ def test_report_is_the_same_in_a_file_and_on_standard_output(kind: str, url: str
     if kind in ("csv", "responses", "codebook"):
         assert (
             len(list(csv.reader(io.StringIO(printed.stdout))))
-            == {"csv": 5, "responses": 21, "codebook": 5}[kind]
+            == {"csv": 5, "responses": 21, "codebook": 9}[kind]
         )
 
 
@@ -164,7 +292,7 @@ def test_report_table_and_languages(url: str) -> None:
     _json(url, "simulate", slug, "--respondents", "5")
 
     table = _run(url, "report", slug).stdout
-    assert table.splitlines()[1].split()[:2] == ["q1", "5"]
+    assert table.splitlines()[1].split()[:3] == ["q1", "yes", "5"]
     assert "simulated" in table
     pages = [
         _run(url, "report", slug, "--format", "html", "--language", each).stdout for each in ("en", "es")

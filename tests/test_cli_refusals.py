@@ -61,13 +61,16 @@ def test_bad_number_is_refused(arguments: list[str], message: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("not JSON", "body: must be JSON; it is not from character 0 on"),
-        (b"\xff\xfe", "body: must be UTF-8; byte 0 is not"),
-        ("", "body: must be JSON; it is not from character 0 on"),
+        ("not JSON", "file: must be a survey definition (.json) or an XLSForm (.xlsx)"),
+        (b"\xff\xfe", "file: must be a survey definition (.json) or an XLSForm (.xlsx)"),
+        ("", "file: must be chosen, and must not be empty"),
+        ("{not JSON", "body: must be JSON; it is not from character 1 on"),
+        (b"{\xff\xfe", "body: must be UTF-8; byte 1 is not"),
+        (b"PK\x03\x04", "file: must be a whole .xlsx workbook"),
         ("[]", "definition: must be an object; it is []"),
         ("{}", "format: is required"),
         ("[" * 100_000, "body: must not be nested this deeply"),
-        (" " * 1_048_577, "body: must be at most 1048576 bytes; it has more"),
+        ("{" + " " * 1_048_576, "body: must be at most 1048576 bytes; it has more"),
         (factories.definition(title="x" * 10_000), "title: must have at most 200 characters; it has 10000"),
         (
             factories.definition(introduction="x" * 10_000),
@@ -89,7 +92,7 @@ def test_bad_number_is_refused(arguments: list[str], message: str) -> None:
             "questions[0].name: must start with a letter",
         ),
         (
-            _asking(factories.question("a\n")),
+            _asking(factories.question("a\nb")),
             "questions[0].name: must start with a letter",
         ),
         (

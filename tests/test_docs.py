@@ -1,19 +1,25 @@
 """The documents say what is there, all of it, and nothing that is not."""
 
+import copy
 import hashlib
 import json
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import click
 import pytest
 import rfc8785
+from babel.messages.pofile import read_po
 
+from server import demonstration, planning
 from server.cli import main
 from server.config import from_environment
 from server.definitions import version_of
 from server.inputs import InputError, parse_definition
+from server.inputs.xlsform import types, workbook
+from server.privacy.designs import round_up
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
@@ -70,17 +76,55 @@ def test_every_setting_is_documented_and_every_documented_setting_is_read() -> N
     assert named == asked
 
 
-def test_the_definition_in_the_manual_is_one() -> None:
-    example, design = (json.loads(text) for text in re.findall(r"```json\n(.*?)```", DEFINITION, re.DOTALL))
-    definition = parse_definition(example)
-    assert definition.as_json() == example
-    published = json.loads(definition.published())
+BLOCKS = [json.loads(text) for text in re.findall(r"```json\n(.*?)```", DEFINITION, re.DOTALL)]
+
+
+def whole(block: Any) -> dict[str, Any]:
+    """A whole definition around an example of the manual, which may be one entry or some."""
+    if isinstance(block, dict) and "format" in block:
+        return block
+    entries = [block] if isinstance(block, dict) else block
+    sent = {"kind": "yes_no", "text": "?", "design": {"mechanism": "coin_flip", "gamma": 0.25}}
+    example = {**BLOCKS[0], "questions": [*entries, {"name": "one_that_is_sent", **sent}]}
+    return example
+
+
+@pytest.mark.parametrize("block", [block for block in BLOCKS if "weights" not in block], ids=str)
+def test_every_example_in_the_manual_is_a_definition(block: Any) -> None:
+    document = whole(block)
+    assert parse_definition(document).as_json() == document
+
+
+def test_the_manual_has_an_example_of_every_kind_and_names_every_mechanism() -> None:
+    schema = json.loads((ROOT / "server" / "schemas" / "survey.schema.json").read_text("utf-8"))
+    kinds = set(schema["properties"]["questions"]["items"]["properties"]["kind"]["enum"])
+    shown = {
+        entry["kind"] for block in BLOCKS if "weights" not in block for entry in whole(block)["questions"]
+    }
+    assert shown == kinds
+    rules = [schema["$defs"][kind]["properties"].get("design") for kind in kinds]
+    mechanisms = {name for rule in rules if rule for name in rule["properties"]["mechanism"]["enum"]}
+    table = DEFINITION.split("## Designs")[1].split("\n## ")[0]
+    assert set(re.findall(r"^\| `([a-z_]+)`", table, re.MULTILINE)) == mechanisms
+
+
+def test_the_published_design_in_the_manual_is_the_examples() -> None:
+    (design,) = [block for block in BLOCKS if "weights" in block]
+    published = json.loads(parse_definition(BLOCKS[0]).published())
     assert published["questions"][0]["designs"] == [design]
 
 
+def test_what_the_manual_says_of_forms_is_so() -> None:
+    section = DEFINITION.split("## XLSForm")[1].split("\n## ")[0]
+    for limit in (workbook.ROWS_LIMIT, f"{workbook.CELLS_LIMIT:,}", f"{workbook.COLUMNS_LIMIT}th"):
+        assert f"{limit}" in section
+    assert f"{workbook.WORKBOOK_LIMIT >> 20} MiB ({workbook.UNPACKED_LIMIT >> 20} MiB unpacked)" in section
+    taken = {name for name in types.ALLOWED.split(", ") if name != "end_group"}
+    assert {name for name in taken if f"`{name}`" in section} == taken
+
+
 def test_the_hash_can_be_recomputed_as_the_manual_says() -> None:
-    example = json.loads(re.findall(r"```json\n(.*?)```", DEFINITION, re.DOTALL)[0])
-    published = parse_definition(example).published()
+    published = parse_definition(BLOCKS[0]).published()
     plain = json.dumps(json.loads(published), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     assert plain.encode() == published == rfc8785.dumps(json.loads(published))
     assert hashlib.sha256(plain.encode()).hexdigest() == version_of(published)
@@ -102,7 +146,7 @@ def test_limits_in_the_manual_are_the_limits(field: str, inside: Any, outside: A
     assert limit in DEFINITION
 
     def with_value(value: Any) -> dict[str, Any]:
-        document = json.loads(re.findall(r"```json\n(.*?)```", DEFINITION, re.DOTALL)[0])
+        document = copy.deepcopy(BLOCKS[0])
         question = document["questions"][0]
         place = {"title": document, "introduction": document, "gamma": question["design"]}.get(
             field, question
@@ -113,3 +157,169 @@ def test_limits_in_the_manual_are_the_limits(field: str, inside: Any, outside: A
     parse_definition(with_value(inside))
     with pytest.raises(InputError):
         parse_definition(with_value(outside))
+
+
+# --- The guides ----------------------------------------------------------------
+
+GUIDES = {"en": ROOT / "docs" / "guide.md", "es": ROOT / "docs" / "guia.md"}
+PICTURE = re.compile(r"!?\[([^\]]*)\]\(([\w./-]+\.png)\)")
+
+
+def guide(language: str) -> str:
+    return GUIDES[language].read_text("utf-8")
+
+
+@cache
+def catalogue() -> dict[str, str]:
+    """Every text of the pages in English, with the Spanish one."""
+    path = ROOT / "server" / "translations" / "es" / "LC_MESSAGES" / "messages.po"
+    with path.open("rb") as file:
+        messages = read_po(file, locale="es")
+    pairs: dict[str, str] = {}
+    for message in messages:
+        if message.pluralizable:
+            pairs |= dict(zip(message.id, message.string, strict=True))
+        elif message.id:
+            pairs[message.id] = message.string
+    return pairs
+
+
+def said(quoted: str) -> list[tuple[str, str]]:
+    """Texts of the pages that may read like this, in both languages; what they leave open is open."""
+    return [
+        (english, spanish)
+        for english, spanish in catalogue().items()
+        if len(re.findall(r"[^\W\d_]", re.sub(r"%\(\w+\)[sd]|{\w+}", "", english))) > 2
+        and reads(english, quoted)
+    ]
+
+
+def reads(text: str, quoted: str) -> bool:
+    parts = re.split(r"(%\(\w+\)[sd]|{\w+})", text.replace("%%", "%").replace("\N{NO-BREAK SPACE}", " "))
+    pattern = "".join(".+" if place % 2 else re.escape(part) for place, part in enumerate(parts))
+    return re.fullmatch(pattern, quoted) is not None
+
+
+def quotes(language: str) -> list[str]:
+    return re.findall(r"\*\*([^*]+)\*\*", guide(language))
+
+
+def test_every_picture_exists_is_described_and_is_shown_somewhere() -> None:
+    shown = set()
+    for path in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
+        for description, name in PICTURE.findall(path.read_text("utf-8")):
+            assert description.strip(), name
+            shown.add((path.parent / name).resolve())
+    assert shown == {path.resolve() for path in (ROOT / "docs" / "images").iterdir()}
+
+
+def test_what_the_guides_quote_is_on_the_pages_in_their_language() -> None:
+    english, spanish = quotes("en"), quotes("es")
+    assert len(english) == len(spanish) > 50
+    for ours, theirs in zip(english, spanish, strict=True):
+        assert said(ours), f"{ours!r} is on no page"
+        found = [text for _, text in said(ours)]
+        assert any(reads(text, theirs) for text in found), f"{theirs!r} should read like {found}"
+
+
+def test_a_quote_that_is_on_no_page_is_noticed() -> None:
+    assert said("Publish version 1")
+    assert not said("Publish version")
+    assert not said("Send it all")
+
+
+def test_the_guides_have_the_same_parts_and_lead_where_they_say() -> None:
+    shapes = []
+    for language, path in GUIDES.items():
+        text = guide(language)
+        headings = re.findall(r"^(#+) (.+)$", text, re.MULTILINE)
+        anchors = {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for _, title in headings}
+        assert set(re.findall(r"\]\(#([^)]+)\)", text)) <= anchors
+        links = re.findall(r"\]\(([^)#]+)(?:#[\w-]+)?\)", text)
+        assert [link for link in links if not (path.parent / link).exists()] == []
+        pictures = [name.replace("guia-", "guide-") for _, name in PICTURE.findall(text)]
+        assert all(path.stem in name for _, name in PICTURE.findall(text))
+        marks = re.findall(r"^ *([-|>]|\d+\.|#+) ", text, re.MULTILINE)
+        shapes.append(([level for level, _ in headings], pictures, marks))
+    assert shapes[0] == shapes[1]
+
+
+def rows(language: str, beginning: str) -> list[list[float]]:
+    """The numbers of the guide's table that begins like this, a list for each row; words are left out."""
+    table = guide(language).split(f"\n| {beginning} |")[1].split("\n\n")[0].splitlines()[2:]
+    thousands, point = (",", ".") if language == "en" else (".", ",")
+    found = []
+    for line in table:
+        cells = [cell.strip().removesuffix(" %") for cell in line.strip("|").split("|")]
+        numbers = [cell.replace(thousands, "").replace(point, ".") for cell in cells]
+        found.append([float(number) for number in numbers if re.fullmatch(r"[\d.]+", number)])
+    return found
+
+
+def planned(question: dict[str, Any]) -> planning.QuestionPlan:
+    """The plan of one question, for intervals of +- 5 points."""
+    document = {"format": 1, "language": "en", "title": "t", "introduction": ""}
+    question = {"name": "q", "text": "?", **question}
+    return planning.plan(parse_definition({**document, "questions": [question]})).questions[0]
+
+
+def options(number: int) -> list[dict[str, str]]:
+    return [{"name": f"o{place}", "text": f"{place}"} for place in range(number)]
+
+
+TWO_COINS = 1.0987  # ln 3, rounded up
+COSTS = (
+    {"kind": "yes_no", "design": {"mechanism": "coin_flip", "gamma": 0.25}},
+    {"kind": "yes_no", "prefer_not_to_say": True, "design": {"mechanism": "k_ary", "epsilon": TWO_COINS}},
+    {
+        "kind": "select_one",
+        "options": options(4),
+        "design": {"mechanism": "best_choice", "epsilon": TWO_COINS},
+    },
+    {
+        "kind": "select_one",
+        "options": options(8),
+        "design": {"mechanism": "best_choice", "epsilon": TWO_COINS},
+    },
+    {
+        "kind": "select_multiple",
+        "options": options(4),
+        "design": {"mechanism": "coin_flip", "epsilon": TWO_COINS},
+    },
+    {
+        **{"kind": "number", "low": 0, "high": 80, "step": 1},
+        "design": {"mechanism": "stochastic_rounding", "epsilon": TWO_COINS},
+    },
+    {
+        **{"kind": "binned_number", "low": 0, "high": 80, "step": 1, "cuts": [10, 20, 40]},
+        "design": {"mechanism": "best_choice", "epsilon": TWO_COINS},
+    },
+)
+
+
+@pytest.mark.parametrize("language", GUIDES)
+def test_the_numbers_in_the_guides_are_those_of_the_plan(language: str) -> None:
+    strengths = rows(language, "γ")
+    assert [row[0] for row in strengths] == [0.1, 0.15, 0.2, 0.25, 0.3, 0.4]
+    for row in strengths:
+        made = planned({"kind": "yes_no", "design": {"mechanism": "coin_flip", "gamma": row[0]}})
+        counts = made.question.designs[0].odds.counts
+        epsilon, target = round_up(made.epsilon, 2), made.targets[0]
+        belief, price = round(made.belief * 100, 1), round(target.price, 1)
+        assert row[1:] == [epsilon, counts[0][1], counts[1][1], belief, target.respondents, price]
+
+    costs = rows(language, {"en": "question", "es": "pregunta"}[language])
+    assert costs == [[planned(question).respondents] for question in COSTS]
+
+    scale = {"kind": "scale", "options": options(5)}
+    designs = [
+        {**scale, "design": {"mechanism": name, "epsilon": TWO_COINS}} for name in ("ordinal", "k_ary")
+    ]
+    scales = rows(language, {"en": "design", "es": "diseño"}[language])
+    assert scales == [[target.respondents for target in planned(design).targets] for design in designs]
+
+
+def test_the_documents_say_how_many_people_the_demonstration_simulates() -> None:
+    people = f"{demonstration.RESPONDENTS:,} simulated respondents"
+    texts = [README, (ROOT / "Makefile").read_text("utf-8"), str(main.commands["demo"].help)]
+    assert [people in text for text in texts] == [True] * 3

@@ -1,12 +1,15 @@
 """The schema that migrations make is the schema that the models describe."""
 
 import shutil
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from alembic import command
 from alembic.autogenerate import compare_metadata
+from alembic.config import Config as AlembicConfig
 from alembic.migration import MigrationContext
 
 from server.db import make_engine, migrate
@@ -124,6 +127,34 @@ def test_migrating_again_changes_nothing(survey: Published, database_url: str) -
     engine.dispose()
     assert dump(database_url) == before
     assert [row[2] for row in before["surveys"]], "there was something to keep"
+
+
+def test_drafts_are_kept_by_the_migration_that_moves_them(empty_database_url: str) -> None:
+    """Surveys of the first release, each with its one draft: the same words afterwards, as state 1."""
+    engine = make_engine(empty_database_url)
+    with engine.execution_options(moneda_writes=True).begin() as connection:
+        _upgrade(connection, "0001")
+        connection.exec_driver_sql("INSERT INTO researchers (id, name) VALUES (1, 'R')")
+        old = sa.Table("surveys", sa.MetaData(), autoload_with=connection)
+        fixed = {"owner_id": 1, "state": "draft", "simulated": False, "created_on": date(2025, 1, 1)}
+        drafts = [b'{"title": "\xc3\xa1"}', b'{"title": "b"}']
+        for number, document in enumerate(drafts, start=1):
+            connection.execute(old.insert().values(id=number, slug=f"s{number}", draft=document, **fixed))
+
+    migrate(engine)
+
+    engine.dispose()
+    after = dump(empty_database_url)
+    assert after["drafts"] == [(1, 1, drafts[0]), (2, 1, drafts[1])]
+    assert [row[1] for row in after["surveys"]] == ["s1", "s2"]
+    assert [row[-1] for row in after["surveys"]] == [1, 1]
+
+
+def _upgrade(connection: sa.Connection, revision: str) -> None:
+    config = AlembicConfig()
+    config.set_main_option("script_location", str(factories.ROOT / "server" / "migrations"))
+    config.attributes["connection"] = connection
+    command.upgrade(config, revision)
 
 
 def test_failed_migration_leaves_the_database_as_it_was(

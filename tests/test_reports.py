@@ -5,6 +5,7 @@ import html
 import io
 import json
 import re
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -81,7 +82,7 @@ def test_every_format_says_the_same(signed_in: FlaskClient, survey: Published) -
             assert int(row["n"]) == report["n"] == sum(question["counts"])
             assert int(row["count_reported"]) == question["counts"][index]
             assert float(row["share_reported"]) == estimate["observed"][index]
-            assert float(row["share_estimated"]) == estimate["shares"][index]
+            assert float(row["estimate"]) == estimate["shares"][index]
             assert float(row["standard_error"]) == estimate["standard_errors"][index]
             assert [float(row["interval_low"]), float(row["interval_high"])] == estimate["intervals"][index]
             assert row["impossible"] == str(estimate["impossible"]).lower()
@@ -106,13 +107,14 @@ def test_noisy_responses_and_codebook_recompute_the_estimates(
     reports = np.array(rows, dtype=int)
 
     for column, name in enumerate(header):
-        codes = sorted((row for row in codebook if row["column"] == name), key=lambda row: int(row["code"]))
-        weights = np.array([[int(row["weight_if_no"]), int(row["weight_if_yes"])] for row in codes])
-        chances = np.array([[float(row["pr_if_no"]), float(row["pr_if_yes"])] for row in codes])
-        assert (weights.sum(axis=0) == 2**32).all()
+        codes = [row for row in codebook if row["column"] == name]
+        assert [(row["truth"], row["report"]) for row in codes] == list(product(("no", "yes"), repeat=2))
+        weights = np.array([int(row["weight"]) for row in codes]).reshape(2, 2)
+        chances = np.array([float(row["probability"]) for row in codes]).reshape(2, 2)
+        assert (weights.sum(axis=1) == 2**32).all()
         assert (chances == weights / 2**32).all()
         observed = np.bincount(reports[:, column], minlength=2) / len(reports)
-        shares = np.linalg.solve(weights / 2**32, observed)
+        shares = np.linalg.solve(weights.T / 2**32, observed)
         assert shares.tolist() == pytest.approx(report["questions"][column]["estimate"]["shares"], abs=1e-12)
         assert {row["text"] for row in codes} == {report["questions"][column]["text"]}
 
@@ -151,7 +153,7 @@ def test_report_without_responses_says_so(signed_in: FlaskClient, survey: Publis
     assert report["n"] == 0
     assert {question["estimate"] for question in report["questions"]} == {None}
     assert {question["impossible_p_value"] for question in report["questions"]} == {None}
-    assert {row["share_estimated"] for row in _table(signed_in, survey, "report.csv")} == {""}
+    assert {row["estimate"] for row in _table(signed_in, survey, "report.csv")} == {""}
     assert _get(signed_in, survey, "responses.csv") == "q1,q2\r\n"
     for page in _pages(signed_in, survey):
         assert "No responses yet." in page

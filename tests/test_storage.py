@@ -126,6 +126,27 @@ def test_database_refuses_to_change_what_is_final(
 
 
 @pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE surveys SET draft_number = 0",
+        "UPDATE drafts SET number = 0",
+        "UPDATE drafts SET survey_id = 12345",
+        "UPDATE drafts SET document = NULL",
+        "INSERT INTO drafts (survey_id, number, document) SELECT survey_id, number, document FROM drafts",
+    ],
+)
+def test_database_refuses_a_draft_that_cannot_be(change: str, survey: Published, database_url: str) -> None:
+    before = dump(database_url)
+    engine = make_engine(database_url)
+
+    with pytest.raises(sa.exc.IntegrityError), engine.begin() as connection:
+        connection.exec_driver_sql(change)
+
+    engine.dispose()
+    assert dump(database_url) == before
+
+
+@pytest.mark.parametrize(
     "row",
     [
         {"id": secrets.token_bytes(15), "reports": b"\x00"},

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from tests import factories
+from tests import factories, forms
 from tests.conftest import NewDatabase
 
 HTML = (
@@ -67,8 +67,11 @@ def test_html_in_a_refused_text_is_escaped_in_the_message(signed_in: FlaskClient
     file = json.dumps({HTML: 1}).encode()
     refused = [
         signed_in.post(
-            "/manage/surveys/new", data={"title": HTML * 100, "gamma": HTML, "name": HTML, "text": HTML}
+            "/manage/surveys/new?check=1",
+            data={"title": HTML * 100, "budget": HTML, "questions[0].name": HTML, "questions[0].text": HTML},
+            follow_redirects=True,
         ),
+        signed_in.post("/manage/surveys/new", data={HTML: HTML}),
         signed_in.post("/manage/surveys/new?lang=%22%3E%3Cscript%3Ealert(1)", data={}),
         signed_in.get(f"/manage/surveys/{HTML.replace('/', '')}"),
         signed_in.get("/manage/consequences", query_string={"gamma": HTML}),
@@ -148,34 +151,44 @@ def test_formula_check_has_teeth() -> None:
     ] * 4
 
 
-@pytest.mark.parametrize(("field", "limit"), [("title", 200), ("introduction", 4000), ("text", 500)])
-def test_text_that_is_too_long_is_refused_with_its_limit(
-    field: str, limit: int, signed_in: FlaskClient, database_url: str
+@pytest.mark.parametrize(
+    ("field", "limit"), [("title", 200), ("introduction", 4000), ("questions[0].text", 500)]
+)
+def test_text_that_is_too_long_is_kept_and_refused_with_its_limit(
+    field: str, limit: int, signed_in: FlaskClient
 ) -> None:
-    before = factories.dump(database_url)
-    form = {"language": "en", "title": "T", "introduction": "", "gamma": "0.25", "name": "", "text": "Q?"}
     long = "ñ" * 10_000
 
-    answer = signed_in.post("/manage/surveys/new", data={**form, field: long})
+    editor = forms.new(signed_in).type({field: long}).press("save")
 
-    assert answer.status_code == 422
-    assert str(limit) in answer.text
-    assert "10000" in answer.text
-    assert long in answer.text  # what was typed is still in the form
-    assert factories.dump(database_url) == before
+    said = editor.page.partition('role="alert"')[2].partition("</ul>")[0]
+    assert f"at most {limit} characters; it has 10000" in said
+    assert editor[field] == long
+    assert signed_in.post(f"{editor.path}/publish").status_code == 422
 
 
 def test_texts_at_their_limits_are_kept_whole(signed_in: FlaskClient, database_url: str) -> None:
-    """100 questions of 500 characters, each four bytes long, in one form."""
+    """100 questions of 500 characters, each four bytes long, in one form; and of 50 answers, one of them."""
     coin = "\U0001fa99"
-    form = {"language": "es", "title": coin * 200, "introduction": coin * 4000, "gamma": "0.25"}
-    answer = signed_in.post(
-        "/manage/surveys/new", data={**form, "name": [""] * 100, "text": [coin * 500] * 100}
-    )
+    questions = [factories.question(f"q{number}", coin * 500) for number in range(100)]
+    options = [{"name": f"o{place}", "text": f"{coin * 197}{place}"} for place in range(50)]
+    questions[0] |= {"kind": "select_one", "options": options, "design": {"mechanism": "k_ary", "epsilon": 1}}
+    document = factories.definition(title=coin * 200, introduction=coin * 4000, questions=questions)
+    editor = forms.edit(signed_in, factories.draft(database_url, document))
 
-    assert answer.status_code == 303
-    saved = signed_in.get(f"{answer.location}/definition.json").get_json()
-    assert (saved["title"], saved["introduction"]) == (coin * 200, coin * 4000)
-    assert [question["text"] for question in saved["questions"]] == [coin * 500] * 100
-    published = signed_in.post(f"{answer.location}/publish")
-    assert published.status_code == 303
+    editor.type(language="es").press("save")
+
+    slug = editor.answer.request.path.rpartition("/")[2]
+    path = f"/manage/surveys/{slug}"
+    assert signed_in.get(f"{path}/definition.json").get_json() == {**document, "language": "es"}
+    assert signed_in.post(f"{path}/publish").status_code == 303
+
+
+def test_form_that_is_larger_than_any_survey_is_refused(signed_in: FlaskClient, database_url: str) -> None:
+    before = factories.dump(database_url)
+
+    answer = signed_in.post("/manage/surveys/new", data={"introduction": "x" * (5 << 20)})
+
+    assert answer.status_code == 413
+    assert "too large" in answer.text
+    assert factories.dump(database_url) == before

@@ -21,8 +21,8 @@ READ_ATTRIBUTES = set(
     "alt aria-description aria-label aria-roledescription aria-valuetext label placeholder title".split()
 )
 CODE_ATTRIBUTES = set(
-    "data-check data-consequences data-copy data-definition data-many data-one data-preview data-refresh "
-    "data-responses data-slug data-truth data-version".split()
+    "data-check data-copy data-definition data-entry data-many data-one data-place data-preview data-refresh "
+    "data-renews data-responses data-slug data-truth data-version".split()
 )
 """Read by scripts only; every other data- attribute holds a text that a script shows."""
 
@@ -34,6 +34,8 @@ class Page(HTMLParser):
     text: str = ""
     attributes: list[str] = field(default_factory=list)
     skipped: str = ""
+    quoted: int = 0
+    """How deep inside an element that holds somebody's own words, marked as not to be translated."""
 
     def __post_init__(self) -> None:
         super().__init__()
@@ -42,6 +44,9 @@ class Page(HTMLParser):
         self._part(tag)
         if tag in ("script", "style"):
             self.skipped = tag
+        if self.quoted or ("translate", "no") in attrs:
+            self.quoted += 1  # no void element stands in such a text
+            return
         button = ("type", "submit") in attrs or ("type", "button") in attrs
         described = tag == "meta" and ("name", "description") in attrs
         for name, value in attrs:
@@ -51,11 +56,12 @@ class Page(HTMLParser):
 
     def handle_endtag(self, tag: str) -> None:
         self._part(tag)
+        self.quoted -= self.quoted > 0
         if tag == self.skipped:
             self.skipped = ""
 
     def handle_data(self, data: str) -> None:
-        if not self.skipped:
+        if not self.skipped and not self.quoted:
             self.text += data
 
     def _part(self, tag: str) -> None:
@@ -112,10 +118,13 @@ def missing_on(pages: list[str]) -> list[str]:
         everything += [page.text, *page.attributes]
     joined = "\0".join(everything)
 
+    # What is filled in may be a message itself.
+    filled = rf"(?:[^{OPEN}{CLOSE}]|{OPEN}[^{OPEN}{CLOSE}]*{CLOSE})*"
+
     def somewhere(text: str) -> bool:
         plain = re.sub(r"</?\w+>", "", text).replace("%%", "%")
-        parts = [re.escape(part) for part in re.split(r"%\(\w+\)[sd]", plain)]
-        return re.search(OPEN + rf"[^{OPEN}{CLOSE}]*".join(parts) + CLOSE, joined) is not None
+        parts = [re.escape(part) for part in re.split(r"%\(\w+\)(?:[sd]|\.\df)", plain)]
+        return re.search(OPEN + filled.join(parts) + CLOSE, joined) is not None
 
     templates = (
         m for m in messages("es") if any(file.startswith("templates/") for file, _line in m.locations)

@@ -10,7 +10,9 @@ import click
 
 from server import __version__
 from server.cli.auditing import audit
-from server.cli.results import estimate, report
+from server.cli.estimating import estimate
+from server.cli.planning import plan
+from server.cli.results import report
 from server.cli.running import demo, serve
 from server.cli.surveys import simulate, survey
 
@@ -31,5 +33,5 @@ def main() -> None:
     """Moneda: surveys whose answers are randomised in the respondent's own browser."""
 
 
-for command in (serve, demo, survey, simulate, estimate, report, audit):
+for command in (serve, demo, survey, simulate, estimate, plan, report, audit):
     main.add_command(command)

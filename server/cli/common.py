@@ -48,8 +48,10 @@ def found_survey(session: Session, slug: str) -> Survey:
     return found
 
 
-def run_simulation(session: Session, survey: Survey, respondents: int, shares: Mapping[str, float]) -> None:
-    people = simulation.simulate(session, survey, respondents, shares)
+def run_simulation(
+    session: Session, survey: Survey, respondents: int, assumptions: simulation.Assumptions
+) -> None:
+    people = simulation.simulate(session, survey, respondents, assumptions)
     with click.progressbar(
         people, length=respondents, label="Simulating respondents", file=sys.stderr
     ) as bar:

@@ -1,45 +1,15 @@
-"""Estimate, and report."""
+"""Report on a survey."""
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 
 from server import reports, responses, surveys
-from server.cli.common import JSON, SLUG, database_session, found_survey, print_document, print_table
-from server.privacy.designs import coin_flip, round_up
-from server.privacy.estimators import INTERVALS, estimate_shares
-
-
-@click.command()
-@click.option("--gamma", type=float, required=True, help="Of the coin flip, in (0, 1/2).")
-@click.option("--counts", required=True, metavar="NO,YES", help="Reports received.")
-@click.option("--confidence", default=0.95, show_default=True)
-@click.option("--interval", type=click.Choice(INTERVALS), default=INTERVALS[0], show_default=True)
-@JSON
-def estimate(gamma: float, counts: str, confidence: float, interval: str, as_json: bool) -> None:
-    """Estimate true shares from counts of reports, without a database."""
-    try:
-        numbers = [int(count) for count in counts.split(",")]
-    except ValueError:
-        raise click.BadParameter(f"must be two whole numbers, NO,YES; it is {counts!r}") from None
-    design = coin_flip(gamma)
-    result = reports.estimate_json(estimate_shares(numbers, design, confidence, interval))
-    if as_json:
-        print_document({**result, "epsilon": design.epsilon}, as_json)
-        return
-    print_table(
-        ["answer", "reported", "estimate", "standard error", f"{confidence:.0%} interval ({interval})"],
-        [
-            [answer, str(numbers[index]), *_estimate_row(result, index)]
-            for index, answer in enumerate(("no", "yes"))
-        ],
-    )
-    click.echo(f"n = {result['n']}, epsilon = {round_up(design.epsilon)}. {design.odds_label()}")
-    if result["impossible"]:
-        click.echo("Impossible share: no true shares give such reports in expectation.")
-
+from server.cli.common import JSON, SLUG, database_session, found_survey, print_table
+from server.privacy.estimators import AnsweredMeanEstimate, MeanEstimate, ShareEstimate
+from server.simulation import Entered
 
 WRITERS = ("html", "csv", "json", "responses", "codebook")
 
@@ -71,7 +41,7 @@ def report(
     if as_json:
         kind = "json"
     if kind is None:
-        _report_table(made)
+        print_report(made)
         return
     writers: dict[str, Callable[[], str]] = {
         "html": lambda: reports.to_html(made, language),
@@ -92,31 +62,51 @@ def report(
             ) from error
 
 
-def _report_table(made: reports.Report) -> None:
-    print_table(
-        ["question", "n", "reported yes", "estimate", "standard error", "95% interval", ""],
-        [
-            [entry.question.name, str(made.n), str(entry.counts[1])]
-            + (
-                ["-", "-", "-", ""]
-                if entry.estimate is None
-                else [
-                    *_estimate_row(reports.estimate_json(entry.estimate), 1),
-                    "impossible share" if entry.estimate.impossible else "",
-                ]
-            )
-            for entry in made.questions
-        ],
-    )
+def print_report(made: reports.Report, entered: Mapping[str, Entered] | None = None) -> None:
+    """A line for each estimate; for made-up people beside what they had entered."""
+    header = ["question", "answer", "n", "reported", "estimate", "standard error", "95% interval", ""]
+    rows = [line for entry in made.questions for line in _lines(made, entry, entered)]
+    print_table([*header[:-1], "entered", ""] if entered else header, rows)
     if made.simulated:
         click.echo("These respondents are simulated.")
 
 
-def _estimate_row(result: Mapping[str, Any], index: int) -> list[str]:
-    error = result["standard_errors"][index]
-    low, high = result["intervals"][index]
-    return [
-        f"{result['shares'][index]:.4f}",
-        "-" if error is None else f"{error:.4f}",
-        f"{low:.4f} to {high:.4f}",
-    ]
+def _lines(
+    made: reports.Report, entry: reports.QuestionReport, entered: Mapping[str, Entered] | None
+) -> Iterator[list[str]]:
+    name = entry.question.name
+    for row in entry.shown:
+        estimate = row.column.estimate
+        line = [name, row.answer, str(made.n), str(row.count)]
+        line += ["-"] * 3 if estimate is None else share_cells(estimate, row.code)
+        line += [] if entered is None else [f"{entered[name].shares[row.index]:.4f}"]
+        yield [*line, "impossible share" if row.impossible else ""]
+    if entry.mean is not None:
+        found = entry.mean.estimate
+        line = [name, "(mean)", str(made.n), "-"]
+        line += ["-"] * 3 if found is None else mean_cells(found)
+        line += [] if entered is None else [_number(entered[name].mean)]
+        yield [*line, "impossible mean" if found is not None and found.impossible else ""]
+
+
+def share_cells(estimate: ShareEstimate, code: int) -> list[str]:
+    """Estimate, standard error and interval of a share."""
+    return _cells(
+        float(estimate.shares[code]),
+        float(estimate.standard_errors[code]),
+        estimate.intervals[code].tolist(),
+    )
+
+
+def mean_cells(estimate: MeanEstimate | AnsweredMeanEstimate) -> list[str]:
+    """Estimate, standard error and interval of a mean."""
+    return _cells(estimate.mean, estimate.standard_error, estimate.interval)
+
+
+def _cells(value: float | None, error: float | None, interval: Sequence[float]) -> list[str]:
+    low, high = interval
+    return [_number(value), _number(error), f"{low:.4f} to {high:.4f}"]
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None or not math.isfinite(value) else f"{value:.4f}"

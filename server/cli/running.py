@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 from server import __version__, accounts, demonstration, serving
 from server.cli.common import database_session, run_simulation
 from server.config import DATA, from_environment
+from server.simulation import Assumptions
 
 
 @click.command()
@@ -29,7 +30,7 @@ def serve(host: str, port: int, sign_in_link: bool) -> None:
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", default=8000, show_default=True, type=click.IntRange(1, 65535))
 def demo(host: str, port: int) -> None:
-    """Serve a demonstration survey answered by 2,000 simulated respondents, on a database of its own."""
+    """Serve a demonstration survey answered by 4,000 simulated respondents, on a database of its own."""
     os.environ.setdefault("DATABASE_URL", f"sqlite:///{DATA / 'demo.sqlite3'}")
     config = from_environment()
     address = serving.address(config, host, port)
@@ -37,7 +38,8 @@ def demo(host: str, port: int) -> None:
         survey = demonstration.find(session)
         if survey is None:
             survey = demonstration.create(session, accounts.first_researcher(session))
-            run_simulation(session, survey, demonstration.RESPONDENTS, demonstration.SHARES)
+            assumptions = Assumptions(demonstration.SHARES, demonstration.MEANS)
+            run_simulation(session, survey, demonstration.RESPONDENTS, assumptions)
         lines = [
             f"Moneda {__version__} (demonstration, simulated respondents) is on {address}",
             f"Answer the survey: {address}/s/{survey.slug}",

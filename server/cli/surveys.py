@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from server import accounts, surveys
+from server import accounts, planning, reports, surveys
 from server.cli.common import (
     JSON,
     SLUG,
@@ -14,9 +14,14 @@ from server.cli.common import (
     print_document,
     run_simulation,
 )
+from server.cli.planning import warning
+from server.cli.results import print_report
 from server.definitions import Definition
-from server.inputs import DEFINITION_LIMIT, parse_definition, parse_json
+from server.inputs import DEFINITION_LIMIT
+from server.inputs.files import parse_file
+from server.inputs.xlsform import LANGUAGES
 from server.models import Survey
+from server.simulation import Assumptions, rehearse
 
 
 @click.group()
@@ -26,13 +31,23 @@ def survey() -> None:
 
 @survey.command("import")
 @click.argument("file", type=click.File("rb"))
+@click.option("--language", type=click.Choice(list(LANGUAGES)), help="Labels to take from an XLSForm.")
 @JSON
-def import_(file: Any, as_json: bool) -> None:
-    """Make a draft from a survey definition (JSON; - for standard input)."""
-    definition = parse_definition(parse_json(file.read(DEFINITION_LIMIT + 1), DEFINITION_LIMIT))
+def import_(file: Any, language: str | None, as_json: bool) -> None:
+    """Make a draft from a survey definition (JSON) or an XLSForm (.xlsx); - for standard input.
+
+    What is not taken from an XLSForm goes to standard error, or into the JSON.
+    """
+    imported = parse_file(getattr(file, "name", ""), file.read(DEFINITION_LIMIT + 1), language or "")
     with database_session() as session:
-        made = surveys.create(session, accounts.first_researcher(session), definition)
-        print_document(_survey_json(made, definition), as_json)
+        made = surveys.create(session, accounts.first_researcher(session), imported.definition)
+        document = _survey_json(made, imported.definition)
+        if as_json:
+            document["not_taken"] = [note.as_json() for note in imported.not_taken]
+        print_document(document, as_json)
+    if not as_json:
+        for note in imported.not_taken:
+            click.echo(f"not taken: {note.as_problem().field}: {note.said}: {note.message}", err=True)
 
 
 @survey.command()
@@ -47,12 +62,19 @@ def export(slug: str) -> None:
 
 @survey.command()
 @SLUG
+@click.option("--despite-plan", is_flag=True, help="Even if the planned respondents are too few.")
 @JSON
-def publish(slug: str, as_json: bool) -> None:
+def publish(slug: str, despite_plan: bool, as_json: bool) -> None:
     """Freeze the draft as the next version and open the survey."""
     with database_session() as session:
         found = found_survey(session, slug)
         surveys.publish(session, found)
+        made = planning.plan(surveys.draft(found))
+        for shortfall in made.shortfalls:
+            click.echo(warning(shortfall, made.respondents or 0), err=True)
+        if made.shortfalls and not despite_plan:
+            # Leaving the session by an error takes the version back.
+            raise click.UsageError("the plan cannot be kept; change it, or publish with --despite-plan")
         print_document(_survey_json(found, surveys.draft(found)), as_json)
 
 
@@ -70,22 +92,48 @@ def close(slug: str, as_json: bool) -> None:
 @click.command()
 @SLUG
 @click.option("--respondents", default=500, show_default=True, help="How many.")
-@click.option("--share", "shares", multiple=True, metavar="NAME=SHARE", help="True share of yes; repeatable.")
+@click.option(
+    "--share",
+    "shares",
+    multiple=True,
+    metavar="NAME[.ANSWER]=SHARE",
+    help="True share of yes, or of an answer or a box; repeatable.",
+)
+@click.option(
+    "--mean", "means", multiple=True, metavar="NAME=MEAN", help="True mean of a number; repeatable."
+)
+@click.option(
+    "--dry-run", is_flag=True, help="Print the report that the draft would give; nothing is stored."
+)
 @JSON
-def simulate(slug: str, respondents: int, shares: tuple[str, ...], as_json: bool) -> None:
+def simulate(
+    slug: str, respondents: int, shares: tuple[str, ...], means: tuple[str, ...], dry_run: bool, as_json: bool
+) -> None:
     """Answer an open survey as made-up people; it is marked as simulated for good."""
+    assumptions = Assumptions(
+        dict(_named_number("share", text) for text in shares),
+        dict(_named_number("mean", text) for text in means),
+    )
     with database_session() as session:
         found = found_survey(session, slug)
-        run_simulation(session, found, respondents, dict(map(_share, shares)))
-        print_document({"survey": slug, "simulated_respondents": respondents}, as_json)
+        if not dry_run:
+            run_simulation(session, found, respondents, assumptions)
+            print_document({"survey": slug, "simulated_respondents": respondents}, as_json)
+            return
+        definition = surveys.draft(found)
+    rehearsal = rehearse(definition, respondents, assumptions)
+    if as_json:
+        click.echo(reports.to_json(rehearsal.report), nl=False)
+    else:
+        print_report(rehearsal.report, rehearsal.entered)
 
 
-def _share(text: str) -> tuple[str, float]:
-    name, _, share = text.partition("=")
+def _named_number(option: str, text: str) -> tuple[str, float]:
+    name, _, number = text.rpartition("=")
     try:
-        return name, float(share)
+        return name, float(number)
     except ValueError:
-        raise click.UsageError(f"share must be NAME=NUMBER; it is {text!r}") from None
+        raise click.UsageError(f"{option} must be NAME=NUMBER; it is {text!r}") from None
 
 
 def _survey_json(survey: Survey, definition: Definition) -> dict[str, Any]:

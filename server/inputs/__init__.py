@@ -6,8 +6,10 @@ package (and with it the intake of responses) needs no web framework.
 """
 
 from server.inputs.decoding import parse_json
-from server.inputs.definitions import DEFINITION_LIMIT, parse_definition, parse_form, schema_limit
+from server.inputs.definitions import DEFINITION_LIMIT, parse_definition
+from server.inputs.forms import form_fields, number_or_text, parse_form
 from server.inputs.problems import N_, InputError, Problem, refuse, shown
+from server.inputs.schema import schema_limit
 from server.inputs.submissions import RESPONSE_LIMIT, Submission, parse_submission
 
 __all__ = [
@@ -17,6 +19,8 @@ __all__ = [
     "InputError",
     "Problem",
     "Submission",
+    "form_fields",
+    "number_or_text",
     "parse_definition",
     "parse_form",
     "parse_json",

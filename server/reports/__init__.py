@@ -5,21 +5,24 @@ anything. The HTML report is one file that needs nothing else; numbers in CSV an
 full precision, and texts in CSV cannot start a spreadsheet formula.
 """
 
-from server.reports.documents import estimate_json, to_json
-from server.reports.page import axis, hatches, to_html
-from server.reports.report import QuestionReport, Report, build
+from server.reports.documents import estimate_json, mean_json, to_json
+from server.reports.page import to_html
+from server.reports.report import Column, Mean, QuestionReport, Report, ShareRow, build, value_range
 from server.reports.tables import codebook_csv, responses_csv, to_csv
 
 __all__ = [
+    "Column",
+    "Mean",
     "QuestionReport",
     "Report",
-    "axis",
+    "ShareRow",
     "build",
     "codebook_csv",
     "estimate_json",
-    "hatches",
+    "mean_json",
     "responses_csv",
     "to_csv",
     "to_html",
     "to_json",
+    "value_range",
 ]

@@ -1,55 +1,23 @@
-"""What a researcher does with surveys: list, write, preview, publish, share, close."""
+"""What a researcher does with surveys: list, preview, publish, share, export, close."""
 
 import io
 import json
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
 
 import segno
 from flask import Blueprint, Response, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from server import surveys
+from server import planning, surveys
 from server.context import config, session, told
 from server.definitions import Definition, version_of
-from server.inputs import (
-    DEFINITION_LIMIT,
-    N_,
-    InputError,
-    parse_definition,
-    parse_form,
-    parse_json,
-    refuse,
-    schema_limit,
-    shown,
-)
+from server.editing import NOT_SENT
+from server.inputs import InputError, Problem, parse_definition
 from server.models import Survey
-from server.privacy.designs import Design, coin_flip
-from server.privacy.planning import price_of_privacy, respondents_for_margin
+from server.parts import parts_of
 from server.security import researcher, signed_in
 
 blueprint = Blueprint("manage", __name__, url_prefix="/manage")
-
-DEFAULT_GAMMA = 0.25
-
-
-@dataclass(frozen=True)
-class Consequences:
-    """What a setting of the slider means."""
-
-    design: Design
-    questions: int
-    total: float
-
-    @property
-    def respondents(self) -> int:
-        """How many give an interval of ± 5 percentage points at 95 %, whatever the share."""
-        return respondents_for_margin(0.05, self.design)
-
-    @property
-    def price(self) -> float:
-        """Respondents for each one that a direct question would need."""
-        return price_of_privacy(self.design)
 
 
 @blueprint.get("/", strict_slashes=False)
@@ -62,105 +30,35 @@ def home() -> ResponseReturnValue:
 @signed_in
 def surveys_page() -> ResponseReturnValue:
     """All surveys of the researcher."""
-    entries = [(survey, surveys.draft(survey)) for survey in surveys.owned(session(), researcher())]
-    return render_template("manage/surveys.html", entries=entries, problems=())
-
-
-@blueprint.get("/surveys/new")
-@signed_in
-def new() -> ResponseReturnValue:
-    """An empty editor."""
-    document = {
-        "language": str(request.accept_languages.best_match(("en", "es")) or "en"),
-        "title": "",
-        "introduction": "",
-        "questions": [_empty_question()],
-    }
-    return _editor(None, document, ())
-
-
-@blueprint.post("/surveys/new")
-@signed_in
-def create() -> ResponseReturnValue:
-    """Keep what was written as a new draft."""
-    return _edited(None)
-
-
-@blueprint.post("/surveys/import")
-@signed_in
-def import_definition() -> ResponseReturnValue:
-    """A new draft from a definition file."""
-    file = request.files.get("definition")
-    body = file.read(DEFINITION_LIMIT + 1) if file is not None else b""
-    try:
-        definition = parse_definition(parse_json(body, DEFINITION_LIMIT))
-    except InputError as error:
-        entries = [(survey, surveys.draft(survey)) for survey in surveys.owned(session(), researcher())]
-        return render_template("manage/surveys.html", entries=entries, problems=_shown(error)), error.status
-    survey = surveys.create(session(), researcher(), definition)
-    session().commit()
-    return redirect(url_for(".overview", slug=survey.slug), 303)
-
-
-@blueprint.get("/consequences")
-@signed_in
-def consequences() -> ResponseReturnValue:
-    """What a setting of the slider means, as a piece of a page."""
-    asked = request.args.get("gamma", str(DEFAULT_GAMMA))
-    most = schema_limit("properties", "questions", "maxItems")
-    questions = min(max(1, request.args.get("questions", type=int, default=1)), most)
-    try:
-        gamma = float(asked)
-        design = coin_flip(gamma)
-    except ValueError:
-        raise refuse(
-            422,
-            "gamma",
-            N_("must be from %(low)s to %(high)s; it is %(value)s"),
-            low=0,
-            high=0.5,
-            value=shown(asked),
-        ) from None
-    return render_template(
-        "manage/_consequences.html", shown=Consequences(design, questions, questions * design.epsilon)
-    )
+    entries = []
+    for survey in surveys.owned(session(), researcher()):
+        document = surveys.draft_document(survey)
+        questions = sum(entry["kind"] not in NOT_SENT for entry in document["questions"])
+        entries.append((survey, document, questions))
+    return render_template("manage/surveys.html", entries=entries)
 
 
 @blueprint.get("/surveys/<slug>")
 @signed_in
 def overview(slug: str) -> ResponseReturnValue:
     """One survey: its link and QR code, its versions, and what can be done with it."""
-    survey = _own(slug)
-    draft = surveys.draft(survey)
-    current = survey.current
-    unpublished = current is None or current.sha256 != version_of(draft.published())
-    return _overview(survey, draft, unpublished, ())
-
-
-@blueprint.get("/surveys/<slug>/edit")
-@signed_in
-def edit(slug: str) -> ResponseReturnValue:
-    """The editor with the draft in it."""
-    survey = _own(slug)
-    return _editor(survey, surveys.draft(survey).as_json(), ())
-
-
-@blueprint.post("/surveys/<slug>/edit")
-@signed_in
-def save(slug: str) -> ResponseReturnValue:
-    """Keep what was written as the draft."""
-    return _edited(_own(slug))
+    return _overview(_own(slug), ())
 
 
 @blueprint.post("/surveys/<slug>/publish")
 @signed_in
 def publish(slug: str) -> ResponseReturnValue:
-    """Freeze the draft as the next version and open the survey."""
+    """Freeze the draft as the next version and open the survey; ask first if the plan cannot be kept."""
     survey = _own(slug)
     try:
-        surveys.publish(session(), survey)
+        surveys.publish(session(), survey, request.form.get("draft"))
     except InputError as error:
-        return _overview(survey, surveys.draft(survey), True, _shown(error)), error.status
+        return _overview(survey, [told(problem) for problem in error.problems]), error.status
+    plan = planning.plan(surveys.draft(survey))
+    if plan.shortfalls and "despite_plan" not in request.form:
+        # Everything else is in order: asked last, nobody confirms what is refused afterwards.
+        session().rollback()
+        return render_template("manage/launch.html", survey=_own(slug), plan=plan, form=request.form), 409
     session().commit()
     return redirect(url_for(".overview", slug=slug), 303)
 
@@ -178,14 +76,19 @@ def close(slug: str) -> ResponseReturnValue:
 @blueprint.get("/surveys/<slug>/preview")
 @signed_in
 def preview(slug: str) -> ResponseReturnValue:
-    """The respondent's page on the draft; it sends nothing."""
+    """The respondent's page on the draft; it sends nothing. Of an unfinished draft, what is missing."""
     survey = _own(slug)
+    draft, problems = _checked(survey)
+    if draft is None:
+        return render_template("manage/unfinished.html", survey=survey, missing=_missing(problems))
+    published = draft.published()
     return render_template(
         "respond/survey.html",
         slug=slug,
-        version=version_of(surveys.draft(survey).published()),
-        definition_url=url_for(".preview_definition", slug=slug),
+        version=version_of(published),
+        definition_url=url_for(".preview_definition", slug=slug, draft=survey.draft_number),
         responses_url="",
+        parts=parts_of(published, preview=True),
         preview=True,
         simulated=survey.simulated,
     )
@@ -194,8 +97,9 @@ def preview(slug: str) -> ResponseReturnValue:
 @blueprint.get("/surveys/<slug>/preview/survey.json")
 @signed_in
 def preview_definition(slug: str) -> ResponseReturnValue:
-    """The draft as it would be published."""
-    published = surveys.draft(_own(slug)).published()
+    """The draft as it would be published; that of the page, also if the editor has saved another one since."""
+    number = request.args.get("draft", type=int)
+    published = parse_definition(surveys.draft_document(_own(slug), number)).published()
     body = b'{"definition":%b,"version":"%b"}' % (published, version_of(published).encode())
     return Response(body, mimetype="application/json")
 
@@ -203,8 +107,10 @@ def preview_definition(slug: str) -> ResponseReturnValue:
 @blueprint.get("/surveys/<slug>/definition.json")
 @signed_in
 def export(slug: str) -> ResponseReturnValue:
-    """The draft as a definition file, for another installation or the command line."""
-    document = surveys.draft(_own(slug)).as_json()
+    """The draft as a definition file, for another installation or the command line; as it is, if unfinished."""
+    survey = _own(slug)
+    draft, _problems = _checked(survey)
+    document = surveys.draft_document(survey) if draft is None else draft.as_json()
     response = Response(
         json.dumps(document, ensure_ascii=False, indent=2) + "\n", mimetype="application/json"
     )
@@ -230,67 +136,31 @@ def _link(survey: Survey) -> str:
     return (config().public_url or request.host_url.rstrip("/")) + path
 
 
-def _overview(survey: Survey, draft: Definition, unpublished: bool, problems: Any) -> str:
+def _overview(survey: Survey, refused: Sequence[tuple[str, str]]) -> str:
+    draft, problems = _checked(survey)
+    sha256 = None if draft is None else version_of(draft.published())
     return render_template(
         "manage/overview.html",
         survey=survey,
+        document=surveys.draft_document(survey),
         draft=draft,
-        unpublished=unpublished,
+        plan=None if draft is None else planning.plan(draft),
+        sha256=sha256,
+        missing=_missing(problems),
+        unpublished=survey.current is None or survey.current.sha256 != sha256,
         link=_link(survey),
-        problems=problems,
+        problems=refused,
     )
 
 
-def _edited(survey: Survey | None) -> ResponseReturnValue:
-    """Carry out a button of the editor: save the draft, or add or remove a question first."""
-    form = request.form
-    document = parse_form(form, form.getlist("name"), form.getlist("text"), form.getlist("question_gamma"))
-    document["questions"] = document["questions"] or [_empty_question()]
-    action, _, index = form.get("action", "save").partition("-")
-    if action == "add":
-        added = _empty_question(document["questions"][-1]["design"]["gamma"])
-        return _editor(survey, {**document, "questions": [*document["questions"], added]}, ())
-    if action == "remove":
-        kept = [entry for place, entry in enumerate(document["questions"]) if str(place) != index]
-        return _editor(survey, {**document, "questions": kept or [_empty_question()]}, ())
+def _checked(survey: Survey) -> tuple[Definition | None, Sequence[Problem]]:
+    """The draft if it is finished, else what is missing."""
     try:
-        definition = parse_definition(document)
+        return surveys.draft(survey), ()
     except InputError as error:
-        return _editor(survey, document, _shown(error)), error.status
-    if survey is None:
-        survey = surveys.create(session(), researcher(), definition)
-    else:
-        surveys.save_draft(survey, definition)
-    session().commit()
-    return redirect(url_for(".overview", slug=survey.slug), 303)
+        return None, error.problems
 
 
-def _editor(survey: Survey | None, document: dict[str, Any], problems: Any) -> str:
-    gammas = [question["design"]["gamma"] for question in document["questions"]]
-    try:
-        designs = [coin_flip(gamma) for gamma in gammas]
-        consequences = Consequences(designs[0], len(designs), sum(design.epsilon for design in designs))
-    except (ValueError, TypeError):
-        consequences = None
-    return render_template(
-        "manage/editor.html",
-        survey=survey,
-        document=document,
-        gamma=gammas[0],
-        mixed=len(set(gammas)) > 1,
-        shown=consequences,
-        problems=problems,
-        limits={
-            "title": schema_limit("properties", "title", "maxLength"),
-            "introduction": schema_limit("properties", "introduction", "maxLength"),
-            "text": schema_limit("properties", "questions", "items", "properties", "text", "maxLength"),
-        },
-    )
-
-
-def _empty_question(gamma: object = DEFAULT_GAMMA) -> dict[str, Any]:
-    return {"name": "", "text": "", "design": {"mechanism": "coin_flip", "gamma": gamma}}
-
-
-def _shown(error: InputError) -> list[tuple[str, str]]:
-    return [told(problem) for problem in error.problems]
+def _missing(problems: Sequence[Problem]) -> list[tuple[str, str, str]]:
+    """The path in the editor, the name and the message of each problem."""
+    return [(problem.field, *told(problem)) for problem in problems]

@@ -9,6 +9,7 @@ from server import responses, surveys
 from server.context import session
 from server.inputs import N_, RESPONSE_LIMIT, refuse
 from server.models import State
+from server.parts import parts_of
 
 blueprint = Blueprint("respond", __name__, url_prefix="/s/<slug>")
 
@@ -27,6 +28,7 @@ def page(slug: str) -> ResponseReturnValue:
         version=survey.current.sha256,
         definition_url=url_for(".definition", slug=slug),
         responses_url=url_for(".store", slug=slug),
+        parts=parts_of(survey.current.published),
         preview=False,
         simulated=survey.simulated,
     )

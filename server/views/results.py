@@ -19,7 +19,7 @@ def live(slug: str) -> ResponseReturnValue:
     """Responses so far and what they say."""
     survey, version, tally = _asked(slug)
     report = reports.build(survey, version, tally)
-    return render_template("results/live.html", survey=survey, report=report, axis=reports.axis(report))
+    return render_template("results/live.html", survey=survey, report=report)
 
 
 @blueprint.get("/report.html")

@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 
 from tests import factories
 from tests.browser.chromium import launch
+from tests.browser.inspector import Inspector
 
 PATIENCE = 15_000  # milliseconds until something that should be on the page is missed
 
@@ -114,3 +115,12 @@ def open_page(browser: Browser, served: factories.Served) -> Iterator[Opener]:
     opener = Opener(browser, served.url)
     yield opener
     opener.close_all()
+
+
+@pytest.fixture
+def inspector() -> Iterator[Inspector]:
+    """Looks at pages, and fails at the end with everything that was wrong with any of them."""
+    made = Inspector()
+    yield made
+    assert made.states
+    assert made.problems == [], "\n".join(made.problems)

@@ -112,10 +112,38 @@ class Desk:
         return self.page.get_by_label(self.say(text), exact=True)
 
     def slider(self) -> Locator:
-        return self.page.get_by_role("slider", name=self.say("Privacy and sample size"))
+        return self.page.get_by_role("slider", name=self.say("Strength for each question"))
 
-    def consequences(self) -> str:
-        return " ".join(self.page.locator("#consequences").inner_text().split())
+    def plan(self) -> Locator:
+        """What it takes and what it reveals."""
+        return self.page.locator("#plan")
+
+    def entry(self, number: int) -> Locator:
+        """An entry of the editor, by its number on the page."""
+        return self.page.locator(f'.entry[data-place="{number - 1}"]')
+
+    def part(self, number: int, text: str) -> Locator:
+        """A field of an entry of the editor."""
+        return self.entry(number).get_by_label(self.say(text), exact=True)
+
+    def saved(self) -> None:
+        """Wait until the editor has kept everything."""
+        status = self.page.locator("#status")
+        expect(status).to_have_text(self.say("Saved"))
+        self.page.wait_for_function(
+            "document.querySelector('#editor').getAttribute('action').includes('/edit')"
+        )
+
+    def add(self, kind: str = "yes_no", wording: str = "") -> None:
+        """Add an entry of a kind at the end of the survey in the editor, and write its wording."""
+        count = self.page.locator(".entry").count()
+        self.page.locator("#added").select_option(kind)
+        self.button("Add a question").click()
+        expect(self.page.locator(".entry")).to_have_count(count + 1)
+        field = self.entry(count + 1).locator("[name$='.text']").first
+        expect(field).to_be_focused()
+        if wording:
+            field.fill(wording)
 
     @property
     def slug(self) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests import factories
 from tests.browser.chromium import launch
@@ -36,24 +36,20 @@ def demonstration(database_url: str) -> Iterator[list[str]]:
 
 
 def respondent(browser: Browser, address: str) -> None:
-    """The three kinds of screen, on a phone; the first one on a phone tall enough to show the odds."""
+    """A question and what is sent, on a phone."""
     page = browser.new_context(**PHONE, device_scale_factor=1.5, locale="en").new_page()
     page.goto(address)
     visit = Respondent(page, address.rsplit("/", 1)[1])
-    expect(visit.button("Start · {n} questions", n=3)).to_be_visible()
-    odds = page.locator(".label").bounding_box()
-    button = page.locator(".actions").bounding_box()
-    assert odds is not None
-    assert button is not None
-    tall = odds["y"] + odds["height"] + button["height"]
-    page.set_viewport_size({"width": PHONE["viewport"]["width"], "height": 2 * round(tall / 2) + 16})
-    take(page, "respondent-intro")
-    page.set_viewport_size(PHONE["viewport"])
-    visit.start(3)
+    visit.start(6)
     visit.radio("Yes").check()
     take(page, "respondent-question")
-    for _ in range(3):
-        visit.choose("Yes")
+    for truth in ("Yes", "No", "No"):
+        visit.choose(truth)
+    visit.button("Next").click()
+    visit.choose("Nothing")
+    page.get_by_role("textbox").fill("0")
+    visit.button("Next").click()
+    visit.choose("Rather serious")
     visit.sent_body()
     take(page, "respondent-review")
 

@@ -1,56 +1,13 @@
-"""No page, in any state, has what axe-core calls a violation (WCAG 2.2 AA, good practice) or needs two scrollbars."""
-
-from collections.abc import Iterator
-from typing import Any
+"""No page of a respondent, in any state, has what axe-core calls a violation or needs two scrollbars."""
 
 import pytest
-import sqlalchemy as sa
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
-from server.models import Survey
 from tests import factories
-from tests.browser.chromium import NODE_MODULES
+from tests.browser import kinds
 from tests.browser.conftest import Opener
-from tests.browser.people import DESK, PHONE, SURVEY, Respondent, sign_in, words
-
-AXE = (NODE_MODULES / "axe-core" / "axe.min.js").read_text("utf-8")
-TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-RUN = """async (tags) => {
-  const { violations } = await axe.run({ runOnly: { type: 'tag', values: tags } });
-  return violations.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary: why }) => `${id}: ${html} ${why}`));
-}"""
-LOOKS: list[tuple[str, dict[str, Any]]] = [("light", DESK["viewport"]), ("dark", PHONE["viewport"])]
-NARROW = {"width": 320, "height": 640}  # 1280 pixels at 400 % (WCAG 1.4.10)
-
-
-class Inspector:
-    """Collects what is wrong in each state, so that one run tells all."""
-
-    def __init__(self) -> None:
-        self.states: list[str] = []
-        self.problems: list[str] = []
-
-    def look(self, page: Page, state: str) -> None:
-        """Inspect the page as it is now: in light and dark, wide and narrow."""
-        self.states.append(state)
-        for scheme, size in LOOKS:
-            page.set_viewport_size(size)
-            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-            if not page.evaluate("'axe' in globalThis"):
-                page.evaluate(AXE)
-            self.problems += [f"{state} ({scheme}): {found}" for found in page.evaluate(RUN, TAGS)]
-        page.set_viewport_size(NARROW)
-        width = page.evaluate("document.documentElement.scrollWidth")
-        if width > NARROW["width"]:
-            self.problems.append(f"{state}: {width} pixels wide where there are {NARROW['width']}")
-
-
-@pytest.fixture
-def inspector() -> Iterator[Inspector]:
-    made = Inspector()
-    yield made
-    assert made.states
-    assert made.problems == [], "\n".join(made.problems)
+from tests.browser.inspector import Inspector
+from tests.browser.people import SURVEY, Respondent
 
 
 @pytest.fixture(params=["en", "es"])
@@ -131,72 +88,27 @@ def test_the_respondents_refusals(
     inspector.look(page, "no such page")
 
 
-def test_the_researchers_pages(
+def test_what_a_check_and_a_number_answer(
     open_page: Opener, served: factories.Served, inspector: Inspector, language: str
 ) -> None:
-    say = words(language)
+    shown = {"show_if": {"question": "hours", "from": 30, "to": 60}, "otherwise": "no"}
+    last = {**kinds.QUESTIONS["stole"], **shown}
+    document = kinds.survey(kinds.CHECK, kinds.QUESTIONS["hours"], last, language=language)
     page = open_page(locale=language)
-    page.goto("/")
-    inspector.look(page, "home")
-    page.goto("/manage/sign-in")
-    inspector.look(page, "sign-in")
-    open_page.watch(page).expect("403")
-    page.goto("/manage/sign-in/used-already")
-    inspector.look(page, "sign-in link")
-    page.locator("main form button").click()
-    expect(page.get_by_role("alert")).to_be_visible()
-    inspector.look(page, "sign-in failed")
-    sign_in(page, served.database_url)
-    page.locator("summary").click()
-    inspector.look(page, "surveys")
-    page.goto("/manage/surveys/new")
-    inspector.look(page, "editor")
-    page.get_by_role("button", name=say("Add a question")).click()
-    expect(page.get_by_role("group")).to_have_count(2)
-    page.get_by_role("button", name=say("Save the draft")).click()
-    expect(page.get_by_role("alert")).to_be_visible()
-    open_page.watch(page).expect("422")
-    inspector.look(page, "editor with errors")
-
-
-def test_a_surveys_pages(
-    open_page: Opener, served: factories.Served, inspector: Inspector, language: str
-) -> None:
-    page = open_page(locale=language)
-    sign_in(page, served.database_url)
-    draft = factories.draft(served.database_url, {**SURVEY, "language": language})
-    unfolded(inspector, page, f"/manage/surveys/{draft}", "overview of a draft")
-    unfolded(inspector, page, f"/manage/surveys/{draft}/edit", "editor of a draft")
-    survey = factories.publish(served.database_url, {**SURVEY, "language": language}, draft)
-    unfolded(inspector, page, f"/manage/surveys/{draft}", "overview of an open survey")
-    unfolded(inspector, page, f"/manage/surveys/{draft}/edit", "editor of a published survey")
-    unfolded(inspector, page, f"/manage/surveys/{draft}/preview", "preview")
-    unfolded(inspector, page, f"/manage/surveys/{draft}/results", "results with no responses")
-    for reports in ([1, 0, 0], [0, 0, 0], [1, 0, 1], [0, 1, 0]):
-        assert page.request.post(survey.url, data=survey.response(reports)).status == 201
-    unfolded(inspector, page, f"/manage/surveys/{draft}/results", "results")
-    for _ in range(20):
-        assert page.request.post(survey.url, data=survey.response([1, 0, 0])).status == 201
-    unfolded(inspector, page, f"/manage/surveys/{draft}/results", "results with impossible shares")
-    expect(page.locator(".flag")).to_have_count(3)
-    with factories.writing(served.database_url) as session:
-        session.execute(sa.update(Survey).where(Survey.slug == draft).values(simulated=True))
-    unfolded(inspector, page, f"/manage/surveys/{draft}/results", "results of a demonstration")
-    unfolded(inspector, page, f"/manage/surveys/{draft}/preview", "preview of a demonstration")
-    report = page.request.get(f"/manage/surveys/{draft}/report.html").text()
-    factories.close(served.database_url, draft)
-    unfolded(inspector, page, f"/manage/surveys/{draft}", "overview of a closed survey")
-    page.goto("about:blank")
-    page.set_content(report)
-    inspector.look(page, "report")
-
-
-def unfolded(inspector: Inspector, page: Page, address: str, state: str) -> None:
-    """Open a page with everything on it unfolded, and inspect it."""
-    page.goto(address)
-    page.wait_for_load_state("networkidle")
-    page.evaluate("document.querySelectorAll('details').forEach((details) => { details.open = true; })")
-    inspector.look(page, state)
+    visit = Respondent(page, factories.publish(served.database_url, document).slug, language).open()
+    expect(visit.button("Start · up to {n} questions", n=2)).to_be_visible()
+    inspector.unfolded(page, "introduction of a survey with a condition")
+    kinds.begin(visit)
+    for choice, state in ((None, "check"), ("The researcher", "wrong"), ("Nobody", "right")):
+        if choice is not None:
+            page.get_by_role("radio", name=choice).check()
+            expect(page.get_by_role("status")).not_to_be_empty()
+        inspector.look(page, state)
+    kinds.go_on(visit)
+    page.get_by_role("textbox").fill("many")
+    visit.button("Next").click()
+    expect(page.get_by_role("alert")).to_contain_text("many")
+    inspector.look(page, "number that is none")
 
 
 def test_the_inspector_sees_what_is_wrong(open_page: Opener) -> None:

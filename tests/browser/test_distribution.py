@@ -1,25 +1,32 @@
 """The randomise.js that is served draws from the published design: exact tests, and twins that fail them.
 
-All the tests here together raise a false alarm once in a million runs. They draw 60,000 reports for each truth:
-of 20,000, a design that is off by 0.02 would pass one time in eight at that rate; of 60,000, once in 10^8.
+All the tests here together raise a false alarm once in a million runs. They draw 60,000 reports for each truth of a
+yes/no design: of 20,000, one that is off by 0.02 would pass one time in eight at that rate; of 60,000, once in 10^7.
 """
 
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 from scipy import stats
 
+from server.definitions import Point
+from server.inputs import parse_definition
+from server.privacy.designs import TOTAL, between
 from tests import factories
+from tests.browser import kinds
 from tests.browser.conftest import Opener
+from tests.browser.kinds import ANSWERS, QUESTIONS
 from tests.browser.people import Respondent
 
 REPORTS = 60_000
 GAMMAS = (0.25, 0.4)
 OFF = 0.02
 BYTES = 4
-ALARM = 1e-6 / (2 * len(GAMMAS) + BYTES)  # of one test: every truth of every design, every byte of the coins
+OF_KINDS = 120_000  # reports for each byte of an answer to a question of another kind
+BYTES_OF_KINDS = 2 * 26  # two answers to each question of every kind
+ALARM = 1e-6 / (2 * len(GAMMAS) + BYTES + BYTES_OF_KINDS)  # of one test: every truth, every byte of the coins
 
 DRAW = """async ([url, definition, n, off]) => {
   const { drawCoins, randomize } = await import(url);
@@ -31,6 +38,19 @@ DRAW = """async ([url, definition, n, off]) => {
     for (const coin of drawCoins(n)) reported += randomize(truth, coin, used);
     return { yes: yes / 2 ** 32, reported };
   }));
+}"""
+
+DRAW_KINDS = """async ([files, definition, answers, n, off]) => {
+  const [{ rowsOf }, { drawCoins, randomize }] = await Promise.all(files.map((file) => import(file)));
+  const { questions } = (await (await fetch(definition)).json()).definition;
+  const shift = Math.round(off * 2 ** 32);
+  return questions.filter(({ designs }) => designs).flatMap((question) => (
+    answers[question.name].flatMap((answer) => rowsOf(question, answer).map((row) => {
+      const used = [row[0] - shift, ...row.slice(1, -1), row.at(-1) + shift];
+      const counts = row.map(() => 0);
+      for (const coin of drawCoins(n)) counts[randomize(0, coin, [used])] += 1;
+      return counts;
+    }))));
 }"""
 
 COINS = """async ([url, n]) => {
@@ -73,8 +93,8 @@ def page(open_page: Opener, served: factories.Served) -> Page:
     return opened
 
 
-def served_url(page: Page) -> str:
-    return str(page.locator("script[src*='/randomize.js']").evaluate("script => script.src"))
+def served_url(page: Page, file: str = "randomize.js") -> str:
+    return str(page.locator(f"script[src*='/{file}']").evaluate("script => script.src"))
 
 
 def drawn(page: Page, off: float = 0.0) -> list[list[dict[str, Any]]]:
@@ -104,7 +124,7 @@ def test_the_test_has_the_power_it_needs(gamma: float) -> None:
     for yes in (0.5 - gamma, 0.5 + gamma):
         assert Acceptance(yes).chance_of_alarm(yes) <= ALARM
         for off in (OFF, -OFF):
-            assert Acceptance(yes).chance_of_alarm(yes + off) > 1 - 1e-8
+            assert Acceptance(yes).chance_of_alarm(yes + off) > 1 - 1e-7
 
 
 def test_every_byte_of_the_coins_is_uniform_across_the_platforms_limit(page: Page) -> None:
@@ -113,3 +133,51 @@ def test_every_byte_of_the_coins_is_uniform_across_the_platforms_limit(page: Pag
     assert [sum(cells) for cells in counts] == [REPORTS] * BYTES
     for cells in counts:
         assert stats.chisquare(cells).pvalue > ALARM
+
+
+def expected_of_kinds() -> list[list[float]]:
+    """The chances of each report for every byte of two answers to each question, as the server's designs give them."""
+    chances = []
+    for question in parse_definition(kinds.everything()).questions:
+        for answer in ANSWERS[question.name]:
+            for truth, design in zip(question.truths(answer), question.designs, strict=True):
+                row = between(design, *truth) if isinstance(truth, Point) else design.weights[truth]
+                chances.append((row / TOTAL).tolist())
+    return chances
+
+
+def drawn_of_kinds(open_page: Opener, served: factories.Served, off: float = 0.0) -> list[list[int]]:
+    """What the page's own modules make of these answers, report by report."""
+    page = open_page()
+    slug = factories.publish(served.database_url, kinds.everything()).slug
+    expect(Respondent(page, slug).open().page.locator("main .primary")).to_be_visible()
+    files = [served_url(page, "design.js"), served_url(page)]
+    definition = page.locator("main").get_attribute("data-definition")
+    counts: list[list[int]] = page.evaluate(DRAW_KINDS, [files, definition, ANSWERS, OF_KINDS, off])
+    return counts
+
+
+def test_reports_of_every_kind_follow_the_design(open_page: Opener, served: factories.Served) -> None:
+    chances = expected_of_kinds()
+    counts = drawn_of_kinds(open_page, served)
+    assert len(chances) == len(counts) == BYTES_OF_KINDS
+    assert set(ANSWERS) == set(QUESTIONS)
+    for observed, row in zip(counts, chances, strict=True):
+        assert stats.chisquare(observed, [OF_KINDS * chance for chance in row]).pvalue > ALARM
+
+
+@pytest.mark.parametrize("off", [OFF, -OFF])
+def test_a_randomiser_that_is_off_is_caught_for_every_kind(
+    open_page: Opener, served: factories.Served, off: float
+) -> None:
+    chances = expected_of_kinds()
+    for observed, row in zip(drawn_of_kinds(open_page, served, off), chances, strict=True):
+        assert stats.chisquare(observed, [OF_KINDS * chance for chance in row]).pvalue < ALARM
+
+
+def test_the_test_of_every_kind_has_the_power_it_needs() -> None:
+    for row in expected_of_kinds():
+        limit = stats.chi2.isf(ALARM, len(row) - 1)
+        shift = OF_KINDS * OFF**2 * (1 / row[0] + 1 / row[-1])
+        # The variances are those of the design, which a shift of 0.02 hardly changes.
+        assert stats.ncx2.cdf(limit, len(row) - 1, shift) < 1e-8

@@ -1,4 +1,4 @@
-"""With the coins fixed, a visit that answers Yes and one that answers No leave the same bytes everywhere."""
+"""With the coins fixed, visits that differ in their answers, and in what was shown for them, leave the same bytes."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -10,17 +10,7 @@ from tests import factories
 from tests.browser.conftest import Opener
 from tests.browser.people import PHONE, SURVEY, Respondent
 from tests.browser.recorder import Recorder, recording
-from tests.browser.traces import (
-    COINS,
-    FIXED_CHANCE,
-    Traces,
-    Wire,
-    differences,
-    forget_responses,
-    rewritten,
-    traces,
-    without_integrity,
-)
+from tests.browser.traces import COINS, Wire, differences, traces, visited
 
 OTHER = {"Yes": "No", "No": "Yes"}
 ONE_QUESTION = factories.definition(gammas=[0.25])
@@ -97,34 +87,6 @@ def recorder(served: factories.Served) -> Iterator[Recorder]:
         yield running
 
 
-def visited(
-    open_page: Opener,
-    recorder: Recorder,
-    served: factories.Served,
-    survey: factories.Published,
-    truth: str,
-    behave: Callable[[Respondent, str], None],
-    coins: str = "No",
-    leak: str = "",
-) -> Traces:
-    """One visit on a new device; `leak` is code that runs where the page learns the truth."""
-    forget_responses(served.database_url)
-    recorder.forget()
-    page = open_page(**PHONE, base_url=recorder.url)
-    page.add_init_script(FIXED_CHANCE % COINS[coins])
-    if leak:
-        without_integrity(page, survey.slug)
-        rewritten(page, "answer.js", CHOSEN, f"const truth = chosen.value; {leak}; {CHOSEN}")
-    if behave is retried:
-        open_page.watch(page).expect("net::ERR_FAILED")
-    wire = Wire(page)
-    visit = Respondent(page, survey.slug).open()
-    behave(visit, truth)
-    left = traces(page, wire)
-    open_page.close(page)
-    return {**left, "bytes": recorder.requests()}
-
-
 @pytest.mark.parametrize("coins", COINS)
 @pytest.mark.parametrize("behave", VISITS, ids=lambda behave: behave.__name__)
 def test_yes_and_no_leave_the_same_bytes(
@@ -135,7 +97,11 @@ def test_yes_and_no_leave_the_same_bytes(
     coins: str,
 ) -> None:
     survey = factories.publish(served.database_url, SURVEY)
-    yes, no = (visited(open_page, recorder, served, survey, truth, behave, coins) for truth in ("Yes", "No"))
+    lost = "net::ERR_FAILED" if behave is retried else ""
+    yes, no = (
+        visited(open_page, recorder, served, survey, truth, behave, coins, complaint=lost)
+        for truth in ("Yes", "No")
+    )
     assert differences(yes, no) == []
     # What was compared is a whole visit: everything was sent, and it says what the coins say.
     posted = [request for request in yes["requests"] if request["method"] == "POST"]
@@ -146,8 +112,10 @@ def test_yes_and_no_leave_the_same_bytes(
     assert yes["bytes"][-1].endswith(posted[0]["body"].encode())
 
 
-CHOSEN = "truths[index] = Number(chosen.value);"
+CHOSEN = "if (designs) answers.set(name, answer);"
 """Where answer.js learns the truth."""
+
+LEARNT = f"const truth = String(Number(answer === 'yes')); {{0}}; {CHOSEN}"
 
 FETCH = "const real = fetch; globalThis.fetch = async (url, options) => {0}"
 
@@ -192,7 +160,15 @@ def test_a_page_that_leaks_the_truth_is_caught(
         visit.send()
 
     yes, no = (
-        visited(open_page, recorder, served, survey, truth, behave, leak=LEAKS[leak])
+        visited(
+            open_page,
+            recorder,
+            served,
+            survey,
+            truth,
+            behave,
+            leak=("answer.js", CHOSEN, LEARNT.format(LEAKS[leak])),
+        )
         for truth in ("Yes", "No")
     )
     assert differences(yes, no) != []

@@ -1,6 +1,7 @@
 """Everything that a visit leaves behind: requests, storage, history, the page itself."""
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 import sqlalchemy as sa
@@ -8,6 +9,9 @@ from playwright.sync_api import Page, Route
 
 from server.models import Response
 from tests import factories
+from tests.browser.conftest import Opener
+from tests.browser.people import PHONE, Respondent
+from tests.browser.recorder import Recorder
 
 Traces = dict[str, Any]
 
@@ -140,3 +144,32 @@ def rewritten(page: Page, file: str, old: str, new: str) -> None:
         route.fulfill(response=answer, body=source.replace(old, new))
 
     page.route(f"**/client/*/{file}", changed)
+
+
+def visited(
+    open_page: Opener,
+    recorder: Recorder,
+    served: factories.Served,
+    survey: factories.Published,
+    truth: Any,
+    behave: Callable[[Respondent, Any], None],
+    coins: str = "No",
+    leak: tuple[str, str, str] | None = None,
+    complaint: str = "",
+) -> Traces:
+    """One visit on a new device; `leak` is a file of the page, a passage of it, and what is put in its place."""
+    forget_responses(served.database_url)
+    recorder.forget()
+    page = open_page(**PHONE, base_url=recorder.url)
+    page.add_init_script(FIXED_CHANCE % COINS[coins])
+    if leak:
+        without_integrity(page, survey.slug)
+        rewritten(page, *leak)
+    if complaint:
+        open_page.watch(page).expect(complaint)
+    wire = Wire(page)
+    visit = Respondent(page, survey.slug).open()
+    behave(visit, truth)
+    left = traces(page, wire)
+    open_page.close(page)
+    return {**left, "bytes": recorder.requests()}

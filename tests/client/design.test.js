@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { test } from 'node:test';
 
-import { Refusal, canonical, checkDefinition, checkDesign, checkShown, checkSurvey, exactEpsilon, fingerprint, loadSurvey } from '../../client/design.js';
+import { Refusal, canonical, checkDefinition, checkDesign, checkShown, checkSurvey, exactEpsilon, fingerprint, guesses, loadSurvey } from '../../client/design.js';
 import { read } from './vectors.js';
 
 const { designs } = read('designs');
@@ -83,6 +83,37 @@ test('every part of a definition is checked', () => {
   refuses(() => checkDefinition(changed((definition) => { definition.questions[1].kind = 'other'; })), 'format');
   refuses(() => checkDefinition(changed((definition) => { definition.questions[1].designs.pop(); })), 'format');
   refuses(() => checkDefinition(changed((_, design) => { design.weights[0] = [2 ** 31, 2 ** 30, 2 ** 30]; })), 'format');
+});
+
+test('what a question loses is stated once more for the whole of it, in new versions', () => {
+  const stating = (epsilon) => changed(({ questions: [question] }) => { question.epsilon = epsilon; });
+  assert.doesNotThrow(() => checkDefinition(stating(1.0987)));
+  for (const epsilon of [1.0986, 1.0988, 0, '1.0987']) refuses(() => checkDefinition(stating(epsilon)), 'epsilon');
+});
+
+test('an entry that this page does not know, or that hides a design, is refused', () => {
+  const adding = (entry) => changed(({ questions }) => { questions.push(entry); });
+  for (const entry of [null, {}, { kind: 'text', text: 'T' }, { kind: 'toString' }, { kind: '__proto__' }, { name: 'q', kind: 'yes_no', text: 'Q?' }]) {
+    refuses(() => checkDefinition(adding(entry)), 'format');
+  }
+});
+
+test('counts of three or more share all people out, each within one of what the weights give', () => {
+  // 100/7 = 14.28...; the largest remainders give one row 15s and 14s that add up to 100.
+  const seventh = Math.floor(2 ** 32 / 7);
+  const row = [2 ** 32 - 6 * seventh, seventh, seventh, seventh, seventh, seventh, seventh];
+  const weights = row.map(() => row);
+  const design = (counts) => ({ weights, epsilon: 0, odds: { people: 100, counts: weights.map(() => counts) } });
+  checkDesign(design([15, 15, 14, 14, 14, 14, 14]));
+  checkDesign(design([14, 14, 14, 14, 14, 15, 15]));
+  for (const counts of [[14, 14, 14, 14, 14, 14, 14], [16, 14, 14, 14, 14, 14, 14], [15, 15, 15, 15, 14, 13, 13], [15, 15, 14, 14, 14, 14.5, 13.5]]) {
+    refuses(() => checkDesign(design(counts)), 'odds');
+  }
+});
+
+test('of 100 guesses between two people, those that are right at most', () => {
+  // e^eps / (1 + e^eps): 1/2 at 0, 3/4 at ln 3, 9/10 at ln 9; rounded up.
+  assert.deepEqual([0, Math.log(3), Math.log(9) - 1e-9, Math.log(9) + 1e-9, 20].map(guesses), [50, 75, 90, 91, 100]);
 });
 
 test('a survey that does not arrive is refused as such', async () => {

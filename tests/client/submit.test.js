@@ -4,7 +4,7 @@ import { afterEach, beforeEach, test } from 'node:test';
 
 import { erase, keep, markSent, recall, send, writeBody } from '../../client/submit.js';
 
-const BODY = writeBody('8c1f02b7d4e65ae98c1f02b7d4e65ae9', 'a'.repeat(64), [0, 1, 1]);
+const BODY = writeBody('8c1f02b7d4e65ae98c1f02b7d4e65ae9', 'a'.repeat(64), [0, 1, 1], [1, 1, 1]);
 const QUICK = { pause: 4, longest: 16 };
 
 let server;
@@ -37,6 +37,12 @@ const failing = (times, fail) => (attempt, response) => (attempt <= times ? fail
 
 test('the body that is shown is the JSON that is promised', () => {
   assert.deepEqual(JSON.parse(BODY), { id: '8c1f02b7d4e65ae98c1f02b7d4e65ae9', version: 'a'.repeat(64), reports: [0, 1, 1] });
+});
+
+test('every body of a survey has the same length', () => {
+  const [few, many] = [[0, 7, 0], [1, 16, 255]].map((reports) => writeBody('8c'.repeat(16), 'a'.repeat(64), reports, [1, 16, 255]));
+  assert.equal(few.length, many.length);
+  assert.deepEqual([few, many].map((body) => JSON.parse(body).reports), [[0, 7, 0], [1, 16, 255]]);
 });
 
 test('a response is posted once, as JSON, without a cookie or a referrer', async () => {

@@ -1,26 +1,29 @@
-"""Writing a survey: what is saved, and that nothing typed is ever lost."""
+"""Writing a survey in the editor, without scripts: every button, and that nothing typed is ever lost."""
 
 import html
-import io
-import json
+import math
+import re
 from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
+from hypothesis import HealthCheck, given, settings
 
-from tests import factories
+from tests import factories, forms, strategies
 from tests.conftest import NewDatabase
-from tests.factories import dump
+from tests.factories import Published, dump
 
-FORM: dict[str, Any] = {
-    "language": "es",
-    "title": "  Exámenes ",
-    "introduction": "Quién pregunta\r\ny para qué",
-    "gamma": "0.3",
-    "name": ["", "paid", ""],
-    "text": ["¿Ha copiado?", "¿Ha pagado?", "¿Se hizo pasar\r\npor otro?"],
-}
-NEW = "/manage/surveys/new"
+KINDS = [
+    "yes_no",
+    "select_one",
+    "select_multiple",
+    "scale",
+    "number",
+    "binned_number",
+    "text",
+    "section",
+    "check",
+]
 
 
 @pytest.fixture
@@ -29,222 +32,665 @@ def database_url(sqlite: NewDatabase) -> str:
     return sqlite(True)
 
 
-def _definition(client: FlaskClient, path: str) -> Any:
-    return client.get(f"{path}/definition.json").get_json()
+@pytest.fixture
+def three(signed_in: FlaskClient) -> forms.Editor:
+    """The editor with three yes/no questions."""
+    return forms.written(forms.new(signed_in), "Exams", "Copied?", "Paid?", "Sat?")
 
 
-def _keeps(page: str, form: dict[str, Any]) -> bool:
-    """Whether the editor on this page still has everything that was typed."""
-    page = html.unescape(page)
-    return (
-        all(
-            text.replace("\r\n", "\n") in page
-            for text in (form["title"], form["introduction"], *form["text"])
-        )
-        and f'value="{form["language"]}" lang="{form["language"]}" selected' in page
-        and f'value="{form["gamma"]}"' in page
-        and all(f'name="name" value="{name}"' in page for name in form["name"] if name)
+def alert(editor: forms.Editor) -> str:
+    """The list of what is wrong."""
+    return html.unescape(editor.page.partition('role="alert"')[2].partition("</ul>")[0])
+
+
+def wrong(editor: forms.Editor, path: str) -> str:
+    """What is said below a field."""
+    found = re.search(rf'id="wrong-{re.escape(path)}">(.*?)</p>', editor.page)
+    return html.unescape(found[1]) if found else ""
+
+
+# Nothing is lost
+
+
+@settings(
+    max_examples=40,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(document=strategies.documents())
+def test_every_survey_passes_through_the_editor_unchanged(
+    document: dict[str, Any], signed_in: FlaskClient, database_url: str
+) -> None:
+    """Imported, shown, sent as it is and exported: the same document, whatever it holds."""
+    slug = factories.draft(database_url, document)
+    editor = forms.edit(signed_in, slug)
+    states = dump(database_url)["drafts"]
+
+    editor.press("keep")
+
+    assert editor.answer.status_code == 200
+    assert editor.document == document
+    assert dump(database_url)["drafts"] == states, "what changes nothing is no new state"
+
+
+def test_nothing_is_kept_before_something_is_sent(signed_in: FlaskClient, database_url: str) -> None:
+    assert forms.new(signed_in).answer.status_code == 200
+    assert not dump(database_url)["surveys"]
+
+
+def test_survey_is_kept_as_it_was_written(signed_in: FlaskClient) -> None:
+    editor = forms.new(signed_in)
+    editor.type(
+        {
+            "title": "  Exámenes ",
+            "introduction": "\r\nQuién pregunta\r\ny para qué",
+            "language": "es",
+            "questions[0].text": "¿Ha copiado\r\nalguna vez?",
+        }
     )
 
-
-def test_survey_is_saved_as_it_was_written(signed_in: FlaskClient) -> None:
-    answer = signed_in.post(NEW, data=FORM)
+    answer = editor.press("save", follow=False).answer
 
     assert answer.status_code == 303
-    saved = _definition(signed_in, answer.location)
-    assert (saved["language"], saved["title"]) == ("es", "Exámenes")
-    assert saved["introduction"] == "Quién pregunta\ny para qué"
-    assert [question["name"] for question in saved["questions"]] == ["q1", "paid", "q2"]
-    assert [question["text"] for question in saved["questions"]] == [
-        "¿Ha copiado?",
-        "¿Ha pagado?",
-        "¿Se hizo pasar\npor otro?",
+    assert "/edit" not in answer.location
+    kept = signed_in.get(f"{answer.location}/definition.json").get_json()
+    assert (kept["language"], kept["title"]) == ("es", "Exámenes")
+    assert kept["introduction"] == "Quién pregunta\ny para qué"
+    assert kept["questions"] == [
+        {
+            "name": "q1",
+            "kind": "yes_no",
+            "text": "¿Ha copiado\nalguna vez?",
+            "design": {"mechanism": "coin_flip"},
+        }
     ]
-    assert {question["design"]["gamma"] for question in saved["questions"]} == {0.3}
-    named = {**FORM, "title": "Exámenes", "name": ["q1", "paid", "q2"]}
-    assert _keeps(signed_in.get(f"{answer.location}/edit").text, named)
+    slug = answer.location.rpartition("/")[2]
+    assert forms.edit(signed_in, slug)["introduction"] == "\r\nQuién pregunta\r\ny para qué"
+
+
+def test_unfinished_survey_is_kept_and_says_what_is_missing(
+    signed_in: FlaskClient, database_url: str
+) -> None:
+    editor = forms.new(signed_in).type(introduction="<b>Kept</b>\r\n&amp;").press("add")
+
+    editor.press("save")
+
+    assert editor["introduction"] == "<b>Kept</b>\r\n&amp;"
+    said = alert(editor)
+    assert re.findall(r'href="#at-([^"]+)"', said) == ["title", "questions[0].text", "questions[1].text"]
+    assert all(name in said for name in ("Title", "Question 1, wording", "Question 2, wording"))
+    assert 'id="at-questions[1].text"' in editor.page
+    overview = signed_in.get(editor.path).text
+    assert "Untitled survey" in overview
+    assert "Question 2, wording" in overview
+    assert "Publish" not in overview
+    assert "Question 1, wording" in signed_in.get(f"{editor.path}/preview").text
+    assert "Untitled survey" in signed_in.get("/manage/surveys").text
+    assert signed_in.post(f"{editor.path}/publish").status_code == 422
+    assert not dump(database_url)["survey_versions"]
+
+
+def test_what_is_missing_is_not_told_while_it_is_being_written(signed_in: FlaskClient) -> None:
+    editor = forms.new(signed_in).press("add")
+
+    assert "aria-invalid" not in editor.page
+    assert not alert(editor)
 
 
 @pytest.mark.parametrize(
-    ("changes", "value"),
+    ("path", "text", "said"),
     [
-        ({"title": ""}, None),
-        ({"title": " \t "}, None),
-        ({"title": "x" * 10_000}, "10000"),
-        ({"title": "a\x00b"}, None),
-        ({"introduction": "x" * 10_000}, "10000"),
-        ({"language": "fr"}, "fr"),
-        ({"gamma": "0.5"}, "0.5"),
-        ({"gamma": "0.0"}, "0"),
-        ({"gamma": "-0.1"}, "-0.1"),
-        ({"gamma": "much"}, "much"),
-        ({"gamma": ""}, None),
-        ({"gamma": "nan"}, "nan"),
-        ({"gamma": "1e999"}, "1e999"),
-        ({"text": ["", "¿Ha pagado?", "x" * 501]}, "501"),
-        ({"name": ["paid", "paid", ""]}, "paid"),
-        ({"name": ["1st", "=1+1", ""]}, "1st"),
-        ({"title": '"><script>alert(1)</script>', "gamma": "9.0"}, "9"),
+        ("title", "x" * 201, "at most 200 characters; it has 201"),
+        ("introduction", "x" * 4001, "at most 4000 characters; it has 4001"),
+        ("language", "fr", "one of en, es; it is fr"),
+        ("questions[0].text", "x" * 501, "at most 500 characters; it has 501"),
+        ("questions[0].name", "1st", "must start with a letter"),
+        ("questions[0].name", "q2", "must be unique; q2 stands twice"),
+        ("questions[0].kind", "essay", "must be one of"),
+        ("questions[0].design.mechanism", "dice", "must be one of"),
+        ("budget", "much", "must be a number; it is much"),
+        ("budget", "1,000", "must be a number; it is 1,000"),
+        ("budget", "0", "must be from 0.001 to 1000; it is 0"),
+        ("budget", "1e999", "must be a number; it is 1e999"),
+        ("budget", "nan", "must be a number; it is nan"),
+        ("budget", "１２", "must be a number; it is １２"),
+        ("budget", "9" * 400, "must be a number"),
+        ("plan.margin", "5", "must be from 0.001 to 0.5; it is 5"),
+        ("plan.respondents", "1.5", "must be a whole number; it is 1.5"),
+        ("plan.respondents", "-1", "must be from 1 to 10000000; it is -1"),
     ],
-    ids=str,
 )
-def test_refused_survey_keeps_everything_that_was_typed(
-    changes: dict[str, Any], value: str | None, signed_in: FlaskClient, database_url: str
+def test_what_is_wrong_is_said_at_its_field_and_stays_as_it_was_typed(
+    path: str, text: str, said: str, three: forms.Editor
 ) -> None:
-    before = dump(database_url)
-    form = {**FORM, **changes}
+    title = "Exams" if path != "title" else text
 
-    answer = signed_in.post(NEW, data=form)
+    three.type({path: text}).press("save")
+
+    problem = wrong(three, path) or wrong(three, "questions[1].name")
+    assert said in problem or said in alert(three)
+    assert said in alert(three)
+    assert three[path] == text or path.endswith("mechanism")
+    assert three["title"] == title
+    assert three.wordings[1:] == ["Paid?", "Sat?"]
+    if problem:
+        assert 'aria-invalid="true"' in three.page
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "questions[0].colour",
+        "questions[0]",
+        "questions[-1].text",
+        "questions[99999].text",
+        "questions[0].text.more",
+        "questions.text",
+        "questions[0].options.text",
+        "questions[0].options[0]",
+        "title[0]",
+        "title.x",
+        "__class__",
+        "",
+        "a" * 5000,
+    ],
+)
+def test_field_of_no_survey_is_refused(name: str, three: forms.Editor, database_url: str) -> None:
+    before = dump(database_url)
+
+    answer = three.type({name: "x"}).press("keep").answer
 
     assert answer.status_code == 422
-    assert 'role="alert"' in answer.text
-    if value is not None:
-        assert value in answer.text.partition('role="alert"')[2].partition("</ul>")[0]
-    if "language" in changes:
-        assert " selected" not in answer.text
-    else:
-        assert _keeps(answer.text, form)
+    assert "is not a field of a survey" in answer.text
     assert dump(database_url) == before
 
 
-def test_adding_a_question_keeps_everything(signed_in: FlaskClient, database_url: str) -> None:
-    answer = signed_in.post(NEW, data={**FORM, "action": "add"})
+@pytest.mark.parametrize("path", ["title", "questions[0].text", "budget"])
+def test_nul_and_half_characters_are_refused(path: str, three: forms.Editor, database_url: str) -> None:
+    before = dump(database_url)
 
-    assert answer.status_code == 200
-    assert _keeps(answer.text, FORM)
-    assert answer.text.count('name="text"') == 4
-    assert not dump(database_url)["surveys"]
-
-
-def test_removing_a_question_keeps_the_others(signed_in: FlaskClient, database_url: str) -> None:
-    answer = signed_in.post(NEW, data={**FORM, "action": "remove-1"})
-
-    assert answer.status_code == 200
-    assert _keeps(answer.text, {**FORM, "name": ["", ""], "text": [FORM["text"][0], FORM["text"][2]]})
-    assert "¿Ha pagado?" not in answer.text
-    assert not dump(database_url)["surveys"]
+    assert three.type({path: "a\x00b"}).press("keep").answer.status_code == 422
+    assert dump(database_url) == before
 
 
-@pytest.mark.parametrize(
-    "action", ["remove-3", "remove--1", "remove-", "remove-x", "remove-" + "9" * 5000, "remove-²"]
-)
-def test_removing_a_question_that_is_not_there_removes_none(action: str, signed_in: FlaskClient) -> None:
-    answer = signed_in.post(NEW, data={**FORM, "action": action})
+def test_empty_form_is_a_survey_with_everything_missing(signed_in: FlaskClient) -> None:
+    answer = signed_in.post("/manage/surveys/new", data={})
 
-    assert answer.status_code == 200
-    assert answer.text.count('name="text"') == 3
+    page = signed_in.get(answer.location).text
+    assert "Title" in page
+    assert page.count('role="alert"') == 1
 
 
-def test_last_question_is_replaced_by_an_empty_one(signed_in: FlaskClient) -> None:
-    answer = signed_in.post(NEW, data={**FORM, "name": "", "text": "¿Única?", "action": "remove-0"})
+def test_decimal_comma_is_understood_where_it_can_be_nothing_else(three: forms.Editor) -> None:
+    three.type({"plan.margin": "0,05", "plan.respondents": "500", "budget": "3,5"}).press("keep")
 
-    assert answer.text.count('name="text"') == 1
-    assert "¿Única?" not in answer.text
-
-
-def test_draft_is_changed_by_the_editor(signed_in: FlaskClient) -> None:
-    path = signed_in.post(NEW, data=FORM).location
-
-    answer = signed_in.post(
-        f"{path}/edit", data={**FORM, "title": "Otra", "name": "paid", "text": "¿Ha pagado?"}
-    )
-
-    assert (answer.status_code, answer.location) == (303, path)
-    saved = _definition(signed_in, path)
-    assert (saved["title"], [question["name"] for question in saved["questions"]]) == ("Otra", ["paid"])
+    assert three.document["plan"] == {"margin": 0.05, "respondents": 500}
+    assert three.document["budget"] == 3.5
 
 
-def test_form_without_questions_is_refused(signed_in: FlaskClient, database_url: str) -> None:
-    for form in ({}, {"title": "T"}, {**FORM, "name": [], "text": []}):
-        assert signed_in.post(NEW, data=form).status_code == 422
-    assert signed_in.post(NEW, data={**FORM, "name": ["a"]}).status_code == 422
-    assert not dump(database_url)["surveys"]
+# Buttons
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_question_of_each_kind_is_added(kind: str, three: forms.Editor) -> None:
+    three.type(added=kind).press("add")
+
+    assert [entry["kind"] for entry in three.document["questions"]] == ["yes_no"] * 3 + [kind]
+    assert three.document["questions"][3]["name"] == "q4"
+    assert "Question 4 was added." in three.page
+
+
+def test_unknown_kind_is_added_as_yes_or_no(three: forms.Editor) -> None:
+    three.type(added="<script>").press("add")
+
+    assert three.document["questions"][3]["kind"] == "yes_no"
 
 
 @pytest.mark.parametrize(
-    "query",
+    ("action", "wordings"),
     [
-        "gamma=0.25",
-        "gamma=0.25&questions=3",
-        "gamma=0.001&questions=0",
-        "gamma=0.499&questions=" + "9" * 400,
+        ("delete-1", ["Copied!", "Sat?"]),
+        ("duplicate-1", ["Copied!", "Paid?", "Paid?", "Sat?"]),
+        ("up-1", ["Paid?", "Copied!", "Sat?"]),
+        ("up-0", ["Copied!", "Paid?", "Sat?"]),
+        ("down-1", ["Copied!", "Sat?", "Paid?"]),
+        ("down-2", ["Copied!", "Paid?", "Sat?"]),
+        ("renew-1", ["Copied!", "Paid?", "Sat?"]),
+    ],
+)
+def test_button_does_its_work_and_keeps_what_was_typed(
+    action: str, wordings: list[str], three: forms.Editor
+) -> None:
+    three.type({"questions[0].text": "Copied!"}).press(action)
+
+    assert three.wordings == wordings
+    names = [entry["name"] for entry in three.document["questions"]]
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        "delete-3",
+        "delete--1",
+        "delete-",
+        "delete-x",
+        "delete-" + "9" * 5000,
+        "delete-²",
+        "delete-1-1",
+        "up-7",
+        "delete_option-0-0",
+        "option_up-0-1",
+        "nonsense",
         "",
     ],
 )
-def test_consequences_of_a_setting_are_shown(query: str, signed_in: FlaskClient) -> None:
-    answer = signed_in.get(f"/manage/consequences?{query}")
+def test_button_about_something_that_is_not_there_does_nothing(action: str, three: forms.Editor) -> None:
+    three.press(action)
 
-    assert answer.status_code == 200
-    assert "recorded as Yes" in answer.text
-
-
-@pytest.mark.parametrize("gamma", ["0", "0.5", "-1", "nan", "inf", "1e-12"])
-def test_consequences_of_an_impossible_setting_are_refused(gamma: str, signed_in: FlaskClient) -> None:
-    assert signed_in.get(f"/manage/consequences?gamma={gamma}").status_code == 422
+    assert three.wordings == ["Copied?", "Paid?", "Sat?"]
 
 
-def test_definition_is_imported_from_a_file(signed_in: FlaskClient) -> None:
-    document = factories.definition([0.1, 0.2, 0.3])
-    file = io.BytesIO(json.dumps(document).encode())
+def test_all_questions_can_be_deleted_and_added_again(signed_in: FlaskClient) -> None:
+    editor = forms.written(forms.new(signed_in), "One", "Only?").press("delete-0")
+    assert editor.wordings == []
 
-    answer = signed_in.post("/manage/surveys/import", data={"definition": (file, "survey.json")})
+    editor.press("add").type({"questions[0].text": "Another?"}).press("keep")
 
-    assert answer.status_code == 303
-    assert _definition(signed_in, answer.location) == document
+    assert editor.wordings == ["Another?"]
+    assert editor.document["budget"] == pytest.approx(math.log(3))
+
+
+def test_answers_are_added_moved_and_deleted(three: forms.Editor) -> None:
+    three.type({"added": "select_one"}).press("add").press("add_option-3")
+    path = "questions[3].options[{}].text"
+    three.type({path.format(0): "Sí, a menudo", path.format(1): "No", path.format(2): "1 vez"})
+
+    three.press("option_up-3-2").press("keep")
+
+    question = three.document["questions"][3]
+    assert question["options"] == [
+        {"name": "si_a_menudo", "text": "Sí, a menudo"},
+        {"name": "o_1_vez", "text": "1 vez"},
+        {"name": "no", "text": "No"},
+    ]
+    three.press("option_down-3-0").press("delete_option-3-2")
+    assert [option["name"] for option in three.document["questions"][3]["options"]] == [
+        "o_1_vez",
+        "si_a_menudo",
+    ]
+
+
+# Names
+
+
+def _with_options(three: forms.Editor) -> forms.Editor:
+    three.type(added="select_one").press("add")
+    three.type({"questions[3].text": "Which?", "questions[3].options[0].text": "Ye"})
+    return three.type({"questions[3].options[1].text": "No"}).press("keep")
+
+
+def test_name_of_an_answer_follows_its_text_until_somebody_sets_it(three: forms.Editor) -> None:
+    editor = _with_options(three)
+    assert editor["questions[3].options[0].name"] == "ye"
+
+    editor.type({"questions[3].options[0].text": "Yesterday"}).press("keep")
+    assert editor["questions[3].options[0].name"] == "yesterday"
+
+    editor.type({"questions[3].options[0].name": "past"}).press("keep")
+    editor.type({"questions[3].options[0].text": "Last week"}).press("keep")
+    assert editor["questions[3].options[0].name"] == "past"
+
+
+def test_published_names_stay_when_texts_change(three: forms.Editor) -> None:
+    editor = _with_options(three)
+    assert editor.client.post(f"{editor.path}/publish").status_code == 303
+
+    editor.type({"questions[3].options[0].text": "Yesterday"}).press("keep")
+
+    assert editor["questions[3].options[0].name"] == "ye"
+
+
+def test_conditions_follow_new_names(three: forms.Editor) -> None:
+    editor = _with_options(three)
+    editor.press("add").type({"questions[4].text": "When?", "questions[4].show_if.question": "q4"})
+    editor.press("renew-4").type({"questions[4].show_if.any_of": ["", "ye"]}).press("keep")
+
+    editor.type({"questions[3].name": "which", "questions[3].options[0].name": "y"}).press("keep")
+
+    assert editor.document["questions"][4]["show_if"] == {"question": "which", "any_of": ["y"]}
+
+
+def test_name_left_empty_is_made(three: forms.Editor) -> None:
+    three.type({"questions[1].name": ""}).press("keep")
+
+    assert [entry["name"] for entry in three.document["questions"]] == ["q1", "q2", "q3"]
+
+
+# Kinds and designs
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("start", KINDS)
+def test_kind_is_changed_and_what_can_be_kept_is_kept(start: str, kind: str, signed_in: FlaskClient) -> None:
+    editor = forms.new(signed_in)
+    editor.type({"questions[0].kind": start, "questions[0].text": "Kept?", "title": "T"}).press("renew-0")
+    if "questions[0].options[0].text" in editor.page:
+        for place, text in enumerate(["Low", "High"]):
+            editor.type({f"questions[0].options[{place}].text": text})
+
+    editor.type({"questions[0].kind": kind}).press("keep")
+
+    (entry,) = editor.document["questions"]
+    assert (entry["kind"], entry["text"]) == (kind, "Kept?")
+    offered = ("select_one", "select_multiple", "scale", "check")
+    if kind in offered and start in offered:
+        assert [option["text"] for option in entry["options"]] == ["Low", "High"]
+    assert ("options" in entry) == (kind in offered)
+    assert ("design" in entry) == (kind not in ("text", "section", "check"))
+    editor.press("keep")
+    assert editor.answer.status_code == 200
 
 
 @pytest.mark.parametrize(
-    "body",
-    [b"", b"not JSON", b"\xff", b"[" * 100_000, b'{"format": 1}', b"null"],
-    ids=lambda body: str(body)[:20],
+    ("mechanism", "needs"),
+    [
+        ("warner", {"truth"}),
+        ("forced_response", {"truth", "yes"}),
+        ("unrelated_question", {"truth", "prevalence", "innocuous"}),
+        ("kuk", {"if_yes", "if_no"}),
+        ("crosswise", {"prevalence", "innocuous"}),
+    ],
 )
-def test_bad_file_is_refused(body: bytes, signed_in: FlaskClient, database_url: str) -> None:
-    answer = signed_in.post("/manage/surveys/import", data={"definition": (io.BytesIO(body), "survey.json")})
+def test_design_brings_the_fields_it_needs_at_the_strength_of_two_coins(
+    mechanism: str, needs: set[str], three: forms.Editor
+) -> None:
+    three.type({"questions[0].design.mechanism": mechanism}).press("renew-0")
 
-    assert answer.status_code in (400, 422)
-    assert 'role="alert"' in answer.text
-    assert not dump(database_url)["surveys"]
-    assert signed_in.post("/manage/surveys/import", data={}).status_code in (400, 422)
+    design = three.document["questions"][0]["design"]
+    assert design.keys() == {"mechanism", *needs}
+    assert f'name="questions[0].design.{min(needs)}"' in three.page
+    assert three.document["budget"] == pytest.approx(3 * math.log(3), abs=1e-8)
+    three.type({f"questions[0].design.{name}": "" for name in needs}).press("save")
+    assert wrong(three, f"questions[0].design.{min(needs)}") in ("Is required.", "Must not be empty.")
 
 
-def test_saving_an_imported_survey_keeps_every_questions_own_setting(signed_in: FlaskClient) -> None:
-    imported = factories.definition(gammas=[0.25, 0.1])
-    file = (io.BytesIO(json.dumps(imported).encode()), "survey.json")
-    place = signed_in.post("/manage/surveys/import", data={"definition": file}).location
-    page = signed_in.get(f"{place}/edit").text
-    assert "The questions have different settings" in page
-    form = {
-        "language": "en",
-        "title": "Changed",
-        "introduction": "",
-        "name": [question["name"] for question in imported["questions"]],
-        "text": [question["text"] for question in imported["questions"]],
-        "question_gamma": ["0.25", "0.1"],
-        "gamma_before": "0.25",
-    }
+def test_prefer_not_to_say_brings_the_design_that_offers_it(three: forms.Editor) -> None:
+    three.type({"questions[0].prefer_not_to_say": "true"}).press("renew-0")
+    assert three.document["questions"][0]["design"] == {"mechanism": "k_ary"}
+    assert three.document["questions"][0]["prefer_not_to_say"] is True
 
-    def saved(gamma: str) -> list[float]:
-        signed_in.post(f"{place}/edit", data={**form, "gamma": gamma})
-        stored = signed_in.get(f"{place}/definition.json").json
-        return [question["design"]["gamma"] for question in stored["questions"]]
+    three.type({"questions[0].prefer_not_to_say": []}).press("renew-0")
 
-    assert saved("0.25") == [0.25, 0.1]
-    # The slider, once moved, is for all of them.
-    assert saved("0.2") == [0.2, 0.2]
+    assert three.document["questions"][0]["design"] == {"mechanism": "coin_flip"}
+
+
+def test_best_design_says_what_was_chosen_and_why(signed_in: FlaskClient, database_url: str) -> None:
+    """By Wang et al. (2017): k-ary response for k < 3 e^epsilon + 2, which is 10.15 at epsilon 1."""
+    for number, said in ((10, "one draw over all answers"), (11, "a coin for each answer")):
+        options = [{"name": f"o{place}", "text": f"Option {place}"} for place in range(number)]
+        entry = {"name": "q", "kind": "select_one", "text": "Which?", "options": options}
+        entry["design"] = {"mechanism": "best_choice", "epsilon": 1}
+        slug = factories.draft(database_url, factories.definition(questions=[entry]))
+
+        assert f"Chosen: {said}" in forms.edit(signed_in, slug).page
+
+
+# Conditions
+
+
+def test_condition_asks_for_answers_and_for_what_the_others_report(three: forms.Editor) -> None:
+    three.type({"questions[2].show_if.question": "q1"}).press("renew-2")
+    assert three.document["questions"][2]["show_if"] == {"question": "q1", "any_of": []}
+    assert three.document["questions"][2]["otherwise"] == "no"
+
+    three.type({"questions[2].show_if.any_of": ["", "yes"]}).press("save")
+
+    assert "/edit" not in three.answer.request.path
+    three = forms.edit(three.client, three.answer.request.path.rpartition("/")[2])
+    assert three.names("questions[2].show_if.any_of") == ["", "yes"]
+    three.type({"questions[2].show_if.question": ""}).press("keep")
+    assert three.document["questions"][2].keys() == {"name", "kind", "text", "design"}
+
+
+@pytest.mark.parametrize("action", ["delete-0", "down-0", "up-1"])
+def test_condition_on_a_question_that_is_gone_is_told_at_its_field(action: str, three: forms.Editor) -> None:
+    three.type({"questions[1].show_if.question": "q1"}).press("renew-1")
+    three.type({"questions[1].show_if.any_of": ["", "yes"]}).press("keep")
+
+    three.press(action)
+
+    assert "must name a question that stands before this one; it is q1" in three.page.lower()
+    asking = next(entry for entry in three.document["questions"] if "show_if" in entry)
+    assert asking["show_if"] == {"question": "q1", "any_of": ["yes"]}
+
+
+def test_condition_on_a_number_asks_for_a_range(three: forms.Editor) -> None:
+    three.type({"questions[0].kind": "number"}).press("renew-0")
+    three.type({"questions[1].show_if.question": "q1"}).press("renew-1")
+
+    three.type({"questions[1].show_if.from": "5", "questions[1].show_if.to": "9.5"}).press("keep")
+
+    assert three.document["questions"][1]["show_if"] == {"question": "q1", "from": 5, "to": 9.5}
+
+
+def test_ranges_are_typed_with_commas(three: forms.Editor) -> None:
+    three.type({"questions[0].kind": "binned_number"}).press("renew-0")
+    for text, cuts in (("1, 5,10", [1, 5, 10]), ("0.5; 2", [0.5, 2]), ("1, x", [1, "x"])):
+        three.type({"questions[0].cuts": text}).press("keep")
+        assert three.document["questions"][0]["cuts"] == cuts
+    assert three["questions[0].cuts"] == "1, x"
+    assert "must be a number; it is x" in wrong(three, "questions[0].cuts").lower()
+
+
+# The budget
+
+
+def test_new_survey_gives_each_question_two_fair_coins(three: forms.Editor) -> None:
+    assert three.document["budget"] == pytest.approx(3 * math.log(3), abs=1e-9)
+    assert three.document["budget"] >= 3 * math.log(3)
+    preview = three.client.get(f"{three.path}/preview/survey.json").get_json()["definition"]
+    assert [question["designs"][0]["weights"] for question in preview["questions"]] == [
+        [[3 << 30, 1 << 30], [1 << 30, 3 << 30]]
+    ] * 3
+
+
+@pytest.mark.parametrize(
+    ("action", "questions"), [("add", 4), ("delete-0", 2), ("duplicate-0", 4), ("up-1", 3)]
+)
+def test_every_question_keeps_its_strength_when_others_come_and_go(
+    action: str, questions: int, three: forms.Editor
+) -> None:
+    three.type(budget="6").press("keep")
+
+    three.press(action)
+
+    assert three.document["budget"] == pytest.approx(2 * questions, abs=1e-6)
+
+
+def test_slider_sets_the_budget(three: forms.Editor) -> None:
+    """gamma 0.4: ln(0.9 / 0.1) = ln 9 for each of three questions."""
+    three.type(slider="0.4").press("keep")
+
+    assert three.document["budget"] == pytest.approx(3 * math.log(9), abs=1e-6)
+    assert three["slider"] == "0.4"
+
+
+@pytest.mark.parametrize("slider", ["0.5", "0", "-1", "x", "", "nan", "1e-300"])
+def test_slider_out_of_its_range_changes_nothing(slider: str, three: forms.Editor) -> None:
+    before = three.document
+
+    three.type(slider=slider).press("keep")
+
+    assert three.document == before
+
+
+def test_division_by_hand_keeps_every_strength_and_equal_shares_come_back(three: forms.Editor) -> None:
+    before = three.document
+
+    three.type(division="by_hand").press("keep")
+    by_hand = three.document
+    assert "budget" not in by_hand
+    assert [entry["design"]["gamma"] for entry in by_hand["questions"]] == [0.25] * 3
+    assert three["questions[0].design.gamma"] == "0.25"
+
+    three.type(division="equal").press("keep")
+    assert three.document == before
+
+
+def test_question_with_a_strength_of_its_own_keeps_it_under_another_design(
+    signed_in: FlaskClient, database_url: str
+) -> None:
+    document = factories.definition([0.25, 0.1])
+    editor = forms.edit(signed_in, factories.draft(database_url, document))
+    assert "slider" not in dict(editor.read().fields)
+
+    editor.type({"questions[0].kind": "select_one"}).press("renew-0").press("add")
+
+    designs = [entry["design"] for entry in editor.document["questions"]]
+    assert designs[0] == {"mechanism": "best_choice", "epsilon": pytest.approx(math.log(3))}
+    assert designs[1] == {"mechanism": "coin_flip", "gamma": 0.1}
+    assert designs[2] == {"mechanism": "coin_flip", "gamma": 0.25}
+
+
+def test_what_is_spent_is_always_shown(three: forms.Editor) -> None:
+    spent = three.page.partition('id="spent"')[2].partition("</p>")[0]
+
+    assert "3.30" in spent
+    assert "1.10" in spent
+
+
+# Undo, redo, and others who write
+
+
+def test_steps_are_undone_and_done_again_across_visits(three: forms.Editor) -> None:
+    slug = three.path.rpartition("/")[2]
+    three.press("delete-0")
+    again = forms.edit(three.client, slug)
+
+    again.press("undo")
+    assert again.wordings == ["Copied?", "Paid?", "Sat?"]
+    assert forms.edit(three.client, slug).press("redo").wordings == ["Paid?", "Sat?"]
+
+
+def test_undo_takes_back_what_was_just_typed_and_redo_brings_it_again(three: forms.Editor) -> None:
+    three.type(title="Typed").press("undo")
+    assert three["title"] == "Exams"
+
+    three.press("redo")
+    assert three["title"] == "Typed"
+
+
+def test_new_words_after_an_undo_end_what_could_be_done_again(three: forms.Editor) -> None:
+    three.press("delete-0").press("undo").type(title="Other").press("keep").press("redo")
+
+    assert three["title"] == "Other"
+    assert three.wordings == ["Copied?", "Paid?", "Sat?"]
+
+
+def test_undo_ends_at_the_beginning(three: forms.Editor) -> None:
+    for _ in range(30):
+        three.press("undo")
+
+    assert three.answer.status_code == 200
+    assert "There is nothing more to go back to." in three.page
+
+
+def test_last_200_states_are_kept(three: forms.Editor, database_url: str) -> None:
+    for number in range(210):
+        three.type(title=f"Title {number}").press("keep", follow=False)
+        three.answer = three.client.get(three.answer.location)
+
+    assert len(dump(database_url)["drafts"]) == 200
+    three.press("undo")
+    assert three["title"] == "Title 208"
+
+
+def test_save_that_changes_nothing_makes_no_state(three: forms.Editor, database_url: str) -> None:
+    before = dump(database_url)["drafts"]
+
+    three.press("keep").press("save")
+
+    assert dump(database_url)["drafts"] == before
+
+
+def test_two_windows_do_not_overwrite_each_other(three: forms.Editor, database_url: str) -> None:
+    slug = three.path.rpartition("/")[2]
+    other = forms.edit(three.client, slug)
+    three.type(title="First").press("keep")
+    before = dump(database_url)
+
+    other.type({"title": "Second", "questions[0].text": "Second?"}).press("keep")
+
+    assert other.answer.status_code == 409
+    assert dump(database_url) == before
+    assert (other["title"], other["questions[0].text"]) == ("Second", "Second?")
+    assert f'href="/manage/surveys/{slug}/edit"' in other.page
+    other.press("keep")
+    assert other.answer.status_code == 409, "still to be decided"
+    other.press("mine")
+    assert (other["title"], other.wordings[0]) == ("Second", "Second?")
+    assert other.press("undo")["title"] == "First", "the other one's words are not lost either"
+
+
+def test_use_mine_asks_again_when_there_are_newer_words(three: forms.Editor) -> None:
+    other = forms.edit(three.client, three.path.rpartition("/")[2])
+    three.type(title="First").press("keep")
+    other.type(title="Second").press("keep")
+    three.type(title="Third").press("keep")
+
+    assert other.press("mine").answer.status_code == 409
+    assert other.press("mine").answer.status_code == 200
+    assert other["title"] == "Second"
+
+
+def test_form_of_a_state_that_was_undone_is_overtaken(three: forms.Editor) -> None:
+    three.press("delete-0")
+    other = forms.edit(three.client, three.path.rpartition("/")[2])
+    three.press("undo").type(title="New").press("keep")
+
+    assert other.type(title="Old").press("keep").answer.status_code == 409
+
+
+@pytest.mark.parametrize("base", ["x", "-1", "999999", "9" * 50, "²"])
+def test_form_of_no_state_is_overtaken_or_taken_as_the_newest(base: str, three: forms.Editor) -> None:
+    answer = three.type(base=base, title="Kept").press("keep").answer
+
+    assert answer.status_code in (200, 409)
+    assert three["title"] == "Kept"
+
+
+# Publishing
+
+
+def test_draft_that_changed_since_it_was_looked_at_is_not_published(
+    three: forms.Editor, database_url: str
+) -> None:
+    page = three.client.get(three.path).text
+    looked_at = page.partition('name="draft" value="')[2].partition('"')[0]
+    three.type(title="Changed").press("keep")
+
+    assert three.client.post(f"{three.path}/publish", data={"draft": looked_at}).status_code == 409
+    assert not dump(database_url)["survey_versions"]
+    three.press("undo")
+    assert three.client.post(f"{three.path}/publish", data={"draft": looked_at}).status_code == 303
+
+
+def test_draft_of_another_researcher_is_out_of_reach(
+    app: Any, three: forms.Editor, database_url: str
+) -> None:
+    stranger = factories.sign_in(app.test_client(), factories.sign_in_secret(database_url, owner="stranger"))
+    before = dump(database_url)["drafts"]
+
+    assert stranger.get(f"{three.path}/edit").status_code == 404
+    assert stranger.post(f"{three.path}/edit", data={"title": "Mine"}).status_code == 404
+    assert dump(database_url)["drafts"] == before
 
 
 @pytest.mark.parametrize("version", ["abc", "0", "2", "1.0", "-1", "9" * 40])
 def test_a_version_that_does_not_exist_is_refused_with_the_range(
-    signed_in: FlaskClient, database_url: str, version: str
+    signed_in: FlaskClient, survey: Published, version: str
 ) -> None:
-    slug = factories.publish(database_url).slug
-    answer = signed_in.get(f"/manage/surveys/{slug}/report.json?version={version}")
+    answer = signed_in.get(f"/manage/surveys/{survey.slug}/report.json?version={version}")
     assert answer.status_code == 404
     assert "from 1 to 1" in answer.json["error"]["message"]
-
-
-@pytest.mark.parametrize("gamma", ["x", "0", "0.5", "nan"])
-def test_consequences_of_a_setting_out_of_range_are_refused(signed_in: FlaskClient, gamma: str) -> None:
-    answer = signed_in.get(f"/manage/consequences?gamma={gamma}")
-    assert answer.status_code == 422
-    assert f"it is {gamma}" in answer.text

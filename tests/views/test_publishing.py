@@ -4,14 +4,13 @@ import hashlib
 import json
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
-from typing import Any
 
 import pytest
 import rfc8785
 from flask import Flask
 from flask.testing import FlaskClient
 
-from tests import factories
+from tests import factories, forms
 from tests.factories import Published, dump
 
 VECTOR = json.loads((factories.ROOT / "tests" / "vectors" / "definition.json").read_text("utf-8"))
@@ -21,14 +20,10 @@ def _path(slug: str) -> str:
     return f"/manage/surveys/{slug}"
 
 
-def _form(gamma: float, names: list[str], title: str = "Again") -> dict[str, Any]:
-    return {
-        "language": "en",
-        "title": title,
-        "gamma": gamma,
-        "name": names,
-        "text": ["Question?"] * len(names),
-    }
+def _retype(signed_in: FlaskClient, slug: str, gamma: float) -> None:
+    """Change the title, and the first question's gamma, in the editor."""
+    changes = {"title": "Again", "questions[0].design.gamma": str(gamma)}
+    assert forms.edit(signed_in, slug).type(changes).press("keep").answer.status_code == 200
 
 
 def test_published_definition_is_canonical_and_named_by_its_hash(
@@ -38,7 +33,7 @@ def test_published_definition_is_canonical_and_named_by_its_hash(
     document = json.loads(VECTOR["canonical"])
     del document["epsilon"]
     for question in document["questions"]:
-        del question["designs"]
+        del question["designs"], question["epsilon"]
     survey = factories.publish(database_url, document)
 
     answer = client.get(f"/s/{survey.slug}/survey.json")
@@ -68,7 +63,7 @@ def test_editing_a_published_survey_changes_nothing_for_respondents(
 ) -> None:
     before = client.get(f"/s/{survey.slug}/survey.json").data
 
-    signed_in.post(f"{_path(survey.slug)}/edit", data=_form(0.1, ["q1"]))
+    _retype(signed_in, survey.slug, 0.1)
 
     assert client.get(f"/s/{survey.slug}/survey.json").data == before
     signed_in.post(f"{_path(survey.slug)}/publish")
@@ -127,7 +122,8 @@ def test_privacy_once_tightened_is_not_loosened_again(signed_in: FlaskClient, da
     factories.publish(
         database_url, factories.definition([0.1], questions=[factories.question("other")]), survey.slug
     )
-    signed_in.post(f"{_path(survey.slug)}/edit", data=_form(0.2, ["q1"]))
+    factories.save(database_url, survey.slug, factories.definition([0.1]))
+    _retype(signed_in, survey.slug, 0.2)
 
     assert signed_in.post(f"{_path(survey.slug)}/publish").status_code == 409
     assert len(dump(database_url)["survey_versions"]) == 3

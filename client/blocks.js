@@ -1,0 +1,45 @@
+// Entries that are shown and never sent: texts, sections, and a question about the procedure.
+
+import { kinds, way } from './design.js';
+import './markdown.js';
+import { addOption, copy, own, quote } from './page.js';
+
+/** Under which section an entry stands. A text has no heading of its own. */
+way.place = (form, { kind }, before) => {
+  const section = before.findLast((entry) => entry.kind === 'section');
+  if (kind === 'text') quote(form.querySelector('h1'), section?.text ?? document.querySelector('#title').textContent).className = '';
+  else if (section) quote(form.querySelector('.under'), section.text);
+};
+
+kinds.text = {
+  screen: 'block',
+  ask: (form, { text }) => {
+    own.write(form.querySelector('.own'), text);
+    return () => ({});
+  },
+};
+
+kinds.section = {
+  screen: 'block',
+  isSkipped: ({ body }) => !body,
+  ask: (form, { body = '' }) => {
+    own.write(form.querySelector('.own'), body);
+    return () => ({});
+  },
+};
+
+/** May be tried again and may be passed: what is chosen is forgotten with the screen. */
+kinds.check = {
+  screen: 'check',
+  ask: (form, entry) => {
+    const { options, correct, feedback } = entry;
+    const says = form.querySelector('[role="status"]');
+    for (const { name } of options) addOption(form, 'radio', entry, name, false);
+    form.addEventListener('change', ({ target }) => {
+      const part = copy(target.value === correct ? 'right' : 'wrong');
+      own.write(part.querySelector('.own'), feedback);
+      says.replaceChildren(part);
+    });
+    return () => ({});
+  },
+};

@@ -1,0 +1,193 @@
+// The editor works without this module: every button sends the form. Here the same form is sent in the
+// background, also a moment after the last keystroke, and the page that comes back is put in place.
+
+import { morph } from './morph.js';
+import { previewIn } from './preview_frame.js';
+
+const REST = 1000; // milliseconds without a keystroke until it is saved
+const SLIDER_REST = 150;
+const RETRY = 5000;
+const OWN = ['base', 'current', 'added']; // fields that are no part of the draft
+
+const main = document.querySelector('main');
+const form = document.getElementById('editor');
+const status = document.getElementById('status');
+const preview = previewIn(document.getElementById('phone'));
+let timer;
+let queue = Promise.resolve(); // one exchange after the other: each names the draft that the one before made
+let known = draft(form); // what the server has
+let leaving = false;
+
+form.addEventListener('input', ({ target }) => later(target.type === 'range' ? SLIDER_REST : REST));
+form.addEventListener('change', ({ target }) => {
+  if (target.dataset.renews) send(target.dataset.renews);
+  else if (changed()) send('keep');
+});
+form.addEventListener('focusin', ({ target }) => preview.follow(target.closest('.entry')?.dataset.entry ?? ''));
+form.addEventListener('submit', submit);
+document.addEventListener('keydown', shortcut);
+document.addEventListener('click', followLink);
+addEventListener('beforeunload', (event) => {
+  if (!leaving && changed()) event.preventDefault();
+});
+preview.show(form.elements.base.value);
+
+function draft(of) {
+  return JSON.stringify([...new FormData(of)].filter(([name]) => !OWN.includes(name)));
+}
+
+function changed() {
+  return draft(form) !== known;
+}
+
+function later(milliseconds) {
+  clearTimeout(timer);
+  timer = setTimeout(() => changed() && send('keep'), milliseconds);
+}
+
+function submit(event) {
+  if (leaving) return;
+  event.preventDefault();
+  const button = event.submitter;
+  if (button.getAttribute('aria-disabled') === 'true') return;
+  if (button.value === 'save' || button.value === 'mine') leave(() => form.requestSubmit(button));
+  else send(button.value);
+}
+
+/** A link is followed once everything is kept. */
+function followLink(event) {
+  const link = event.target.closest('a[href]');
+  const elsewhere = link && new URL(link.href).pathname !== location.pathname;
+  if (!elsewhere || event.ctrlKey || event.metaKey || event.shiftKey || !changed()) return;
+  event.preventDefault();
+  send('keep');
+  leave(() => { if (changed()) leaving = false; location.href = link.href; });
+}
+
+function leave(go) {
+  clearTimeout(timer);
+  // Not within the event that asks for it: a form that is being sent cannot be sent again.
+  queue = queue.then(() => setTimeout(() => {
+    leaving = true;
+    go();
+  }));
+}
+
+function shortcut(event) {
+  const { target, key } = event;
+  const entry = target.closest?.('.entry');
+  if (event.altKey && (key === 'ArrowUp' || key === 'ArrowDown') && entry) {
+    event.preventDefault();
+    send(`${key === 'ArrowUp' ? 'up' : 'down'}-${entry.dataset.place}`);
+  } else if ((event.ctrlKey || event.metaKey) && key.toLowerCase() === 'z' && !writing(target)) {
+    event.preventDefault();
+    send(event.shiftKey ? 'redo' : 'undo');
+  }
+}
+
+/** Whether an element has an undo of its own. */
+function writing(element) {
+  return element.matches?.('textarea, input:not([type="checkbox"], [type="radio"], [type="range"])');
+}
+
+function send(action) {
+  clearTimeout(timer);
+  queue = queue.then(() => exchange(action));
+}
+
+async function exchange(action) {
+  if ('overtaken' in form.dataset) return; // the reader decides first
+  const body = new URLSearchParams(new FormData(form));
+  body.set('action', action);
+  const values = new Map([...form.elements].map((field) => [field, state(field)]));
+  say('saving');
+  const answer = await post(body);
+  if (!answer) {
+    say('failed', status.dataset.offline);
+    return later(RETRY);
+  }
+  const { page, at, code } = answer;
+  const fresh = page.getElementById('editor');
+  if (!fresh) return say('failed', page.querySelector('main .lead')?.textContent ?? String(code));
+  const server = draft(fresh);
+  put(page, action, at, (field) => values.has(field) && values.get(field) !== state(field));
+  if ('overtaken' in form.dataset) return main.querySelector('[role="alert"]').focus();
+  known = server;
+  history.replaceState(null, '', address());
+  say('saved');
+  preview.show(form.elements.base.value);
+  if (changed()) later(REST);
+}
+
+/** The page that came back, and what its address says of where to go on; null if nothing came back. */
+async function post(body) {
+  try {
+    const response = await fetch(address(), { method: 'POST', body });
+    const page = new DOMParser().parseFromString(await response.text(), 'text/html');
+    return { page, at: new URL(response.url).searchParams, code: response.status };
+  } catch {
+    return null;
+  }
+}
+
+/** Not `form.action`: buttons have that name. */
+function address() {
+  return form.getAttribute('action');
+}
+
+function state(field) {
+  return field.type === 'checkbox' || field.type === 'radio' ? field.checked : field.value;
+}
+
+/** Put the page that came back in place. A save leaves the reader where they are; a button may lead on. */
+function put(page, action, place, typed) {
+  // A new card folds the others in, so that a long survey stays short.
+  const alone = action === 'add' || action.startsWith('duplicate');
+  const opened = new Set([...form.querySelectorAll(alone ? 'none' : 'details[open]')].map(handle));
+  const lead = page.querySelector('#editor [autofocus]')?.id;
+  const at = page.querySelector(`.entry[data-place="${Number(place.get('at') ?? -1)}"]`)?.dataset.entry;
+  const before = document.activeElement;
+  const inside = form.contains(before);
+  const shifted = moved(before, action, place);
+  morph(main, document.importNode(page.querySelector('main'), true), typed);
+  document.title = page.title;
+  // What a button did is said until the next one, also if a save comes between.
+  if (action !== 'keep') document.getElementById('said').textContent = page.getElementById('said').textContent;
+  for (const details of form.querySelectorAll('details')) details.open = opened.has(handle(details));
+  const card = at && form.querySelector(`.entry[data-entry="${CSS.escape(at)}"]`);
+  if (card && action !== 'keep' && !shifted) card.open = true;
+  const target = shifted ? form.querySelector(shifted) : leads(action) && lead && document.getElementById(lead);
+  if (target) target.focus();
+  else if (inside && !form.contains(before)) form.querySelector('.spent [value="undo"]').focus();
+}
+
+/** Buttons after which one goes on writing somewhere else. */
+function leads(action) {
+  return /^(add|duplicate|delete)/.test(action);
+}
+
+/** What was in hand before a move is in hand after it: a selector of the same field or button in its new place. */
+function moved(element, action, place) {
+  const [, name, from] = /^(up|down|option_up|option_down)-([\d-]+)$/.exec(action) ?? [];
+  const to = [place.get('at'), place.get('option')].filter((part) => part !== null).join('-');
+  if (!name || !to) return null;
+  if (element.value?.endsWith?.(`-${from}`) && element.localName === 'button') {
+    return `button[value="${element.value.slice(0, -from.length)}${to}"]`;
+  }
+  const card = `[data-place="${place.get('at')}"]`;
+  if (element.localName === 'summary') return `${card} > summary`;
+  const id = element.id?.replace(/questions\[\d+\]/, `questions[${place.get('at')}]`);
+  return id ? `#${CSS.escape(id)}` : null;
+}
+
+/** What is the same fold before and after: the entry's name and the part of it. */
+function handle(details) {
+  const entry = details.closest('.entry')?.dataset.entry ?? '';
+  return `${entry} ${details.id.replace(/questions\[\d+\]/, '')}`;
+}
+
+function say(what, reason = '') {
+  const text = status.dataset[what].replace('{reason}', reason);
+  if (status.textContent !== text) status.textContent = text;
+  status.classList.toggle('error', what === 'failed');
+}

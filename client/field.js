@@ -1,0 +1,104 @@
+// A field for a number, and what its labels say.
+
+import { PASS, kinds } from './design.js';
+import { ofChoice, says } from './labels.js';
+import { between, binOf, binnedNumber, gridOf, number, typed } from './numbers.js';
+import { addOption, copy, put } from './page.js';
+
+const { lang } = document.documentElement;
+const figures = new Intl.NumberFormat(lang, { maximumFractionDigits: 20 });
+const editable = new Intl.NumberFormat(lang, { maximumFractionDigits: 20, useGrouping: false });
+
+const either = new Intl.ListFormat(lang, { type: 'disjunction' });
+
+const withUnit = (value, { unit }) => [figures.format(value), unit].filter(Boolean).join(' ');
+const passes = ({ prefer_not_to_say: may }) => (may ? [says[PASS]] : []);
+const ends = (question) => [withUnit(question.low, question), withUnit(question.high, question), ...passes(question)];
+
+/** The words for each bin: its lowest number and its highest. */
+function bins(question) {
+  const { low, high, step, cuts } = question;
+  const starts = [low, ...cuts];
+  return starts.map((start, bin) => {
+    const end = bin < cuts.length ? Number((cuts[bin] - step).toPrecision(12)) : high;
+    return end === start ? withUnit(start, question) : put(says.span, { low: figures.format(start), high: withUnit(end, question) });
+  });
+}
+
+/** A question whose answers are its bins, for what is said of other choices. */
+const asChoice = (question) => ({ ...question, options: bins(question).map((text, bin) => ({ name: String(bin), text })) });
+
+kinds.number = {
+  ...number,
+  screen: 'field',
+  ask: askNumber,
+  codes: (question) => [{ names: ends(question) }],
+  label(question) {
+    const { people, counts: [[, low], [, high], pass] } = question.designs[0].odds;
+    const [lowest, highest] = ends(question);
+    const part = copy('label-line', { people, low, high, lowest, highest, all: either.format(ends(question)) });
+    if (pass) part.append(copy('label-pass', { people, among: question.designs[0].odds.counts[0][2], pass: pass[2] }));
+    return part;
+  },
+  trial(question) {
+    const [{ weights }] = question.designs;
+    const { of } = gridOf(question);
+    const half = Math.round(of / 2);
+    const middle = withUnit(Number((question.low + half * question.step).toPrecision(12)), question);
+    const [lowest, highest, ...others] = ends(question).map((name, truth) => ({ name, row: weights[truth] }));
+    const inside = of > 1 ? [{ name: middle, row: between({ steps: half, of }, weights) }] : [];
+    return { cases: [lowest, ...inside, highest, ...others], arrives: ends(question) };
+  },
+};
+
+kinds.binned_number = {
+  ...binnedNumber,
+  screen: 'field',
+  ask: askNumber,
+  codes: (question) => ofChoice.codes(asChoice(question)),
+  trial: (question) => ofChoice.trial(asChoice(question)),
+  label(question) {
+    const part = copy('label-bins');
+    part.append(ofChoice.label(question));
+    return part;
+  },
+};
+
+function askNumber(form, question, chosen) {
+  const { low, high, step, cuts } = question;
+  const grid = gridOf(question);
+  const values = { low: figures.format(low), high: withUnit(high, question), step: withUnit(step, question) };
+  const input = form.querySelector('#number');
+  const missing = form.querySelector('#missing');
+  const range = form.querySelector('#range');
+  const bin = form.querySelector('#bin');
+  const shape = step === 1 && Number.isInteger(low) ? 'whole' : 'steps';
+  const pass = question.prefer_not_to_say && addOption(form, 'checkbox', question, PASS, chosen === PASS);
+  input.inputMode = low < 0 ? 'text' : shape === 'whole' ? 'numeric' : 'decimal';
+  input.value = typeof chosen === 'number' ? editable.format(chosen) : '';
+  form.querySelector('.unit').textContent = question.unit ?? '';
+  range.textContent = put(range.dataset[shape], values);
+  const read = () => {
+    const value = typed(input.value, step);
+    return grid.steps(value ?? NaN) < 0 ? null : value;
+  };
+  const sayBin = () => {
+    const value = cuts && read();
+    bin.textContent = typeof value === 'number' ? put(bin.dataset.text, { range: bins(question)[binOf(question, value)] }) : '';
+  };
+  input.addEventListener('input', () => {
+    if (pass) pass.checked = false;
+    sayBin();
+  });
+  pass?.addEventListener?.('change', () => {
+    if (pass.checked) input.value = bin.textContent = '';
+  });
+  sayBin();
+  return () => {
+    if (pass?.checked) return { answer: PASS };
+    const answer = read();
+    const said = input.value.trim();
+    const problem = put(missing.dataset[said ? 'refused' : 'empty'], { range: range.textContent, typed: said });
+    return { answer, problem, at: answer === null ? input : null };
+  };
+}

@@ -1,0 +1,37 @@
+"""What a survey asks: the definition, its designs, its published form and its hash.
+
+An entry is a question, which every respondent reports, or a text, a section or a
+comprehension check, which are shown and never sent. Whatever its kind, a question is one
+design for each byte that it adds to a response; `Question.truths` turns an answer into
+rows of these designs.
+"""
+
+from server.definitions.budget import BudgetError, divide
+from server.definitions.designing import Choice
+from server.definitions.entries import PREFER_NOT_TO_SAY, Check, Condition, Entry, Option, Section, Text
+from server.definitions.grids import Grid, Point, plain
+from server.definitions.questions import Answer, Question, Truth
+from server.definitions.surveys import FORMAT, Definition, Plan, version_of
+
+__all__ = [
+    "FORMAT",
+    "PREFER_NOT_TO_SAY",
+    "Answer",
+    "BudgetError",
+    "Check",
+    "Choice",
+    "Condition",
+    "Definition",
+    "Entry",
+    "Grid",
+    "Option",
+    "Plan",
+    "Point",
+    "Question",
+    "Section",
+    "Text",
+    "Truth",
+    "divide",
+    "plain",
+    "version_of",
+]

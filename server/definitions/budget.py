@@ -1,0 +1,41 @@
+"""A survey's budget, divided over its questions."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from server.definitions.entries import Entry
+from server.definitions.questions import Question
+
+LEAST_SHARE = 0.001
+"""The least privacy loss of a question, in nats: below it, hardly any sample says anything."""
+
+
+class BudgetError(ValueError):
+    """The questions and the budget do not fit together."""
+
+    def __init__(self, spent: float, sharing: int) -> None:
+        self.spent = spent
+        self.sharing = sharing
+        super().__init__(f"stated: {spent}; {sharing} questions share the rest")
+
+
+def divide(entries: Sequence[Entry], budget: float) -> tuple[Entry, ...]:
+    """Give each question that states no strength an equal share of what the others leave.
+
+    Raises
+    ------
+    BudgetError
+        If the questions that state theirs take more than the budget, or leave less than
+        0.001 nats for each of the others.
+    """
+    questions = [entry for entry in entries if isinstance(entry, Question)]
+    sharing = sum(question.choice.by_share for question in questions)
+    spent = math.fsum(question.epsilon for question in questions if not question.choice.by_share)
+    share = (budget - spent) / sharing if sharing else 0.0
+    if (sharing and share < LEAST_SHARE) or (not sharing and spent > budget):
+        raise BudgetError(spent, sharing)
+    return tuple(
+        replace(entry, share=share) if isinstance(entry, Question) and entry.choice.by_share else entry
+        for entry in entries
+    )

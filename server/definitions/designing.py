@@ -1,0 +1,87 @@
+"""The researcher's choice of a mechanism, and the designs it stands for."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from server.privacy.designs import (
+    Design,
+    best_choice,
+    coin_flip,
+    crosswise,
+    for_epsilon,
+    forced_response,
+    k_ary,
+    kuk,
+    ordinal,
+    unary,
+    unrelated_question,
+    warner,
+)
+
+_DEVICES: Mapping[str, Callable[..., Design]] = {
+    "warner": warner,
+    "forced_response": forced_response,
+    "unrelated_question": unrelated_question,
+    "kuk": kuk,
+    "crosswise": crosswise,
+}
+"""Yes/no designs by the chances of a physical device, which fix the privacy loss."""
+
+STRENGTHS = ("gamma", "epsilon")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A mechanism by name with its parameters, as the definition states them.
+
+    Mechanisms that are asked for by their privacy loss may leave it out; the survey's
+    budget then allots a share.
+    """
+
+    mechanism: str
+    parameters: tuple[tuple[str, Any], ...] = ()
+
+    @property
+    def by_share(self) -> bool:
+        """Whether the survey's budget decides how strong it is."""
+        return self.mechanism not in _DEVICES and not any(name in STRENGTHS for name, _ in self.parameters)
+
+    def as_json(self) -> dict[str, Any]:
+        return {"mechanism": self.mechanism, **dict(self.parameters)}
+
+
+def make_designs(choice: Choice, answers: int, kind: str, share: float | None) -> tuple[Design, ...]:
+    """One design for each byte: a single one, or one for each of the `answers`.
+
+    Raises
+    ------
+    ValueError
+        As the functions of `privacy.designs`, or if the choice needs a share and has none.
+    """
+    parameters: Mapping[str, Any] = dict(choice.parameters)
+    if choice.mechanism in _DEVICES:
+        chances = {name: value for name, value in parameters.items() if name != "innocuous"}
+        return (_DEVICES[choice.mechanism](**chances),)
+    if "gamma" in parameters:
+        return (coin_flip(parameters["gamma"]),)
+    epsilon = parameters.get("epsilon", share)
+    if epsilon is None:
+        raise ValueError("epsilon must be given, or a share of the survey's budget")
+    if kind == "select_multiple":
+        return (for_epsilon(epsilon / answers),) * answers
+    match choice.mechanism:
+        case "coin_flip":
+            return (for_epsilon(epsilon),)
+        case "stochastic_rounding":
+            return (for_epsilon(epsilon) if answers == 2 else k_ary(answers, epsilon),)
+        case "k_ary":
+            return (k_ary(answers, epsilon),)
+        case "ordinal":
+            return (ordinal(answers, epsilon),)
+        case "unary" | "symmetric_unary":
+            return (unary(epsilon, optimised=choice.mechanism == "unary"),) * answers
+        case "best_choice":
+            best = best_choice(answers, epsilon)
+            return (best.design,) * (1 if best.mechanism == "k_ary" else answers)
+    raise ValueError(f"mechanism must be a known one; it is {choice.mechanism!r}")

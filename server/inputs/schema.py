@@ -1,0 +1,125 @@
+"""The shipped JSON Schema of a definition, and its violations in words."""
+
+import json
+from collections.abc import Iterable
+from decimal import Decimal
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from typing import Any, cast
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import ValidationError
+
+from server.inputs.problems import N_, Problem, shown
+
+_PROBLEMS_LIMIT = 1000
+
+_SCHEMA = Path(__file__).parents[1] / "schemas" / "survey.schema.json"
+
+
+@cache
+def schema() -> dict[str, Any]:
+    """The schema, decoded."""
+    document: dict[str, Any] = json.loads(_SCHEMA.read_text("utf-8"))
+    return document
+
+
+def schema_limit(*path: str) -> int:
+    """A limit stated in the schema (for `maxlength` in forms), by its path there."""
+    value: Any = schema()
+    for step in path:
+        value = value[step]
+    return int(value)
+
+
+def violations(document: object) -> list[Problem]:
+    """Every violation of the schema (of the first 1000) with its field, as the document orders them."""
+    errors = sorted(islice(_validator().iter_errors(document), _PROBLEMS_LIMIT), key=_position)
+    problems = [problem for error in errors for problem in _problems(error)]
+    # An empty text breaks two rules of the schema that say the same.
+    return list({(found.field, found.message): found for found in problems}.values())
+
+
+@cache
+def _validator() -> Draft202012Validator:
+    return Draft202012Validator(schema())
+
+
+def _position(error: ValidationError) -> tuple[tuple[int, str], ...]:
+    """Order problems as the document and the editor show them: fields as the schema lists them."""
+    order = list(schema()["properties"])
+    return tuple(
+        (step, "") if isinstance(step, int) else (order.index(step) if step in order else -1, step)
+        for step in error.absolute_path
+    )
+
+
+def _field(path: Iterable[str | int]) -> str:
+    field = ""
+    for step in path:
+        field += f"[{step}]" if isinstance(step, int) else f".{step}" if field else str(step)
+    return field
+
+
+_TYPES = {
+    "object": N_("must be an object; it is %(value)s"),
+    "array": N_("must be a list; it is %(value)s"),
+    "string": N_("must be text; it is %(value)s"),
+    "number": N_("must be a number; it is %(value)s"),
+    "integer": N_("must be a whole number; it is %(value)s"),
+    "number or string": N_("must be a number, or text; it is %(value)s"),
+}
+_KEYWORDS = {
+    "const": N_("must be %(limit)s; it is %(value)s"),
+    "enum": N_("must be one of %(limit)s; it is %(value)s"),
+    "minimum": N_("must be from %(low)s to %(high)s; it is %(value)s"),
+    "maximum": N_("must be from %(low)s to %(high)s; it is %(value)s"),
+    "minLength": N_("must not be empty"),
+    "maxLength": N_("must have at most %(limit)s characters; it has %(length)d"),
+    "minItems": N_("must have at least %(limit)s entries; it has %(length)d"),
+    "maxItems": N_("must have at most %(limit)s entries; it has %(length)d"),
+}
+_EMPTY = N_("must not be empty")
+_ONE_LINE = N_("must be one line; it has a line break")
+_NAME = N_(
+    "must start with a letter and have up to 40 lower-case letters, digits or underscores; it is %(value)s"
+)
+_PATTERNS = {r"\S": _EMPTY, r"^[a-z][a-z0-9_]{0,39}$(?!\n)": _NAME}
+
+
+def _problems(error: ValidationError) -> list[Problem]:
+    """Say what a violated keyword of the schema means, with its limit and the value refused."""
+    field, keyword = _field(error.absolute_path), str(error.validator)
+    value, limit, rules = cast(tuple[Any, Any, Any], (error.instance, error.validator_value, error.schema))
+    if keyword == "required":
+        # The library tells of each missing name by itself, and names it in its message only.
+        missing = error.message.split("'")[1]
+        return [Problem(f"{field}.{missing}".lstrip("."), N_("is required"), {})]
+    if keyword == "additionalProperties":
+        allowed = rules["properties"]
+        template = N_("is not known here; allowed: %(allowed)s")
+        return [
+            Problem(f"{field}.{shown(name)}".lstrip("."), template, {"allowed": ", ".join(allowed)})
+            for name in value
+            if name not in allowed
+        ]
+    if keyword == "type":
+        template = _TYPES[" or ".join(limit) if isinstance(limit, list) else limit]
+    elif keyword == "pattern":
+        template = _PATTERNS.get(limit) or (_ONE_LINE if value.strip() else _EMPTY)
+    else:
+        template = _KEYWORDS[keyword]
+        limit = ", ".join(map(str, limit)) if isinstance(limit, list) else shown(limit)
+    values = {
+        "limit": limit,
+        "low": _figure(rules.get("minimum")),
+        "high": _figure(rules.get("maximum")),
+        "value": shown(value),
+        "length": len(value) if isinstance(value, str | list) else 0,
+    }
+    return [Problem(field or "definition", template, values)]
+
+
+def _figure(limit: float | None) -> str:
+    return "" if limit is None else format(Decimal(repr(limit)), "f")

@@ -1,0 +1,212 @@
+"""The bytes of an uploaded workbook -> plain texts by sheet, row and column.
+
+A workbook is an archive of XML. It is measured before anything parses it: what it says that it
+unpacks to, and what it really unpacks to. defusedxml refuses entities; no formula is evaluated:
+a cell counts as what its program last stored in it.
+"""
+
+import io
+import unicodedata
+import warnings
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from server.inputs.problems import N_, InputError, refuse
+
+WORKBOOK_LIMIT = 1024 * 1024
+"""Largest workbook, in bytes."""
+
+UNPACKED_LIMIT = 16 * 1024 * 1024
+ROWS_LIMIT = 5_000
+CELLS_LIMIT = 50_000
+COLUMNS_LIMIT = 256
+CELL_LIMIT = 32_767
+"""Characters in one cell: as many as Excel allows."""
+
+SHEETS = ("survey", "choices", "settings")
+
+_PARTS_LIMIT = 1_000
+_EXCEL_ROWS = 1_048_576
+_STORED_ROWS_LIMIT = 50_000
+"""Empty rows are stored when they have a height or a colour; nobody colours so many."""
+_OLD_EXCEL = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_ARCHIVES = (b"PK\x03\x04", b"PK\x05\x06")
+_DECORATION = (
+    "docProps/",
+    "xl/styles",
+    "xl/theme",
+    "xl/media",
+    "xl/drawings",
+    "xl/charts",
+    "xl/vba",
+    "customXml/",
+)
+_TAGS_LIMIT = 12 * CELLS_LIMIT
+"""Signs of "<" in all: a filled cell has four, and its text in the shared table four more."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """The texts of one row that holds any, by column number (from 0)."""
+
+    number: int
+    cells: dict[int, str]
+    errors: dict[int, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Workbook:
+    """The sheets that a form uses, and the names of those that it does not."""
+
+    sheets: dict[str, tuple[Row, ...]]
+    others: tuple[str, ...]
+
+
+def looks_like_workbook(body: bytes) -> bool:
+    """Whether these are the first bytes of a workbook, old or new, rather than of JSON."""
+    return body.startswith((*_ARCHIVES, _OLD_EXCEL))
+
+
+def read_workbook(body: bytes) -> Workbook:
+    """Read what the sheets of a form say.
+
+    Raises
+    ------
+    InputError
+        If this is not a workbook of bounded size that can be read.
+    """
+    if len(body) > WORKBOOK_LIMIT:
+        raise refuse(413, "file", N_("must be at most %(limit)d bytes; it has more"), limit=WORKBOOK_LIMIT)
+    if body.startswith(_OLD_EXCEL):
+        template = N_(
+            "must be an .xlsx workbook without a password; this is an .xls file or an encrypted one. "
+            "Save it again as .xlsx"
+        )
+        raise refuse(422, "file", template)
+    try:
+        content = _without_decoration(body)
+    except (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, OSError):
+        template = N_("must be a whole .xlsx workbook; this one is cut off or is something else")
+        raise refuse(422, "file", template) from None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # openpyxl warns of decorations that it does not know
+            return _read(content)
+    except InputError:
+        raise
+    except Exception as error:  # openpyxl promises no kind of error for a file that somebody has made up
+        template = N_("must be a whole .xlsx workbook; this one cannot be read (%(value)s)")
+        raise refuse(422, "file", template, value=type(error).__name__) from None
+
+
+def _without_decoration(body: bytes) -> io.BytesIO:
+    """The archive again, of parts that were measured and hold words: looks and pictures take long to parse."""
+    kept = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(body)) as archive, zipfile.ZipFile(kept, "w") as copy:
+        parts = archive.infolist()
+        if any(part.flag_bits & 1 for part in parts):
+            template = N_("must be an .xlsx workbook without a password; this one is encrypted")
+            raise refuse(422, "file", template)
+        if len(parts) > _PARTS_LIMIT or sum(part.file_size for part in parts) > UNPACKED_LIMIT:
+            raise _unpacks_to_too_much()
+        room, tags = UNPACKED_LIMIT, _TAGS_LIMIT
+        for part in parts:
+            if part.filename.startswith(_DECORATION):
+                continue
+            with archive.open(part) as stream:  # it may unpack to more than it says
+                content = stream.read(room + 1)
+            room, tags = room - len(content), tags - content.count(b"<")
+            if room < 0:
+                raise _unpacks_to_too_much()
+            if tags < 0:
+                raise _too_many_cells()
+            copy.writestr(part.filename, content)
+        if "[Content_Types].xml" not in copy.namelist():
+            raise zipfile.BadZipFile
+    kept.seek(0)
+    return kept
+
+
+def _unpacks_to_too_much() -> InputError:
+    return refuse(
+        413, "file", N_("must unpack to at most %(limit)d bytes; this one has more"), limit=UNPACKED_LIMIT
+    )
+
+
+def _too_many_cells() -> InputError:
+    return refuse(413, "file", N_("must have at most %(limit)d cells; it has more"), limit=CELLS_LIMIT)
+
+
+def _read(content: io.BytesIO) -> Workbook:
+    # Not at the top: it takes 150 ms, and accepting responses needs none of it.
+    from openpyxl import load_workbook
+
+    book: Any = load_workbook(content, read_only=True, data_only=True, keep_links=False)
+    try:
+        sheets: dict[str, tuple[Row, ...]] = {}
+        others: list[str] = []
+        room = CELLS_LIMIT
+        for sheet in book.worksheets[:_PARTS_LIMIT]:
+            name = plain(str(sheet.title)).casefold()
+            if name not in SHEETS or name in sheets:
+                others.append(plain(str(sheet.title)))
+                continue
+            sheets[name] = tuple(_rows(name, sheet, room))
+            room -= sum(len(row.cells) for row in sheets[name])
+        return Workbook(sheets, tuple(others))
+    finally:
+        book.close()
+
+
+def _rows(name: str, sheet: Any, room: int) -> Iterator[Row]:
+    filled = stored = 0
+    gap: object = None
+    # Limits on rows and columns, because a file may claim that its next row is the billionth.
+    for number, cells in enumerate(sheet.iter_rows(max_row=_EXCEL_ROWS, max_col=COLUMNS_LIMIT), start=1):
+        if cells is gap:  # openpyxl gives one and the same row for all those that are not there
+            continue
+        gap, row = cells, _row(number, cells)
+        stored += 1
+        filled += bool(row.cells or row.errors)
+        room -= len(row.cells) + len(row.errors)
+        if filled > ROWS_LIMIT or stored > _STORED_ROWS_LIMIT:
+            template = N_("must have at most %(limit)d rows in each sheet; %(sheet)s has more")
+            raise refuse(413, "file", template, limit=ROWS_LIMIT, sheet=name)
+        if room < 0:
+            raise _too_many_cells()
+        if row.cells or row.errors:
+            yield row
+
+
+def _row(number: int, cells: Iterable[Any]) -> Row:
+    row = Row(number, {})
+    for column, cell in [(column, cell) for column, cell in enumerate(cells) if cell.value is not None]:
+        text = plain(_text(cell.value))
+        if cell.data_type == "e":
+            row.errors[column] = text
+        elif text:
+            row.cells[column] = text
+    return row
+
+
+def _text(value: object) -> str:
+    """A cell as its author sees it: numbers stored as 1.0 are 1."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    return str(value)
+
+
+def plain(text: str) -> str:
+    """Without what nobody typed on purpose: other kinds of spaces, control characters, Excel's own escapes."""
+    text = text[:CELL_LIMIT].replace("_x000D_", "").replace("\r\n", "\n").replace("\r", "\n")
+    kept = (
+        " " if unicodedata.category(character) == "Zs" else character
+        for character in text
+        if character in "\n\t" or unicodedata.category(character) not in ("Cc", "Cs")
+    )
+    return "".join(kept).strip(" \n\t\u200b\ufeff")

@@ -1,0 +1,36 @@
+"""A survey's plan: what each question needs, what the planned respondents will give, what it all reveals.
+
+A margin is half the width of a 95 % interval, whatever the true answers are: a plan holds at the worst true
+shares. For shares it is the widest interval of the question's answers; for a box, of one box; for a mean, a part
+of the range. Margins of a mean are of the people who give a number, planned as if everybody gave one.
+
+A scale has two things to estimate, its mean and the share of each level. An ordinal design tells neighbouring
+levels apart badly: the wanted margin is then promised for the mean alone, and the margin of the shares is shown
+beside it, with what k-ary response at the same loss would need, where both are promised.
+"""
+
+from server.planning.consequences import Consequences, consequences
+from server.planning.plans import (
+    DEFAULT_MARGIN,
+    PRIOR,
+    QuestionPlan,
+    Shortfall,
+    SurveyPlan,
+    plan,
+    plan_question,
+)
+from server.planning.targets import Target, target
+
+__all__ = [
+    "DEFAULT_MARGIN",
+    "PRIOR",
+    "Consequences",
+    "QuestionPlan",
+    "Shortfall",
+    "SurveyPlan",
+    "Target",
+    "consequences",
+    "plan",
+    "plan_question",
+    "target",
+]

@@ -1,0 +1,36 @@
+"""What a setting of the slider means for a survey of yes/no questions."""
+
+from dataclasses import dataclass
+
+from server.planning.plans import DEFAULT_MARGIN
+from server.planning.targets import Target, target
+from server.privacy.designs import Design, coin_flip
+
+
+@dataclass(frozen=True)
+class Consequences:
+    """One coin flip, asked so many times, and what intervals of a chosen margin take."""
+
+    gamma: float
+    design: Design
+    questions: int
+    total: float
+    target: Target
+
+
+def consequences(gamma: float, questions: int, margin: float = DEFAULT_MARGIN) -> Consequences:
+    """The consequences of a coin flip for intervals of ± `margin`.
+
+    Raises
+    ------
+    ValueError
+        If gamma is not in (0, 1/2) or too small for 32-bit coins, or the margin is not in (0, 1).
+    """
+    design = coin_flip(gamma)
+    return Consequences(
+        gamma=gamma,
+        design=design,
+        questions=questions,
+        total=questions * design.epsilon,
+        target=target("share", design, None, margin),
+    )

@@ -1,0 +1,58 @@
+"""The axes that charts are drawn on: a drawing 100 units wide, whatever it shows."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+_REACH = 2.0
+"""How many times the possible range a mean's axis may reach beyond it; what is farther is cut."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A drawn range from `low` to `high`; only `first` to `last` is possible for a true value.
+
+    `ticks` are marked; those among them that are `labelled` have their number below.
+    """
+
+    low: float
+    high: float
+    first: float
+    last: float
+    ticks: tuple[float, ...]
+    labelled: tuple[float, ...]
+
+    def at(self, value: float) -> float:
+        """Where a value is drawn, 0 to 100; one beyond the drawing at its edge."""
+        place = 100 * (value - self.low) / (self.high - self.low)
+        return round(min(max(place, 0.0), 100.0), 2)
+
+    @property
+    def hatches(self) -> list[float]:
+        """Where the strokes start, 4 units wide, that hatch what is impossible."""
+        below = np.arange(0, self.at(self.first) - 4 + 1e-9, 4).tolist()
+        above = np.arange(self.at(self.last), 96 + 1e-9, 4).round(2).tolist()
+        return [*below, *above]
+
+
+def share_axis(intervals: Sequence[Iterable[float]]) -> Axis:
+    """0 to 1 and, in steps of a tenth, whatever intervals reach beyond, dots whole."""
+    ends = [tuple(interval) for interval in intervals]
+    low = min((end[0] for end in ends), default=0.0)
+    high = max((end[1] for end in ends), default=1.0)
+    low, high = min(math.floor(low * 10 - 0.3) / 10, -0.1), max(math.ceil(high * 10 + 0.3) / 10, 1.1)
+    # Far beyond 0 and 1 the labels would lie on each other.
+    labelled = (0.0, 0.5, 1.0) if high - low < 4 else (0.0,)
+    return Axis(low, high, 0.0, 1.0, (0.0, 0.25, 0.5, 0.75, 1.0), labelled)
+
+
+def mean_axis(first: float, last: float, interval: tuple[float, float] | None) -> Axis:
+    """From the lowest to the highest number, with room for what the interval reaches beyond."""
+    width = last - first
+    low, high = interval if interval is not None else (first, last)
+    below = min(max(math.ceil(10 * (first - low) / width + 0.3) / 10, 0.1), _REACH)
+    above = min(max(math.ceil(10 * (high - last) / width + 0.3) / 10, 0.1), _REACH)
+    ticks = tuple(first + width * part / 4 for part in range(5))
+    return Axis(first - below * width, last + above * width, first, last, ticks, (first, last))

@@ -1,0 +1,116 @@
+"""Answers of made-up people on their way in: onto a survey that is marked for it, or into a rehearsal."""
+
+import json
+import secrets
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from threading import Lock
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+from sqlalchemy.pool import StaticPool
+
+from server import accounts, reports, responses, surveys
+from server.db import migrate
+from server.definitions import Definition
+from server.inputs import N_, refuse
+from server.models import Response, State, Survey, SurveyVersion
+from server.simulation.assumptions import Assumptions, check
+from server.simulation.people import Entered, People, draw_people
+
+RESPONDENTS_LIMIT = 1_000_000
+REHEARSAL_LIMIT = 10_000
+"""Of respondents of a rehearsal, which somebody waits for: a thousand take about a third of a second of one core."""
+
+_MIGRATING = Lock()
+"""Alembic keeps what it is doing in a global place: one at a time."""
+
+
+@dataclass(frozen=True)
+class Rehearsal:
+    """The report that so many respondents would give, and what they had entered."""
+
+    report: reports.Report
+    entered: Mapping[str, Entered]
+
+
+def simulate(
+    session: Session, survey: Survey, respondents: int, assumptions: Assumptions | None = None
+) -> Iterator[None]:
+    """Answer a survey as `respondents` made-up people; yields after each, never commits.
+
+    Parameters
+    ----------
+    assumptions : Assumptions
+        True shares and means; the usual ones where it says nothing.
+
+    Raises
+    ------
+    InputError
+        If a number or name is out of range, the survey is not open, or it holds responses
+        of real people, which simulated ones would spoil.
+    """
+    _check_respondents(respondents, RESPONDENTS_LIMIT)
+    version = survey.current
+    if version is None or survey.state != State.OPEN:
+        raise refuse(409, "survey", N_("must be open; publish it first"))
+    definition = surveys.definition_of(version)
+    assumptions = check(definition, assumptions or Assumptions())
+    if not survey.simulated:
+        if _has_responses(session, survey):
+            raise refuse(409, "survey", N_("holds responses of real people; simulate on a copy"))
+        survey.simulated = True
+    yield from _answer(session, version, draw_people(definition, respondents, assumptions))
+
+
+def rehearse(definition: Definition, respondents: int, assumptions: Assumptions) -> Rehearsal:
+    """What a survey would find, before it is launched: on a database of its own, which is gone afterwards.
+
+    The same tables and the same code as for real responses, from the acceptance to the report.
+
+    Raises
+    ------
+    InputError
+        If a number or name is out of range.
+    """
+    _check_respondents(respondents, REHEARSAL_LIMIT)
+    people = draw_people(definition, respondents, check(definition, assumptions))
+    engine = sa.create_engine("sqlite://", poolclass=StaticPool)
+    try:
+        with _MIGRATING:
+            migrate(engine)
+        with Session(engine, expire_on_commit=False) as session:
+            survey = surveys.create(session, accounts.first_researcher(session), definition, simulated=True)
+            version = surveys.publish(session, survey)
+            for _ in _answer(session, version, people):
+                pass
+            report = reports.build(survey, version, responses.tally(session, version))
+    finally:
+        engine.dispose()
+    return Rehearsal(report, people.entered())
+
+
+def _answer(session: Session, version: SurveyVersion, people: People) -> Iterator[None]:
+    connection, day = session.connection(), surveys.today()
+    for row in people.reports().tolist():
+        body = {"id": secrets.token_hex(16), "version": version.sha256, "reports": row}
+        responses.accept(connection, version.survey.slug, json.dumps(body).encode(), day)
+        yield
+
+
+def _check_respondents(respondents: int, limit: int) -> None:
+    if not 1 <= respondents <= limit:
+        raise refuse(
+            422,
+            "respondents",
+            N_("must be from %(low)s to %(high)s; it is %(value)s"),
+            low=1,
+            high=limit,
+            value=respondents,
+        )
+
+
+def _has_responses(session: Session, survey: Survey) -> bool:
+    versions = [version.id for version in survey.versions]
+    query = sa.select(sa.exists().where(Response.version_id.in_(versions)))
+    return bool(session.scalar(query))

@@ -1,0 +1,93 @@
+"""Where a survey may come from: a file, made here or in another program, or a template."""
+
+from flask import Blueprint, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from flask_babel import get_locale
+
+from server import gallery, surveys
+from server.context import session, told
+from server.definitions import Definition
+from server.inputs import DEFINITION_LIMIT, N_, InputError, refuse, shown
+from server.inputs.files import parse_file
+from server.inputs.xlsform import LANGUAGES, Imported
+from server.models import Survey
+from server.planning import plan
+from server.security import researcher, signed_in
+
+blueprint = Blueprint("imports", __name__, url_prefix="/manage")
+
+_LISTED = 500
+"""Rows of the list of what was not taken; nobody reads more."""
+
+
+@blueprint.get("/surveys/import")
+@signed_in
+def page() -> ResponseReturnValue:
+    """Choose a file."""
+    return render_template("manage/import.html", form_languages=LANGUAGES, problems=())
+
+
+@blueprint.post("/surveys/import")
+@signed_in
+def import_file() -> ResponseReturnValue:
+    """A new draft from a definition (JSON) or an XLSForm (.xlsx)."""
+    try:
+        imported = _read()
+        survey = surveys.create(session(), researcher(), imported.definition)
+    except InputError as error:
+        problems = [told(problem) for problem in error.problems]
+        body = render_template("manage/import.html", form_languages=LANGUAGES, problems=problems)
+        return body, error.status
+    session().commit()
+    if not imported.not_taken:
+        return redirect(url_for("manage.overview", slug=survey.slug), 303)
+    return _result(survey, imported), 201
+
+
+@blueprint.get("/gallery")
+@signed_in
+def templates() -> ResponseReturnValue:
+    """Surveys to begin with."""
+    language = _language()
+    entries = [
+        (template, template.definitions[language], plan(template.definitions[language]))
+        for template in gallery.templates()
+    ]
+    return render_template("manage/gallery.html", entries=entries, form_languages=LANGUAGES)
+
+
+@blueprint.post("/gallery")
+@signed_in
+def use_template() -> ResponseReturnValue:
+    """A new draft from a template."""
+    template = gallery.find(request.form.get("template", ""))
+    language = request.form.get("language", "")
+    if template is None or language not in template.definitions:
+        asked = f"{request.form.get('template', '')} ({language})"
+        raise refuse(404, "template", N_("is not known; it is %(value)s"), value=shown(asked))
+    survey = surveys.create(session(), researcher(), template.definitions[language])
+    session().commit()
+    return redirect(url_for("editor.edit", slug=survey.slug), 303)
+
+
+def _read() -> Imported:
+    file = request.files.get("definition")
+    name = (file.filename or "") if file is not None else ""
+    body = file.read(DEFINITION_LIMIT + 1) if file is not None else b""
+    return parse_file(name, body, request.form.get("language", ""), _language())
+
+
+def _result(survey: Survey, imported: Imported) -> str:
+    definition: Definition = imported.definition
+    return render_template(
+        "manage/import_result.html",
+        survey=survey,
+        definition=definition,
+        not_taken=imported.not_taken[:_LISTED],
+        more=len(imported.not_taken) - len(imported.not_taken[:_LISTED]),
+    )
+
+
+def _language() -> str:
+    """The page's language, which a survey has too unless somebody chooses another."""
+    return str(get_locale() or "en")

@@ -1,0 +1,218 @@
+"""No page of a researcher, in any state, has what axe-core calls a violation or needs two scrollbars."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from playwright.sync_api import Page, expect
+
+from server import surveys
+from server.models import Survey
+from server.simulation import Assumptions, simulate
+from tests import factories, kinds, xlsforms
+from tests.browser.conftest import Opener
+from tests.browser.inspector import Inspector
+from tests.browser.kinds import CHECK, TEXT
+from tests.browser.people import SURVEY, Desk, sign_in
+
+SECTION = {"name": "part", "kind": "section", "text": "About your work", "body": "The *first* part."}
+
+
+@pytest.fixture(params=["en", "es"])
+def language(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def desk(open_page: Opener, served: factories.Served, language: str) -> Desk:
+    """A researcher who has signed in."""
+    page = open_page(locale=language)
+    sign_in(page, served.database_url)
+    return Desk(page, language)
+
+
+def everything(language: str, **changes: Any) -> dict[str, Any]:
+    """A survey of every kind of entry under every design."""
+    document = kinds.document()
+    entries = [TEXT, SECTION, CHECK, *document["questions"]]
+    return {**document, "language": language, "questions": entries, **changes}
+
+
+def unfinished(language: str) -> dict[str, Any]:
+    """The same with something wrong in every entry."""
+    entries = [{**entry, "text": ""} for entry in everything(language)["questions"]]
+    for entry in entries:
+        if "design" in entry:
+            entry["design"] = {**entry["design"], "gamma": 0.7, "epsilon": 21, "truth": 2}
+        if "options" in entry:
+            entry["options"] = [{"name": "1", "text": ""}, *entry["options"]]
+        if "low" in entry:
+            entry |= {"low": 5, "high": 1, "step": 0, "cuts": ["x"]}
+    entries[-1]["show_if"] = {"question": "nothing", "any_of": []}
+    return everything(language, questions=entries, title="", budget=0, plan={"respondents": 0, "margin": 2})
+
+
+def address(slug: str, page: str = "") -> str:
+    return f"/manage/surveys/{slug}{page}"
+
+
+def test_the_way_in(open_page: Opener, served: factories.Served, inspector: Inspector, language: str) -> None:
+    page = open_page(locale=language)
+    page.goto("/")
+    inspector.look(page, "home")
+    page.goto("/manage/sign-in")
+    inspector.look(page, "sign-in")
+    open_page.watch(page).expect("403")
+    page.goto("/manage/sign-in/used-already")
+    inspector.look(page, "sign-in link")
+    page.locator("main form button").click()
+    expect(page.get_by_role("alert")).to_be_visible()
+    inspector.look(page, "sign-in failed")
+
+
+def test_the_list_and_where_surveys_come_from(
+    desk: Desk, open_page: Opener, served: factories.Served, inspector: Inspector, tmp_path: Path
+) -> None:
+    page = desk.page
+    open_page.watch(page).expect("422")
+    for document in (SURVEY, unfinished("es")):
+        factories.unfinished(served.database_url, document)
+    factories.publish(served.database_url, SURVEY)
+    inspector.unfold(page, "/manage/surveys", "surveys")
+    inspector.unfold(page, "/manage/gallery", "gallery")
+    inspector.unfold(page, "/manage/surveys/import", "import")
+    (tmp_path / "bad.xlsx").write_bytes(b"PK\x03\x04")
+    (tmp_path / "good.xlsx").write_bytes(xlsforms.kobo())
+    for file in ("bad.xlsx", "good.xlsx"):
+        desk.field("File").set_input_files(tmp_path / file)
+        desk.button("Import").click()
+        page.wait_for_url("**/import")
+        inspector.unfolded(page, f"import of {file}")
+    expect(desk.link("Open the editor")).to_be_visible()
+
+
+def test_the_editor(desk: Desk, served: factories.Served, inspector: Inspector, language: str) -> None:
+    page, database = desk.page, served.database_url
+    page.goto("/manage/surveys/new")
+    inspector.look(page, "new survey")
+    desk.button("Save the draft").click()
+    expect(page.get_by_role("alert")).to_be_visible()
+    inspector.unfolded(page, "new survey, nothing written")
+    by_hand = factories.draft(database, everything(language))
+    inspector.unfold(page, address(by_hand, "/edit"), "editor of every kind, by hand")
+    budget = {"budget": 60, "plan": {"respondents": 800, "margin": 0.05}}
+    shared = [{**entry} for entry in everything(language)["questions"]]
+    for entry in shared:
+        if "design" in entry:
+            design = entry["design"]
+            entry["design"] = {name: design[name] for name in design if name not in ("gamma", "epsilon")}
+    equal = factories.draft(database, everything(language, questions=shared, **budget))
+    inspector.unfold(page, address(equal, "/edit?said=added&at=3"), "editor of every kind, equal shares")
+    wrong = factories.unfinished(database, unfinished(language))
+    inspector.unfold(page, address(wrong, "/edit?check=1"), "editor with every error")
+
+
+def test_the_editor_that_was_overtaken(
+    desk: Desk, open_page: Opener, served: factories.Served, inspector: Inspector, language: str
+) -> None:
+    page, database = desk.page, served.database_url
+    slug = factories.draft(database, {**SURVEY, "language": language})
+    page.goto(address(slug, "/edit"))
+    page.wait_for_load_state("networkidle")
+    factories.save(database, slug, {**SURVEY, "title": "Another"})
+    open_page.watch(page).expect("409")
+    desk.field("Title").fill("Mine")
+    expect(desk.button("Use mine")).to_be_visible()
+    inspector.unfolded(page, "editor that was overtaken")
+
+
+def test_a_draft_on_its_way(
+    desk: Desk, open_page: Opener, served: factories.Served, inspector: Inspector, language: str
+) -> None:
+    page, database = desk.page, served.database_url
+    wrong = factories.unfinished(database, unfinished(language))
+    inspector.unfold(page, address(wrong), "overview of an unfinished draft")
+    inspector.unfold(page, address(wrong, "/preview"), "preview of an unfinished draft")
+    inspector.unfold(page, address(wrong, "/simulate"), "simulation of an unfinished draft")
+    few = {"plan": {"respondents": 300, "margin": 0.05}}
+    slug = factories.draft(database, everything(language, **few))
+    inspector.unfold(page, address(slug), "overview of a draft with a plan")
+    open_page.watch(page).expect("409|422")
+    page.get_by_role("button", name=desk.say("Publish version %(number)d") % {"number": 1}).click()
+    expect(desk.button("Publish all the same")).to_be_visible()
+    inspector.unfolded(page, "launch that falls short of its plan")
+    inspector.unfold(page, address(slug, "/simulate"), "simulation")
+    page.locator("[name=respondents]").fill("0")
+    page.locator("[name^='share ']").first.fill("101")
+    page.locator("form.assumptions").evaluate("form => { form.noValidate = true; }")
+    desk.button("Simulate").click()
+    expect(page.get_by_role("alert")).to_be_visible()
+    inspector.unfolded(page, "simulation that was refused")
+    page.locator("[name=respondents]").fill("20")
+    page.locator("[name^='share ']").first.fill("100")
+    desk.button("Simulate").click()
+    expect(page.locator("#found")).to_be_visible()
+    inspector.unfolded(page, "simulation of a few people")
+
+
+def answer(served: factories.Served, slug: str, respondents: int, assumptions: Assumptions) -> None:
+    """Have made-up people answer an open survey, and let it pass for a real one."""
+    with factories.writing(served.database_url) as session:
+        survey = surveys.find(session, slug)
+        assert survey is not None
+        for _ in simulate(session, survey, respondents, assumptions):
+            pass
+        survey.simulated = False
+
+
+def test_results_of_every_kind(
+    desk: Desk, served: factories.Served, inspector: Inspector, language: str
+) -> None:
+    page = desk.page
+    slug = factories.publish(served.database_url, everything(language)).slug
+    inspector.unfold(page, address(slug, "/results"), "results of every kind, none yet")
+    answer(served, slug, 200, Assumptions(kinds.assumed_shares() | {"moon.yes": 1}, kinds.assumed_means()))
+    inspector.unfold(page, address(slug, "/results"), "results of every kind")
+    shown_report(page, inspector, slug, "report of every kind")
+
+
+def test_a_surveys_pages(desk: Desk, served: factories.Served, inspector: Inspector, language: str) -> None:
+    page, database = desk.page, served.database_url
+    survey = factories.publish(database, {**SURVEY, "language": language})
+    slug = survey.slug
+    inspector.unfold(page, address(slug), "overview of an open survey")
+    inspector.unfold(page, address(slug, "/edit"), "editor of a published survey")
+    inspector.unfold(page, address(slug, "/preview"), "preview")
+    for reports in ([1, 0, 0], [0, 0, 0], [1, 0, 1], [0, 1, 0]):
+        assert page.request.post(survey.url, data=survey.response(reports)).status == 201
+    inspector.unfold(page, address(slug, "/results"), "results")
+    for _ in range(20):
+        assert page.request.post(survey.url, data=survey.response([1, 0, 0])).status == 201
+    inspector.unfold(page, address(slug, "/results"), "results with impossible shares")
+    expect(page.locator(".flag")).to_have_count(3)
+    with factories.writing(database) as session:
+        session.execute(sa.update(Survey).where(Survey.slug == slug).values(simulated=True))
+    inspector.unfold(page, address(slug, "/results"), "results of a demonstration")
+    inspector.unfold(page, address(slug, "/preview"), "preview of a demonstration")
+    factories.save(database, slug, {**SURVEY, "title": "Changed"})
+    inspector.unfold(page, address(slug), "overview of a survey whose draft has changes")
+    factories.close(database, slug)
+    inspector.unfold(page, address(slug), "overview of a closed survey")
+    shown_report(page, inspector, slug, "report of a demonstration")
+
+
+def test_refusals(desk: Desk, open_page: Opener, served: factories.Served, inspector: Inspector) -> None:
+    page = desk.page
+    open_page.watch(page).expect("404|422")
+    inspector.unfold(page, "/manage/surveys/nosuchsurvey", "unknown survey")
+    slug = factories.publish(served.database_url, SURVEY).slug
+    inspector.unfold(page, address(slug, "/results?version=9"), "unknown version")
+
+
+def shown_report(page: Page, inspector: Inspector, slug: str, state: str) -> None:
+    """Open the report as the file that it is."""
+    report = page.request.get(address(slug, "/report.html")).text()
+    page.goto("about:blank")
+    page.set_content(report)
+    inspector.unfolded(page, state)

@@ -1,0 +1,202 @@
+"""Files and templates in a real browser: what they make, by keyboard too, and that nothing in them ever runs."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests import factories, xlsforms
+from tests.browser.conftest import Opener
+from tests.browser.people import DESK, PHONE, Desk, press_on, sign_in
+
+HOSTILE = [
+    "<script>globalThis.ran = 1</script>",
+    "<img src=x onerror='globalThis.ran = 1'>",
+    "<svg onload='globalThis.ran = 1'></svg>",
+    "\"><iframe srcdoc='<script>parent.ran = 1</script>'></iframe>",
+    "' autofocus onfocus='globalThis.ran = 1' x='",
+    "</textarea></template></title></style><script>globalThis.ran = 1</script>",
+    "[go](javascript:globalThis.ran=1) [go](JaVaScRiPt:globalThis.ran=1) [go](data:text/html,<script>ran=1</script>)",
+    "[go](https://example.org/'onclick='globalThis.ran=1) ![see](https://example.org/x.png) **<b onclick=ran=1>x</b>**",
+    "{{ 7*7 }}${7*7}{% raw %}#{7*7} &lt;script&gt;globalThis.ran = 1&lt;/script&gt;",
+    "\u202e\u2066>tpircs/<\u2069 \u200f__proto__ constructor",
+]
+FOREIGN = (
+    "script:not([src]), img:not(.qr), iframe:not([src^='/']), object, embed, main b, "
+    "[onerror], [onload], [onfocus], [onclick], [srcdoc], a[href^='javascript' i], a[href^='data' i]"
+)
+"""What the pages themselves never hold."""
+
+
+def hostile_definition(text: str) -> dict[str, Any]:
+    """Every kind of entry, with this in every text that a file may hold."""
+    short = text[:40]
+    options = [{"name": f"o{k}", "text": f"{k} {text}"} for k in range(3)]
+    numbers = {"low": 0, "high": 4, "step": 1, "unit": short}
+    device = {"mechanism": "crosswise", "prevalence": 0.25, "innocuous": text}
+    entries: list[dict[str, Any]] = [
+        {"kind": "text", "text": text},
+        {"kind": "section", "text": text, "body": text},
+        {"kind": "check", "text": text, "options": options, "correct": "o1", "feedback": text},
+        {"kind": "yes_no", "text": text, "design": {"mechanism": "coin_flip"}},
+        {"kind": "yes_no", "text": text, "design": device},
+        {"kind": "select_one", "text": text, "options": options, "design": {"mechanism": "best_choice"}},
+        {"kind": "select_multiple", "text": text, "options": options, "design": {"mechanism": "coin_flip"}},
+        {"kind": "scale", "text": text, "options": options, "design": {"mechanism": "ordinal"}},
+        {"kind": "number", "text": text, **numbers, "design": {"mechanism": "stochastic_rounding"}},
+        {"kind": "binned_number", "text": text, **numbers, "cuts": [2], "design": {"mechanism": "k_ary"}},
+    ]
+    named = [{"name": f"e{place}", **entry} for place, entry in enumerate(entries)]
+    fixed = {"format": 1, "language": "en", "title": text, "introduction": text, "budget": 20}
+    return {**fixed, "questions": named}
+
+
+def unharmed(page: Page) -> None:
+    """Nothing of an imported text became an element, and nothing ran."""
+    assert page.evaluate("globalThis.ran") is None
+    for frame in page.frames:
+        assert frame.evaluate(f"Array.from(document.querySelectorAll(`{FOREIGN}`), (e) => e.outerHTML)") == []
+
+
+def answer_everything(page: Page) -> int:
+    """Go through all of a survey's screens, choosing something on each; how many there were."""
+    page.locator(".actions .primary").first.click()
+    for screens in range(40):
+        unharmed(page)
+        if page.locator("pre").count():
+            page.locator("summary").first.click()
+            unharmed(page)
+            return screens
+        before = page.locator("main").inner_html()
+        if page.locator("fieldset input[type=radio]").count():
+            page.locator("fieldset input[type=radio]").last.check()
+        elif page.locator("fieldset input[type=checkbox]").count():
+            page.locator("fieldset input[type=checkbox]").first.check()
+        elif page.locator("main input").count():
+            page.locator("main input").first.fill("2")
+        unharmed(page)
+        page.locator(".actions button").last.click()
+        page.wait_for_function("before => document.querySelector('main').innerHTML !== before", arg=before)
+    raise AssertionError("the survey has no end")
+
+
+def begin(page: Page, served: factories.Served) -> None:
+    """Sign in as somebody new, whose list of surveys is empty."""
+    page.goto(f"/manage/sign-in/{factories.sign_in_secret(served.database_url, owner='newcomer')}")
+    page.locator("main form button").click()
+    page.wait_for_url("**/manage/surveys")
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_nothing_in_an_imported_definition_runs(
+    open_page: Opener, served: factories.Served, text: str
+) -> None:
+    survey = factories.publish(served.database_url, hostile_definition(text))
+    page = open_page(**DESK)
+    page.on("dialog", lambda dialog: pytest.fail(f"a dialog: {dialog.message}"))
+    page.goto(f"/s/{survey.slug}")
+    expect(page.locator(".actions .primary").first).to_be_visible()
+    assert answer_everything(page) >= 10
+    sign_in(page, served.database_url)
+    home = f"/manage/surveys/{survey.slug}"
+    for path in ("", "/edit", "/preview", "/results"):
+        page.goto(home + path)
+        page.wait_for_load_state("networkidle")
+        unharmed(page)
+    report = page.request.get(f"{home}/report.html").text()
+    page.goto("about:blank")
+    page.set_content(report)  # as a file, without the headers that would stop a script
+    unharmed(page)
+
+
+def test_a_text_that_became_an_element_is_noticed(open_page: Opener, served: factories.Served) -> None:
+    for text in HOSTILE[:3]:
+        page = open_page()
+        page.goto("about:blank")
+        page.set_content(f"<main>{text}</main>")
+        with pytest.raises(AssertionError):
+            unharmed(page)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_nothing_in_an_imported_form_runs(
+    open_page: Opener, served: factories.Served, tmp_path: Path, text: str
+) -> None:
+    rows = [
+        ["type", "name", "label", text],
+        ["note", "n", text, text],
+        ["select_one l", text, text, text],
+        [text, text, text, text],
+        ["range", "r", text, text],
+    ]
+    choices = [["list_name", "name", "label"], ["l", text, text], ["l", "b", f"{text}!"]]
+    path = tmp_path / "form.xlsx"
+    path.write_bytes(xlsforms.form(rows, choices, [["form_title"], [text]]))
+    page = open_page(**DESK)
+    sign_in(page, served.database_url)
+    page.goto("/manage/surveys/import")
+    desk = Desk(page)
+    desk.field("File").set_input_files(path)
+    desk.button("Import").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("The draft was made")
+    unharmed(page)
+    desk.link("Open the editor").click()
+    page.wait_for_load_state("networkidle")
+    unharmed(page)
+
+
+def test_a_form_is_imported_with_the_keyboard_alone_on_a_phone_in_spanish(
+    open_page: Opener, served: factories.Served, tmp_path: Path
+) -> None:
+    path = tmp_path / "encuesta.xlsx"
+    path.write_bytes(xlsforms.kobo())
+    page = open_page(viewport=PHONE["viewport"], locale="es")
+    desk = Desk(page, "es")
+    begin(page, served)
+    press_on(page, desk.link("Import a survey"), "Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text(desk.say("Import a survey"))
+    with page.expect_file_chooser() as chooser:
+        press_on(page, desk.field("File"), "Enter")
+    chooser.value.set_files(path)
+    press_on(page, desk.button("Import"), "Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text(desk.say("The draft was made"))
+    expect(page.get_by_role("cell", name="geopoint")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["viewport"]["width"]
+    press_on(page, desk.link("Open the editor"), "Enter")
+    page.wait_for_url("**/edit*")
+
+
+def test_a_file_that_is_refused_is_named_first(
+    open_page: Opener, served: factories.Served, tmp_path: Path
+) -> None:
+    path = tmp_path / "data.csv"
+    path.write_text("type,name,label\n")
+    page = open_page(**DESK)
+    open_page.watch(page).expect("422")
+    desk = Desk(page)
+    sign_in(page, served.database_url)
+    page.goto("/manage/surveys/import")
+    desk.field("File").set_input_files(path)
+    desk.button("Import").click()
+    alert = page.get_by_role("alert")
+    expect(alert).to_be_focused()
+    expect(alert).to_contain_text("data.csv")
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_a_template_is_chosen_and_opens_in_the_editor(
+    open_page: Opener, served: factories.Served, language: str
+) -> None:
+    page = open_page(viewport=PHONE["viewport"], locale=language)
+    desk = Desk(page, language)
+    begin(page, served)
+    press_on(page, desk.link("Start from a template"), "Enter")
+    expect(page.get_by_role("heading", level=2)).to_have_count(4)
+    for summary in page.locator("summary").all():
+        summary.press("Enter")
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["viewport"]["width"]
+    page.get_by_role("button", name=desk.say("Use this template")).nth(2).press("Enter")
+    page.wait_for_url("**/edit*")
+    title = {"en": "Mood and alcohol in the last 30 days", "es": "Ánimo y alcohol en los últimos 30 días"}
+    expect(page.locator("[name=title]")).to_have_value(title[language])

@@ -1,0 +1,238 @@
+"""Every kind of question as a respondent meets it: on a phone, by keyboard alone, in both languages."""
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from tests import factories
+from tests.browser import kinds
+from tests.browser.conftest import Opener
+from tests.browser.inspector import Inspector
+from tests.browser.kinds import ANSWERS, QUESTIONS
+from tests.browser.people import DESK, PHONE, Respondent, press_on
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_a_visit_on_a_phone(open_page: Opener, served: factories.Served, name: str, language: str) -> None:
+    question = QUESTIONS[name]
+    for given in ANSWERS[name]:
+        visit = kinds.opened(open_page, served, kinds.survey(question), language)
+        assert kinds.fits(visit.page)
+        kinds.begin(visit)
+        expect(visit.page.locator("main .label")).to_contain_text("100")
+        visit.button("Next").click()
+        expect(visit.page.get_by_role("alert")).not_to_be_empty()
+        kinds.enter(visit, question, given)
+        expect(visit.page.get_by_role("alert")).to_be_empty()
+        assert kinds.fits(visit.page)
+        kinds.go_on(visit)
+        expect(visit.heading(kinds.REVIEW)).to_be_focused()
+        visit.button("Back").click()
+        kept = visit.page.locator("main :checked").evaluate_all("all => all.map(({ value }) => value)")
+        if isinstance(given, int | float):
+            typed = visit.page.get_by_role("textbox").input_value()
+            assert float(typed.replace(",", ".")) == given
+        else:
+            assert kept == ([given] if isinstance(given, str) else given or [""])
+        kinds.go_on(visit)
+        assert kinds.sent_reports(visit, served)
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_a_visit_with_the_keyboard_alone(open_page: Opener, served: factories.Served, name: str) -> None:
+    question, (given, _) = QUESTIONS[name], ANSWERS[name]
+    visit = kinds.opened(open_page, served, kinds.survey(question), **{**DESK, "is_mobile": False})
+    press_on(visit.page, visit.button("Start · 1 question"), "Enter")
+    page = visit.page
+    if isinstance(given, int | float):
+        press_on(page, page.get_by_role("textbox"), "Home")
+        page.keyboard.type(str(given))
+    elif isinstance(given, list) or question["kind"] == "number":
+        for box in given if isinstance(given, list) else [given]:
+            label = kinds.option(visit, question, box)
+            press_on(page, page.get_by_role("checkbox", name=label, exact=True), "Space")
+    else:
+        chosen = page.get_by_role("radio", name=kinds.option(visit, question, given), exact=True)
+        press_on(page, page.get_by_role("radio").first, "Space")
+        for _ in range(page.get_by_role("radio").count()):
+            if chosen.is_checked():
+                break
+            page.keyboard.press("ArrowDown")
+        expect(chosen).to_be_checked()
+    page.keyboard.press("Enter")
+    expect(visit.heading(kinds.REVIEW)).to_be_focused()
+    press_on(page, page.get_by_text("See exactly what will be sent"), "Enter")
+    expect(page.locator("pre")).not_to_be_empty()
+    press_on(page, visit.button("Send"), "Enter")
+    expect(visit.heading("Sent. Thank you.")).to_be_focused()
+
+
+def test_a_survey_of_everything_in_both_looks(open_page: Opener, served: factories.Served) -> None:
+    document = kinds.everything()
+    for look in (PHONE, DESK):
+        visit = kinds.opened(open_page, served, document, **look)
+        expect(
+            visit.page.get_by_text(re.compile(r"^All 16 questions together: of 100 guesses"))
+        ).to_be_visible()
+        for summary in visit.page.locator("summary").all():
+            summary.click()
+        expect(visit.page.get_by_role("combobox", name="Question", exact=True)).to_have_count(2)
+        assert kinds.fits(visit.page)
+        kinds.begin(visit)
+        expect(visit.page.get_by_role("heading", level=1)).to_have_text("Work and health")
+        kinds.go_on(visit)
+        expect(visit.page.get_by_role("heading", level=1)).to_have_text("About your work")
+        kinds.go_on(visit)
+        for place, (name, question) in enumerate(QUESTIONS.items(), start=1):
+            expect(visit.page.get_by_text(f"{place} of 16", exact=True)).to_be_visible()
+            expect(visit.page.locator(".under")).to_have_text("About your work")
+            kinds.answer(visit, question, ANSWERS[name][1])
+        kinds.go_on(visit)
+        assert len(kinds.sent_reports(visit, served)) == 26
+
+
+BAD_NUMBERS = ["x", "-0.5", "60.5", "7.25", "1e1", "1,500", "7,5,0", "12 000", "०"]
+
+
+@pytest.mark.parametrize("typed", BAD_NUMBERS)
+def test_a_number_that_does_not_fit_is_refused_and_nothing_is_lost(
+    open_page: Opener, served: factories.Served, typed: str
+) -> None:
+    visit = kinds.opened(open_page, served, kinds.survey(QUESTIONS["hours"]))
+    kinds.begin(visit)
+    field = visit.page.get_by_role("textbox")
+    field.fill(typed)
+    visit.button("Next").click()
+    alert = visit.page.get_by_role("alert")
+    expect(alert).to_have_text(f"“{typed}” does not fit here. From 0 to 60 hours, in steps of 0.5 hours.")
+    expect(field).to_be_focused()
+    expect(field).to_have_value(typed)
+    field.fill("7,5")
+    expect(alert).to_be_empty()
+    kinds.go_on(visit)
+    visit.button("Back").click()
+    expect(field).to_have_value("7.5")
+
+
+def test_a_number_and_no_number_exclude_each_other(open_page: Opener, served: factories.Served) -> None:
+    visit = kinds.opened(open_page, served, kinds.survey(QUESTIONS["cash"]))
+    kinds.begin(visit)
+    field, box = visit.page.get_by_role("textbox"), visit.page.get_by_role("checkbox")
+    field.fill("12")
+    box.check()
+    expect(field).to_have_value("")
+    field.fill("13")
+    expect(box).not_to_be_checked()
+
+
+def test_the_range_that_a_number_lies_in_is_said_before_going_on(
+    open_page: Opener, served: factories.Served
+) -> None:
+    visit = kinds.opened(open_page, served, kinds.survey(QUESTIONS["age"]))
+    kinds.begin(visit)
+    said = visit.page.get_by_role("status")
+    for typed, span in [("24", "16 to 24 years"), ("25", "25 to 49 years"), ("99", "65 to 99 years")]:
+        visit.page.get_by_role("textbox").fill(typed)
+        expect(said).to_have_text(f"In the range {span}. Only the range is sent, after the coin.")
+    visit.page.get_by_role("textbox").fill("15")
+    expect(said).to_be_empty()
+
+
+def test_none_and_preferring_not_to_say_exclude_what_is_ticked(
+    open_page: Opener, served: factories.Served
+) -> None:
+    visit = kinds.opened(open_page, served, kinds.survey(QUESTIONS["any"]))
+    kinds.begin(visit)
+    page = visit.page
+    visit.button("Next").click()
+    expect(page.get_by_role("alert")).to_contain_text("None of these")
+
+    def ticked() -> list[str]:
+        values: list[str] = page.locator(":checked").evaluate_all("all => all.map(({ value }) => value)")
+        return values
+
+    def box(name: str) -> None:
+        page.get_by_role("checkbox", name=name, exact=True).check()
+
+    box("Alcohol")
+    box("Cannabis")
+    assert ticked() == ["alcohol", "cannabis"]
+    box("None of these")
+    assert ticked() == [""]
+    box("Prefer not to say")
+    assert ticked() == ["prefer_not_to_say"]
+    box("Sleeping pills")
+    assert ticked() == ["sleeping_pills"]
+
+
+def test_fifty_options_stay_usable_on_a_phone(open_page: Opener, served: factories.Served) -> None:
+    many = kinds.options(*(f"Region number {k}" for k in range(50)))
+    question = {**QUESTIONS["boxed"], "options": many}
+    visit = kinds.opened(open_page, served, kinds.survey(question))
+    kinds.begin(visit)
+    page = visit.page
+    last = page.get_by_role("radio", name="Region number 49")
+    last.check()
+    box = page.locator(".option").last.bounding_box()
+    assert box is not None
+    assert box["height"] >= 56
+    assert kinds.fits(page)
+    expect(visit.button("Next")).to_be_in_viewport()
+    kinds.go_on(visit)
+    assert len(kinds.sent_reports(visit, served)) == 50
+
+
+def test_what_a_survey_does_not_need_is_not_loaded(open_page: Opener, served: factories.Served) -> None:
+    """The first load of a survey of every kind and named design, for the record."""
+    for document, most in ((kinds.survey(QUESTIONS["stole"]), 50_000), (kinds.everything(), 95_000)):
+        page = open_page(**PHONE)
+        slug = factories.publish(served.database_url, document).slug
+        sizes: dict[str, int] = {}
+        page.on(
+            "response",
+            lambda answer, sizes=sizes: sizes.update({Path(answer.url).name: len(answer.body())}),
+        )
+        visit = Respondent(page, slug).open()
+        expect(visit.page.locator("main .primary")).to_be_visible()
+        print(f"\nFirst load: {sum(sizes.values()):,} bytes uncompressed, {sizes}")
+        assert sum(sizes.values()) < most
+        assert ("field.js" in sizes) == ("ticks.js" in sizes) == ("labels.js" in sizes) == (most > 50_000)
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_no_screen_of_any_kind_has_an_obstacle(
+    open_page: Opener, served: factories.Served, language: str
+) -> None:
+    document = kinds.everything(introduction="**Who** asks, and [what for](https://example.org).")
+    visit = kinds.opened(
+        open_page, served, document, language, **{**DESK, "has_touch": False, "is_mobile": False}
+    )
+    page, inspector = visit.page, Inspector()
+    expect(page.locator("main .primary")).to_be_visible()
+    inspector.look(page, "introduction")
+    for summary in page.locator("summary").all():
+        summary.click()
+    page.get_by_role("combobox", name=visit.say("Question"), exact=True).last.select_option(index=3)
+    page.locator("#test-here .pair button").last.click()
+    inspector.look(page, "introduction, unfolded")
+    kinds.begin(visit)
+    for state in ("text", "section"):
+        inspector.look(page, state)
+        kinds.go_on(visit)
+    for name, question in QUESTIONS.items():
+        visit.button("Next").click()
+        expect(page.get_by_role("alert")).not_to_be_empty()
+        inspector.look(page, f"{name}, missing")
+        kinds.enter(visit, question, ANSWERS[name][0])
+        inspector.look(page, f"{name}, answered")
+        kinds.go_on(visit)
+    page.get_by_role("radio").first.check()
+    inspector.look(page, "check")
+    kinds.go_on(visit)
+    visit.sent_body()
+    inspector.look(page, "review")
+    assert len(inspector.states) == 6 + 2 * len(QUESTIONS)
+    assert inspector.problems == [], "\n".join(inspector.problems)

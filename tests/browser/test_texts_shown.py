@@ -1,0 +1,84 @@
+"""The researcher's texts and a question about the procedure, which are shown and never sent."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests import factories
+from tests.browser import kinds
+from tests.browser.conftest import Opener
+from tests.browser.kinds import CHECK, QUESTIONS, TEXT
+from tests.browser.people import PHONE, Respondent
+
+
+def test_a_question_about_the_procedure_answers_at_once_may_be_passed_and_is_never_sent(
+    open_page: Opener, served: factories.Served
+) -> None:
+    visit = kinds.opened(open_page, served, kinds.survey(CHECK, QUESTIONS["stole"]))
+    page = visit.page
+    expect(visit.button("Start · 1 question")).to_be_visible()
+    kinds.begin(visit)
+    for choice, verdict in [("The researcher", "Not quite."), ("Nobody", "That is right.")]:
+        page.get_by_role("radio", name=choice).check()
+        said = f"{verdict} Every answer passes a coin on this device."
+        expect(page.get_by_role("status")).to_have_text(said, use_inner_text=True)
+    kinds.go_on(visit)
+    page.go_back()
+    expect(page.get_by_role("radio", checked=True)).to_have_count(0)
+    kinds.go_on(visit)
+    kinds.answer(visit, QUESTIONS["stole"], "no")
+    assert len(kinds.sent_reports(visit, served)) == 1
+
+
+HOSTILE = """**bold *and* italic** and *more*, <img src=x onerror="fail()"> &amp; [good](https://example.org/a?b=c)
+second line [mail](mailto:a@example.org) [bad](javascript:fail()) [data](data:text/html,x) [http](http://example.org)
+[upper](HTTPS://example.org) [broken](https://exa mple.org) [quote](https://example.org/"onclick="fail())
+
+- first **item**
+- second
+
+last * alone ** and [open"""
+
+
+@pytest.mark.parametrize("place", ["introduction", "text"])
+def test_a_text_is_built_of_a_few_elements_and_nothing_in_it_runs(
+    open_page: Opener, served: factories.Served, place: str
+) -> None:
+    entries = [{**TEXT, "text": HOSTILE}] if place == "text" else []
+    introduction = HOSTILE if place == "introduction" else ""
+    visit = kinds.opened(
+        open_page, served, kinds.survey(*entries, QUESTIONS["stole"], introduction=introduction)
+    )
+    if place == "text":
+        kinds.begin(visit)
+    prose = visit.page.locator("main .own")
+    links = prose.locator("a").evaluate_all(
+        "all => all.map((a) => [a.textContent, a.getAttribute('href'), a.target, a.rel])"
+    )
+    safe = ["_blank", "noopener noreferrer"]
+    assert links == [
+        ["good", "https://example.org/a?b=c", *safe],
+        ["mail", "mailto:a@example.org", *safe],
+    ]
+    names = prose.locator("*").evaluate_all(
+        "all => [...new Set(all.map(({ localName }) => localName))].sort()"
+    )
+    assert names == ["a", "br", "em", "li", "p", "strong", "ul"]
+    assert prose.locator("li").all_inner_texts() == ["first item", "second"]
+    said = prose.inner_text()
+    for kept in (
+        '<img src=x onerror="fail()"> &amp;',
+        "[bad](javascript:fail())",
+        "last * alone ** and [open",
+    ):
+        assert kept in said
+    assert prose.locator("strong").first.inner_text() == "bold and italic"
+
+
+def test_the_researchers_own_words_stay_in_their_language(
+    open_page: Opener, served: factories.Served
+) -> None:
+    slug = factories.publish(served.database_url, kinds.survey(QUESTIONS["any"])).slug
+    visit = Respondent(open_page(**PHONE, locale="es"), slug, "es").open()
+    kinds.begin(visit)
+    marked = visit.page.locator(".option span").evaluate_all("all => all.map((span) => span.lang)")
+    assert marked == ["en", "en", "en", "", ""]

@@ -1,0 +1,190 @@
+"""With the coins fixed, visits leave the same bytes whatever was answered, of every kind, and whichever way it led."""
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from tests import factories
+from tests.browser import kinds
+from tests.browser.conftest import Opener
+from tests.browser.kinds import ANSWERS, CHECK, QUESTIONS, TEXT
+from tests.browser.people import Respondent
+from tests.browser.recorder import Recorder, recording
+from tests.browser.traces import COINS, differences, visited
+
+
+@pytest.fixture(scope="module")
+def recorder(served: factories.Served) -> Iterator[Recorder]:
+    """The server, behind something that keeps what is sent to it."""
+    with recording(served.url) as running:
+        yield running
+
+
+def everything_answered(visit: Respondent, which: int) -> None:
+    """Answer a question of every kind with one of two answers; the check wrongly and again, or not at all."""
+    kinds.begin(visit)
+    kinds.go_on(visit)  # a text
+    kinds.go_on(visit)  # a section
+    for name, question in QUESTIONS.items():
+        kinds.answer(visit, question, ANSWERS[name][which])
+    for option in CHECK["options"] if which else ():
+        visit.page.get_by_role("radio", name=option["text"]).check()
+    kinds.go_on(visit)
+    visit.send()
+
+
+IF_YES = {"show_if": {"question": "stole", "any_of": ["yes"]}}
+DEPENDENT = {
+    "taken": "time",
+    "often": "never",
+    "pills": [],
+    "any": ["prefer_not_to_say"],
+    "hours": 0,
+    "cash": "prefer_not_to_say",
+    "age": 16,
+    "boxed": "goods",
+}
+"""What is asked after a Yes, with the answer of everybody else."""
+
+ROUTED = kinds.survey(
+    QUESTIONS["stole"],
+    {**TEXT, **IF_YES},
+    *({**QUESTIONS[name], **IF_YES, "otherwise": otherwise} for name, otherwise in DEPENDENT.items()),
+    {**CHECK, **IF_YES},
+    QUESTIONS["told"],
+)
+
+
+def way_taken(visit: Respondent, truth: str) -> None:
+    """Three questions for a No, ten for a Yes."""
+    kinds.begin(visit)
+    rest_of_the_way(visit, truth)
+
+
+def rest_of_the_way(visit: Respondent, truth: str) -> None:
+    kinds.answer(visit, QUESTIONS["stole"], truth)
+    if truth == "yes":
+        kinds.go_on(visit)
+        for name in DEPENDENT:
+            kinds.answer(visit, QUESTIONS[name], ANSWERS[name][0])
+        kinds.go_on(visit)
+    kinds.answer(visit, QUESTIONS["told"], "yes")
+    visit.send()
+
+
+def way_changed(visit: Respondent, truth: str) -> None:
+    """Begin the other way, come back, and take this one."""
+    kinds.begin(visit)
+    kinds.answer(visit, QUESTIONS["stole"], {"yes": "no", "no": "yes"}[truth])
+    visit.page.go_back()
+    expect(visit.page.get_by_role("heading", level=1)).to_have_text(QUESTIONS["stole"]["text"])
+    rest_of_the_way(visit, truth)
+
+
+@pytest.mark.parametrize("coins", COINS)
+@pytest.mark.parametrize(
+    ("document", "behave", "truths"),
+    [
+        (kinds.everything(), everything_answered, (0, 1)),
+        (ROUTED, way_taken, ("yes", "no")),
+        (ROUTED, way_changed, ("yes", "no")),
+    ],
+    ids=["every kind", "way", "changed way"],
+)
+def test_answers_of_every_kind_and_the_way_they_lead_leave_the_same_bytes(
+    open_page: Opener,
+    recorder: Recorder,
+    served: factories.Served,
+    document: dict[str, Any],
+    behave: Callable[[Respondent, Any], None],
+    truths: tuple[Any, Any],
+    coins: str,
+) -> None:
+    survey = factories.publish(served.database_url, document)
+    one, other = (visited(open_page, recorder, served, survey, truth, behave, coins) for truth in truths)
+    assert differences(one, other) == []
+    (posted,) = (request for request in one["requests"] if request["method"] == "POST")
+    # Every coin is below the first weight of every row, or above all of them but the last.
+    designs = [design for question in published(survey, served) for design in question["designs"]]
+    last = [len(design["weights"][0]) - 1 for design in designs]
+    assert json.loads(posted["body"])["reports"] == (last if coins == "Yes" else [0] * len(last))
+
+
+def published(survey: factories.Published, served: factories.Served) -> list[dict[str, Any]]:
+    """The questions of a survey that are sent, as they are published."""
+    _, _, body = factories.ask(f"{served.url}/s/{survey.slug}/survey.json")
+    return [entry for entry in json.loads(body)["definition"]["questions"] if "designs" in entry]
+
+
+LEAKING_WAYS = {
+    "a body as long as the way": (
+        "answer.js",
+        "deliver(page, writeBody(",
+        "deliver(page, ' '.repeat(answers.size) + writeBody(",
+    ),
+    "a request for each screen": (
+        "answer.js",
+        "function showEntry(entry) {",
+        "function showEntry(entry) { fetch('/');",
+    ),
+    "a history of what was shown": (
+        "answer.js",
+        "for (let step = screen + 1; step <= place; step += 1) history.pushState({ screen: step }, '');",
+        "history.pushState({ screen: place }, '');",
+    ),
+    "answers in storage": (
+        "answer.js",
+        "coins.fill(0);",
+        "sessionStorage.setItem('answers', JSON.stringify([...answers]));",
+    ),
+    "how many were shown, in storage": (
+        "answer.js",
+        "coins.fill(0);",
+        "localStorage.setItem('n', asked.filter(isShown).length);",
+    ),
+}
+
+LEAKING_SCREENS = {
+    "the check in storage": (
+        "blocks.js",
+        "says.replaceChildren(part);",
+        "says.replaceChildren(part); sessionStorage.setItem('check', target.value);",
+    ),
+    "the number in the title": (
+        "field.js",
+        "if (pass?.checked) return",
+        "document.title = input.value; if (pass?.checked) return",
+    ),
+    "a request for each tick": (
+        "ticks.js",
+        "if (!target.checked) return;",
+        "if (!target.checked) return; fetch('/');",
+    ),
+}
+
+
+@pytest.mark.parametrize("leak", LEAKING_WAYS)
+def test_a_page_that_leaks_the_way_is_caught(
+    open_page: Opener, recorder: Recorder, served: factories.Served, leak: str
+) -> None:
+    survey = factories.publish(served.database_url, ROUTED)
+    yes, no = (
+        visited(open_page, recorder, served, survey, truth, way_taken, leak=LEAKING_WAYS[leak])
+        for truth in ("yes", "no")
+    )
+    assert differences(yes, no) != []
+
+
+@pytest.mark.parametrize("leak", LEAKING_SCREENS)
+def test_a_screen_that_leaks_its_answer_is_caught(
+    open_page: Opener, recorder: Recorder, served: factories.Served, leak: str
+) -> None:
+    survey = factories.publish(served.database_url, kinds.everything())
+    one, other = (
+        visited(open_page, recorder, served, survey, which, everything_answered, leak=LEAKING_SCREENS[leak])
+        for which in (0, 1)
+    )
+    assert differences(one, other) != []

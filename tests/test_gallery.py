@@ -1,0 +1,108 @@
+"""The templates: the same survey in both languages, sound, and as cheap as they say."""
+
+import re
+
+import pytest
+
+from server.definitions import Definition, Question
+from server.gallery import LANGUAGES, Template, find, templates
+from server.planning import plan
+from server.privacy.planning import respondents_for_margin_two_samples
+
+
+def each() -> list[tuple[Template, str]]:
+    return [(template, language) for template in templates() for language in LANGUAGES]
+
+
+@pytest.fixture(params=each(), ids=lambda pair: f"{pair[0].name}-{pair[1]}")
+def definition(request: pytest.FixtureRequest) -> Definition:
+    template, language = request.param
+    found: Definition = template.definitions[language]
+    assert found.language == language
+    return found
+
+
+def shape(definition: Definition) -> list[object]:
+    """All of a survey but its words."""
+    return [
+        (
+            entry.kind,
+            len(entry.options) if isinstance(entry, Question) else 0,
+            entry.show_if is None,
+            [design.weights.tolist() for design in entry.designs] if isinstance(entry, Question) else None,
+            isinstance(entry, Question) and (entry.control, entry.prefer_not_to_say, entry.grid),
+        )
+        for entry in definition.entries
+    ]
+
+
+def test_there_are_four_and_each_is_the_same_in_both_languages() -> None:
+    assert [template.name for template in templates()] == ["one_question", "battery", "scale", "wave"]
+    for template in templates():
+        english, spanish = template.definitions["en"], template.definitions["es"]
+        assert shape(english) == shape(spanish)
+        assert (english.budget, english.plan) == (spanish.budget, spanish.plan)
+        assert not {entry.text for entry in english.entries} & {entry.text for entry in spanish.entries} - {
+            "Alcohol"
+        }
+
+
+def test_the_planned_respondents_are_enough(definition: Definition) -> None:
+    planned = plan(definition)
+
+    assert planned.shortfalls == ()
+    assert planned.respondents is not None
+    assert planned.respondents < 1.1 * planned.binding.respondents  # nor are people asked for nothing
+
+
+def test_each_asks_for_consent_and_leaves_names_to_its_user(definition: Definition) -> None:
+    words = {
+        "en": ("voluntary", "[your name or organisation]"),
+        "es": ("voluntario", "[tu nombre u organización]"),
+    }
+
+    for word in words[definition.language]:
+        assert word in definition.introduction
+    assert "http" not in str(definition.as_json())
+    assert re.search(r"\[.+\]\.", definition.introduction)
+
+
+def test_the_budget_is_divided_and_used_up(definition: Definition) -> None:
+    assert definition.budget is not None
+    assert definition.epsilon == pytest.approx(definition.budget, abs=2e-4)
+
+
+def test_the_battery_has_ten_items_a_control_and_a_check() -> None:
+    battery = found("battery")
+
+    assert [question.kind for question in battery.questions] == ["yes_no"] * 10
+    assert [question.control for question in battery.questions].count(True) == 1
+    assert [entry.kind for entry in battery.entries].count("check") == 1
+
+
+def test_the_scale_has_prefer_not_to_say_and_a_number_with_a_true_zero() -> None:
+    scale = found("scale")
+
+    (level,) = [question for question in scale.questions if question.kind == "scale"]
+    (number,) = [question for question in scale.questions if question.kind == "number"]
+    assert level.prefer_not_to_say
+    assert number.show_if is not None
+    assert number.otherwise == 0
+
+
+def test_the_wave_is_planned_for_the_difference_of_two_rounds() -> None:
+    wave = found("wave")
+
+    design = wave.questions[0].designs[0]
+    assert wave.plan is not None
+    assert wave.plan.respondents >= respondents_for_margin_two_samples(0.05, design)
+
+
+def test_a_template_that_is_not_there_is_not_found() -> None:
+    assert find("nothing") is None
+
+
+def found(name: str) -> Definition:
+    template = find(name)
+    assert template is not None
+    return template.definitions["en"]
