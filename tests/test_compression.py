@@ -1,0 +1,66 @@
+"""What a respondent's browser loads is small on the wire; what holds secrets is never compressed."""
+
+import gzip
+import re
+
+import pytest
+from flask.testing import FlaskClient
+
+from server.compression import COMPRESSED
+from tests import factories, kinds
+
+MOST_BYTES = 50_000
+"""Of a first load, in all (experience.md, Respondent 9)."""
+
+GZIP = {"Accept-Encoding": "gzip, deflate"}
+
+
+def loaded(client: FlaskClient, slug: str, **headers: str) -> dict[str, bytes]:
+    """Everything that the page of a survey names, the page and the definition."""
+    page = client.get(f"/s/{slug}").get_data(as_text=True)
+    paths = re.findall(r'(?:src|href)="(/client/[^"]+)"', page)
+    assert len(paths) > 8
+    return {
+        path: client.get(path, headers=headers).get_data()
+        for path in {f"/s/{slug}", f"/s/{slug}/survey.json", *paths}
+    }
+
+
+@pytest.mark.parametrize("every_kind", [False, True], ids=["yes/no", "every kind"])
+def test_a_first_load_is_small_on_the_wire(client: FlaskClient, database_url: str, every_kind: bool) -> None:
+    document = kinds.document() if every_kind else factories.definition()
+    slug = factories.publish(database_url, document).slug
+    plain = loaded(client, slug)
+    packed = loaded(client, slug, **GZIP)
+    unpacked = {
+        path: gzip.decompress(body) if body[:2] == b"\x1f\x8b" else body for path, body in packed.items()
+    }
+    assert unpacked == plain
+    total = sum(map(len, packed.values()))
+    print(f"\nFirst load: {total:,} bytes compressed, {sum(map(len, plain.values())):,} otherwise")
+    assert total < MOST_BYTES
+
+
+def test_the_same_page_is_the_same_bytes(client: FlaskClient, database_url: str) -> None:
+    slug = factories.publish(database_url).slug
+    bodies = {client.get(f"/s/{slug}/survey.json", headers=GZIP).get_data() for _ in range(2)}
+    assert len(bodies) == 1
+
+
+@pytest.mark.parametrize("accepted", ["", "identity", "br", "gzip;q=0", "*;q=0"])
+def test_who_takes_no_gzip_gets_none(client: FlaskClient, database_url: str, accepted: str) -> None:
+    slug = factories.publish(database_url).slug
+    answer = client.get(f"/s/{slug}", headers={"Accept-Encoding": accepted} if accepted else {})
+    assert "Content-Encoding" not in answer.headers
+    assert answer.get_data().startswith(b"<!doctype html>")
+    assert "Accept-Encoding" in answer.headers["Vary"]
+
+
+def test_no_page_of_a_researcher_and_no_answer_to_a_form_is_compressed(
+    signed_in: FlaskClient, survey: factories.Published
+) -> None:
+    stored = signed_in.post(survey.url, json=survey.response(), headers=GZIP)
+    for answer in (stored, signed_in.get(f"/manage/surveys/{survey.slug}", headers=GZIP)):
+        assert answer.status_code in (200, 201)
+        assert "Content-Encoding" not in answer.headers
+    assert not any(endpoint.startswith(("manage", "account", "editor", "results")) for endpoint in COMPRESSED)
