@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from server.definitions.designing import DEVICES
+
 BASE = ("randomize.js", "design.js", "submit.js", "page.js", "delivery.js")
 
 CHOICES = {"select_one", "scale", "select_multiple"}
 NUMBERS = {"number", "binned_number"}
-DEVICES = {"warner", "forced_response", "unrelated_question", "kuk", "crosswise"}
 
 # Each module with what asks for it, dependencies first.
 EXTRAS: tuple[tuple[str, set[str]], ...] = (
@@ -20,7 +21,7 @@ EXTRAS: tuple[tuple[str, set[str]], ...] = (
     ("markdown.js", {"markdown", "text", "section", "check"}),
     ("blocks.js", {"text", "section", "check"}),
     ("options.js", CHOICES | NUMBERS),
-    ("labels.js", {"prefer_not_to_say"} | DEVICES | CHOICES | NUMBERS),
+    ("labels.js", {"prefer_not_to_say", *DEVICES} | CHOICES | NUMBERS),
     ("ticks.js", {"select_multiple"}),
     ("numbers.js", NUMBERS),
     ("field.js", NUMBERS),

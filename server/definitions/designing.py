@@ -19,7 +19,7 @@ from server.privacy.designs import (
     warner,
 )
 
-_DEVICES: Mapping[str, Callable[..., Design]] = {
+DEVICES: Mapping[str, Callable[..., Design]] = {
     "warner": warner,
     "forced_response": forced_response,
     "unrelated_question": unrelated_question,
@@ -42,10 +42,16 @@ class Choice:
     mechanism: str
     parameters: tuple[tuple[str, Any], ...] = ()
 
+    @classmethod
+    def from_json(cls, design: Mapping[str, Any]) -> "Choice":
+        """The choice that a question's `design` states."""
+        parameters = {name: value for name, value in design.items() if name != "mechanism"}
+        return cls(design["mechanism"], tuple(parameters.items()))
+
     @property
     def by_share(self) -> bool:
         """Whether the survey's budget decides how strong it is."""
-        return self.mechanism not in _DEVICES and not any(name in STRENGTHS for name, _ in self.parameters)
+        return self.mechanism not in DEVICES and not any(name in STRENGTHS for name, _ in self.parameters)
 
     def as_json(self) -> dict[str, Any]:
         return {"mechanism": self.mechanism, **dict(self.parameters)}
@@ -60,9 +66,9 @@ def make_designs(choice: Choice, answers: int, kind: str, share: float | None) -
         As the functions of `privacy.designs`, or if the choice needs a share and has none.
     """
     parameters: Mapping[str, Any] = dict(choice.parameters)
-    if choice.mechanism in _DEVICES:
+    if choice.mechanism in DEVICES:
         chances = {name: value for name, value in parameters.items() if name != "innocuous"}
-        return (_DEVICES[choice.mechanism](**chances),)
+        return (DEVICES[choice.mechanism](**chances),)
     if "gamma" in parameters:
         return (coin_flip(parameters["gamma"]),)
     epsilon = parameters.get("epsilon", share)

@@ -1,5 +1,6 @@
 """The numbers that a question takes: a bounded grid in decimal steps, kept exact."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -23,6 +24,11 @@ class Grid:
     high: Number
     step: Number
     cuts: tuple[Number, ...] = ()
+
+    @classmethod
+    def from_json(cls, question: Mapping[str, Any]) -> "Grid":
+        """The grid of a question that asks for a number, as its definition states it."""
+        return cls(question["low"], question["high"], question["step"], tuple(question.get("cuts", ())))
 
     @property
     def of(self) -> int:

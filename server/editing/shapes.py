@@ -4,20 +4,11 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
+from server.definitions.questions import KINDS as QUESTIONS
 from server.inputs.schema import schema
 
-KINDS = (
-    "yes_no",
-    "select_one",
-    "select_multiple",
-    "scale",
-    "number",
-    "binned_number",
-    "text",
-    "section",
-    "check",
-)
 NOT_SENT = ("text", "section", "check")
+KINDS = (*QUESTIONS, *NOT_SENT)
 
 # Each protects as gamma = 1/4 does: 75 of 100 and 25 of 100 are recorded as Yes.
 _DEVICES: Mapping[str, Mapping[str, Any]] = {

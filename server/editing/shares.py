@@ -107,17 +107,16 @@ _UNFINISHED = (ArithmeticError, KeyError, TypeError, ValueError)
 
 def _question(entry: Mapping[str, Any], share: float | None) -> Question | None:
     """An entry's design on made-up words, so that it can be known before there are any."""
-    design = dict(entry.get("design", {}))
-    mechanism = design.pop("mechanism", None)
-    if mechanism is None:
+    design = entry.get("design", {})
+    if design.get("mechanism") is None:
         return None
     return Question(
         name="q",
         kind=entry["kind"],
         text="q",
-        choice=Choice(mechanism, tuple(design.items())),
+        choice=Choice.from_json(design),
         options=tuple(Option(str(place), "") for place, _ in enumerate(entry.get("options", ()))),
-        grid=_grid(entry),
+        grid=Grid.from_json(entry) if "low" in entry else None,
         prefer_not_to_say="prefer_not_to_say" in entry,
         share=share,
     )
@@ -137,12 +136,6 @@ def slider_gamma(share: float | None) -> float | None:
     """Where the slider stands: in hundredths, as a browser keeps it there."""
     gamma = gamma_of_share(share)
     return None if gamma is None else min(max(round(gamma, 2), 0.01), 0.49)
-
-
-def _grid(entry: Mapping[str, Any]) -> Grid | None:
-    if "low" not in entry:
-        return None
-    return Grid(entry["low"], entry["high"], entry["step"], tuple(entry.get("cuts", ())))
 
 
 def _shares(entry: Mapping[str, Any]) -> bool:

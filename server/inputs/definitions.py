@@ -93,14 +93,13 @@ def _entry(document: Mapping[str, Any]) -> Entry:
                 correct=document["correct"],
                 feedback=document["feedback"],
             )
-    design = dict(document["design"])
     otherwise = document.get("otherwise")
     return Question(
         **common,
         kind=document["kind"],
-        choice=Choice(design.pop("mechanism"), tuple(design.items())),
+        choice=Choice.from_json(document["design"]),
         options=_options(document),
-        grid=grid_of(document),
+        grid=Grid.from_json(document) if "low" in document else None,
         unit=document.get("unit"),
         prefer_not_to_say=document.get("prefer_not_to_say", False),
         control=document.get("control", False),
@@ -118,10 +117,3 @@ def _condition(document: Mapping[str, Any] | None) -> Condition | None:
     if "any_of" in document:
         return Condition(document["question"], any_of=tuple(document["any_of"]))
     return Condition(document["question"], span=(document["from"], document["to"]))
-
-
-def grid_of(document: Mapping[str, Any]) -> Grid | None:
-    """The grid of a question that asks for a number; None for others."""
-    if "low" not in document:
-        return None
-    return Grid(document["low"], document["high"], document["step"], tuple(document.get("cuts", ())))

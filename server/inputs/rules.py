@@ -7,19 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from server.definitions import PREFER_NOT_TO_SAY, BudgetError, Grid
+from server.definitions import PREFER_NOT_TO_SAY, BudgetError, Choice, Grid
 from server.definitions.budget import LEAST_SHARE
-from server.definitions.designing import STRENGTHS
 from server.definitions.questions import KINDS
 from server.inputs.problems import N_, Problem, shown
-
-STEPS_LIMIT = 1 << 20
-"""Most steps of a number: in the browser, a product of steps and weights stays a whole number."""
+from server.privacy.designs.numbers import STEPS_LIMIT
 
 BYTES_LIMIT = 1000
 """Most bytes of one response."""
-
-_SHARING = {"coin_flip", "k_ary", "best_choice", "unary", "symmetric_unary", "ordinal", "stochastic_rounding"}
 
 Document = Mapping[str, Any]
 
@@ -111,7 +106,7 @@ def _grid(entry: Document, field: str) -> _Broken:
             },
         )
         return
-    grid = Grid(low, high, step)
+    grid = Grid.from_json(entry)
     if not grid.holds(high):
         yield (
             f"{field}.step",
@@ -193,7 +188,7 @@ def _design(entry: Document, field: str, budget: bool) -> _Broken:
             yield f"{field}.control", N_('must not be set where "prefer not to say" is an answer'), {}
     elif entry["kind"] == "yes_no" and mechanism == "k_ary":
         yield f"{where}.mechanism", N_('must be another one: k_ary is for "prefer not to say"'), {}
-    if mechanism in _SHARING and not budget and not any(name in design for name in STRENGTHS):
+    if not budget and Choice.from_json(design).by_share:
         name = "gamma" if entry["kind"] == "yes_no" and mechanism == "coin_flip" else "epsilon"
         yield f"{where}.{name}", N_("is required where the survey has no budget"), {}
     if mechanism == "forced_response" and design["truth"] + design["yes"] >= 1:
@@ -221,7 +216,7 @@ def _otherwise(entry: Document, field: str) -> _Broken:
         return
     answer = entry["otherwise"]
     if "low" in entry:
-        grid = Grid(entry["low"], entry["high"], entry["step"])
+        grid = Grid.from_json(entry)
         named = answer == PREFER_NOT_TO_SAY and entry.get("prefer_not_to_say")
         if not named and (isinstance(answer, str) or not grid.holds(answer)):
             template = N_("must be from %(low)s to %(high)s in steps of %(step)s; it is %(value)s")

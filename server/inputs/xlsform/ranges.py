@@ -5,8 +5,8 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import Any
 
 from server.inputs.problems import N_
-from server.inputs.rules import STEPS_LIMIT
 from server.inputs.xlsform.expressions import Bound, bounds, number, parameters
+from server.privacy.designs.numbers import STEPS_LIMIT
 
 _LARGEST = 10**9
 _MOST_PLACES = 6

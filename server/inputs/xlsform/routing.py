@@ -70,7 +70,7 @@ def _answers(atoms: Sequence[Atom], source: Source) -> Route:
 def _numbers(joined_by: str, atoms: Sequence[Atom], entry: Mapping[str, Any]) -> Route:
     if joined_by == "or" and len(atoms) > 1:
         return Route(None, _COMPLEX)
-    grid = Grid(entry["low"], entry["high"], entry["step"])
+    grid = Grid.from_json(entry)
     first, last = 0, grid.of
     for atom in atoms:
         value = number(atom.value)
