@@ -6,7 +6,7 @@ design for each byte that it adds to a response; `Question.truths` turns an answ
 rows of these designs.
 """
 
-from server.definitions.budget import BudgetError, divide
+from server.definitions.budget import BudgetError, divide, left_of
 from server.definitions.designing import Choice
 from server.definitions.entries import PREFER_NOT_TO_SAY, Check, Condition, Entry, Option, Section, Text
 from server.definitions.grids import Grid, Point, plain
@@ -32,6 +32,7 @@ __all__ = [
     "Text",
     "Truth",
     "divide",
+    "left_of",
     "plain",
     "version_of",
 ]

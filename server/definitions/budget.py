@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from server.definitions.entries import Entry
 from server.definitions.questions import Question
+from server.privacy.designs import round_up
 
 LEAST_SHARE = 0.001
 """The least privacy loss of a question, in nats: below it, hardly any sample says anything."""
@@ -18,6 +19,11 @@ class BudgetError(ValueError):
         self.spent = spent
         self.sharing = sharing
         super().__init__(f"stated: {spent}; {sharing} questions share the rest")
+
+
+def left_of(budget: float, epsilon: float) -> float:
+    """What is left of a budget, by the total that pages show: of one that was divided nothing, and not 1e-9."""
+    return max(0.0, round(budget - round_up(epsilon, 2), 4))
 
 
 def divide(entries: Sequence[Entry], budget: float) -> tuple[Entry, ...]:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from server.definitions import Choice, Grid, Option, Question
+from server.definitions import Choice, Grid, Option, Question, left_of
 from server.editing.shapes import strength_name
 from server.privacy.designs import BestChoice, best_choice, coin_flip, gamma_of
 
@@ -22,17 +22,26 @@ class Spending:
     entries: tuple[float | None, ...]
     share: float | None
     equal: bool
+    budget: float | None
 
     @property
     def total(self) -> float:
         return math.fsum(epsilon for epsilon in self.entries if epsilon is not None)
 
+    @property
+    def left(self) -> float | None:
+        """What the budget leaves; None without one."""
+        return None if self.budget is None else left_of(self.budget, self.total)
+
 
 def spending(document: Document) -> Spending:
     """What the draft spends as it stands."""
-    share = share_of(document)
+    share, budget = share_of(document), document.get("budget")
     return Spending(
-        tuple(epsilon_of(entry, share) for entry in document["questions"]), share, equal_division(document)
+        entries=tuple(epsilon_of(entry, share) for entry in document["questions"]),
+        share=share,
+        equal=equal_division(document),
+        budget=budget if isinstance(budget, int | float) else None,
     )
 
 

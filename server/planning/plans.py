@@ -4,9 +4,9 @@ import math
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from server.definitions import PREFER_NOT_TO_SAY, Definition, Question
+from server.definitions import PREFER_NOT_TO_SAY, Definition, Question, left_of
 from server.planning.targets import WHATS, Target, What, target
-from server.privacy.designs import Design, gamma_of, k_ary, round_up
+from server.privacy.designs import Design, gamma_of, k_ary
 from server.privacy.planning import belief_after_report
 
 DEFAULT_MARGIN = 0.05
@@ -109,8 +109,7 @@ def plan(
         epsilon=epsilon,
         belief=belief_after_report(epsilon, PRIOR),
         budget=budget,
-        # By the total that pages show: of a budget that was divided nothing is left, and not 1e-9.
-        left=None if budget is None else max(0.0, round(budget - round_up(epsilon, 2), 4)),
+        left=None if budget is None else left_of(budget, epsilon),
     )
 
 
