@@ -17,7 +17,7 @@ def first_researcher(session: Session) -> Researcher:
     """The researcher who installed Moneda; created when the database is new."""
     researcher = session.scalars(sa.select(Researcher).order_by(Researcher.id).limit(1)).first()
     if researcher is None:
-        researcher = Researcher(name="")
+        researcher = Researcher(name="", administrator=True)
         session.add(researcher)
         session.flush()
     return researcher

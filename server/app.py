@@ -98,7 +98,12 @@ def _add_languages(app: Flask) -> None:
     app.after_request(remember)
     app.jinja_env.filters.update(filters(locale))
     app.context_processor(
-        lambda: {"locale": locale(), "languages": languages(), "version_of_moneda": __version__}
+        lambda: {
+            "locale": locale(),
+            "languages": languages(),
+            "version_of_moneda": __version__,
+            "may": security.may,
+        }
     )
 
 

@@ -27,13 +27,53 @@ class State(StrEnum):
     CLOSED = "closed"
 
 
+class Role(StrEnum):
+    """What a researcher may do with a survey; each may do what those before it may."""
+
+    VIEWER = "viewer"
+    EDITOR = "editor"
+    OWNER = "owner"
+
+    @property
+    def rank(self) -> int:
+        """Greater for who may do more."""
+        return list(Role).index(self)
+
+    def allows(self, needed: "Role") -> bool:
+        """Whether somebody in this role may do what `needed` may."""
+        return self.rank >= needed.rank
+
+
 class Researcher(Base):
-    """Somebody who designs surveys."""
+    """Somebody who designs surveys.
+
+    `login` and `password_hash` (Argon2) are missing until they are chosen: the first researcher
+    comes in by a one-time link. `totp_step` is the last time step whose code was used, so that
+    none is used twice. Administrators invite colleagues and help those who are locked out; they
+    see no surveys but their own.
+    """
 
     __tablename__ = "researchers"
+    __table_args__ = (sa.Index("uq_researchers_login", "login", unique=True),)
 
     id: Mapped[int] = mapped_column(primary_key=True)
     name: Mapped[str] = mapped_column(sa.String(200))
+    login: Mapped[str | None] = mapped_column(sa.String(200))
+    password_hash: Mapped[str | None] = mapped_column(sa.String(200))
+    totp_secret: Mapped[str | None] = mapped_column(sa.String(64))
+    totp_step: Mapped[int | None]
+    administrator: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
+    disabled_on: Mapped[date | None]
+
+
+class RecoveryCode(Base):
+    """A code that stands in once for a researcher's lost authenticator; only its hash is kept."""
+
+    __tablename__ = "recovery_codes"
+    __table_args__ = (sa.CheckConstraint("length(secret_hash) = 32", name="secret_hash_is_sha256"),)
+
+    secret_hash: Mapped[bytes] = mapped_column(sa.LargeBinary(32), primary_key=True)
+    researcher_id: Mapped[int] = mapped_column(sa.ForeignKey(Researcher.id, ondelete="CASCADE"), index=True)
 
 
 class SignInLink(Base):
@@ -48,7 +88,10 @@ class SignInLink(Base):
 
 
 class SignIn(Base):
-    """A researcher signed in on one browser; only the hash of the cookie's secret is kept."""
+    """A researcher signed in on one browser; only the hash of the cookie's secret is kept.
+
+    `device` is a family of browsers and systems ("Firefox, Linux"), to know one's own again.
+    """
 
     __tablename__ = "sign_ins"
     __table_args__ = (sa.CheckConstraint("length(secret_hash) = 32", name="secret_hash_is_sha256"),)
@@ -56,18 +99,29 @@ class SignIn(Base):
     secret_hash: Mapped[bytes] = mapped_column(sa.LargeBinary(32), primary_key=True)
     researcher_id: Mapped[int] = mapped_column(sa.ForeignKey(Researcher.id, ondelete="CASCADE"))
     expires_at: Mapped[datetime]
+    started_on: Mapped[date | None]
+    seen_on: Mapped[date | None]
+    device: Mapped[str | None] = mapped_column(sa.String(100))
 
     researcher: Mapped[Researcher] = relationship()
 
 
 class Survey(Base):
-    """A survey: which of its drafts stands now, and whether it takes responses."""
+    """A survey: which of its drafts stands now, and whether and when it takes responses.
+
+    An open survey takes responses from `opens_at` to `closes_at` (UTC; the researcher writes
+    them in `time_zone`), up to `cap` of them, unless it is `paused`; where `by_invitation`,
+    only with a code that was not used yet. Groups of fewer than `minimum` responses are
+    withheld wherever results are shown.
+    """
 
     __tablename__ = "surveys"
     __table_args__ = (
         sa.UniqueConstraint("slug"),
         sa.CheckConstraint("state IN ('draft', 'open', 'closed')", name="state_is_known"),
         sa.CheckConstraint("draft_number >= 1", name="draft_number_is_positive"),
+        sa.CheckConstraint("cap >= 1", name="cap_is_positive"),
+        sa.CheckConstraint("minimum >= 1", name="minimum_is_positive"),
     )
 
     id: Mapped[int] = mapped_column(primary_key=True)
@@ -77,6 +131,14 @@ class Survey(Base):
     simulated: Mapped[bool] = mapped_column(default=False)
     created_on: Mapped[date]
     draft_number: Mapped[int] = mapped_column(default=1, server_default=sa.text("1"))
+    paused: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
+    by_invitation: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
+    opens_at: Mapped[datetime | None]
+    closes_at: Mapped[datetime | None]
+    time_zone: Mapped[str] = mapped_column(sa.String(64), default="UTC", server_default="UTC")
+    cap: Mapped[int | None]
+    minimum: Mapped[int] = mapped_column(default=10, server_default=sa.text("10"))
+    archived_on: Mapped[date | None]
 
     versions: Mapped[list["SurveyVersion"]] = relationship(
         order_by="SurveyVersion.number", back_populates="survey"
@@ -86,6 +148,113 @@ class Survey(Base):
     def current(self) -> "SurveyVersion | None":
         """The newest published version."""
         return self.versions[-1] if self.versions else None
+
+
+class Member(Base):
+    """A colleague's role in a survey. Its one owner is `Survey.owner_id` and has no row here."""
+
+    __tablename__ = "members"
+    __table_args__ = (sa.CheckConstraint("role IN ('viewer', 'editor')", name="role_is_known"),)
+
+    survey_id: Mapped[int] = mapped_column(
+        sa.ForeignKey(Survey.id, ondelete="CASCADE"), primary_key=True, autoincrement=False
+    )
+    researcher_id: Mapped[int] = mapped_column(
+        sa.ForeignKey(Researcher.id, ondelete="CASCADE"), primary_key=True, autoincrement=False, index=True
+    )
+    role: Mapped[str] = mapped_column(sa.String(8))
+
+    researcher: Mapped[Researcher] = relationship()
+
+
+class ColleagueInvitation(Base):
+    """A link that makes a colleague an account, or a member of a survey, once; only its hash is kept."""
+
+    __tablename__ = "colleague_invitations"
+    __table_args__ = (
+        sa.CheckConstraint("length(secret_hash) = 32", name="secret_hash_is_sha256"),
+        sa.CheckConstraint("role IN ('viewer', 'editor')", name="role_is_known"),
+    )
+
+    secret_hash: Mapped[bytes] = mapped_column(sa.LargeBinary(32), primary_key=True)
+    inviter_id: Mapped[int] = mapped_column(sa.ForeignKey(Researcher.id, ondelete="CASCADE"), index=True)
+    survey_id: Mapped[int | None] = mapped_column(sa.ForeignKey(Survey.id, ondelete="CASCADE"), index=True)
+    role: Mapped[str | None] = mapped_column(sa.String(8))
+    name: Mapped[str] = mapped_column(sa.String(200))
+    expires_at: Mapped[datetime]
+
+    inviter: Mapped[Researcher] = relationship()
+    survey: Mapped[Survey | None] = relationship()
+
+
+class AuditEntry(Base):
+    """What a researcher changed, and when. Nothing that respondents do is ever written here.
+
+    `researcher_id` is missing for what was done on the command line; `details` is JSON.
+    """
+
+    __tablename__ = "audit_entries"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    at: Mapped[datetime]
+    researcher_id: Mapped[int | None] = mapped_column(sa.ForeignKey(Researcher.id, ondelete="SET NULL"))
+    survey_id: Mapped[int | None] = mapped_column(sa.ForeignKey(Survey.id, ondelete="CASCADE"), index=True)
+    action: Mapped[str] = mapped_column(sa.String(40))
+    details: Mapped[str] = mapped_column(sa.Text)
+
+    researcher: Mapped[Researcher | None] = relationship()
+
+
+class Stratum(Base):
+    """A part of the population, in a tree; the link of a part without parts of its own carries it.
+
+    `parent_id` is missing for those right under the survey. `slug` is a link like the survey's own.
+    """
+
+    __tablename__ = "strata"
+    __table_args__ = (
+        sa.UniqueConstraint("slug"),
+        sa.CheckConstraint("population >= 1", name="population_is_positive"),
+    )
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    survey_id: Mapped[int] = mapped_column(sa.ForeignKey(Survey.id, ondelete="CASCADE"), index=True)
+    parent_id: Mapped[int | None] = mapped_column(sa.ForeignKey("strata.id", ondelete="CASCADE"), index=True)
+    position: Mapped[int]
+    name: Mapped[str] = mapped_column(sa.String(200))
+    population: Mapped[int | None] = mapped_column(sa.BigInteger)
+    slug: Mapped[str] = mapped_column(sa.String(32))
+
+
+class InvitationBatch(Base):
+    """Invitations issued together, for a link: the survey's own or that of a stratum."""
+
+    __tablename__ = "invitation_batches"
+    __table_args__ = (sa.CheckConstraint("size >= 1", name="size_is_positive"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    survey_id: Mapped[int] = mapped_column(sa.ForeignKey(Survey.id, ondelete="CASCADE"), index=True)
+    stratum_id: Mapped[int | None] = mapped_column(sa.ForeignKey(Stratum.id, ondelete="CASCADE"), index=True)
+    label: Mapped[str] = mapped_column(sa.String(200))
+    issued_on: Mapped[date]
+    size: Mapped[int]
+
+
+class Invitation(Base):
+    """A code that lets one response in. Only its hash is kept, and whether it was used: not when, nor for what.
+
+    Like responses, invitations lie in the order of random numbers: of the hashes.
+    """
+
+    __tablename__ = "invitations"
+    __table_args__ = (
+        sa.CheckConstraint("length(code_hash) = 32", name="code_hash_is_sha256"),
+        {"sqlite_with_rowid": False},
+    )
+
+    code_hash: Mapped[bytes] = mapped_column(sa.LargeBinary(32), primary_key=True)
+    batch_id: Mapped[int] = mapped_column(sa.ForeignKey(InvitationBatch.id, ondelete="CASCADE"), index=True)
+    spent: Mapped[bool] = mapped_column(default=False)
 
 
 class Draft(Base):
@@ -131,7 +300,7 @@ class SurveyVersion(Base):
 
 
 class Response(Base):
-    """One response: a random id, the version it answers, one byte for each report, the day.
+    """One response: a random id, the version it answers, the link's stratum, a byte for each report, the day.
 
     Nothing else may ever be added that could join it to a person. The key is random and
     there is no rowid, so that SQLite keeps rows in the order of random numbers and no query
@@ -143,7 +312,7 @@ class Response(Base):
     __table_args__ = (
         sa.CheckConstraint("length(id) = 16", name="id_is_128_bits"),
         sa.CheckConstraint("length(reports) >= 1", name="reports_are_present"),
-        sa.Index("ix_responses_version_id_reports", "version_id", "reports"),
+        sa.Index("ix_responses_version_id_stratum_id_reports", "version_id", "stratum_id", "reports"),
         {"sqlite_with_rowid": False},
     )
 
@@ -151,3 +320,4 @@ class Response(Base):
     version_id: Mapped[int] = mapped_column(sa.ForeignKey(SurveyVersion.id))
     reports: Mapped[bytes] = mapped_column(sa.LargeBinary)
     day: Mapped[date]
+    stratum_id: Mapped[int | None] = mapped_column(sa.ForeignKey(Stratum.id))

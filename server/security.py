@@ -19,6 +19,10 @@ the check of Go's `CrossOriginProtection` and Datasette's: no token that could e
 while somebody types. Responses are JSON, which another site cannot send without a
 preflight that is never granted.
 
+*Roles.* Every page of a survey stands behind `on_survey`, which names the role that it needs;
+for a stranger there is no such survey, whatever address is tried. What researchers change is
+recorded by `record` in the same transaction as the change.
+
 *Sign-in.* The cookie is 256 random bits of which the database keeps a hash; it is sent
 only under `/manage` (a respondent's request never carries it), is unreadable for scripts
 and is not sent along from other sites.
@@ -26,15 +30,16 @@ and is not sent along from other sites.
 
 from collections.abc import Callable
 from functools import wraps
-from typing import ParamSpec
+from typing import Any, ParamSpec
 
 from flask import Response, abort, g, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response as BaseResponse
 
-from server import accounts
+from server import accounts, audit, surveys
 from server.context import config, session
-from server.models import Researcher
+from server.inputs import N_, refuse
+from server.models import Researcher, Role, Survey
 
 COOKIE = "moneda_sign_in"
 COOKIE_PATH = "/manage"
@@ -126,3 +131,36 @@ def researcher() -> Researcher:
     """Who is signed in, behind `signed_in`."""
     value: Researcher = g.researcher
     return value
+
+
+def on_survey(
+    needed: Role, *, archived: bool = False
+) -> Callable[[Callable[..., ResponseReturnValue]], Callable[..., ResponseReturnValue]]:
+    """Let through whoever is signed in and has a role in the survey `slug`: the view gets `survey` instead.
+
+    An archived survey is not changed, unless the view says that it works on `archived` ones too.
+    """
+
+    def guard(view: Callable[..., ResponseReturnValue]) -> Callable[..., ResponseReturnValue]:
+        @signed_in
+        @wraps(view)
+        def guarded(*args: Any, slug: str, **kwargs: Any) -> ResponseReturnValue:
+            survey, g.role = surveys.find_for(session(), researcher(), slug, needed)
+            if survey.archived_on is not None and request.method not in _SAFE_METHODS and not archived:
+                raise refuse(409, "survey", N_("is archived; take it out of the archive first"))
+            return view(*args, survey=survey, **kwargs)
+
+        return guarded
+
+    return guard
+
+
+def may(needed: str) -> bool:
+    """Whether the reader's role in the survey on the page allows what this role may."""
+    role: Role | None = g.get("role")
+    return role is not None and role.allows(Role(needed))
+
+
+def record(action: audit.Action, survey: Survey | None = None, **details: object) -> None:
+    """Write into the log what the signed-in researcher changes, in the transaction of the change."""
+    audit.record(session(), researcher(), action, survey, **details)

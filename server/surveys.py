@@ -19,12 +19,22 @@ from server.drafts import redo as redo
 from server.drafts import save_draft as save_draft
 from server.drafts import undo as undo
 from server.inputs import N_, parse_definition, refuse, shown
-from server.models import Researcher, State, Survey, SurveyVersion
+from server.models import Member, Researcher, Role, State, Survey, SurveyVersion
 from server.privacy.designs import Design, round_up
 
 # No vowels and no look-alikes: a slug can be read out and spells nothing.
 _SLUG_ALPHABET = "23456789bcdfghjkmnpqrstvwxz"
 _SLUG_LENGTH = 12
+
+_NEEDED = {
+    Role.EDITOR: N_("can be changed by its owner and its editors only"),
+    Role.OWNER: N_("allows this to its owner only"),
+}
+
+
+def new_slug() -> str:
+    """A link that cannot be guessed (57 random bits)."""
+    return "".join(secrets.choice(_SLUG_ALPHABET) for _ in range(_SLUG_LENGTH))
 
 
 def today() -> date:
@@ -41,7 +51,7 @@ def create(
 ) -> Survey:
     """A new draft; a document may still be unfinished."""
     survey = Survey(
-        slug="".join(secrets.choice(_SLUG_ALPHABET) for _ in range(_SLUG_LENGTH)),
+        slug=new_slug(),
         owner_id=owner.id,
         state=State.DRAFT,
         simulated=simulated,
@@ -54,10 +64,26 @@ def create(
     return survey
 
 
-def owned(session: Session, owner: Researcher) -> Sequence[Survey]:
-    """A researcher's surveys, newest first."""
-    query = sa.select(Survey).where(Survey.owner_id == owner.id).order_by(Survey.id.desc())
-    return session.scalars(query).all()
+def shared_with(session: Session, researcher: Researcher) -> Sequence[tuple[Survey, Role]]:
+    """The surveys in which a researcher has a role, newest first."""
+    query = (
+        sa.select(Survey, Member.role)
+        .outerjoin(Member, (Member.survey_id == Survey.id) & (Member.researcher_id == researcher.id))
+        .where((Survey.owner_id == researcher.id) | Member.role.is_not(None))
+        .order_by(Survey.id.desc())
+    )
+    return [
+        (survey, Role.OWNER if survey.owner_id == researcher.id else Role(role))
+        for survey, role in session.execute(query)
+    ]
+
+
+def role_in(session: Session, survey: Survey, researcher: Researcher) -> Role | None:
+    """A researcher's role in a survey; None for a stranger."""
+    if survey.owner_id == researcher.id:
+        return Role.OWNER
+    member = session.get(Member, (survey.id, researcher.id))
+    return None if member is None else Role(member.role)
 
 
 def find(session: Session, slug: str) -> Survey | None:
@@ -67,18 +93,21 @@ def find(session: Session, slug: str) -> Survey | None:
     return session.scalars(sa.select(Survey).where(Survey.slug == slug)).first()
 
 
-def find_own(session: Session, owner: Researcher, slug: str) -> Survey:
-    """A researcher's own survey; others' do not exist for them.
+def find_for(session: Session, researcher: Researcher, slug: str, needed: Role) -> tuple[Survey, Role]:
+    """A survey for what a role allows, and the researcher's role in it; others' do not exist for them.
 
     Raises
     ------
     InputError
-        404 if there is no such survey or it belongs to somebody else.
+        404 if there is no such survey or the researcher has no role in it, 403 if the role does not suffice.
     """
     survey = find(session, slug)
-    if survey is None or survey.owner_id != owner.id:
+    role = None if survey is None else role_in(session, survey, researcher)
+    if survey is None or role is None:
         raise refuse(404, "survey", N_("is not known; check the link"))
-    return survey
+    if not role.allows(needed):
+        raise refuse(403, "survey", _NEEDED[needed])
+    return survey, role
 
 
 def publish(session: Session, survey: Survey, looked_at: str | None = None) -> SurveyVersion:

@@ -147,7 +147,51 @@ def test_drafts_are_kept_by_the_migration_that_moves_them(empty_database_url: st
     after = dump(empty_database_url)
     assert after["drafts"] == [(1, 1, drafts[0]), (2, 1, drafts[1])]
     assert [row[1] for row in after["surveys"]] == ["s1", "s2"]
-    assert [row[-1] for row in after["surveys"]] == [1, 1]
+    assert _column(empty_database_url, "draft_number") == [1, 1]
+
+
+def test_responses_and_the_first_researcher_are_kept_by_the_migration_of_running(
+    empty_database_url: str,
+) -> None:
+    """Responses of the second release: the same afterwards, without a stratum, and still never changed."""
+    engine = make_engine(empty_database_url)
+    with engine.execution_options(moneda_writes=True).begin() as connection:
+        _upgrade(connection, "0002")
+        metadata = sa.MetaData()
+        metadata.reflect(connection)
+        day, hashed = date(2025, 1, 1), "0" * 64
+        rows: dict[str, dict[str, Any]] = {
+            "researchers": {"id": 1, "name": "R"},
+            "surveys": {
+                "id": 1,
+                "slug": "s",
+                "owner_id": 1,
+                "state": "open",
+                "created_on": day,
+                "simulated": False,
+            },
+            "survey_versions": {"id": 1, "survey_id": 1, "number": 1, "sha256": hashed, "published_on": day},
+            "responses": {"id": b"0123456789abcdef", "version_id": 1, "reports": b"\x01", "day": day},
+        }
+        rows["survey_versions"] |= {"published": b"{}", "reports": b"\x02"}
+        for table, row in rows.items():
+            connection.execute(metadata.tables[table].insert().values(**row))
+
+    migrate(engine)
+
+    assert dump(empty_database_url)["responses"] == [(b"0123456789abcdef", 1, b"\x01", day, None)]
+    assert _column(empty_database_url, "administrator", "researchers") == [True]
+    with pytest.raises(sa.exc.DatabaseError, match="immutable"), engine.begin() as connection:
+        connection.exec_driver_sql("UPDATE responses SET version_id = 1")
+    engine.dispose()
+
+
+def _column(database_url: str, name: str, table: str = "surveys") -> list[Any]:
+    engine = make_engine(database_url)
+    with engine.connect() as connection:
+        found = list(connection.exec_driver_sql(f"SELECT {name} FROM {table}").scalars())  # noqa: S608
+    engine.dispose()
+    return found
 
 
 def _upgrade(connection: sa.Connection, revision: str) -> None:

@@ -20,7 +20,7 @@ def _file(database_url: str) -> sqlite3.Connection:
     return sqlite3.connect(database_url.removeprefix("sqlite:///"))
 
 
-def test_row_holds_id_version_reports_and_day_only(
+def test_row_holds_id_version_reports_day_and_stratum_only(
     client: FlaskClient, survey: Published, database_url: str
 ) -> None:
     engine = make_engine(database_url)
@@ -31,13 +31,14 @@ def test_row_holds_id_version_reports_and_day_only(
 
     client.post(survey.url, json=body, headers={"User-Agent": "Somebodys-Phone", "Cookie": "a=b"})
 
-    assert list(columns) == ["id", "version_id", "reports", "day"]
+    assert list(columns) == ["id", "version_id", "reports", "day", "stratum_id"]
     assert isinstance(columns["day"], sa.Date)
     assert not isinstance(columns["day"], sa.DateTime)
-    ((row_id, version_id, reports, day),) = stored(database_url)
+    ((row_id, version_id, reports, day, stratum_id),) = stored(database_url)
     ((number, *_rest),) = dump(database_url)["survey_versions"]
     assert (bytes(row_id).hex(), version_id, bytes(reports)) == (body["id"], number, b"\x00\x01")  # type: ignore[call-overload]
     assert type(day) is date
+    assert stratum_id is None
     assert first_day <= day <= first_day + timedelta(days=1)
 
 

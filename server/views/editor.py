@@ -13,6 +13,7 @@ from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from server import drafts, editing, planning, surveys
+from server.audit import Action
 from server.context import session, told
 from server.definitions import Definition
 from server.inputs import (
@@ -24,8 +25,8 @@ from server.inputs import (
     parse_form,
     schema_limit,
 )
-from server.models import Survey
-from server.security import researcher, signed_in
+from server.models import Role, Survey
+from server.security import on_survey, record, researcher, signed_in
 
 blueprint = Blueprint("editor", __name__, url_prefix="/manage")
 
@@ -68,23 +69,23 @@ def create() -> ResponseReturnValue:
     document = _typed(before, rename=True)
     survey = surveys.create(session(), researcher(), before)
     surveys.save_draft(session(), survey, document)
-    return _done(survey, document)
+    record(Action.SURVEY_CREATED, survey)
+    return _done(survey, document, survey.draft_number)
 
 
 @blueprint.get("/surveys/<slug>/edit")
-@signed_in
-def edit(slug: str) -> ResponseReturnValue:
+@on_survey(Role.EDITOR)
+def edit(survey: Survey) -> ResponseReturnValue:
     """The editor with the draft in it."""
-    survey = _own(slug)
     return _page(survey, surveys.draft_document(survey))
 
 
 @blueprint.post("/surveys/<slug>/edit")
 @roomy
-@signed_in
-def save(slug: str) -> ResponseReturnValue:
+@on_survey(Role.EDITOR)
+def save(survey: Survey) -> ResponseReturnValue:
     """Keep what was written as the draft, and do what the button says."""
-    survey = _own(slug)
+    number = survey.draft_number
     mine = request.form.get("action") == "mine"
     base = _number(request.form.get("current" if mine else "base", ""), survey.draft_number)
     made_from = _number(request.form.get("base", ""), survey.draft_number)
@@ -99,11 +100,7 @@ def save(slug: str) -> ResponseReturnValue:
         document = document or _typed(surveys.draft_document(survey), rename=False)
         session().rollback()
         return _page(survey, document, base=made_from, overtaken=True), 409
-    return _done(survey, document)
-
-
-def _own(slug: str) -> Survey:
-    return surveys.find_own(session(), researcher(), slug)
+    return _done(survey, document, number)
 
 
 def _empty() -> dict[str, Any]:
@@ -125,8 +122,8 @@ def _typed(before: Mapping[str, Any], *, rename: bool) -> dict[str, Any]:
     )
 
 
-def _done(survey: Survey, document: dict[str, Any]) -> ResponseReturnValue:
-    """Carry out the button on what is kept now, and show where it leads."""
+def _done(survey: Survey, document: dict[str, Any], number: int) -> ResponseReturnValue:
+    """Carry out the button on what is kept now, and show where it leads; state `number` was kept before."""
     action = request.form.get("action", "save")
     where: dict[str, Any] = {}
     if action in ("undo", "redo"):
@@ -136,6 +133,8 @@ def _done(survey: Survey, document: dict[str, Any]) -> ResponseReturnValue:
         step = editing.act(document, action, request.form.get("added", ""))
         surveys.save_draft(session(), survey, step.document)
         where = {"at": step.at, "option": step.option, "said": step.said or None}
+    if survey.draft_number != number:
+        record(Action.DRAFT_CHANGED, survey)
     session().commit()
     if action == "save":
         if _checked(surveys.draft_document(survey))[0] is not None:

@@ -5,6 +5,7 @@ from flask.typing import ResponseReturnValue
 from flask_babel import get_locale
 
 from server import gallery, surveys
+from server.audit import Action
 from server.context import session, told
 from server.definitions import Definition
 from server.inputs import DEFINITION_LIMIT, N_, InputError, refuse, shown
@@ -12,7 +13,7 @@ from server.inputs.files import parse_file
 from server.inputs.xlsform import LANGUAGES, Imported
 from server.models import Survey
 from server.planning import plan
-from server.security import researcher, signed_in
+from server.security import record, researcher, signed_in
 
 blueprint = Blueprint("imports", __name__, url_prefix="/manage")
 
@@ -34,6 +35,7 @@ def import_file() -> ResponseReturnValue:
     try:
         imported = _read()
         survey = surveys.create(session(), researcher(), imported.definition)
+        record(Action.SURVEY_CREATED, survey)
     except InputError as error:
         problems = [told(problem) for problem in error.problems]
         body = render_template("manage/import.html", form_languages=LANGUAGES, problems=problems)
@@ -66,6 +68,7 @@ def use_template() -> ResponseReturnValue:
         asked = f"{request.form.get('template', '')} ({language})"
         raise refuse(404, "template", N_("is not known; it is %(value)s"), value=shown(asked))
     survey = surveys.create(session(), researcher(), template.definitions[language])
+    record(Action.SURVEY_CREATED, survey)
     session().commit()
     return redirect(url_for("editor.edit", slug=survey.slug), 303)
 

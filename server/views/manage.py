@@ -9,13 +9,14 @@ from flask import Blueprint, Response, redirect, render_template, request, url_f
 from flask.typing import ResponseReturnValue
 
 from server import planning, surveys
+from server.audit import Action
 from server.context import config, session, told
 from server.definitions import Definition, version_of
 from server.editing import NOT_SENT
 from server.inputs import InputError, Problem, parse_definition
-from server.models import Survey
+from server.models import Role, Survey
 from server.parts import parts_of
-from server.security import researcher, signed_in
+from server.security import on_survey, record, researcher, signed_in
 
 blueprint = Blueprint("manage", __name__, url_prefix="/manage")
 
@@ -31,62 +32,61 @@ def home() -> ResponseReturnValue:
 def surveys_page() -> ResponseReturnValue:
     """All surveys of the researcher."""
     entries = []
-    for survey in surveys.owned(session(), researcher()):
+    for survey, role in surveys.shared_with(session(), researcher()):
         document = surveys.draft_document(survey)
         questions = sum(entry["kind"] not in NOT_SENT for entry in document["questions"])
-        entries.append((survey, document, questions))
+        entries.append((survey, role, document, questions))
     return render_template("manage/surveys.html", entries=entries)
 
 
 @blueprint.get("/surveys/<slug>")
-@signed_in
-def overview(slug: str) -> ResponseReturnValue:
+@on_survey(Role.VIEWER)
+def overview(survey: Survey) -> ResponseReturnValue:
     """One survey: its link and QR code, its versions, and what can be done with it."""
-    return _overview(_own(slug), ())
+    return _overview(survey, ())
 
 
 @blueprint.post("/surveys/<slug>/publish")
-@signed_in
-def publish(slug: str) -> ResponseReturnValue:
+@on_survey(Role.EDITOR)
+def publish(survey: Survey) -> ResponseReturnValue:
     """Freeze the draft as the next version and open the survey; ask first if the plan cannot be kept."""
-    survey = _own(slug)
     try:
-        surveys.publish(session(), survey, request.form.get("draft"))
+        version = surveys.publish(session(), survey, request.form.get("draft"))
     except InputError as error:
         return _overview(survey, [told(problem) for problem in error.problems]), error.status
     plan = planning.plan(surveys.draft(survey))
     if plan.shortfalls and "despite_plan" not in request.form:
         # Everything else is in order: asked last, nobody confirms what is refused afterwards.
         session().rollback()
-        return render_template("manage/launch.html", survey=_own(slug), plan=plan, form=request.form), 409
+        return render_template("manage/launch.html", survey=survey, plan=plan, form=request.form), 409
+    record(Action.PUBLISHED, survey, version=version.number)
     session().commit()
-    return redirect(url_for(".overview", slug=slug), 303)
+    return redirect(url_for(".overview", slug=survey.slug), 303)
 
 
 @blueprint.post("/surveys/<slug>/close")
-@signed_in
-def close(slug: str) -> ResponseReturnValue:
+@on_survey(Role.EDITOR)
+def close(survey: Survey) -> ResponseReturnValue:
     """Stop taking responses."""
-    survey = _own(slug)
     surveys.close(survey)
+    record(Action.CLOSED, survey)
     session().commit()
-    return redirect(url_for(".overview", slug=slug), 303)
+    return redirect(url_for(".overview", slug=survey.slug), 303)
 
 
 @blueprint.get("/surveys/<slug>/preview")
-@signed_in
-def preview(slug: str) -> ResponseReturnValue:
+@on_survey(Role.VIEWER)
+def preview(survey: Survey) -> ResponseReturnValue:
     """The respondent's page on the draft; it sends nothing. Of an unfinished draft, what is missing."""
-    survey = _own(slug)
     draft, problems = _checked(survey)
     if draft is None:
         return render_template("manage/unfinished.html", survey=survey, missing=_missing(problems))
     published = draft.published()
     return render_template(
         "respond/survey.html",
-        slug=slug,
+        slug=survey.slug,
         version=version_of(published),
-        definition_url=url_for(".preview_definition", slug=slug, draft=survey.draft_number),
+        definition_url=url_for(".preview_definition", slug=survey.slug, draft=survey.draft_number),
         responses_url="",
         parts=parts_of(published, preview=True),
         preview=True,
@@ -95,40 +95,35 @@ def preview(slug: str) -> ResponseReturnValue:
 
 
 @blueprint.get("/surveys/<slug>/preview/survey.json")
-@signed_in
-def preview_definition(slug: str) -> ResponseReturnValue:
+@on_survey(Role.VIEWER)
+def preview_definition(survey: Survey) -> ResponseReturnValue:
     """The draft as it would be published; that of the page, also if the editor has saved another one since."""
     number = request.args.get("draft", type=int)
-    published = parse_definition(surveys.draft_document(_own(slug), number)).published()
+    published = parse_definition(surveys.draft_document(survey, number)).published()
     body = b'{"definition":%b,"version":"%b"}' % (published, version_of(published).encode())
     return Response(body, mimetype="application/json")
 
 
 @blueprint.get("/surveys/<slug>/definition.json")
-@signed_in
-def export(slug: str) -> ResponseReturnValue:
+@on_survey(Role.VIEWER)
+def export(survey: Survey) -> ResponseReturnValue:
     """The draft as a definition file, for another installation or the command line; as it is, if unfinished."""
-    survey = _own(slug)
     draft, _problems = _checked(survey)
     document = surveys.draft_document(survey) if draft is None else draft.as_json()
     response = Response(
         json.dumps(document, ensure_ascii=False, indent=2) + "\n", mimetype="application/json"
     )
-    response.headers["Content-Disposition"] = f'attachment; filename="{slug}.json"'
+    response.headers["Content-Disposition"] = f'attachment; filename="{survey.slug}.json"'
     return response
 
 
 @blueprint.get("/surveys/<slug>/qr.svg")
-@signed_in
-def qr_code(slug: str) -> ResponseReturnValue:
+@on_survey(Role.VIEWER)
+def qr_code(survey: Survey) -> ResponseReturnValue:
     """The survey's link as a QR code."""
     image = io.BytesIO()
-    segno.make(_link(_own(slug)), error="m").save(image, kind="svg", scale=8, border=4, light="white")
+    segno.make(_link(survey), error="m").save(image, kind="svg", scale=8, border=4, light="white")
     return Response(image.getvalue(), mimetype="image/svg+xml")
-
-
-def _own(slug: str) -> Survey:
-    return surveys.find_own(session(), researcher(), slug)
 
 
 def _link(survey: Survey) -> str:

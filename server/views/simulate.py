@@ -12,8 +12,8 @@ from server import simulation, surveys
 from server.context import session, told
 from server.definitions import PREFER_NOT_TO_SAY, Definition, Question
 from server.inputs import N_, InputError, Problem, shown
-from server.models import Survey
-from server.security import researcher, signed_in
+from server.models import Role, Survey
+from server.security import on_survey
 from server.simulation import Assumptions, Rehearsal, assumption_names
 
 blueprint = Blueprint("simulate", __name__, url_prefix="/manage/surveys/<slug>/simulate")
@@ -33,10 +33,9 @@ class _Form:
 
 
 @blueprint.get("")
-@signed_in
-def form(slug: str) -> ResponseReturnValue:
+@on_survey(Role.EDITOR)
+def form(survey: Survey) -> ResponseReturnValue:
     """What to assume of the people."""
-    survey = surveys.find_own(session(), researcher(), slug)
     try:
         definition = surveys.draft(survey)
     except InputError as error:
@@ -45,10 +44,9 @@ def form(slug: str) -> ResponseReturnValue:
 
 
 @blueprint.post("")
-@signed_in
-def run(slug: str) -> ResponseReturnValue:
+@on_survey(Role.EDITOR)
+def run(survey: Survey) -> ResponseReturnValue:
     """The report that such people would give."""
-    survey = surveys.find_own(session(), researcher(), slug)
     try:
         definition = surveys.draft(survey)
     except InputError as error:
