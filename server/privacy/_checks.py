@@ -44,8 +44,10 @@ def positive(name: str, value: float | Fraction) -> float:
     return float(value)
 
 
-def counts(name: str, values: ArrayLike, shape: tuple[int, ...] | None = None) -> NDArray[np.int64]:
-    """Non-negative whole numbers with a positive sum."""
+def counts(
+    name: str, values: ArrayLike, shape: tuple[int, ...] | None = None, *, empty: bool = False
+) -> NDArray[np.int64]:
+    """Non-negative whole numbers with a positive sum, or all 0 too where counts may be `empty`."""
     array = any_array(name, values)
     if shape is not None and array.shape != shape:
         raise ValueError(f"{name} must have shape {shape}; their shape is {array.shape}")
@@ -53,7 +55,7 @@ def counts(name: str, values: ArrayLike, shape: tuple[int, ...] | None = None) -
         raise ValueError(f"{name} must be whole numbers; they are {array.tolist()!r}")
     if (array < 0).any():
         raise ValueError(f"{name} must not be negative; they are {array.tolist()!r}")
-    if not array.any():  # a sum of huge counts can wrap round to 0
+    if not (empty or array.any()):  # a sum of huge counts can wrap round to 0
         raise ValueError(f"{name} must have a positive sum; they are all 0")
     return whole_numbers(name, array)
 

@@ -28,6 +28,17 @@ SPARSE = {"answers": [1, 2], **L1, "monotone": True, "granularity": 1.0}
 TEST = {"power": 0.8, "alpha": 0.05, "sides": 2}
 AT = {"design": COIN, "confidence": 0.9}
 HOW = {"confidence": 0.9, "interval": "exact"}
+PARTS = {
+    "counts": [[60, 40], [5, 4]],
+    "designs": [COIN, coin_flip(0.4)],
+    "weights": [0.5, 0.5],
+    "confidence": 0.9,
+}
+THREES = {
+    **PARTS,
+    "counts": [[30, 40, 30], [4, 2, 3]],
+    "designs": [designs.k_ary(3, 2.0), designs.k_ary(3, 4.0)],
+}
 
 VALID: list[tuple[Callable[..., Any], dict[str, Any]]] = [
     (designs.coin_flip, {"gamma": 0.25}),
@@ -59,6 +70,30 @@ VALID: list[tuple[Callable[..., Any], dict[str, Any]]] = [
         estimators.estimate_answered_mean,
         {"counts": [30, 40, 30], "design": designs.k_ary(3, 2.0), "low": 0, "high": 9, **HOW},
     ),
+    (estimators.estimate_pooled_shares, PARTS),
+    (estimators.estimate_pooled_mean, {**PARTS, "low": 0, "high": 9}),
+    (estimators.estimate_pooled_answered_mean, {**THREES, "low": 0, "high": 9}),
+    (
+        estimators.estimate_pooled_joint,
+        {
+            "tallies": [[[6, 3], [3, 2]], {b"\0\1": 3}],
+            "designs": [[COIN, COIN], [COIN, coin_flip(0.4)]],
+            "weights": [0.5, 0.5],
+            "confidence": 0.9,
+        },
+    ),
+    (
+        estimators.association_of,
+        {"joint": estimators.estimate_joint([[6, 3], [3, 2]], [COIN, COIN]), "first": 1, "second": 0},
+    ),
+    (estimators.pooled_impossible_share_test, {"counts": [[80, 20], [6, 3]], "designs": [COIN, COIN]}),
+    (
+        estimators.pooled_control_item_test,
+        {"counts": [[80, 20], [6, 3]], "designs": [COIN, COIN], "weights": [0.5, 0.5]},
+    ),
+    (estimators.anytime_shares, PARTS),
+    (estimators.anytime_mean, {**PARTS, "low": 0, "high": 9}),
+    (estimators.anytime_answered_mean, {**THREES, "low": 0, "high": 9}),
     (estimators.control_item_test, {"counts": [80, 20], "design": COIN}),
     (
         estimators.estimate_unknown_prevalence,

@@ -35,7 +35,7 @@ def test_standard_errors_are_those_of_textbooks_when_there_are_no_coins() -> Non
     n = int(counts.sum())
     shares = counts / n
     covariance = (np.diag(shares.ravel()) - np.outer(shares, shares)) / n
-    association = associate(shares, covariance, n, 0.95)
+    association = associate(shares, covariance, 0.95)
     odds_error = association.odds_ratio.standard_error
     assert association.odds_ratio.value is not None
     assert odds_error is not None

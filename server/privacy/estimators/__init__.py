@@ -13,6 +13,7 @@ response technique. *JASA* 110, 1304-1319.
 """
 
 from server.privacy.estimators.answered import AnsweredMeanEstimate, estimate_answered_mean
+from server.privacy.estimators.anytime import anytime_answered_mean, anytime_mean, anytime_shares
 from server.privacy.estimators.association import Association, Measure
 from server.privacy.estimators.cheating import CheatingTest, cheating_test
 from server.privacy.estimators.diagnostics import ControlItemTest, control_item_test, manipulation_bound
@@ -21,6 +22,10 @@ from server.privacy.estimators.joint import JointEstimate, estimate_joint
 from server.privacy.estimators.likelihood import LikelihoodEstimate, maximum_likelihood
 from server.privacy.estimators.limits import INTERVALS
 from server.privacy.estimators.means import MeanEstimate, estimate_mean
+from server.privacy.estimators.pooled import PooledShares, estimate_pooled_shares
+from server.privacy.estimators.pooled_joint import association_of, estimate_pooled_joint
+from server.privacy.estimators.pooled_means import estimate_pooled_answered_mean, estimate_pooled_mean
+from server.privacy.estimators.pooled_tests import pooled_control_item_test, pooled_impossible_share_test
 from server.privacy.estimators.prevalence import UnknownPrevalenceEstimate, estimate_unknown_prevalence
 from server.privacy.estimators.regression import LikelihoodRatioTest, LogisticRegression, logistic_regression
 from server.privacy.estimators.sequences import ConfidenceSequence, confidence_sequence
@@ -39,18 +44,29 @@ __all__ = [
     "LogisticRegression",
     "MeanEstimate",
     "Measure",
+    "PooledShares",
     "ShareEstimate",
     "UnknownPrevalenceEstimate",
+    "anytime_answered_mean",
+    "anytime_mean",
+    "anytime_shares",
+    "association_of",
     "cheating_test",
     "confidence_sequence",
     "control_item_test",
     "estimate_answered_mean",
     "estimate_joint",
     "estimate_mean",
+    "estimate_pooled_answered_mean",
+    "estimate_pooled_joint",
+    "estimate_pooled_mean",
+    "estimate_pooled_shares",
     "estimate_shares",
     "estimate_unknown_prevalence",
     "impossible_share_test",
     "logistic_regression",
     "manipulation_bound",
     "maximum_likelihood",
+    "pooled_control_item_test",
+    "pooled_impossible_share_test",
 ]

@@ -9,17 +9,17 @@ Cochran, W. G. (1977). *Sampling Techniques*, 3rd edition, sections 2.11 and 6.4
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 
 from server.privacy._checks import option, probability
 from server.privacy.designs import Design
 from server.privacy.estimators.inverse import checked_reports, covariance, left_inverse, possible_reports
-from server.privacy.estimators.limits import INTERVALS, linear_limits
+from server.privacy.estimators.limits import INTERVALS, added_limits, linear_limits
 from server.privacy.estimators.means import checked_range
 
 _DOUBLINGS = 60
@@ -116,56 +116,103 @@ def estimate_answered_mean(
     [14.69, 18.65]
     """
     bottom, top = checked_range(low, high)
-    inverse = left_inverse(design)
-    truths = inverse.shape[0]
-    if truths < 3:
-        raise ValueError(f"design must have at least 3 truths, the last of them no number; it has {truths}")
-    reports = checked_reports(counts, design)
+    require_prefer_not_to_say(design)
+    part = answered_part(checked_reports(counts, design), design, 1.0)
     confidence = probability("confidence", confidence, open_interval=True)
     option("interval", interval, INTERVALS)
-    # Estimated on the scale [0, 1] and stretched at the end, so that no unit loses digits.
-    positions = np.linspace(0, 1, truths - 1) @ inverse[:-1]
-    answers = inverse[:-1].sum(axis=0)
-    n = int(reports.sum())
-    observed = reports / n
-    answered = float(answers @ observed)
-    rounding = 1e-13 * float(np.abs(inverse).max())
-    possible = possible_reports(design)
+    return answered_mean_of([part], int(part.reports.sum()), (bottom, top), confidence, interval)
+
+
+@dataclass(frozen=True)
+class AnsweredPart:
+    """What each possible report of a part adds to the sum of numbers, and to the people who gave one."""
+
+    reports: NDArray[np.int64]
+    positions: NDArray[np.float64]
+    answers: NDArray[np.float64]
+    weight: float
+
+
+def require_prefer_not_to_say(design: Design, name: str = "design") -> None:
+    """Refuse a design that is singular or has no truth left for "prefer not to say"."""
+    truths = len(left_inverse(design, name))
+    if truths < 3:
+        raise ValueError(f"{name} must have at least 3 truths, the last of them no number; it has {truths}")
+
+
+def answered_part(reports: NDArray[np.int64], design: Design, weight: float) -> AnsweredPart:
+    """The rows of a part, on the scale [0, 1], so that no unit loses digits; reports all possible."""
+    inverse = left_inverse(design)[:, possible_reports(design)]
+    return AnsweredPart(
+        reports=reports[possible_reports(design)],
+        positions=np.linspace(0, 1, len(inverse) - 1) @ inverse[:-1],
+        answers=inverse[:-1].sum(axis=0),
+        weight=weight,
+    )
+
+
+def answered_mean_of(
+    parts: Sequence[AnsweredPart], n: int, ends: tuple[float, float], confidence: float, interval: str
+) -> AnsweredMeanEstimate:
+    """The estimate from one part or from the weighted sum of several."""
+    sizes = [int(part.reports.sum()) for part in parts]
+    observed = [part.reports / size for part, size in zip(parts, sizes, strict=True)]
+    weights = [part.weight for part in parts]
+
+    def summed(rows: Sequence[NDArray[np.float64]]) -> float:
+        return sum(float(w * (row @ o)) for w, row, o in zip(weights, rows, observed, strict=True))
+
+    def limits(rows: Sequence[NDArray[np.float64]]) -> tuple[float, float]:
+        each = [
+            linear_limits(row, part.reports, confidence, interval)
+            for row, part in zip(rows, parts, strict=True)
+        ]
+        return added_limits(weights, [float(row @ o) for row, o in zip(rows, observed, strict=True)], each)
+
+    def distances(position: float) -> list[NDArray[np.float64]]:
+        """What each report adds to sum((v - position) s)."""
+        return [part.positions - position * part.answers for part in parts]
 
     def contains(position: float) -> float:
         """How far 0 is inside the interval of sum((v - position) s); negative outside."""
-        row = (positions - position * answers)[possible]
-        below, above = linear_limits(row, reports[possible], confidence, interval)
+        below, above = limits(distances(position))
         return min(-below, above)
 
+    answers = [part.answers for part in parts]
+    answered = summed(answers)
+    rounding = 1e-13 * max(float(np.abs(part.positions).max() + np.abs(part.answers).max()) for part in parts)
     mean = error = None
-    limits = (0.0, 1.0)
+    reached = (0.0, 1.0)
     if answered > rounding:
-        mean = float(positions @ observed) / answered
-        row = positions - mean * answers
-        error = math.sqrt(float(covariance(row[None, :], observed, n)[0, 0])) / answered
-        if linear_limits(answers[possible], reports[possible], confidence, interval)[0] > 0:
-            limits = _limit(contains, mean, -1.0), _limit(contains, mean, 1.0)
-    width = top - bottom
+        mean = summed([part.positions for part in parts]) / answered
+        spread = [
+            w * math.sqrt(float(covariance(row[None, :], o, size)[0, 0]))
+            for w, row, o, size in zip(weights, distances(mean), observed, sizes, strict=True)
+        ]
+        error = math.hypot(*spread) / answered
+        if limits(answers)[0] > 0:
+            step = min(max(error, 2.0**-10), 1.0)
+            reached = _limit(contains, mean, -step), _limit(contains, mean, step)
+    bottom, width = ends[0], ends[1] - ends[0]
     return AnsweredMeanEstimate(
         n=n,
         answered=answered,
         mean=None if mean is None else bottom + width * mean,
         standard_error=None if error is None else width * error,
-        interval=(bottom + width * limits[0], bottom + width * limits[1]),
+        interval=(bottom + width * reached[0], bottom + width * reached[1]),
         impossible=mean is None or not -rounding <= mean * answered <= answered + rounding,
         confidence=confidence,
         kind=interval,
     )
 
 
-def _limit(contains: Callable[[float], float], start: float, direction: float) -> float:
-    """Where the accepted positions around `start` end, in one direction."""
-    inside, step = start, 2.0**-10
+def _limit(contains: Callable[[float], float], start: float, step: float) -> float:
+    """Where the accepted positions around `start` end, in the direction of a first step."""
+    inside = start
     if contains(start) <= 0:  # a single point, but for rounding
         return start
     for _ in range(_DOUBLINGS):
-        outside = start + direction * step
+        outside = start + step
         if contains(outside) < 0:
             return float(brentq(contains, inside, outside, xtol=1e-300, rtol=1e-12))
         inside, step = outside, 2 * step

@@ -26,7 +26,7 @@ class Measure:
     value : float or None
         None when the estimated table does not define it (see `Association`).
     standard_error : float or None
-        By the delta method; infinite when n is 1, None when `value` is.
+        By the delta method; infinite when n, or that of a part, is 1; None when `value` is.
     interval : tuple of float
         Lower and upper limit; every value the measure can have when `value` is None.
     """
@@ -64,9 +64,7 @@ class Association:
     phi: Measure
 
 
-def associate(
-    table: NDArray[np.float64], covariance: NDArray[np.float64], n: int, confidence: float
-) -> Association:
+def associate(table: NDArray[np.float64], covariance: NDArray[np.float64], confidence: float) -> Association:
     """Odds ratio, difference and phi of a 2 x 2 table of shares with its covariance.
 
     Parameters
@@ -74,9 +72,8 @@ def associate(
     table : ndarray, shape (2, 2)
         Shares, the first question in the rows, ordered (no, yes).
     covariance : ndarray, shape (4, 4)
-        Of `table.ravel()`.
-    n : int
-        Number of respondents; for 1 every standard error is infinite.
+        Of `table.ravel()`; where it is infinite, for want of a second respondent, so is
+        every standard error.
     confidence : float
         In (0, 1).
 
@@ -85,9 +82,10 @@ def associate(
     Association
     """
     z = normal_quantile(confidence)
+    known = bool(np.isfinite(covariance).all())
 
     def spread(gradient: NDArray[np.float64]) -> float:
-        if n == 1:
+        if not known:
             return math.inf
         with np.errstate(over="ignore"):
             variance = float(gradient @ covariance @ gradient)

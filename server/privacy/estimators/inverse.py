@@ -10,8 +10,10 @@ MOST_REPORTS = 1 << 53
 """Counts up to here are exact as floats."""
 
 
-def checked_reports(counts: ArrayLike, design: Design, name: str = "counts") -> NDArray[np.int64]:
-    """Counts of the reports of a design, shape (m,).
+def checked_reports(
+    counts: ArrayLike, design: Design, name: str = "counts", *, empty: bool = False
+) -> NDArray[np.int64]:
+    """Counts of the reports of a design, shape (m,); `empty` allows those of no report at all.
 
     Raises
     ------
@@ -19,12 +21,14 @@ def checked_reports(counts: ArrayLike, design: Design, name: str = "counts") -> 
         If they are not m non-negative whole numbers with a sum in [1, 2**53], or if a
         report was counted that no truth can send.
     """
-    return checked_tally(counts, (design,), name)
+    return checked_tally(counts, (design,), name, empty=empty)
 
 
-def checked_tally(counts: ArrayLike, designs: tuple[Design, ...], name: str) -> NDArray[np.int64]:
+def checked_tally(
+    counts: ArrayLike, designs: tuple[Design, ...], name: str, *, empty: bool = False
+) -> NDArray[np.int64]:
     """Counts of the joint reports of several designs, shape (m1, m2, ...); raises as `checked_reports`."""
-    reports = checked_counts(name, counts, tuple(design.weights.shape[1] for design in designs))
+    reports = checked_counts(name, counts, tuple(design.weights.shape[1] for design in designs), empty=empty)
     if sum(reports.ravel().tolist()) > MOST_REPORTS:
         raise ValueError(f"{name} must have a sum in [1, 2**53]; it is {sum(reports.ravel().tolist())}")
     for axis, design in enumerate(designs):

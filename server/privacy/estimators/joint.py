@@ -5,21 +5,19 @@ that ten yes/no questions cost ten 2 x 2 products instead of one 1024 x 1024.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from server.privacy._checks import listed, option, probability, whole_numbers
-from server.privacy.designs.design import Design, require_design
+from server.privacy._checks import option, probability
+from server.privacy.designs.design import Design
 from server.privacy.estimators.association import Association, associate
-from server.privacy.estimators.inverse import checked_tally, left_inverse, possible_reports
+from server.privacy.estimators.inverse import left_inverse, possible_reports
 from server.privacy.estimators.limits import INTERVALS, linear_limits
-
-MOST_CELLS = 1024
-"""Cells of a joint table, of truths or of reports, that `estimate_joint` accepts."""
+from server.privacy.estimators.tallies import Tally, checked_designs, checked_joint_tally
 
 
 @dataclass(frozen=True)
@@ -63,7 +61,7 @@ class JointEstimate:
 
 
 def estimate_joint(
-    tally: Mapping[bytes, int] | Mapping[tuple[int, ...], int] | ArrayLike,
+    tally: Tally,
     designs: Sequence[Design],
     confidence: float = 0.95,
     interval: str = "wilson",
@@ -109,22 +107,18 @@ def estimate_joint(
     >>> round(joint.association.odds_ratio.value, 3)
     6.0
     """
-    designs = tuple(listed("designs", designs))
-    if len(designs) < 2:
-        raise ValueError(f"designs must be two or more; there are {len(designs)}")
-    for number, design in enumerate(designs):
-        require_design(design, f"designs[{number}]")
-    truths = tuple(design.weights.shape[0] for design in designs)
-    sent = tuple(design.weights.shape[1] for design in designs)
-    if max(math.prod(truths), math.prod(sent)) > MOST_CELLS:
-        raise ValueError(
-            f"designs must give a table of at most {MOST_CELLS} cells; they give "
-            f"{math.prod(truths)} of truths and {math.prod(sent)} of reports"
-        )
+    asked = checked_designs(designs, "designs")
     confidence = probability("confidence", confidence, open_interval=True)
     option("interval", interval, INTERVALS)
-    inverses = [left_inverse(design, f"designs[{number}]") for number, design in enumerate(designs)]
-    reports = checked_tally(_counted(tally, sent), designs, "tally")
+    return joint_of(checked_joint_tally(tally, asked, "tally"), asked, confidence, interval)
+
+
+def joint_of(
+    reports: NDArray[np.int64], designs: tuple[Design, ...], confidence: float, interval: str
+) -> JointEstimate:
+    """The estimate from counts and designs that were checked."""
+    truths = tuple(design.weights.shape[0] for design in designs)
+    inverses = [left_inverse(design) for design in designs]
     n = int(reports.sum())
     observed = reports / n
     table = _along_axes(inverses, observed)
@@ -135,51 +129,30 @@ def estimate_joint(
         linear_limits(_row(inverses, possible, cell), seen, confidence, interval)
         for cell in np.ndindex(truths)
     ]
-    rounding = 1e-13 * math.prod(float(np.abs(inverse).max()) for inverse in inverses)
+    rounding = rounding_errors(designs)
     return JointEstimate(
         n=n,
         table=table,
         standard_errors=np.sqrt(np.diag(covariance)).reshape(truths),
         intervals=np.array(limits).reshape(*truths, 2),
         covariance=covariance,
-        marginals=tuple(
-            table.sum(axis=tuple(other for other in range(len(truths)) if other != axis))
-            for axis in range(len(truths))
-        ),
+        marginals=marginals_of(table),
         impossible=bool(table.min() < -rounding or table.max() > 1 + rounding),
-        association=associate(table, covariance, n, confidence) if truths == (2, 2) else None,
+        association=associate(table, covariance, confidence) if truths == (2, 2) else None,
         confidence=confidence,
         interval=interval,
     )
 
 
-def _counted(
-    tally: Mapping[bytes, int] | Mapping[tuple[int, ...], int] | ArrayLike, sent: tuple[int, ...]
-) -> ArrayLike:
-    """The tally as an array of counts."""
-    if not isinstance(tally, Mapping):
-        return tally
-    if not tally:
-        raise ValueError("tally must have a positive sum; it is empty")
-    values = whole_numbers("tally", list(tally.values()))
-    counts = np.zeros(sent, dtype=np.int64)
-    patterns: list[object] = list(tally)  # whatever the annotation says: they may come from a file
-    for pattern, count in zip(patterns, values.tolist(), strict=True):
-        reports = tuple(pattern) if isinstance(pattern, Sequence) else ()
-        if len(reports) != len(sent):
-            raise ValueError(f"tally must have {len(sent)} reports in every pattern; one is {pattern!r}")
-        for question, (report, reports_of_design) in enumerate(zip(reports, sent, strict=True)):
-            if isinstance(report, bool) or not isinstance(report, int | np.integer):
-                raise ValueError(f"tally must have whole numbers as reports; one pattern is {pattern!r}")
-            if not 0 <= report < reports_of_design:
-                raise ValueError(
-                    f"tally must have reports in [0, {reports_of_design - 1}] for question {question}; "
-                    f"one is {report}"
-                )
-        if count < 0:
-            raise ValueError(f"tally must not have negative counts; {pattern!r} has {count}")
-        counts[reports] = count
-    return counts
+def rounding_errors(designs: Sequence[Design]) -> float:
+    """How far a cell may be outside [0, 1] by rounding alone."""
+    return 1e-13 * math.prod(float(np.abs(left_inverse(design)).max()) for design in designs)
+
+
+def marginals_of(table: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
+    """The shares of each question alone."""
+    axes = range(table.ndim)
+    return tuple(table.sum(axis=tuple(other for other in axes if other != axis)) for axis in axes)
 
 
 def _along_axes(matrices: Sequence[NDArray[np.float64]], table: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -21,7 +21,7 @@ Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about effect
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,7 @@ from scipy.special import betainc, betaincc, betaincinv, ndtri
 INTERVALS = ("wilson", "exact", "wald")
 """Kinds of interval that the estimators offer."""
 
-_SAME = 1e-9
+SAME = 1e-9
 """Values of reports closer than this, as a fraction of their range, differ by rounding alone."""
 
 
@@ -90,8 +90,8 @@ def linear_limits(
     if top == bottom:
         return bottom, top
     scaled = (values - bottom) / (top - bottom)
-    scaled[scaled < _SAME] = 0
-    scaled[scaled > 1 - _SAME] = 1
+    scaled[scaled < SAME] = 0
+    scaled[scaled > 1 - SAME] = 1
     mean = float(counts @ scaled) / n
     if interval == "wald":
         half = normal_quantile(confidence) * math.sqrt(float(counts @ (scaled - mean) ** 2) / n / n)
@@ -112,15 +112,31 @@ def combined_limits(
 ) -> tuple[float, float]:
     """Limits for a weighted sum of the shares of independent groups.
 
-    Wilson's limits of each group, the distances to them squared and added (Zou and Donner
-    2008); for one group they are Wilson's own.
+    Wilson's limits of each group, added as in `added_limits`; for one group they are Wilson's own.
     """
-    centre, below, above = 0.0, 0.0, 0.0
-    for factor, seen, size in zip(factors.tolist(), yes.tolist(), n.tolist(), strict=True):
-        share = seen / size
-        down, up = sorted(factor * (limit - share) for limit in wilson_limits(seen, size, confidence))
-        centre, below, above = centre + factor * share, below + down * down, above + up * up
-    return centre - math.sqrt(below), centre + math.sqrt(above)
+    limits = [
+        wilson_limits(seen, size, confidence) for seen, size in zip(yes.tolist(), n.tolist(), strict=True)
+    ]
+    return added_limits(factors.tolist(), (yes / n).tolist(), limits)
+
+
+def added_limits(
+    factors: Sequence[float], values: Sequence[float], limits: Sequence[tuple[float, float]]
+) -> tuple[float, float]:
+    """Limits for a weighted sum of independent estimates, given the limits of each.
+
+    The distances from each estimate to its limits, weighted, squared and added (Zou and
+    Donner 2008). The limits of a single estimate with the factor 1 are handed on as they are.
+    """
+    if list(factors) == [1.0]:
+        return limits[0]
+    centre, below, above = 0.0, [], []
+    for factor, value, ends in zip(factors, values, limits, strict=True):
+        down, up = sorted(factor * (end - value) for end in ends)
+        centre += factor * value
+        below.append(down)
+        above.append(up)
+    return centre - math.hypot(*below), centre + math.hypot(*above)
 
 
 def _layered_limits(
@@ -128,7 +144,7 @@ def _layered_limits(
 ) -> tuple[float, float]:
     order = np.argsort(scaled)
     ordered, seen = scaled[order], counts[order]
-    starts = np.flatnonzero(np.diff(ordered) > _SAME) + 1
+    starts = np.flatnonzero(np.diff(ordered) > SAME) + 1
     each = 1 - (1 - confidence) / len(starts)
     if each == 1:  # more steps than a float can share the error among
         return 0.0, 1.0

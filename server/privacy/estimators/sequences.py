@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betaln
+from scipy.special import betaln, expit
 
 from server.privacy._checks import check_range, probability, whole_numbers
 from server.privacy.designs import Design
@@ -100,10 +100,7 @@ def confidence_sequence(
     if beyond.any():
         look = int(np.flatnonzero(beyond.ravel())[0])
         raise ValueError(f"yes must be in [0, n = {sizes.ravel()[look]}]; one is {seen.ravel()[look]}")
-    # The mixture over the likelihood is below 1 / (1 - confidence) where the log-likelihood is above this.
-    bound = np.asarray(betaln(seen + 0.5, sizes - seen + 0.5), dtype=np.float64)
-    bound += math.log1p(-confidence) - float(betaln(0.5, 0.5))
-    limits = np.stack([_lower(seen, sizes, bound), 1 - _lower(sizes - seen, sizes, bound)], axis=-1)
+    limits = sequence_limits(seen, sizes, confidence)
     yes_if_no, yes_if_yes = design.matrix[:, 1].tolist()
     carried = (limits - yes_if_no) / (yes_if_yes - yes_if_no)
     return ConfidenceSequence(
@@ -114,6 +111,15 @@ def confidence_sequence(
     )
 
 
+def sequence_limits(yes: NDArray[np.int64], n: NDArray[np.int64], confidence: float) -> NDArray[np.float64]:
+    """Limits for the shares of "yes" reports themselves, shape (..., 2)."""
+    # The mixture over the likelihood is below 1 / (1 - confidence) where the log-likelihood is above this.
+    bound = np.asarray(betaln(yes + 0.5, n - yes + 0.5), dtype=np.float64)
+    bound += math.log1p(-confidence) - float(betaln(0.5, 0.5))
+    low, high = _lower(np.stack([yes, n - yes]), n, bound)
+    return np.stack([low, 1 - high], axis=-1)
+
+
 def _lower(yes: NDArray[np.int64], n: NDArray[np.int64], bound: NDArray[np.float64]) -> NDArray[np.float64]:
     """The smaller share at which the log-likelihood equals the bound; 0 when there is no "yes".
 
@@ -121,15 +127,12 @@ def _lower(yes: NDArray[np.int64], n: NDArray[np.int64], bound: NDArray[np.float
     method from where that line meets the bound therefore rises to the root without ever
     passing it: stopped anywhere, it errs on the wide side.
     """
-    some = np.maximum(yes, 1)
-    odds = bound / some
+    odds = bound / np.maximum(yes, 1)
     for _ in range(200):
-        share = 1 / (1 + np.exp(-odds))
-        excess = bound - (yes * odds - n * np.logaddexp(0, odds))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            step = np.where(yes > n * share, excess / (yes - n * share), 0)
-        step = np.where((yes > 0) & (step > 0), step, 0)
+        excess = bound - yes * odds + n * np.logaddexp(0, odds)
+        slope = yes - n * expit(odds)
+        step = np.where(slope > 0, np.maximum(excess, 0) / np.maximum(slope, 1e-300), 0)
         odds = odds + step
-        if np.all(step <= 1e-13 * np.maximum(1, np.abs(odds))):
+        if np.all(step <= 1e-9):  # the next one would be about its square
             break
-    return np.where(yes > 0, 1 / (1 + np.exp(-odds)) * (1 - 1e-12), 0.0)
+    return np.where(yes > 0, expit(odds) * (1 - 1e-12), 0.0)

@@ -1,0 +1,172 @@
+"""Estimates from several independent parts: versions under their own designs, strata, or both.
+
+Each part is estimated by itself and the estimates are added, weighted. So the sum is unbiased,
+and its variance is the weighted sum of theirs, whatever the designs. Counts that came from
+different designs must never be added up themselves: no design describes their sum.
+
+References
+----------
+Cochran, W. G. (1977). *Sampling Techniques*, 3rd edition, section 5.3. Wiley.
+Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about effect measures.
+*Statistics in Medicine* 27, 1693-1702.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from server.privacy._checks import probability
+from server.privacy.designs import Design
+from server.privacy.estimators.limits import added_limits
+from server.privacy.estimators.parts import Part, checked_parts
+from server.privacy.estimators.shares import estimate_shares
+
+
+@dataclass(frozen=True)
+class PooledShares:
+    """Estimated shares of true answers, from several parts.
+
+    Attributes
+    ----------
+    n : int
+        Number of reports, of all parts together.
+    sizes : ndarray of int, shape (parts,)
+        Number of reports of each part.
+    weights : ndarray, shape (parts,)
+        What each part counts; they sum to 1.
+    shares : ndarray, shape (k,)
+        Unbiased, unclipped estimates; they sum to 1.
+    standard_errors : ndarray, shape (k,)
+        Fractions; infinite when a part that counts has one report.
+    intervals : ndarray, shape (k, 2)
+        Lower and upper limits, unclipped; each share has its own, at `confidence`.
+    covariance : ndarray, shape (k, k)
+        Unbiased estimate of the covariance of `shares`.
+    impossible : bool
+        Whether some share is outside [0, 1].
+    confidence : float
+        Of the intervals.
+    interval : str
+        Kind of the intervals of the parts: "wilson".
+    """
+
+    n: int
+    sizes: NDArray[np.int64]
+    weights: NDArray[np.float64]
+    shares: NDArray[np.float64]
+    standard_errors: NDArray[np.float64]
+    intervals: NDArray[np.float64]
+    covariance: NDArray[np.float64]
+    impossible: bool
+    confidence: float
+    interval: str
+
+
+def estimate_pooled_shares(
+    counts: Sequence[ArrayLike],
+    designs: Sequence[Design],
+    weights: ArrayLike | None = None,
+    confidence: float = 0.95,
+) -> PooledShares:
+    """Estimate the shares of true answers to a question from several independent parts.
+
+    Parameters
+    ----------
+    counts : sequence of array_like of int, shapes (m1,), (m2,), ...
+        Reports of each part; all 0 where a part has none.
+    designs : sequence of Design
+        The k x m design of each part, all with the same k truths.
+    weights : array_like, shape (parts,), or None
+        What each part counts: non-negative, with the sum 1 within 1e-9, and 0 for a part
+        without reports. The shares of strata in a population, say (post-stratification).
+        None: n_i / n, so that the estimated number of people is the sum of the parts'.
+    confidence : float
+        In (0, 1), of each interval by itself.
+
+    Returns
+    -------
+    PooledShares
+        For a single part as `estimate_shares`, to the last digit.
+
+    Raises
+    ------
+    ValueError
+        As `estimate_shares`, or if there is not one design per part, if they have different
+        numbers of truths, if no part has a report, or if the weights are out of range.
+
+    Notes
+    -----
+    sum(w_i s_i), with the covariance sum(w_i^2 C_i): unbiased for the parts' true shares,
+    weighted. The limits are those of the parts, their distances from the estimates weighted,
+    squared and added (Zou and Donner 2008). All this is given the sizes of the parts.
+
+    Examples
+    --------
+    >>> from server.privacy.designs import coin_flip
+    >>> pooled = estimate_pooled_shares([[600, 400], [270, 30]], [coin_flip(0.25), coin_flip(0.4)])
+    >>> pooled.shares.round(6).tolist(), pooled.standard_errors.round(6).tolist()
+    ([0.769231, 0.230769], [0.024365, 0.024365])
+    >>> estimate_pooled_shares([[600, 400], [270, 30]], [coin_flip(0.25), coin_flip(0.4)], [0.5, 0.5]).shares
+    array([0.85, 0.15])
+    """
+    parts = checked_parts(counts, designs, weights)
+    confidence = probability("confidence", confidence, open_interval=True)
+    counting = [part for part in parts if part.weight]
+    estimates = [estimate_shares(part.reports, part.design, confidence) for part in counting]
+    shares = np.sum([part.weight * one.shares for part, one in zip(counting, estimates, strict=True)], axis=0)
+    spread = pooled_covariance([part.weight for part in counting], [one.covariance for one in estimates])
+    return PooledShares(
+        n=sum(int(part.reports.sum()) for part in parts),
+        sizes=np.array([part.reports.sum() for part in parts]),
+        weights=np.array([part.weight for part in parts]),
+        shares=shares,
+        standard_errors=np.sqrt(np.diag(spread)),
+        intervals=pooled_intervals(
+            [part.weight for part in counting],
+            [one.shares for one in estimates],
+            [one.intervals for one in estimates],
+        ),
+        covariance=spread,
+        impossible=pooled_impossible(shares, counting, [one.impossible for one in estimates]),
+        confidence=confidence,
+        interval="wilson",
+    )
+
+
+def pooled_covariance(
+    weights: Sequence[float], covariances: Sequence[NDArray[np.float64]]
+) -> NDArray[np.float64]:
+    """Of the weighted sum of independent estimates; infinite when one is, however small its weight."""
+    if not all(np.isfinite(one).all() for one in covariances):
+        return np.full(covariances[0].shape, np.inf)
+    return np.asarray(
+        np.sum([weight**2 * one for weight, one in zip(weights, covariances, strict=True)], axis=0)
+    )
+
+
+def pooled_intervals(
+    weights: Sequence[float],
+    values: Sequence[NDArray[np.float64]],
+    intervals: Sequence[NDArray[np.float64]],
+) -> NDArray[np.float64]:
+    """Limits of each entry of the weighted sum, shape (entries, 2), from those of the parts."""
+    return np.array(
+        [
+            added_limits(
+                weights,
+                [float(value[entry]) for value in values],
+                [(float(ends[entry, 0]), float(ends[entry, 1])) for ends in intervals],
+            )
+            for entry in range(len(values[0]))
+        ]
+    )
+
+
+def pooled_impossible(pooled: NDArray[np.float64], parts: Sequence[Part], alone: Sequence[bool]) -> bool:
+    """Whether an entry is outside [0, 1]: but for rounding errors, unless a single part knows it exactly."""
+    if len(alone) == 1:
+        return alone[0]
+    rounding = 1e-13 * max(float(np.abs(part.inverse).max()) for part in parts)
+    return bool(pooled.min() < -rounding or pooled.max() > 1 + rounding)

@@ -1,0 +1,163 @@
+"""Joint tables of several questions, from several independent parts.
+
+References
+----------
+Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about effect measures.
+*Statistics in Medicine* 27, 1693-1702.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from server.privacy._checks import listed, probability, whole_number
+from server.privacy.designs import Design
+from server.privacy.estimators.association import Association, associate
+from server.privacy.estimators.joint import JointEstimate, joint_of, marginals_of, rounding_errors
+from server.privacy.estimators.parts import part_weights
+from server.privacy.estimators.pooled import pooled_covariance, pooled_intervals
+from server.privacy.estimators.tallies import Tally, checked_designs, checked_joint_tally
+
+
+def estimate_pooled_joint(
+    tallies: Sequence[Tally],
+    designs: Sequence[Sequence[Design]],
+    weights: ArrayLike | None = None,
+    confidence: float = 0.95,
+) -> JointEstimate:
+    """Estimate the joint table of two or more questions from several independent parts.
+
+    Parameters
+    ----------
+    tallies : sequence of mapping or of array_like of int
+        Per part what `estimate_joint` takes; empty, or all 0, where a part has no reports.
+    designs : sequence of sequences of Design
+        Per part one design for each question. The questions have the same numbers of truths
+        in every part.
+    weights : array_like, shape (parts,), or None
+        As in `estimate_pooled_shares`.
+    confidence : float
+        In (0, 1), of each interval by itself.
+
+    Returns
+    -------
+    JointEstimate
+        For a single part as `estimate_joint`, to the last digit; `n` is the total. The
+        measures of association are those of the pooled table with its pooled covariance.
+
+    Raises
+    ------
+    ValueError
+        As `estimate_joint` and, about the weights, `estimate_pooled_shares`; or if there is not
+        one list of designs per part, or they have different numbers of truths.
+
+    Examples
+    --------
+    >>> from server.privacy.designs import coin_flip
+    >>> tallies = [[[630, 370], [330, 270]], [[80, 20], [10, 20]]]
+    >>> designs = [[coin_flip(0.25)] * 2, [coin_flip(0.4)] * 2]
+    >>> joint = estimate_pooled_joint(tallies, designs)
+    >>> joint.n, joint.table.round(4).tolist()
+    (1730, [[0.6112, 0.1453], [0.0919, 0.1516]])
+    """
+    listed_tallies, listed_designs = listed("tallies", tallies), listed("designs", designs)
+    if not listed_designs or len(listed_designs) != len(listed_tallies):
+        raise ValueError(
+            "tallies and designs must have one entry per part, at least one; "
+            f"they have {len(listed_tallies)} and {len(listed_designs)}"
+        )
+    asked = [checked_designs(part, f"designs[{number}]") for number, part in enumerate(listed_designs)]
+    truths = [tuple(design.weights.shape[0] for design in part) for part in asked]
+    if len(set(truths)) > 1:
+        raise ValueError(f"designs must have the same numbers of truths in every part; they have {truths}")
+    confidence = probability("confidence", confidence, open_interval=True)
+    reports = [
+        checked_joint_tally(tally, part, f"tallies[{number}]", empty=True)
+        for number, (tally, part) in enumerate(zip(listed_tallies, asked, strict=True))
+    ]
+    sizes = [int(part.sum()) for part in reports]
+    factors = part_weights(weights, sizes, "tallies").tolist()
+    counting = [
+        (factor, joint_of(part, used, confidence, "wilson"))
+        for factor, part, used in zip(factors, reports, asked, strict=True)
+        if factor
+    ]
+    if len(counting) == 1:
+        return replace(counting[0][1], n=sum(sizes))
+    table = np.asarray(sum(factor * one.table for factor, one in counting))
+    covariance = pooled_covariance(
+        [factor for factor, _ in counting], [one.covariance for _, one in counting]
+    )
+    intervals = pooled_intervals(
+        [factor for factor, _ in counting],
+        [one.table.ravel() for _, one in counting],
+        [one.intervals.reshape(-1, 2) for _, one in counting],
+    )
+    rounding = max(rounding_errors(part) for part in asked)
+    return JointEstimate(
+        n=sum(sizes),
+        table=table,
+        standard_errors=np.sqrt(np.diag(covariance)).reshape(table.shape),
+        intervals=intervals.reshape(*table.shape, 2),
+        covariance=covariance,
+        marginals=marginals_of(table),
+        impossible=bool(table.min() < -rounding or table.max() > 1 + rounding),
+        association=associate(table, covariance, confidence) if table.shape == (2, 2) else None,
+        confidence=confidence,
+        interval="wilson",
+    )
+
+
+def association_of(joint: JointEstimate, first: int, second: int) -> Association:
+    """How strongly one answer to a question goes together with one answer to another.
+
+    Parameters
+    ----------
+    joint : JointEstimate
+        Of two questions, of any numbers of answers.
+    first : int
+        A truth of the first question, in [0, k1 - 1].
+    second : int
+        A truth of the second question, in [0, k2 - 1].
+
+    Returns
+    -------
+    Association
+        Of "gave answer `first` to the first question" and "gave answer `second` to the second",
+        each a yes or a no, at the confidence of `joint`. For two yes/no questions
+        `association_of(joint, 1, 1)` is `joint.association`.
+
+    Raises
+    ------
+    ValueError
+        If `joint` is no joint estimate of two questions, or an answer is not in its range.
+
+    Notes
+    -----
+    The table is added up to 2 x 2, a linear map, and its covariance is carried through.
+
+    Examples
+    --------
+    >>> from server.privacy.designs import coin_flip, k_ary
+    >>> from server.privacy.estimators import estimate_joint
+    >>> joint = estimate_joint([[300, 150, 90], [100, 140, 220]], [coin_flip(0.4), k_ary(3, 3.0)])
+    >>> round(association_of(joint, 1, 2).odds_ratio.value, 2)
+    10.89
+    """
+    estimate: object = joint
+    if not isinstance(estimate, JointEstimate):
+        raise ValueError(f"joint must be a JointEstimate; it is {estimate!r}")
+    if joint.table.ndim != 2:
+        raise ValueError(f"joint must be of two questions; it is of {joint.table.ndim}")
+    rows, columns = joint.table.shape
+    one = whole_number("first", first, 0, rows - 1)
+    other = whole_number("second", second, 0, columns - 1)
+    yes = np.arange(rows) == one, np.arange(columns) == other
+    indicators = [np.stack([~chosen, chosen]).astype(np.float64) for chosen in yes]
+    table = indicators[0] @ joint.table @ indicators[1].T
+    if not np.isfinite(joint.covariance).all():
+        return associate(table, np.full((4, 4), np.inf), joint.confidence)
+    collapse = np.kron(*indicators)
+    return associate(table, collapse @ joint.covariance @ collapse.T, joint.confidence)

@@ -1,0 +1,139 @@
+"""The mean of a bounded number, from several independent parts.
+
+References
+----------
+Cochran, W. G. (1977). *Sampling Techniques*, 3rd edition, sections 5.3 and 6.11. Wiley.
+Fieller, E. C. (1954). Some problems in interval estimation. *JRSS B* 16, 175-185.
+"""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from server.privacy._checks import probability
+from server.privacy.designs import Design
+from server.privacy.estimators.answered import (
+    AnsweredMeanEstimate,
+    answered_mean_of,
+    answered_part,
+    require_prefer_not_to_say,
+)
+from server.privacy.estimators.limits import added_limits
+from server.privacy.estimators.means import MeanEstimate, checked_range, estimate_mean
+from server.privacy.estimators.parts import checked_parts
+from server.privacy.estimators.pooled import pooled_impossible
+
+
+def estimate_pooled_mean(
+    counts: Sequence[ArrayLike],
+    designs: Sequence[Design],
+    low: float,
+    high: float,
+    weights: ArrayLike | None = None,
+    confidence: float = 0.95,
+) -> MeanEstimate:
+    """Estimate the mean of a number in [low, high] from several independent parts.
+
+    Parameters
+    ----------
+    counts, designs, weights, confidence
+        As in `estimate_pooled_shares`.
+    low, high : float
+        As in `estimate_mean`.
+
+    Returns
+    -------
+    MeanEstimate
+        For a single part as `estimate_mean`, to the last digit; `n` is the total, and the
+        standard error is infinite when a part that counts has one report.
+
+    Raises
+    ------
+    ValueError
+        As `estimate_pooled_shares`, or if low and high are not finite with low < high.
+
+    Examples
+    --------
+    >>> from server.privacy.designs import coin_flip
+    >>> parts = [[600, 400], [270, 30]], [coin_flip(0.25), coin_flip(0.4)]
+    >>> estimate = estimate_pooled_mean(*parts, low=0, high=40)
+    >>> round(estimate.mean, 4), round(estimate.standard_error, 4)
+    (9.2308, 0.9746)
+    """
+    bottom, top = checked_range(low, high)
+    parts = checked_parts(counts, designs, weights)
+    confidence = probability("confidence", confidence, open_interval=True)
+    counting = [part for part in parts if part.weight]
+    # Estimated on the scale [0, 1] and stretched at the end, so that no unit loses digits.
+    estimates = [estimate_mean(part.reports, part.design, 0, 1, confidence) for part in counting]
+    factors = [part.weight for part in counting]
+    position = sum(factor * one.mean for factor, one in zip(factors, estimates, strict=True))
+    errors = [factor * one.standard_error for factor, one in zip(factors, estimates, strict=True)]
+    limits = added_limits(factors, [one.mean for one in estimates], [one.interval for one in estimates])
+    width = top - bottom
+    return MeanEstimate(
+        n=sum(int(part.reports.sum()) for part in parts),
+        mean=bottom + width * position,
+        standard_error=width * math.hypot(*errors),
+        interval=(bottom + width * limits[0], bottom + width * limits[1]),
+        impossible=pooled_impossible(np.array([position]), counting, [one.impossible for one in estimates]),
+        confidence=confidence,
+        kind="wilson",
+    )
+
+
+def estimate_pooled_answered_mean(
+    counts: Sequence[ArrayLike],
+    designs: Sequence[Design],
+    low: float,
+    high: float,
+    weights: ArrayLike | None = None,
+    confidence: float = 0.95,
+) -> AnsweredMeanEstimate:
+    """Estimate the mean among the people who gave a number, from several independent parts.
+
+    Parameters
+    ----------
+    counts, designs, weights, confidence
+        As in `estimate_pooled_shares`; the last truth of each design is "prefer not to say".
+    low, high : float
+        As in `estimate_answered_mean`.
+
+    Returns
+    -------
+    AnsweredMeanEstimate
+        For a single part as `estimate_answered_mean`, to the last digit.
+
+    Raises
+    ------
+    ValueError
+        As `estimate_pooled_mean`, or if the designs have fewer than 3 truths.
+
+    Notes
+    -----
+    The ratio of the pooled sum(v s) to the pooled D, not a mean of the parts' ratios: those
+    who gave no number count nothing, in whichever part they are. Standard error and interval
+    are those of `estimate_answered_mean`, with the pooled variance of sum((v - mean) s) and
+    the pooled limits of sum((v - mu) s).
+
+    Examples
+    --------
+    >>> from server.privacy.designs import k_ary
+    >>> parts = [[420, 330, 250], [90, 200, 10]], [k_ary(3, 2.0), k_ary(3, 4.0)]
+    >>> estimate = estimate_pooled_answered_mean(*parts, low=0, high=40)
+    >>> round(estimate.mean, 3), round(estimate.standard_error, 3), round(estimate.answered, 3)
+    (19.703, 0.8, 0.834)
+    """
+    bottom, top = checked_range(low, high)
+    parts = checked_parts(counts, designs, weights)
+    confidence = probability("confidence", confidence, open_interval=True)
+    require_prefer_not_to_say(parts[0].design, "designs[0]")
+    return answered_mean_of(
+        [answered_part(part.reports, part.design, part.weight) for part in parts if part.weight],
+        sum(int(part.reports.sum()) for part in parts),
+        (bottom, top),
+        confidence,
+        "wilson",
+    )

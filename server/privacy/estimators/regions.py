@@ -1,0 +1,236 @@
+"""The range of a weighted sum of shares of reports over an anytime-valid region of them.
+
+The region holds all chances p of the reports, of one part or of several, whose log-likelihood is
+above a bound. The largest sum of values * p over it is found from the dual side: for every t > 0
+and every xi that keeps r = 1 + (xi - value) t / n non-negative (positive where reports were seen),
+
+    sum of xi over the parts + (drop - sum of count * log(r)) / t
+
+is not below that largest sum, drop being how far the log-likelihood may fall from its maximum. So
+whatever t and xi an iteration ends with, the limit errs on the wide side; at the best of them,
+where the chances count / n / r sum to 1 and the log-likelihood is at the bound, it is exact.
+
+References
+----------
+Owen, A. B. (2001). *Empirical Likelihood*. Chapman & Hall, chapter 2.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from server.privacy.estimators.limits import SAME
+from server.privacy.estimators.sequences import sequence_limits
+
+_ROUNDING = 1e-12
+"""Limits are moved outwards by this fraction of their distance, more than floats lose."""
+
+
+def region_limits(
+    rows: Sequence[NDArray[np.float64]],
+    reports: Sequence[NDArray[np.int64]],
+    weights: Sequence[float],
+    confidence: float,
+) -> NDArray[np.float64]:
+    """Anytime-valid limits of weighted sums of means of `row[report]`, shape (rows, 2).
+
+    Parameters
+    ----------
+    rows : sequence of ndarray, shapes (rows, m1), (rows, m2), ...
+        Of each part, what a report that can occur adds to each mean.
+    reports : sequence of ndarray of int, shapes (m1,), (m2,), ...
+        Counts with a positive sum.
+    weights : sequence of float
+        Of the parts, non-negative.
+    confidence : float
+        In (0, 1).
+    """
+    merged = [
+        [_merged(row, counts) for row, counts in zip(of_parts, reports, strict=True)]
+        for of_parts in zip(*rows, strict=True)
+    ]
+    limits = np.empty((len(merged), 2))
+    binomial = np.array([len(parts) == 1 and len(parts[0].counts) == 2 for parts in merged])
+    if binomial.any():
+        alone = [parts[0] for parts, one in zip(merged, binomial, strict=True) if one]
+        yes = np.array([part.counts[1] for part in alone])
+        ends = weights[0] * np.array([part.highest for part in alone])
+        chances = sequence_limits(yes, np.full(len(yes), reports[0].sum()), confidence)
+        limits[binomial] = ends[:, :1] + (ends[:, 1:] - ends[:, :1]) * chances
+    if not binomial.all():
+        others = [parts for parts, one in zip(merged, binomial, strict=True) if not one]
+        shape = len(others), len(weights), -1
+        counts = padded([part.counts for parts in others for part in parts], 0).reshape(shape)
+        cells = np.array([[len(part.counts) for part in parts] for parts in others])
+        factors = np.array(weights)[:, None]
+        highest = factors * padded([part.highest for parts in others for part in parts]).reshape(shape)
+        lowest = factors * padded([part.lowest for parts in others for part in parts]).reshape(shape)
+        drop = np.tile(allowed_drop(counts, cells, confidence), 2)
+        far, _ = largest(np.concatenate([-lowest, highest]), np.concatenate([counts, counts]), drop)
+        limits[~binomial] = np.stack([-far[: len(others)], far[len(others) :]], axis=-1)
+    return limits
+
+
+@dataclass(frozen=True)
+class _Merged:
+    """Counts of the reports of one part that add the same, but for rounding: between these values."""
+
+    lowest: NDArray[np.float64]
+    highest: NDArray[np.float64]
+    counts: NDArray[np.int64]
+
+
+def _merged(row: NDArray[np.float64], counts: NDArray[np.int64]) -> _Merged:
+    order = np.argsort(row)
+    ordered = row[order]
+    steps = np.diff(ordered) > SAME * (ordered[-1] - ordered[0])
+    starts = np.concatenate([[0], np.flatnonzero(steps) + 1])
+    ends = np.append(starts[1:], len(row)) - 1
+    return _Merged(ordered[starts], ordered[ends], np.add.reduceat(counts[order], starts))
+
+
+def padded(rows: Sequence[NDArray[Any]], filler: float | None = None) -> NDArray[Any]:
+    """Rows of different lengths as one array; the shorter ones end with the filler, or with their last entry."""
+    longest = max(len(row) for row in rows)
+    return np.stack(
+        [
+            np.concatenate(
+                [row, np.full(longest - len(row), row[-1] if filler is None else filler, row.dtype)]
+            )
+            for row in rows
+        ]
+    )
+
+
+def allowed_drop(
+    counts: NDArray[np.int64], cells: NDArray[np.int64], confidence: float
+) -> NDArray[np.float64]:
+    """How far below its maximum the log-likelihood of the true chances ever falls, but for 1 - confidence.
+
+    The ratio of the Dirichlet(1/2, ..., 1/2) mixture of likelihoods of each part, multiplied over
+    the parts, to the likelihood of the true chances is a non-negative martingale with mean 1, so
+    that it ever exceeds 1 / (1 - confidence) with probability at most 1 - confidence (Ville).
+
+    Parameters
+    ----------
+    counts : ndarray of int, shape (..., parts, cells)
+        Of the reports, 0 beyond those of a part.
+    cells : ndarray of int, shape (..., parts)
+        How many different reports each part has.
+    confidence : float
+        In (0, 1).
+
+    Returns
+    -------
+    ndarray, shape (...)
+    """
+    n = counts.sum(axis=-1)
+    terms = [
+        np.where(counts > 0, counts * np.log(np.maximum(counts, 1) / np.maximum(n, 1)[..., None]), 0).sum(-1),
+        -gammaln(cells / 2),
+        gammaln(n + cells / 2),
+        -(gammaln(counts + 0.5) - gammaln(0.5)).sum(axis=-1),
+    ]
+    lost = 1e-15 * sum(np.abs(term) for term in terms)  # by rounding, of counts beyond a thousand million
+    exceeded = -math.log1p(-confidence)
+    return np.asarray(np.maximum((sum(terms) + lost).sum(axis=-1), 0) + exceeded)
+
+
+def largest(
+    values: NDArray[np.float64], counts: NDArray[np.int64], drop: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The largest sum of values * chances over the region, or slightly more, and chances that give it.
+
+    Parameters
+    ----------
+    values : ndarray, shape (rows, parts, cells)
+        What a part's share of a report adds, the part's weight included; every value of a
+        part occurs, or may occur, among its reports.
+    counts : ndarray of int, shape (rows, parts, cells)
+        Every part has a positive sum.
+    drop : ndarray, shape (rows,)
+        Positive, see `allowed_drop`.
+
+    Returns
+    -------
+    tuple of ndarray, shapes (rows,) and (rows, parts, cells)
+    """
+    n = counts.sum(axis=-1)
+    observed = counts / n[..., None]
+    seen = counts > 0
+    centres = (observed * values).sum(axis=-1)
+    moved = values - centres[..., None]
+    tops = moved.max(axis=-1)
+    scale = (tops - moved.min(axis=-1)).sum(axis=-1)
+    scale = np.where(scale > 0, scale, 1)
+    moved, tops = moved / scale[:, None, None], tops / scale[:, None]
+    stretch = _start(moved, tops, observed, n, drop)
+    best = np.full(len(values), np.inf)
+    chances = observed
+    for _ in range(60):
+        excess, ratio = _tilted(moved, tops, observed, seen, stretch[:, None] / n)
+        room = drop - (counts * np.log(ratio)).sum(axis=(-1, -2))
+        reach = (n * excess).sum(axis=-1) / stretch + room / stretch
+        chances = np.where((reach < best)[:, None, None], observed / ratio, chances)
+        best = np.minimum(best, reach)
+        # Newton's step for the logarithm of the stretch; the fall in log-likelihood is convex in it.
+        odds = observed / ratio**2
+        inner = n * (odds * (ratio - 1) ** 2).sum(axis=-1) / odds.sum(axis=-1)
+        rest = 1 - (observed / ratio).sum(axis=-1) > 1e-9  # on an unseen report
+        slope = np.where(rest, n, inner).sum(axis=-1)
+        step = np.clip(room / np.maximum(slope, 1e-300), -4, 4)
+        active = (np.abs(room) > 1e-8 * drop) & (slope > 1e-300)
+        if not active.any():
+            break
+        stretch = np.where(active, stretch * np.exp(step), stretch)
+    at_top = moved == tops[..., None]
+    missing = np.maximum(1 - chances.sum(axis=-1), 0)[..., None]
+    chances = chances + missing * at_top / at_top.sum(axis=-1)[..., None]
+    reached = np.minimum(best * (1 + _ROUNDING), tops.sum(axis=-1)) * scale
+    centre = centres.sum(axis=-1)
+    return np.asarray(centre + reached + _ROUNDING * 1e-2 * np.abs(centre)), chances
+
+
+def _start(
+    moved: NDArray[np.float64],
+    tops: NDArray[np.float64],
+    observed: NDArray[np.float64],
+    n: NDArray[np.int64],
+    drop: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """A first stretch: that of a normal likelihood, or of reports all equal and another unseen."""
+    variance = ((observed * moved**2).sum(axis=-1) / n).sum(axis=-1)
+    unseen = np.where(tops > 0, n / np.where(tops > 0, tops, 1), 1).max(axis=-1)
+    unseen = unseen * np.exp(np.minimum(drop / n.sum(axis=-1), 50))
+    return np.asarray(np.where(variance > 1e-40, np.sqrt(2 * drop / np.maximum(variance, 1e-40)), unseen))
+
+
+def _tilted(
+    moved: NDArray[np.float64],
+    tops: NDArray[np.float64],
+    observed: NDArray[np.float64],
+    seen: NDArray[np.bool_],
+    stretch: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The smallest xi t / n that lets each part's chances sum to 1 at most, and r (1 where nothing was seen).
+
+    The sum of chances falls as xi rises, and its reciprocal is concave: Newton's method rises to
+    the root from any point before it, as the mean of the values is one.
+    """
+    tilt = moved * stretch[..., None]
+    excess = np.maximum(tops * stretch - 1, np.where(seen, tilt + observed - 1, -np.inf).max(axis=-1))
+    excess = np.maximum(excess, 0)
+    for _ in range(50):
+        ratio = np.where(seen, 1 + (excess[..., None] - tilt), 1)
+        chances = observed / ratio
+        missing = (chances * (ratio - 1)).sum(axis=-1)
+        step = np.maximum(-missing * (1 - missing) / (chances / ratio).sum(axis=-1), 0)
+        excess = excess + step
+        if (step <= 1e-9 * np.abs(excess)).all():
+            break
+    return excess, np.where(seen, 1 + (excess[..., None] - tilt), 1)
