@@ -11,7 +11,7 @@ PIP := $(PY) -m pip --disable-pip-version-check -qq
 SOURCES := server tests
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test lint python-tests client-tests chromium format screenshots bench-privacy messages lock clean
+.PHONY: help run demo test lint python-tests client-tests chromium format screenshots bench-privacy bench-live messages lock clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "  %-18s %s\n", $$1, $$2 }'
@@ -67,6 +67,9 @@ screenshots: $(VENV)/.tests-installed chromium ## Take the pictures of the READM
 
 bench-privacy: $(BENCH_VENV)/.installed ## Times of the privacy library beside those of its peers, which get an environment of their own
 	$(BENCH_VENV)/bin/python -m tests.benchmarks.privacy
+
+bench-live: $(VENV)/.tests-installed ## Time of the page of live results beside a bare page of the same server
+	$(PY) -m tests.benchmarks.live
 
 # --- Words and versions --------------------------------------------------------
 

@@ -22,9 +22,7 @@ async function start() {
 }
 
 function refuse(check) {
-  const part = copy('refusal', { check });
-  for (const other of part.querySelectorAll(`[data-check]:not([data-check~="${check}"])`)) other.remove();
-  show(part);
+  show(copy('refusal', { check }, 'check'));
 }
 
 function begin({ title, introduction, language, questions: entries, epsilon: total }) {
@@ -63,7 +61,7 @@ function begin({ title, introduction, language, questions: entries, epsilon: tot
     if (preview) open(place < last ? place : firstOpen());
     else if (by < 0) history.go(place - screen);
     else {
-      for (let step = screen + 1; step <= place; step += 1) history.pushState({ screen: step }, '');
+      for (let step = screen + 1; step <= place; step += 1) history.pushState({ screen: step }, '', way.address);
       open(place);
     }
   }
@@ -94,6 +92,7 @@ function begin({ title, introduction, language, questions: entries, epsilon: tot
       return { question, heading };
     });
     find('.screen').addEventListener('toggle', () => (toys.fill ? toys.fill() : document.head.append(copy('play'))), { capture: true, once: true });
+    way.admit?.(part);
     find('.primary').addEventListener('click', () => go(1));
     show(part, options);
   }
@@ -128,7 +127,7 @@ function begin({ title, introduction, language, questions: entries, epsilon: tot
   function showReview() {
     const rows = asked.flatMap((question) => rowsOf(question, isShown(question) ? answers.get(question.name) : question.otherwise));
     const reports = rows.map((row, byte) => randomize(0, coins[byte], [row]));
-    deliver(page, writeBody(id, page.version, reports, rows.map((row) => row.length - 1)), {
+    deliver(page, way.sign(writeBody(id, page.version, reports, rows.map((row) => row.length - 1))), {
       asked,
       onBack: () => go(-1),
       // From here on only the body exists: no second attempt meets a second coin.

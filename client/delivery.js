@@ -1,6 +1,6 @@
 // The last screens: what will be sent, the receipt, and what this device remembers.
 
-import { kinds } from './design.js';
+import { kinds, way } from './design.js';
 import { copy, make, quote, show } from './page.js';
 import { erase, keep, markSent, recall, send } from './submit.js';
 
@@ -50,10 +50,13 @@ export function deliver(page, body, { waiting = false, asked = [], onBack, onSen
       onRetry: () => { status.textContent = status.dataset.slow; },
     });
     markSent(page.slug, page.version);
+    way.leave?.();
   }
 
   function fail(error) {
-    if (error.again) {
+    const asking = way.readmit?.(error, body, asked);
+    if (asking) show(withErasing(asking, page));
+    else if (error.again) {
       state = 'failed';
       aside.hidden = !waiting;
       button.removeAttribute('aria-disabled');
@@ -62,9 +65,7 @@ export function deliver(page, body, { waiting = false, asked = [], onBack, onSen
     } else {
       // Stored nowhere, so it is not kept here.
       erase(page.slug);
-      const part = copy('refused', error);
-      for (const other of part.querySelectorAll(`[data-status]:not([data-status="${error.status}"])`)) other.remove();
-      show(part);
+      show(copy('refused', error, 'status'));
     }
   }
 }

@@ -9,8 +9,8 @@ export const PASS = 'prefer_not_to_say';
 /** Kinds of entries; those with `names` are sent. Other modules add theirs. */
 export const kinds = { __proto__: null, yes_no: { names: () => ['no', 'yes'] } };
 
-/** Who is shown what; routing.js knows conditions. */
-export const way = { isShown: () => true };
+/** Who is shown what; routing.js knows conditions, invitation.js codes. */
+export const way = { isShown: () => true, sign: (body) => body };
 
 /** The answers' names, in the order of rows, or of boxes. */
 export const answersOf = (question) => [...kinds[question.kind].names(question), ...(question.prefer_not_to_say ? [PASS] : [])];

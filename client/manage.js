@@ -1,9 +1,18 @@
 // The researcher's pages work without this module; it saves them some waiting.
 // It computes nothing: every number comes from the server, which has the only formula.
 
+// On a phone the survey's pages are one line: the one that is open shall be in sight.
+const current = document.querySelector(".of-survey [aria-current]");
+if (current) {
+  const line = current.closest("ul");
+  line.scrollLeft += current.getBoundingClientRect().left - line.getBoundingClientRect().left - 24;
+}
 for (const button of document.querySelectorAll("[data-copy]")) copyOnClick(button);
-const live = document.querySelector("[data-refresh]");
-if (live) refresh(live, 1000 * Number(live.dataset.refresh));
+
+// Who has set no time yet means the clocks where they are.
+const zones = document.querySelector("[data-here]");
+const here = Intl.DateTimeFormat().resolvedOptions().timeZone;
+if (zones && [...zones.options].some((option) => option.value === here)) zones.value = here;
 
 /** Copies the text of the element that `data-copy` names, and says so on the button. */
 function copyOnClick(button) {
@@ -11,18 +20,4 @@ function copyOnClick(button) {
     await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
     button.textContent = button.dataset.done;
   });
-}
-
-/** Puts the page's newest figures in place, while somebody looks at it. */
-function refresh(element, milliseconds) {
-  setInterval(async () => {
-    if (document.hidden || element.contains(document.activeElement)) return;
-    const response = await fetch(location.href).catch(() => null);
-    const fresh = response?.ok && parsed(await response.text()).getElementById(element.id);
-    if (fresh && fresh.innerHTML !== element.innerHTML) element.replaceChildren(...fresh.childNodes);
-  }, milliseconds);
-}
-
-function parsed(html) {
-  return new DOMParser().parseFromString(html, "text/html");
 }

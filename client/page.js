@@ -6,13 +6,14 @@ const ACROSS = 20; // dots a line
 const main = document.querySelector('main');
 const figures = new Intl.NumberFormat(document.documentElement.lang, { maximumFractionDigits: 4 });
 
-/** A copy of a template. {name} becomes values[name]; data-one, data-many="name" choose by number. */
-export function copy(template, values = {}) {
+/** A copy of a template. {name} becomes values[name]; data-one, data-many="name" choose by number; data-key, with a `key`, by its value. */
+export function copy(template, values = {}, key) {
   const part = document.getElementById(template).content.cloneNode(true);
   for (const element of part.querySelectorAll('[data-one], [data-many]')) {
     const { one, many } = element.dataset;
     if ((values[one ?? many] === 1) !== Boolean(one)) element.remove();
   }
+  for (const other of part.querySelectorAll(`[data-${key}]:not([data-${key}~="${values[key]}"])`)) other.remove();
   const texts = document.createTreeWalker(part, NodeFilter.SHOW_TEXT);
   while (texts.nextNode()) texts.currentNode.data = put(texts.currentNode.data, values);
   return part;

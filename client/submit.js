@@ -4,7 +4,7 @@
 export class SendError extends Error {
   constructor({ status, field = '', message = '' }) {
     super(message);
-    Object.assign(this, { status, field, again: [0, 408, 425, 429].includes(status) || status >= 500 });
+    Object.assign(this, { status, field, again: [0, 408, 423, 425, 429].includes(status) || status >= 500 });
   }
 }
 

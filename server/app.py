@@ -9,6 +9,7 @@ from flask.typing import ResponseReturnValue
 from flask_babel import Babel, get_locale, gettext
 from jinja2 import StrictUndefined
 from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
+from werkzeug.wrappers import Request
 
 from server import __version__, assets, compression, security
 from server.config import Config, from_environment
@@ -16,11 +17,34 @@ from server.context import session, told
 from server.db import make_engine, open_session
 from server.formatting import filters
 from server.inputs import DEFINITION_LIMIT, InputError
-from server.views import account, editor, imports, manage, planning, respond, results, simulate
+from server.intake import Edge, Intake
+from server.throttling import Throttle
+from server.views import (
+    account,
+    colleagues,
+    editor,
+    imports,
+    invitations,
+    joining,
+    keeping,
+    links,
+    log,
+    manage,
+    people,
+    planning,
+    respond,
+    results,
+    schedule,
+    settings,
+    simulate,
+)
 
 LANGUAGES = {"en": "English", "es": "Español"}
 DEFAULT_LANGUAGE = "en"
 LANGUAGE_COOKIE = "moneda_language"
+TRANSLATIONS = Path(__file__).parent / "translations"
+VARIES = "Accept-Language, Cookie"
+"""By what the language of an answer is chosen."""
 
 
 def create_app(config: Config | None = None) -> Flask:
@@ -32,13 +56,32 @@ def create_app(config: Config | None = None) -> Flask:
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.extensions["moneda.config"] = config
     app.extensions["moneda.engine"] = make_engine(config.database_url)
+    app.extensions["moneda.throttle"] = Throttle()
     _add_languages(app)
     _add_client_files(app)
     _add_sessions(app)
     app.before_request(security.refuse_other_origins)
     app.after_request(security.add_headers)
     app.after_request(compression.compress)
-    for view in (account, editor, imports, manage, planning, respond, results, simulate):
+    for view in (
+        account,
+        colleagues,
+        editor,
+        imports,
+        invitations,
+        joining,
+        keeping,
+        links,
+        log,
+        manage,
+        people,
+        planning,
+        respond,
+        results,
+        schedule,
+        settings,
+        simulate,
+    ):
         app.register_blueprint(view.blueprint)
     # No redirects by the router: they would name the host, and http, that a request claims.
     app.url_map.merge_slashes = False
@@ -46,6 +89,10 @@ def create_app(config: Config | None = None) -> Flask:
     app.register_error_handler(InputError, _refused)
     app.register_error_handler(HTTPException, _failed)
     app.register_error_handler(Exception, _broken)
+    edge = Edge(
+        {**security.headers(config.secure), "Vary": VARIES}, security.from_elsewhere, _language, TRANSLATIONS
+    )
+    app.wsgi_app = Intake(app.wsgi_app, app.extensions["moneda.engine"], edge)  # type: ignore[method-assign]
     return app
 
 
@@ -53,18 +100,19 @@ def _home() -> ResponseReturnValue:
     return render_template("home.html")
 
 
-def _add_languages(app: Flask) -> None:
-    def chosen() -> str:
-        for wanted in (request.args.get("lang"), request.cookies.get(LANGUAGE_COOKIE)):
-            if wanted in LANGUAGES:
-                return wanted
-        return request.accept_languages.best_match(LANGUAGES) or DEFAULT_LANGUAGE
+def _language(asked: Request) -> str:
+    for wanted in (asked.args.get("lang"), asked.cookies.get(LANGUAGE_COOKIE)):
+        if wanted in LANGUAGES:
+            return wanted
+    return asked.accept_languages.best_match(LANGUAGES) or DEFAULT_LANGUAGE
 
+
+def _add_languages(app: Flask) -> None:
     Babel(
         app,
         default_locale=DEFAULT_LANGUAGE,
-        default_translation_directories=str(Path(__file__).parent / "translations"),
-        locale_selector=chosen,
+        default_translation_directories=str(TRANSLATIONS),
+        locale_selector=lambda: _language(request),
     )
 
     def locale() -> str:
@@ -92,7 +140,7 @@ def _add_languages(app: Flask) -> None:
                 httponly=True,
                 samesite="Lax",
             )
-        response.headers.add("Vary", "Accept-Language, Cookie")
+        response.headers.add("Vary", VARIES)
         return response
 
     app.after_request(remember)
@@ -103,6 +151,7 @@ def _add_languages(app: Flask) -> None:
             "languages": languages(),
             "version_of_moneda": __version__,
             "may": security.may,
+            "reader": security.reader(),
         }
     )
 

@@ -2,7 +2,7 @@
 
 import re
 
-from flask import current_app, g
+from flask import current_app, g, request
 from flask_babel import gettext
 from sqlalchemy.orm import Session
 
@@ -10,23 +10,54 @@ from server.config import Config
 from server.inputs import N_, Problem
 
 _NAMES = {
+    "again": N_("Password, again"),
+    "batch": N_("Batch"),
     "body": N_("What was sent"),
     "budget": N_("Budget for one respondent"),
+    "cap": N_("Most responses"),
+    "closes_at": N_("Closing time"),
+    "code": N_("Code"),
+    "codes": N_("Codes"),
+    "column": N_("Columns"),
+    "current": N_("Current password"),
+    "confirmation": N_("What you typed"),
     "draft": N_("The draft"),
     "file": N_("File"),
     "gamma": N_("Privacy and sample size"),
+    "interval": N_("Intervals"),
     "introduction": N_("Introduction"),
+    "invitation": N_("Invitation"),
+    "label": N_("Name of the batch"),
     "language": N_("Language of your texts"),
+    "lines": N_("Strata to add"),
+    "link": N_("Link"),
+    "login": N_("Name to sign in with"),
+    "minimum": N_("Smallest group shown"),
+    "name": N_("Name"),
+    "opens_at": N_("Opening time"),
+    "password": N_("Password"),
+    "person": N_("Person"),
     "plan.margin": N_("Margin you want"),
     "plan.respondents": N_("Respondents you plan for"),
+    "question": N_("Question"),
     "questions": N_("Questions"),
+    "role": N_("Role"),
+    "row": N_("Rows"),
+    "secret": N_("Secret of the app"),
+    "sheet": N_("Sheet"),
+    "sign_in": N_("Sign-in"),
+    "size": N_("How many"),
     "state": N_("State of the survey"),
+    "strata": N_("Strata"),
+    "stratum": N_("Stratum"),
     "survey": N_("Survey"),
     "template": N_("Template"),
+    "time_zone": N_("Time zone"),
     "title": N_("Title"),
     "version": N_("Version"),
 }
 _QUESTION = re.compile(r"questions\[(\d{1,9})\](?:\.(.+))?")
+_LINE = re.compile(r"lines\[(\d{1,9})\]")
 _OPTION = re.compile(r"options\[(\d{1,9})\](\.name)?.*")
 _PARTS = {
     "body": N_("text"),
@@ -63,6 +94,11 @@ def config() -> Config:
     return value
 
 
+def public_address(path: str) -> str:
+    """Where people reach a page of this site."""
+    return (config().public_url or request.host_url.rstrip("/")) + path
+
+
 def session() -> Session:
     """The request's database session; it may write unless the request is a GET or HEAD."""
     value: Session = g.session
@@ -80,6 +116,9 @@ def told(problem: Problem) -> tuple[str, str]:
         said = gettext("Question %(number)d", number=int(question[1]) + 1)
         part = _part(question[2] or "")
         return (gettext("%(whole)s, %(part)s", whole=said, part=part) if part else said), message
+    line = _LINE.fullmatch(problem.field)
+    if line is not None:
+        return gettext("Line %(number)d", number=int(line[1])), message
     name = _NAMES.get(problem.field)
     return gettext(name) if name else problem.field, message
 

@@ -8,6 +8,9 @@ from alembic import command
 from alembic.config import Config as AlembicConfig
 from sqlalchemy.orm import Session
 
+BUSY_TIMEOUT = 30_000
+"""Milliseconds that SQLite waits for a lock."""
+
 _MIGRATIONS = Path(__file__).parent / "migrations"
 
 
@@ -48,10 +51,12 @@ def _prepare_sqlite(connection: Any, _record: object) -> None:
     connection.isolation_level = None
     cursor = connection.cursor()
     # Waiting for a lock must be set first: the switch to WAL needs one.
-    cursor.execute("PRAGMA busy_timeout = 30000")
+    cursor.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT}")
     cursor.execute("PRAGMA journal_mode = WAL")
     cursor.execute("PRAGMA synchronous = FULL")
     cursor.execute("PRAGMA foreign_keys = ON")
+    # What is deleted is overwritten with zeros.
+    cursor.execute("PRAGMA secure_delete = ON")
     cursor.close()
 
 

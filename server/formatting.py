@@ -2,13 +2,17 @@
 
 import math
 from collections.abc import Callable
-from datetime import date
+from datetime import UTC, date, datetime
 from decimal import ROUND_CEILING, Decimal
+from zoneinfo import ZoneInfo
 
-from babel.dates import format_date
-from babel.numbers import format_decimal
+from babel.dates import format_date, format_time
+from babel.numbers import format_decimal, parse_pattern
 
 from server.privacy.designs import round_up
+
+# Parsed once: a page of results shows a thousand numbers.
+_TENTHS, _WHOLE, _UNGROUPED = (parse_pattern(pattern) for pattern in ("#,##0.0", "#,##0", "0"))
 
 
 def percent(share: float, locale: str) -> str:
@@ -16,14 +20,14 @@ def percent(share: float, locale: str) -> str:
     if not math.isfinite(share):
         return "–"
     # Adding zero turns a rounded "-0.0" into "0.0".
-    return format_decimal(round(share * 100, 1) + 0.0, "#,##0.0", locale)
+    return format_decimal(round(share * 100, 1) + 0.0, _TENTHS, locale)
 
 
 def integer(number: int, locale: str) -> str:
     """1537 -> "1,537"; in Spanish "1537", but "15.370"."""
     # Babel does not know CLDR's minimumGroupingDigits; browsers do, and number the same page.
     ungrouped = locale.startswith("es") and abs(number) < 10_000
-    return format_decimal(number, "0" if ungrouped else "#,##0", locale)
+    return format_decimal(number, _UNGROUPED if ungrouped else _WHOLE, locale)
 
 
 def decimal(number: float, locale: str) -> str:
@@ -53,6 +57,13 @@ def margin(value: float, locale: str) -> str:
     return number(float(rounded), locale)
 
 
+def ratio(value: float, locale: str) -> str:
+    """6.0342 -> "6.03", 0.04 -> "0.04": three digits at most, of a ratio that may have no end."""
+    if not math.isfinite(value):
+        return "∞"
+    return number(float(f"{value:.3g}"), locale)
+
+
 def epsilon(value: float, locale: str) -> str:
     """A privacy loss with two decimals, rounded up."""
     return format_decimal(round_up(value, 2), "0.00", locale)
@@ -69,6 +80,12 @@ def day(value: date, locale: str) -> str:
     return format_date(value, "long", locale)
 
 
+def moment(value: datetime, locale: str, zone: str = "UTC") -> str:
+    """A naive time in UTC as the clocks of a time zone show it, with its date."""
+    there = value.replace(tzinfo=UTC).astimezone(ZoneInfo(zone))
+    return f"{format_date(there, 'long', locale)}, {format_time(there, 'HH:mm', locale=locale)}"
+
+
 def filters(locale: Callable[[], str]) -> dict[str, Callable[..., str]]:
     """The functions above as template filters for the language that `locale` names."""
     functions: tuple[Callable[..., str], ...] = (
@@ -78,9 +95,11 @@ def filters(locale: Callable[[], str]) -> dict[str, Callable[..., str]]:
         number,
         measure,
         margin,
+        ratio,
         epsilon,
         p_value,
         day,
+        moment,
     )
     return {
         function.__name__: lambda value, *more, function=function: function(value, locale(), *more)

@@ -238,6 +238,7 @@ class InvitationBatch(Base):
     label: Mapped[str] = mapped_column(sa.String(200))
     issued_on: Mapped[date]
     size: Mapped[int]
+    withdrawn_on: Mapped[date | None]
 
 
 class Invitation(Base):
@@ -304,8 +305,8 @@ class Response(Base):
 
     Nothing else may ever be added that could join it to a person. The key is random and
     there is no rowid, so that SQLite keeps rows in the order of random numbers and no query
-    tells in which order they arrived. Who holds the files still finds traces of it: in the
-    layout of SQLite's pages, in its write-ahead log and, on PostgreSQL, in ctid and xmin.
+    tells in which order they arrived. While a study runs, who holds the files still finds
+    traces of it; `server.tidying` says which, and takes them away once it is closed.
     """
 
     __tablename__ = "responses"
@@ -313,6 +314,13 @@ class Response(Base):
         sa.CheckConstraint("length(id) = 16", name="id_is_128_bits"),
         sa.CheckConstraint("length(reports) >= 1", name="reports_are_present"),
         sa.Index("ix_responses_version_id_stratum_id_reports", "version_id", "stratum_id", "reports"),
+        # A stratum that is deleted must be in no response: without this, each is looked for among all of them.
+        sa.Index(
+            "ix_responses_stratum_id",
+            "stratum_id",
+            sqlite_where=sa.text("stratum_id IS NOT NULL"),
+            postgresql_where=sa.text("stratum_id IS NOT NULL"),
+        ),
         {"sqlite_with_rowid": False},
     )
 
@@ -321,3 +329,14 @@ class Response(Base):
     reports: Mapped[bytes] = mapped_column(sa.LargeBinary)
     day: Mapped[date]
     stratum_id: Mapped[int | None] = mapped_column(sa.ForeignKey(Stratum.id))
+
+
+class Untidied(Base):
+    """A mark: since something was closed or deleted, the stored files may still tell of what was there.
+
+    Written in the transaction that closes or deletes, and taken away by `tidying.tidy`.
+    """
+
+    __tablename__ = "untidied"
+
+    id: Mapped[int] = mapped_column(primary_key=True)

@@ -25,8 +25,10 @@ EXTRAS: tuple[tuple[str, set[str]], ...] = (
     ("ticks.js", {"select_multiple"}),
     ("numbers.js", NUMBERS),
     ("field.js", NUMBERS),
+    ("codes.js", {"invited"}),
+    ("invitation.js", {"invited"}),
 )
-WITH_TEXTS = {"blocks.js", "labels.js", "ticks.js", "field.js"}
+WITH_TEXTS = {"blocks.js", "labels.js", "ticks.js", "field.js", "invitation.js"}
 
 
 @dataclass(frozen=True)
@@ -61,11 +63,14 @@ class Parts:
         return not self.names & {"prefer_not_to_say", *CHOICES, *NUMBERS}
 
 
-def parts_of(published: bytes, preview: bool = False) -> Parts:
-    """What the page of a published definition must hold."""
+def parts_of(
+    published: bytes, *, preview: bool = False, invited: bool = False, stratum: bool = False
+) -> Parts:
+    """What the page of a published definition must hold, behind a link that asks for an invitation or has a stratum."""
     document: dict[str, Any] = json.loads(published)
     designs = [entry["designs"] for entry in document["questions"] if "designs" in entry]
-    names = {*_names(document), *(["preview"] if preview else [])}
+    asked_for = {"preview": preview, "invited": invited, "stratum": stratum}
+    names = {*_names(document), *(name for name, wanted in asked_for.items() if wanted)}
     return Parts(frozenset(names), questions=len(designs), reports=sum(map(len, designs)))
 
 

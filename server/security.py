@@ -25,21 +25,31 @@ recorded by `record` in the same transaction as the change.
 
 *Sign-in.* The cookie is 256 random bits of which the database keeps a hash; it is sent
 only under `/manage` (a respondent's request never carries it), is unreadable for scripts
-and is not sent along from other sites.
+and is not sent along from other sites. Passwords are hashed with Argon2, off the database's
+lock; whatever was wrong, the answer is the same, after the same work.
+
+*Guessing.* Wrong sign-ins are counted for the address that they come from, and for an account
+only wrong codes after its right password: whoever does not know that locks nobody out. Of a
+proxy on this machine or its network, the address that it names last is believed; of anybody
+else none, since every client may write one.
 """
 
+import ipaddress
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, ParamSpec
 
-from flask import Response, abort, g, redirect, request, url_for
+from flask import Response, abort, current_app, g, redirect, request, url_for
 from flask.typing import ResponseReturnValue
+from werkzeug.wrappers import Request
 from werkzeug.wrappers import Response as BaseResponse
 
-from server import accounts, audit, surveys
+from server import accounts, audit, surveys, tidying
 from server.context import config, session
+from server.db import open_session
 from server.inputs import N_, refuse
-from server.models import Researcher, Role, Survey
+from server.models import Researcher, Role, SignIn, Survey
+from server.throttling import Throttle
 
 COOKIE = "moneda_sign_in"
 COOKIE_PATH = "/manage"
@@ -66,31 +76,42 @@ def add_headers(response: Response) -> Response:
         policy = policy.replace("frame-ancestors 'none'", "frame-ancestors 'self'")
     elif request.endpoint in FRAMING:
         policy += "; frame-src 'self'"
+    for name, value in headers(config().secure).items():
+        response.headers.setdefault(name, value)
     response.headers["Content-Security-Policy"] = policy
-    response.headers["Referrer-Policy"] = "no-referrer"
-    response.headers["X-Content-Type-Options"] = "nosniff"
-    response.headers["X-Frame-Options"] = "SAMEORIGIN" if request.endpoint in FRAMED else "DENY"
-    response.headers["Cross-Origin-Opener-Policy"] = "same-origin"
-    response.headers["Cross-Origin-Resource-Policy"] = "same-origin"
-    response.headers["Permissions-Policy"] = "camera=(), geolocation=(), microphone=(), browsing-topics=()"
-    response.headers.setdefault("Cache-Control", "no-store")
-    if config().secure:
-        response.headers["Strict-Transport-Security"] = "max-age=31536000"
+    if request.endpoint in FRAMED:
+        response.headers["X-Frame-Options"] = "SAMEORIGIN"
     return response
+
+
+def headers(secure: bool) -> dict[str, str]:
+    """The headers of an answer to nobody in particular; `secure` where the site is reached over https."""
+    found = {
+        "Content-Security-Policy": CONTENT_SECURITY_POLICY,
+        "Referrer-Policy": "no-referrer",
+        "X-Content-Type-Options": "nosniff",
+        "X-Frame-Options": "DENY",
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Cross-Origin-Resource-Policy": "same-origin",
+        "Permissions-Policy": "camera=(), geolocation=(), microphone=(), browsing-topics=()",
+        "Cache-Control": "no-store",
+    }
+    return found | ({"Strict-Transport-Security": "max-age=31536000"} if secure else {})
 
 
 def refuse_other_origins() -> None:
     """Refuse a request that changes something and was made by another site's page."""
-    if request.method in _SAFE_METHODS:
-        return
-    site = request.headers.get("Sec-Fetch-Site")
-    origin = request.headers.get("Origin")
-    if site is not None:
-        allowed = site in ("same-origin", "none")
-    else:
-        allowed = origin is None or origin.partition("://")[2] == request.host
-    if not allowed:
+    if request.method not in _SAFE_METHODS and from_elsewhere(request):
         abort(403)
+
+
+def from_elsewhere(asked: Request) -> bool:
+    """Whether another site's page made a request."""
+    site = asked.headers.get("Sec-Fetch-Site")
+    origin = asked.headers.get("Origin")
+    if site is not None:
+        return site not in ("same-origin", "none")
+    return origin is not None and origin.partition("://")[2] != asked.host
 
 
 def set_sign_in_cookie(response: BaseResponse, cookie: str) -> None:
@@ -118,10 +139,34 @@ def signed_in(view: Callable[P, ResponseReturnValue]) -> Callable[P, ResponseRet
     def guarded(*args: P.args, **kwargs: P.kwargs) -> ResponseReturnValue:
         # All of the body first: SQLite's write lock, taken by the next line, must not wait for a slow sender.
         request.get_data(parse_form_data=True)
-        found = accounts.signed_in(session(), request.cookies.get(COOKIE, ""))
-        if found is None:
+        if find_sign_in() is None:
             return redirect(url_for("account.sign_in"))
-        g.researcher = found
+        if request.method in _SAFE_METHODS:
+            tidying.look(current_app.extensions["moneda.engine"], session())
+        return view(*args, **kwargs)
+
+    return guarded
+
+
+def find_sign_in() -> SignIn | None:
+    """The sign-in of this browser, if it has one, which is then `this_sign_in()`."""
+    found = accounts.sign_in_of(session(), request.cookies.get(COOKIE, ""))
+    if found is not None:
+        g.sign_in, g.researcher = found, found.researcher
+        if found.seen_on != surveys.today() and request.method in _SAFE_METHODS:
+            # Once a day, apart from the request's own session: that one only reads.
+            with open_session(current_app.extensions["moneda.engine"], writes=True) as own, own.begin():
+                accounts.saw(own, found.secret_hash)
+    return found
+
+
+def administrators_only(view: Callable[P, ResponseReturnValue]) -> Callable[P, ResponseReturnValue]:
+    """Let only a signed-in administrator through."""
+
+    @signed_in
+    @wraps(view)
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> ResponseReturnValue:
+        accounts.check_administrator(researcher())
         return view(*args, **kwargs)
 
     return guarded
@@ -130,6 +175,18 @@ def signed_in(view: Callable[P, ResponseReturnValue]) -> Callable[P, ResponseRet
 def researcher() -> Researcher:
     """Who is signed in, behind `signed_in`."""
     value: Researcher = g.researcher
+    return value
+
+
+def reader() -> Researcher | None:
+    """Who is signed in, if the page asked."""
+    value: Researcher | None = g.get("researcher")
+    return value
+
+
+def this_sign_in() -> SignIn:
+    """The sign-in of this browser, behind `signed_in`."""
+    value: SignIn = g.sign_in
     return value
 
 
@@ -164,3 +221,27 @@ def may(needed: str) -> bool:
 def record(action: audit.Action, survey: Survey | None = None, **details: object) -> None:
     """Write into the log what the signed-in researcher changes, in the transaction of the change."""
     audit.record(session(), researcher(), action, survey, **details)
+
+
+def throttle() -> Throttle:
+    """The failures that this process counts."""
+    value: Throttle = current_app.extensions["moneda.throttle"]
+    return value
+
+
+def client_address() -> str:
+    """Where a request comes from, for counting failures; the many addresses of one IPv6 network are one."""
+    direct = _address(request.remote_addr or "")
+    if direct is None or direct.is_loopback or direct.is_private:
+        named = _address(request.headers.get("X-Forwarded-For", "").rpartition(",")[2].strip())
+        direct = named or direct
+    if isinstance(direct, ipaddress.IPv6Address):
+        return str(ipaddress.ip_network((direct, 64), strict=False))
+    return str(direct)
+
+
+def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        return ipaddress.ip_address(text)
+    except ValueError:
+        return None

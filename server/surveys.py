@@ -4,12 +4,13 @@ import json
 import math
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, date, datetime
+from enum import StrEnum
+from functools import lru_cache
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, object_session
 
 from server.definitions import Definition, Question, version_of
 from server.drafts import begin_draft
@@ -18,9 +19,9 @@ from server.drafts import draft_document as draft_document
 from server.drafts import redo as redo
 from server.drafts import save_draft as save_draft
 from server.drafts import undo as undo
-from server.inputs import N_, parse_definition, refuse, shown
-from server.models import Member, Researcher, Role, State, Survey, SurveyVersion
-from server.privacy.designs import Design, round_up
+from server.inputs import N_, parse_published, refuse, shown
+from server.models import Member, Researcher, Role, State, Stratum, Survey, SurveyVersion, Untidied
+from server.privacy.designs import round_up
 
 # No vowels and no look-alikes: a slug can be read out and spells nothing.
 _SLUG_ALPHABET = "23456789bcdfghjkmnpqrstvwxz"
@@ -32,14 +33,36 @@ _NEEDED = {
 }
 
 
+class Standing(StrEnum):
+    """Whether a survey takes responses at a moment, and if not, why."""
+
+    DRAFT = "draft"
+    EARLY = "early"
+    OPEN = "open"
+    PAUSED = "paused"
+    FULL = "full"
+    OVER = "over"
+    CLOSED = "closed"
+
+
 def new_slug() -> str:
     """A link that cannot be guessed (57 random bits)."""
     return "".join(secrets.choice(_SLUG_ALPHABET) for _ in range(_SLUG_LENGTH))
 
 
+def is_slug(text: str) -> bool:
+    """Whether this could be the end of a link."""
+    return len(text) == _SLUG_LENGTH and set(text) <= set(_SLUG_ALPHABET)
+
+
 def today() -> date:
     """The day, in UTC: the finest time that is ever stored with a response."""
     return datetime.now(UTC).date()
+
+
+def now() -> datetime:
+    """The moment, in UTC and without saying so: as the database holds opening and closing times."""
+    return datetime.now(UTC).replace(tzinfo=None)
 
 
 def create(
@@ -91,6 +114,36 @@ def find(session: Session, slug: str) -> Survey | None:
     if not slug.isascii() or "\x00" in slug:  # a database takes the very question for an error
         return None
     return session.scalars(sa.select(Survey).where(Survey.slug == slug)).first()
+
+
+def find_link(session: Session, slug: str) -> tuple[Survey, Stratum | None] | None:
+    """The survey behind a link, and the stratum that the link carries; a stratum with parts has no link."""
+    survey = find(session, slug)
+    if survey is not None:
+        return survey, None
+    if not slug.isascii() or "\x00" in slug:
+        return None
+    part = sa.orm.aliased(Stratum)
+    query = (
+        sa.select(Survey, Stratum)
+        .join(Stratum, Stratum.survey_id == Survey.id)
+        .where(Stratum.slug == slug, ~sa.exists().where(part.parent_id == Stratum.id))
+    )
+    row = session.execute(query).first()
+    return None if row is None else (row[0], row[1])
+
+
+def standing(survey: Survey | sa.Row[Any], moment: datetime) -> Standing:
+    """Whether a survey takes responses at a moment; `responses.standing` knows its cap too."""
+    if survey.state != State.OPEN:
+        return Standing(survey.state)
+    if survey.closes_at is not None and survey.closes_at <= moment:
+        return Standing.OVER
+    if survey.paused:
+        return Standing.PAUSED
+    if survey.opens_at is not None and survey.opens_at > moment:
+        return Standing.EARLY
+    return Standing.OPEN
 
 
 def find_for(session: Session, researcher: Researcher, slug: str, needed: Role) -> tuple[Survey, Role]:
@@ -153,7 +206,7 @@ def publish(session: Session, survey: Survey, looked_at: str | None = None) -> S
 
 
 def close(survey: Survey) -> None:
-    """Stop taking responses.
+    """Stop taking responses for good; `tidying.tidy` is due once this is committed.
 
     Raises
     ------
@@ -163,6 +216,9 @@ def close(survey: Survey) -> None:
     if survey.state == State.DRAFT:
         raise refuse(409, "state", N_("must be open; a draft takes no responses yet"))
     survey.state = State.CLOSED
+    session = object_session(survey)
+    assert session is not None
+    session.add(Untidied())
 
 
 def published_version(survey: Survey, number: int | str | None) -> SurveyVersion:
@@ -192,21 +248,13 @@ def published_version(survey: Survey, number: int | str | None) -> SurveyVersion
 
 def definition_of(version: SurveyVersion) -> Definition:
     """The definition that a published version froze, with the very designs that it wrote out."""
-    document: dict[str, Any] = json.loads(version.published)
-    del document["epsilon"]
-    written: dict[str, tuple[Design, ...]] = {}
-    for entry in document["questions"]:
-        if "designs" in entry:
-            written[entry["name"]] = tuple(Design(design["weights"]) for design in entry.pop("designs"))
-        entry.pop("epsilon", None)
-    definition = parse_definition(document)
-    return replace(
-        definition,
-        entries=tuple(
-            replace(entry, written=written[entry.name]) if isinstance(entry, Question) else entry
-            for entry in definition.entries
-        ),
-    )
+    return _frozen(version.published)
+
+
+@lru_cache(maxsize=64)
+def _frozen(published: bytes) -> Definition:
+    # A published version never changes, and the results of a running survey are looked at often.
+    return parse_published(json.loads(published))
 
 
 def _refuse_weaker(definition: Definition, version: SurveyVersion) -> None:

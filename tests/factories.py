@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from datetime import date
 from email.message import Message
 from functools import cache
 from http.client import HTTPConnection
@@ -22,10 +23,10 @@ import sqlalchemy as sa
 from flask.testing import FlaskClient
 from sqlalchemy.orm import Session
 
-from server import accounts, surveys
+from server import accounts, invitations, strata, surveys
 from server.db import make_engine, open_session
 from server.inputs import parse_definition
-from server.models import Researcher, Survey
+from server.models import Member, Researcher, Response, Survey
 
 ROOT = Path(__file__).parent.parent
 
@@ -80,11 +81,18 @@ def unfinished(database_url: str, document: Mapping[str, object]) -> str:
         return surveys.create(session, _researcher(session, None), document).slug
 
 
-def publish(database_url: str, document: Mapping[str, object] | None = None, slug: str = "") -> Published:
-    """Publish a definition as a new survey, or as the next version of the survey `slug`."""
+def publish(
+    database_url: str, document: Mapping[str, object] | None = None, slug: str = "", minimum: int = 1
+) -> Published:
+    """Publish a definition as a new survey, or as the next version of the survey `slug`.
+
+    A new survey's results show groups of `minimum` responses: tests send few.
+    """
     document = document or definition()
+    settings = {} if slug else {"minimum": minimum}
     slug = slug or draft(database_url, document)
     save(database_url, slug, document)
+    settle(database_url, slug, **settings)
     with writing(database_url) as session:
         return Published(slug, surveys.publish(session, _found(session, slug)).sha256, dict(document))
 
@@ -101,6 +109,62 @@ def close(database_url: str, slug: str) -> None:
         surveys.close(_found(session, slug))
 
 
+def plant(database_url: str, slug: str, text: str) -> dict[str, str]:
+    """Add strata to a survey, a line for each as a researcher pastes them; all paths and their links' slugs."""
+    with writing(database_url) as session:
+        strata.plant(session, _found(session, slug), strata.parse_lines(text))
+        return {
+            node.path: node.stratum.slug for node in strata.walk(strata.tree(session, _found(session, slug)))
+        }
+
+
+def settle(database_url: str, slug: str, **settings: object) -> None:
+    """Set columns of a survey: `paused`, `by_invitation`, `opens_at`, `closes_at`, `cap`, `minimum`, ..."""
+    with writing(database_url) as session:
+        found = _found(session, slug)
+        for name, value in settings.items():
+            setattr(found, name, value)
+
+
+def store(
+    database_url: str,
+    survey: Published,
+    rows: Sequence[tuple[Sequence[int], int]],
+    link: str = "",
+    day: date = date(2026, 5, 1),
+) -> None:
+    """Keep responses to a version without sending them: reports and how often each; by the own link or a stratum's."""
+    with writing(database_url) as session:
+        found = _found(session, survey.slug)
+        version = next(each for each in found.versions if each.sha256 == survey.version)
+        door = surveys.find_link(session, link or survey.slug)
+        assert door is not None
+        stratum = door[1] and door[1].id
+        session.execute(
+            sa.insert(Response),
+            [
+                {
+                    "id": secrets.token_bytes(16),
+                    "version_id": version.id,
+                    "stratum_id": stratum,
+                    "reports": bytes(reports),
+                    "day": day,
+                }
+                for reports, count in rows
+                for _ in range(count)
+            ],
+        )
+
+
+def invite(database_url: str, slug: str, size: int, link: str = "") -> list[str]:
+    """Make a survey one by invitation and issue codes for its own link, or for that of a stratum."""
+    settle(database_url, slug, by_invitation=True)
+    with writing(database_url) as session:
+        door = surveys.find_link(session, link or slug)
+        assert door is not None
+        return invitations.issue(session, *door, size, "Class 3B")[1]
+
+
 def _researcher(session: Session, name: str | None) -> Researcher:
     if name is None:
         return accounts.first_researcher(session)
@@ -113,6 +177,34 @@ def _found(session: Session, slug: str) -> Survey:
     survey = surveys.find(session, slug)
     assert survey is not None
     return survey
+
+
+def account(database_url: str, login: str, password: str = "", *, administrator: bool = False) -> int:
+    """Add a researcher with this login, and this password if there is one; the number."""
+    with writing(database_url) as session:
+        added = accounts.add(session, login.title(), administrator=administrator)
+        added.login = login
+        added.password_hash = hashed(password) if password else None
+        session.flush()
+        return added.id
+
+
+@cache
+def hashed(password: str) -> str:
+    """A hash takes long on purpose; one for each password is enough for all tests."""
+    return accounts.hash_password(password)
+
+
+def join(database_url: str, slug: str, number: int, role: str) -> None:
+    """Give a researcher a role in a survey."""
+    with writing(database_url) as session:
+        session.add(Member(survey_id=_found(session, slug).id, researcher_id=number, role=role))
+
+
+def link_of(database_url: str, number: int) -> str:
+    """The secret of a new one-time link of a researcher."""
+    with writing(database_url) as session:
+        return accounts.new_sign_in_link(session, session.get_one(Researcher, number))
 
 
 def sign_in_secret(database_url: str, owner: str | None = None) -> str:

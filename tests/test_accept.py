@@ -1,9 +1,13 @@
 """`accept` is the way in without a web framework, and several share one transaction."""
 
 import json
+import secrets
 import subprocess
 import sys
-from datetime import date
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta
 from threading import Thread
 
 import pytest
@@ -11,14 +15,18 @@ import sqlalchemy as sa
 
 from server import responses
 from server.db import make_engine
-from server.inputs import InputError
+from server.inputs import InputError, parse_submission
+from server.responses import Arrival
 from tests import factories
 from tests.conftest import NewDatabase
-from tests.factories import Published, stored
+from tests.factories import Published, stored, writing
+
+NOW = datetime(2024, 5, 6, 7, 8, 9)  # noqa: DTZ001 - in UTC, as the database holds times
+HOUR, RESOLUTION = timedelta(hours=1), timedelta.resolution
 
 WITHOUT_FLASK = """
 import json, sys
-from datetime import date
+from datetime import datetime
 
 class Blocked:
     def find_spec(self, name, path=None, target=None):
@@ -35,7 +43,7 @@ migrate(engine)
 with engine.execution_options(moneda_writes=True).begin() as connection:
     for body in bodies:
         try:
-            print(responses.accept(connection, slug, body.encode(), date(2024, 5, 6)).value)
+            print(responses.accept(connection, slug, body.encode(), datetime(2024, 5, 6)).value)
         except ValueError as error:
             print(error.status)
 engine.dispose()
@@ -95,9 +103,7 @@ def test_refused_response_leaves_the_rest_of_the_transaction_alone(
     with engine.execution_options(moneda_writes=True).begin() as connection:
         for body in _bodies(survey):
             try:
-                outcomes.append(
-                    responses.accept(connection, survey.slug, body.encode(), date(2024, 5, 6)).value
-                )
+                outcomes.append(responses.accept(connection, survey.slug, body.encode(), NOW).value)
             except InputError as error:
                 outcomes.append(error.status)
     engine.dispose()
@@ -110,7 +116,7 @@ def test_nothing_is_stored_before_the_caller_commits(survey: Published, database
     engine = make_engine(database_url)
 
     with engine.connect() as connection:
-        responses.accept(connection, survey.slug, json.dumps(survey.response()).encode(), date(2024, 5, 6))
+        responses.accept(connection, survey.slug, json.dumps(survey.response()).encode(), NOW)
         assert connection.scalar(sa.text("SELECT count(*) FROM responses")) == 1
 
     engine.dispose()
@@ -125,8 +131,8 @@ def test_link_that_no_survey_can_have_is_refused_and_not_an_error(
     engine = make_engine(database_url)
     with engine.execution_options(moneda_writes=True).begin() as connection:
         with pytest.raises(InputError) as refusal:
-            responses.accept(connection, slug, body, date(2024, 5, 6))
-        assert responses.accept(connection, survey.slug, body, date(2024, 5, 6)).value == 201
+            responses.accept(connection, slug, body, NOW)
+        assert responses.accept(connection, survey.slug, body, NOW).value == 201
     engine.dispose()
 
     assert refusal.value.status == 404
@@ -142,7 +148,7 @@ def test_closing_waits_for_responses_on_their_way_in(survey: Published, database
         counted.append(len(stored(database_url)))
 
     with engine.execution_options(moneda_writes=True).begin() as connection:
-        responses.accept(connection, survey.slug, json.dumps(survey.response()).encode(), date(2024, 5, 6))
+        responses.accept(connection, survey.slug, json.dumps(survey.response()).encode(), NOW)
         closing = Thread(target=close)
         closing.start()
         closing.join(0.5)
@@ -150,3 +156,127 @@ def test_closing_waits_for_responses_on_their_way_in(survey: Published, database
     engine.dispose()
 
     assert counted == [1]
+
+
+def _outcomes(
+    database_url: str, links: Sequence[str], bodies: Sequence[Mapping[str, object]], now: datetime = NOW
+) -> list[tuple[int, str]]:
+    """Take responses by these links as one group; statuses and the fields at fault."""
+    arrivals = [
+        Arrival(link, parse_submission(json.dumps(body).encode()))
+        for link, body in zip(links, bodies, strict=True)
+    ]
+    with writing(database_url) as session:
+        outcomes = responses.accept_all(session.connection(), arrivals, now)
+    return [
+        (outcome.status, outcome.problems[0].field)
+        if isinstance(outcome, InputError)
+        else (outcome.value, "")
+        for outcome in outcomes
+    ]
+
+
+def test_link_of_a_leaf_carries_its_stratum_and_other_strata_have_none(
+    survey: Published, database_url: str
+) -> None:
+    slugs = factories.plant(database_url, survey.slug, "Spain > Madrid\nSpain > Toledo\nKenya")
+    links = [slugs["Spain > Madrid"], slugs["Kenya"], survey.slug, slugs["Spain"], "nosuchsurvey"]
+
+    outcomes = _outcomes(database_url, links, [survey.response() for _ in links])
+
+    unknown = (404, "survey")
+    assert outcomes == [(201, ""), (201, ""), (201, ""), unknown, unknown]
+    strata = {row[0]: row[6] for row in factories.dump(database_url)["strata"]}
+    assert {strata.get(row[4]) for row in stored(database_url)} == {*links[:2], None}
+
+
+def test_same_id_by_another_link_of_the_survey_is_refused(survey: Published, database_url: str) -> None:
+    slugs = factories.plant(database_url, survey.slug, "Spain\nKenya")
+    body = survey.response()
+
+    together = _outcomes(database_url, [slugs["Spain"], slugs["Kenya"], slugs["Spain"]], [body] * 3)
+    later = _outcomes(database_url, [slugs["Spain"], survey.slug], [body] * 2)
+
+    assert together == [(201, ""), (409, "id"), (200, "")]
+    assert later == [(200, ""), (409, "id")]
+    assert len(stored(database_url)) == 1
+
+
+@pytest.mark.parametrize(
+    ("settings", "before", "within", "after"),
+    [
+        ({"opens_at": NOW - HOUR, "closes_at": NOW + HOUR}, 423, 201, 410),
+        ({"opens_at": NOW - HOUR, "closes_at": NOW + HOUR, "paused": True}, 423, 423, 410),
+        ({"paused": True}, 423, 423, 423),
+        ({"cap": 1}, 201, 410, 410),
+        ({}, 201, 201, 201),
+    ],
+)
+def test_survey_takes_responses_in_its_times_unless_paused_or_full(
+    settings: dict[str, object], before: int, within: int, after: int, survey: Published, database_url: str
+) -> None:
+    factories.settle(database_url, survey.slug, **settings)
+
+    statuses = [
+        _outcomes(database_url, [survey.slug], [survey.response()], moment)[0][0]
+        for moment in (NOW - HOUR - RESOLUTION, NOW - HOUR, NOW + HOUR - RESOLUTION, NOW + HOUR)
+    ]
+
+    assert statuses == [before, within, within, after]
+
+
+def test_each_state_refuses_in_its_own_words_and_takes_retries(survey: Published, database_url: str) -> None:
+    body, messages = survey.response(), set()
+    assert _outcomes(database_url, [survey.slug], [body]) == [(201, "")]
+    states: list[dict[str, object]] = [
+        {"cap": 1},
+        {"cap": None, "paused": True},
+        {"paused": False, "opens_at": NOW + HOUR},
+        {"opens_at": None, "closes_at": NOW - HOUR},
+    ]
+    for state in states:
+        factories.settle(database_url, survey.slug, **state)
+        assert _outcomes(database_url, [survey.slug], [body]) == [(200, "")]
+        arrival = Arrival(survey.slug, parse_submission(json.dumps(survey.response()).encode()))
+        with writing(database_url) as session:
+            (refusal,) = responses.accept_all(session.connection(), [arrival], NOW)
+        assert isinstance(refusal, InputError)
+        messages.add(str(refusal))
+
+    assert len(messages) == len(states)
+    assert len(stored(database_url)) == 1
+
+
+def test_cap_holds_exactly_within_a_group_and_among_racing_ones(survey: Published, database_url: str) -> None:
+    """Ten racers with groups of five each, for 33 places."""
+    factories.settle(database_url, survey.slug, cap=33)
+
+    def race() -> list[tuple[int, str]]:
+        return _outcomes(database_url, [survey.slug] * 5, [survey.response() for _ in range(5)])
+
+    with ThreadPoolExecutor(10) as racers:
+        racing = [racers.submit(race) for _ in range(10)]
+    outcomes = Counter(outcome for race_ in racing for outcome in race_.result())
+
+    assert outcomes == {(201, ""): 33, (410, "survey"): 17}
+    assert len(stored(database_url)) == 33
+
+
+def test_groups_that_take_the_same_in_opposite_orders_do_not_wait_for_each_other(
+    survey: Published, database_url: str
+) -> None:
+    """Two surveys, and the same ids in both: without an order of locks, PostgreSQL would end one of the two."""
+    other = factories.publish(database_url)
+    ids = [secrets.token_hex(16) for _ in range(40)]
+
+    def send(first: Published, second: Published, order: Sequence[str]) -> list[tuple[int, str]]:
+        links = [first.slug, second.slug] * (len(order) // 2)
+        return _outcomes(database_url, links, [survey.response(id=each) for each in order])
+
+    with ThreadPoolExecutor(2) as racers:
+        for _ in range(5):
+            one = racers.submit(send, survey, other, ids)
+            two = racers.submit(send, other, survey, ids[::-1])
+            assert {status for status, _field in one.result() + two.result()} <= {200, 201, 409}
+
+    assert len(stored(database_url)) == len(ids)

@@ -290,9 +290,12 @@ def test_report_table_and_languages(url: str) -> None:
     empty = _run(url, "report", slug)
     assert empty.stdout.count("\n") == 3
     _json(url, "simulate", slug, "--respondents", "5")
+    few = CliRunner(env={"DATABASE_URL": url}).invoke(main, ["report", slug])
+    assert (few.exit_code, "has fewer than 10 responses so far" in few.stderr) == (2, True)
+    _json(url, "simulate", slug, "--respondents", "5")
 
     table = _run(url, "report", slug).stdout
-    assert table.splitlines()[1].split()[:3] == ["q1", "yes", "5"]
+    assert table.splitlines()[1].split()[:3] == ["q1", "yes", "10"]
     assert "simulated" in table
     pages = [
         _run(url, "report", slug, "--format", "html", "--language", each).stdout for each in ("en", "es")

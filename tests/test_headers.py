@@ -29,7 +29,14 @@ EXACT = {
 def addresses(app: Flask, slug: str) -> list[tuple[str, str, str]]:
     """Method, rule and address of every route there is, so that a new one is covered by itself."""
     found = []
-    values = {"slug": slug, "secret": "unknown", "fingerprint": "0" * 16, "name": "style.css"}
+    values = {
+        "slug": slug,
+        "secret": "unknown",
+        "fingerprint": "0" * 16,
+        "link": slug,
+        "name": "style.css",
+        "batch": "1",
+    }
     for rule in app.url_map.iter_rules():
         path = app.url_map.bind("localhost").build(rule.endpoint, _values(rule, values))
         found += [(method, rule.rule, path) for method in sorted(rule.methods or ())]

@@ -13,7 +13,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import chi2
 
-from server import reports, responses, surveys
+from server import reports, surveys
 from server.definitions import Question
 from server.inputs import parse_definition
 from server.privacy.designs import Design, between, k_ary, unary
@@ -47,9 +47,9 @@ def made(sqlite: NewDatabase) -> tuple[Report, Report]:
         assumptions = Assumptions(kinds.assumed_shares(), kinds.assumed_means())
         for _ in simulate(session, survey, RESPONDENTS, assumptions):
             pass
-        version = surveys.published_version(survey, None)
-        tally = responses.tally(session, version)
-        return reports.build(survey, version, tally, 0.999), reports.build(survey, version, tally, JOINT)
+        return reports.read(session, survey, confidence=0.999), reports.read(
+            session, survey, confidence=JOINT
+        )
 
 
 def _missed(report: Report) -> dict[str, list[str]]:
@@ -113,8 +113,8 @@ def _held_under(entry: QuestionReport, designs: list[Design]) -> Iterator[bool]:
 def test_another_design_would_be_noticed_in_every_question(made: tuple[Report, Report]) -> None:
     """The broken twin: inverts a design that half of the people did not obey, but reported as if they were anybody."""
     for entry in made[1].questions:
-        assert all(_held_under(entry, [column.design for column in entry.columns])), entry.question.name
-        wrong = [_blurred(column.design, 0.5) for column in entry.columns]
+        assert all(_held_under(entry, [column.designs[0] for column in entry.columns])), entry.question.name
+        wrong = [_blurred(column.designs[0], 0.5) for column in entry.columns]
         assert not all(_held_under(entry, wrong)), entry.question.name
 
 
@@ -255,5 +255,5 @@ def test_the_control_item_is_quiet_while_nobody_answers_it_yes(made: tuple[Repor
     assert moon.control.above > 1e-7
     assert moon.control.below > 1e-7
     # The twin: the same share of reports where three in a hundred answer yes at random.
-    counts = np.round(RESPONDENTS * np.array([0.97, 0.03]) @ moon.columns[0].design.matrix).astype(int)
-    assert control_item_test(counts, moon.columns[0].design).above < 1e-5
+    counts = np.round(RESPONDENTS * np.array([0.97, 0.03]) @ moon.columns[0].designs[0].matrix).astype(int)
+    assert control_item_test(counts, moon.columns[0].designs[0]).above < 1e-5

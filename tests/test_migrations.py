@@ -46,7 +46,11 @@ def _described(engine: sa.Engine) -> dict[str, Any]:
     tables = sorted(set(inspector.get_table_names()) - {"alembic_version"})
 
     def plain(found: list[Any]) -> list[str]:
-        return sorted(repr(sorted((key, str(value)) for key, value in entry.items())) for entry in found)
+        return sorted(repr(sorted((key, said(value)) for key, value in entry.items())) for entry in found)
+
+    def said(value: Any) -> str:
+        # A condition is an object of its own, which tells its place in memory from within a dictionary.
+        return str({key: str(part) for key, part in value.items()}) if isinstance(value, dict) else str(value)
 
     return {
         table: {

@@ -40,11 +40,11 @@ def _words(page: str) -> str:
     return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", page.partition("</head>")[2])).split())
 
 
-def _pages(client: FlaskClient, survey: Published) -> list[str]:
+def _pages(client: FlaskClient, survey: Published, query: str = "") -> list[str]:
     """The words of the report to download and of the live page."""
     return [
         _words(_get(client, survey, "report.html")),
-        _words(client.get(f"/manage/surveys/{survey.slug}/results").text),
+        _words(client.get(f"/manage/surveys/{survey.slug}/results{query}").text),
     ]
 
 
@@ -69,10 +69,8 @@ def test_every_format_says_the_same(signed_in: FlaskClient, survey: Published) -
     _answer(signed_in, survey)
     report = json.loads(_get(signed_in, survey, "report.json"))
     rows = _table(signed_in, survey, "report.csv")
-    pages = [
-        _words(_get(signed_in, survey, "report.html")),
-        _words(signed_in.get(f"/manage/surveys/{survey.slug}/results").text),
-    ]
+    pages = _pages(signed_in, survey, "?interval=once")
+    (_, live) = _pages(signed_in, survey)
 
     for number, question in enumerate(report["questions"]):
         estimate = question["estimate"]
@@ -93,6 +91,10 @@ def test_every_format_says_the_same(signed_in: FlaskClient, survey: Published) -
         for page in pages:
             line = page[page.index(question["text"]) :][:200]
             assert all(value in line for value in shown), (shown, line)
+        line = live[live.index(question["text"]) :][:200]
+        low, high = (f"{100 * value:.1f}" for value in estimate["anytime_intervals"][1])
+        assert f"{low} to {high}" in line
+        assert [float(row[f"anytime_{end}"]) for end in ("low", "high")] == estimate["anytime_intervals"][1]
     for page in pages:
         assert page.count("Impossible share.") == 1
 
@@ -175,7 +177,9 @@ def test_html_report_needs_nothing_but_itself(signed_in: FlaskClient, survey: Pu
     assert re.search(loads, page, re.IGNORECASE) is None
 
 
-def test_versions_are_reported_apart(signed_in: FlaskClient, survey: Published, database_url: str) -> None:
+def test_versions_are_reported_together_or_apart(
+    signed_in: FlaskClient, survey: Published, database_url: str
+) -> None:
     _answer(signed_in, survey, [[1, 1]] * 3)
     newer = factories.publish(database_url, factories.definition([0.2, 0.1, 0.1]), survey.slug)
     _answer(signed_in, newer, [[0, 0, 0]] * 2)
@@ -185,7 +189,9 @@ def test_versions_are_reported_apart(signed_in: FlaskClient, survey: Published, 
         for query in ("", "?version=2", "?version=1")
     ]
 
-    assert [(each["version"]["number"], each["n"]) for each in numbers] == [(2, 2), (2, 2), (1, 3)]
+    assert [(each["version"]["number"], each["n"]) for each in numbers] == [(2, 5), (2, 2), (1, 3)]
+    assert [each["versions"] for each in numbers] == [[2, 1], [2], [1]]
+    assert [question["versions"] for question in numbers[0]["questions"]] == [[2, 1], [2, 1], [2]]
     assert [each["version"]["sha256"] for each in numbers] == [newer.version, newer.version, survey.version]
     missing: Any = signed_in.get(f"/manage/surveys/{survey.slug}/report.json?version=3")
     assert (missing.status_code, missing.get_json()["error"]["field"]) == (404, "version")

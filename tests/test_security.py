@@ -26,8 +26,14 @@ ELSEWHERE = [
     {"Origin": "localhost"},
     {"Origin": "http://[::1"},
 ]
-OPEN = {"/manage/sign-in", "/manage/sign-in/<secret>", "/manage/sign-out", "/manage/"}
-"""What a researcher needs in order to sign in; the last only leads to the guarded pages."""
+OPEN = {
+    "/manage/sign-in",
+    "/manage/sign-in/<secret>",
+    "/manage/sign-out",
+    "/manage/invitation/<secret>",
+    "/manage/",
+}
+"""What a researcher needs in order to sign in or to make an account; the last only leads to the guarded pages."""
 HERE = [
     {"Sec-Fetch-Site": "same-origin"},
     {"Sec-Fetch-Site": "none"},

@@ -86,11 +86,17 @@ def test_what_is_acknowledged_is_on_the_disk(sqlite: NewDatabase) -> None:
     with engine.connect() as connection:
         pragmas = {
             name: connection.exec_driver_sql(f"PRAGMA {name}").scalar()
-            for name in ("journal_mode", "synchronous", "foreign_keys", "busy_timeout")
+            for name in ("journal_mode", "synchronous", "foreign_keys", "busy_timeout", "secure_delete")
         }
     engine.dispose()
 
-    assert pragmas == {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1, "busy_timeout": 30_000}
+    assert pragmas == {
+        "journal_mode": "wal",
+        "synchronous": 2,
+        "foreign_keys": 1,
+        "busy_timeout": 30_000,
+        "secure_delete": 1,
+    }
 
 
 def test_every_connection_of_the_application_is_durable(app: Flask, database_url: str) -> None:

@@ -1,16 +1,23 @@
 """Somebody who opens every page of the site in every state that it can be in."""
 
 import json
+import re
 from collections.abc import Mapping
 from contextlib import closing
+from datetime import date, timedelta
 from http.client import HTTPConnection
 from http.cookies import SimpleCookie
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-from server import surveys
+import pyotp
+import sqlalchemy as sa
+
+from server import accounts, audit, surveys
+from server.models import RecoveryCode, Researcher
 from server.simulation import Assumptions, simulate
-from tests import factories, xlsforms
+from tests import archives, factories, xlsforms
+from tests.signing import FIREFOX
 from tests.words import pseudo
 
 SPANISH = {"Accept-Language": "es"}
@@ -37,6 +44,10 @@ class Reader:
             body = urlencode(body, doseq=True).encode()
             headers["Content_Type"] = "application/x-www-form-urlencoded"
         self._ask("POST", path, body, {name.replace("_", "-"): value for name, value in headers.items()})
+
+    def send(self, form: tuple[bytes, str]) -> None:
+        """Import a file."""
+        self.post("/manage/surveys/import", form[0], Content_Type=form[1])
 
     def _ask(self, method: str, path: str, body: bytes = b"", headers: Mapping[str, str] = SPANISH) -> None:
         cookies = "; ".join(f"{cookie.key}={cookie.value}" for cookie in self.cookies.values())
@@ -178,6 +189,9 @@ def walk_results(owner: Reader, site: factories.Served) -> None:
             assert factories.ask(site.url + told.url, told.response(reports))[0] == 201
         owner.get(f"/manage/surveys/{told.slug}/results")
         owner.get(f"/manage/surveys/{told.slug}/report.html")
+    owner.get(f"/manage/surveys/{survey.slug}/results?row=q1&column=q1")
+    for row, column in (("e0", "e0"), ("e5", "e0"), ("e5", "e5")):
+        owner.get(f"/manage/surveys/{told.slug}/results?row={row}&column={column}")
     trial = f"/manage/surveys/{told.slug}/simulate"
     owner.post(trial, {"respondents": "1"})
     owner.post(trial, {"respondents": "20", "share e3.yes": "40", "mean e5": "3"})
@@ -192,6 +206,322 @@ def walk_results(owner: Reader, site: factories.Served) -> None:
         owner.get(f"/manage/surveys/{planned}")
         owner.get(f"/manage/surveys/{planned}/edit")
         owner.post(f"/manage/surveys/{planned}/publish")
+    walk_strata(owner, database)
+
+
+def walk_strata(owner: Reader, database: str) -> None:
+    """Live results of two versions and of strata: withheld, left out, weighted or not; pairs of questions."""
+
+    def asked(*gammas: float, more: bool = False) -> dict[str, Any]:
+        questions = [
+            factories.question(f"q{place}", pseudo(f"asked {place}"), gamma)
+            for place, gamma in enumerate(gammas)
+        ]
+        many = [{"name": f"o{place}", "text": pseudo(f"option {place}")} for place in range(13)]
+        design = {"mechanism": "k_ary", "epsilon": 3}
+        questions += [
+            {
+                "name": f"m{place}",
+                "kind": "select_one",
+                "text": pseudo("many"),
+                "options": many,
+                "design": design,
+            }
+            for place in range(2 if more else 0)
+        ]
+        questions += [
+            {
+                "name": "cups",
+                "kind": "number",
+                "text": pseudo("cups"),
+                **{"low": 0, "high": 10, "step": 1, "prefer_not_to_say": True},
+                "design": {"mechanism": "stochastic_rounding", "epsilon": 3},
+            }
+        ]
+        return {**factories.definition(title=pseudo("Strata"), questions=questions), "language": "es"}
+
+    def rows(*counts: int) -> list[tuple[list[int], int]]:
+        """Both, the first only, the second only, neither; nobody gave a number to the last of them."""
+        reports = [1, 1, 0], [1, 0, 1], [0, 1, 0], [0, 0, 2]
+        return list(zip(reports, counts, strict=False))
+
+    levels = [{"name": f"o{place}", "text": pseudo(f"level {place}")} for place in range(33)]
+    scale = {"kind": "scale", "options": levels, "design": {"mechanism": "ordinal", "epsilon": 3}}
+    scales = [{"name": name, "text": pseudo(name), **scale} for name in ("a", "b")]
+    long = factories.publish(database, {**asked(), "questions": scales})
+    factories.store(database, long, [([k, 32 - k], 1) for k in range(33)])
+    owner.get(f"/manage/surveys/{long.slug}/results?row=a&column=b")
+    plan = {"plan": {"respondents": 900, "margin": 0.1}}
+    survey = factories.publish(database, {**asked(0.25, 0.25), **plan}, minimum=10)
+    factories.store(database, survey, rows(*[100] * 4))
+    owner.get(f"/manage/surveys/{survey.slug}/results?row=q0&column=q1")
+    survey = factories.publish(database, {**asked(0.25, 0.25), **plan}, minimum=10)
+    home = f"/manage/surveys/{survey.slug}"
+    factories.store(database, survey, rows(4))
+    owner.get(f"{home}/results")
+    owner.get(f"{home}/report.json")
+    a, b, c = (pseudo(name) for name in "ABC")
+    links = factories.plant(database, survey.slug, f"{a} > {b}, 90\n{a} > {c}, 10\n{b}")
+    first, second, other = (links[path] for path in (f"{a} > {b}", f"{a} > {c}", b))
+    newer = factories.publish(database, asked(0.2, 0.25, more=True), survey.slug)
+    factories.store(database, newer, [([1, 1, 0, 0, 0], 3)], first)
+    owner.get(f"{home}/results")
+    for day, counts in enumerate([(240, 210, 210, 340), (20, 10, 10, 10)], start=1):
+        factories.store(database, survey, rows(*counts), first, date(2026, 5, day))
+    factories.store(database, survey, rows(0, 0, 0, 50), second, date(2026, 5, 3))
+    # Left out: a version, and those without stratum. No population of one, then of all.
+    for _ in range(2):
+        for query in (
+            "",
+            "?row=q0&column=q1",
+            "?row=q0&column=q1&column_answer=q1-0",
+            "?question=cups&figure=mean",
+        ):
+            owner.get(f"{home}/results{query}")
+        owner.get(f"{home}/report.html")
+        factories.plant(database, survey.slug, f"{b}, 40")
+    factories.store(database, survey, rows(30, 10, 10, 10), other, date(2026, 5, 8))
+    owner.get(f"{home}/results")  # weighted
+    owner.get(f"{home}/results?row=q0&column=q1&interval=once")
+    both = [([1, 1, 0, 0, 0], 300), ([0, 0, 12, 12, 1], 500), ([1, 0, 1, 0, 2], 20)]
+    factories.store(database, newer, both, second, date(2026, 5, 9))
+    factories.store(database, survey, rows(9, 9), "", date(2026, 5, 9))
+    small = factories.plant(database, survey.slug, f"{c} > {a}, 4\n{c} > {b}, 4")[f"{c} > {a}"]
+    factories.store(database, survey, rows(4), small)
+    for query in ("", "?row=m0&column=m1", "?version=1", "?row=q0&column=cups", "?interval=x"):
+        owner.get(f"{home}/results{query}")
+    owner.get(f"{home}/report.html")
+    factories.settle(database, survey.slug, cap=5000)
+    factories.plant(database, survey.slug, "\n".join(f"{c} > {pseudo(str(place))}" for place in range(300)))
+    owner.get(f"{home}/results")
+
+
+def walk_links(owner: Reader, site: factories.Served) -> None:
+    """Links, strata, times and limits of surveys in every state."""
+    database = site.database_url
+    draft = factories.draft(database, wrapped_definition())
+    bare, full, many, closed = (factories.publish(database, wrapped_definition()) for _ in range(4))
+    factories.close(database, closed.slug)
+    factories.plant(database, full.slug, pseudo_path("A > B, 3"))
+    factories.plant(database, many.slug, "\n".join(pseudo_path(f"A > {number}") for number in range(70)))
+    # Numbers whose singular differs from the plural: room for one response.
+    _set_limits(database, full.slug, cap=1, minimum=1)
+    assert factories.ask(site.url + full.url, full.response())[0] == 201
+    for slug in (draft, bare.slug, full.slug, many.slug, closed.slug):
+        images = (f"/qr/{slug}.svg", f"/qr/{slug}.png", "/qr/unknown.svg")
+        for page in ("", "/links", "/links.csv", "/links/sheet", "/strata", "/schedule", *images):
+            owner.get(f"/manage/surveys/{slug}{page}")
+    for cap in (2, 1_000):
+        _set_limits(database, full.slug, cap=cap, minimum=1)
+        factories.ask(site.url + full.url, full.response())
+        owner.get(f"/manage/surveys/{full.slug}")
+    strata = f"/manage/surveys/{full.slug}/strata"
+    for said in ("saved", "added", "delete", "below"):
+        owner.get(f"{strata}?said={said}&at=1")
+    owner.post(strata, {"lines": f"{pseudo_path('C, 0')}\n>", "action": "add"})
+    owner.post(strata, {"lines": pseudo_path("C"), "action": "add"})
+    times = {"time_zone": "Europe/Madrid", "opens_at": "2199-07-01T09:00", "closes_at": "2199-08-01T09:00"}
+    form = {**times, "cap": "", "minimum": "10"}
+    schedule = f"/manage/surveys/{bare.slug}/schedule"
+    owner.post(schedule, {**form, "cap": "x", "minimum": "2"})
+    owner.post(schedule, {**form, "opens_at": "2026-03-29T02:30", "closes_at": "2026-10-25T02:30"})
+    owner.post(schedule, form)
+    owner.get(f"/manage/surveys/{bare.slug}")
+    for action in ("pause", "resume", "pause"):
+        owner.post(f"/manage/surveys/{many.slug}/{action}")
+    owner.get(f"/manage/surveys/{many.slug}")
+    owner.get("/manage/surveys")
+    owner.post(f"/manage/surveys/{closed.slug}/pause")
+    owner.post(f"/manage/surveys/{closed.slug}/schedule", {"minimum": "20"})
+
+
+def walk_people(owner: Reader, site: factories.Served) -> list[Reader]:
+    """Accounts, sign-ins, colleagues, people of a survey and logs; who else was there."""
+    database, password = site.database_url, "correct horse battery"
+    survey = factories.publish(database, wrapped_definition())
+    people, settings = f"/manage/surveys/{survey.slug}/people", "/manage/account"
+    chosen = {"name": pseudo("Ana"), "login": "ana", "password": password, "again": password}
+    ana, ben, gone = (factories.account(database, name) for name in ("ana", "ben", "gone"))
+
+    # Somebody chooses a password and sets codes up.
+    hers = Reader(site, factories.link_of(database, ana))
+    hers.get("/manage/surveys")
+    hers.get(settings)
+    hers.get(f"{settings}/codes")
+    hers.post(settings, {**chosen, "password": "short", "again": ""})
+    hers.post(settings, chosen)
+    secret = pyotp.random_base32()
+    hers.get(f"{settings}/codes")
+    hers.post(f"{settings}/codes", {"secret": secret, "code": "x"})
+    hers.post(f"{settings}/codes", {"secret": secret, "code": pyotp.TOTP(secret).now()})
+    hers.get(settings)
+    owner.get("/manage/colleagues")
+    with factories.writing(database) as session:
+        spent = session.scalars(sa.select(RecoveryCode).limit(9)).all()
+        for code in spent:
+            session.delete(code)
+    stranger = Reader(site)
+    stranger.get(f"/manage/sign-in/{factories.link_of(database, ana)}")
+    for form in ({}, {"login": "ana", "password": "x" * 200}):
+        stranger.post("/manage/sign-in", form)
+    with factories.writing(database) as session:
+        accounts.sign_in(session, session.get_one(Researcher, ana), FIREFOX)
+    hers.get(settings)
+    hers.post(f"{settings}/codes/recovery", {"current": password})
+    hers.post(f"{settings}/codes/off", {"current": "wrong"})
+    hers.post(f"{settings}/codes/off", {"current": password})
+    hers.post(f"{settings}/sign-ins/end", {"sign_in": "others"})
+    hers.post(f"{settings}/sign-ins/end", {"sign_in": "0"})
+
+    # Colleagues: invited, helped, shut out.
+    owner.post("/manage/colleagues/invite", {"name": ""})
+    owner.post("/manage/colleagues/invite", {"name": "Guest"})
+    for where in (people, "/manage/colleagues"):
+        for role in ("editor", "viewer"):
+            owner.post(f"{where}/invite", {"name": "Guest", "role": role})
+            link = re.findall(r"/manage/invitation/[\w-]+", list(owner.pages.values())[-1])[0]
+            for reader in (stranger, hers, owner):
+                reader.get(link)
+            stranger.post(link, {**chosen, "login": "x"})
+            hers.post(link)
+    for action in ("administrator", "no-administrator", "link", "disable", "enable", "administrator"):
+        owner.post(f"/manage/colleagues/{action}", {"person": ben})
+    owner.post("/manage/colleagues/disable", {"person": gone})
+    owner.post("/manage/colleagues/link", {"person": gone})
+    hers.get("/manage/colleagues")
+
+    # People of a survey.
+    for person, role in ((ben, "editor"), (gone, "viewer")):
+        factories.join(database, survey.slug, person, role)
+    owner.post(f"{people}/invite", {"name": "Guest", "role": "king"})
+    for role in ("editor", "viewer"):
+        owner.post(f"{people}/invite", {"name": "Guest", "role": role})
+    guests = re.findall(r'name="invitation" value="(\w+)"', list(owner.pages.values())[-1])
+    owner.post(f"{people}/withdraw", {"invitation": guests[0]})
+    owner.post("/manage/colleagues/withdraw", {"invitation": guests[0]})
+    owner.post(f"{people}/role", {"person": ben, "role": "viewer"})
+    owner.post(f"{people}/remove", {"person": gone})
+    owner.post(f"{people}/hand-over", {"person": gone})
+
+    # Logs: of a survey, of accounts with many entries, of nothing.
+    owner.get(f"/manage/surveys/{survey.slug}/log")
+    owner.get(f"/manage/surveys/{factories.draft(database, wrapped_definition())}/log")
+    with factories.writing(database) as session:
+        for _ in range(100):
+            audit.record(session, None, audit.Action.COLLEAGUE_ADDED, None, name="Guest")
+    owner.get("/manage/log")
+    owner.post(f"{people}/hand-over", {"person": ben})
+    return [hers, stranger]
+
+
+def walk_invitations(owner: Reader, stranger: Reader, site: factories.Served) -> None:
+    """Codes of surveys in every state, and what their respondents are asked and told."""
+    database = site.database_url
+    one = wrapped_definition()
+    one["questions"] = one["questions"][:1]
+    for document in (one, wrapped_definition()):
+        survey = factories.publish(database, document)
+        page = f"/manage/surveys/{survey.slug}/invitations"
+        owner.get(page)
+        codes = factories.invite(database, survey.slug, 2)
+        stranger.get(f"/s/{survey.slug}")
+    owner.get(page)
+    owner.get(f"/manage/surveys/{survey.slug}")
+    (slug,) = factories.plant(database, survey.slug, pseudo("A")).values()
+    stranger.get(f"/s/{slug}")
+    for form in (
+        {"size": "1", "label": pseudo("one")},
+        {"size": "1001", "label": pseudo("many")},
+        {"size": "1", "label": pseudo("one")},
+        {"size": "x", "label": pseudo("x")},
+        {"size": "0", "label": pseudo("x")},
+        {"size": "1", "label": ""},
+        {"size": "1", "label": pseudo("x"), "stratum": "0"},
+    ):
+        owner.post(page, form)
+    for wrong in ({"codes": "x"}, {"codes": codes[0], "sheet": "7"}):
+        owner.post(f"{page}/1/sheet.pdf", wrong)
+    number = max(
+        row[0]
+        for row in factories.dump(database)["invitation_batches"]
+        if row[1:3] == (_id(database, survey.slug), None)
+    )
+    answered = survey.response(invitation=codes[0])
+    for sent in (
+        answered,
+        {**answered, "id": "0" * 32},
+        survey.response(invitation="x"),
+        survey.response(invitation="0" * 16),
+        survey.response(),
+    ):
+        stranger.post(survey.url, json.dumps(sent).encode(), Content_Type="application/json")
+    factories.settle(database, survey.slug, minimum=1)
+    owner.get(page)
+    factories.settle(database, survey.slug, minimum=2, by_invitation=False)
+    stranger.post(
+        survey.url, json.dumps(survey.response(invitation=codes[1])).encode(), Content_Type="application/json"
+    )
+    owner.get(page)
+    for action in ("codes.csv", "links.txt", "sheet.pdf", "withdraw"):
+        owner.post(f"{page}/{number}/{action}", {"codes": ""})
+    owner.post(f"{page}/999/withdraw")
+    factories.close(database, survey.slug)
+    owner.get(page)
+
+
+def walk_keeping(owner: Reader, site: factories.Served) -> None:
+    """Copies, archives and deletions of surveys in every state, and archives that come back."""
+    database = site.database_url
+    draft, lonely = (factories.draft(database, wrapped_definition()) for _ in range(2))
+    one, opened, invited, asked = (factories.publish(database, wrapped_definition()) for _ in range(4))
+    factories.plant(database, lonely, pseudo_path("A"))
+    factories.plant(database, opened.slug, "\n".join(map(pseudo_path, "AB")))
+    for survey in (one, *[opened] * 2):
+        assert factories.ask(site.url + survey.url, survey.response())[0] == 201
+    # Its invitations are here in a first copy already.
+    factories.invite(database, invited.slug, 3)
+    for survey in (one, invited):
+        factories.close(database, survey.slug)
+    for slug in (draft, lonely, one.slug, opened.slug, asked.slug):
+        owner.get(f"/manage/surveys/{slug}/keeping")
+    packed = {survey.slug: archives.pack(database, survey.slug) for survey in (one, opened, invited)}
+    for slug, body in packed.items():
+        owner.send(archives.form_of(body))
+        owner.post(f"/manage/surveys/{slug}/delete", {"confirmation": pseudo("nothing")})
+        if slug != invited.slug:
+            owner.post(f"/manage/surveys/{slug}/delete", {"confirmation": slug})
+            owner.send(archives.form_of(body))
+    owner.send(archives.form_of(b"PK\x03\x04"))
+    owner.send(archives.form_of(archives.pack(database, draft)))
+    owner.post(f"/manage/surveys/{draft}/duplicate", {"title": pseudo("Copy")})
+    owner.post(f"/manage/surveys/{one.slug}/export.zip")
+    owner.post(f"/manage/surveys/{opened.slug}/archive")
+    for slug in (one.slug, draft):
+        owner.post(f"/manage/surveys/{slug}/archive")
+        owner.get(f"/manage/surveys/{slug}")
+        owner.get("/manage/surveys")
+    owner.post(f"/manage/surveys/{draft}/edit", {"title": pseudo("x")})
+    owner.post(f"/manage/surveys/{draft}/archive", {"out": "1"})
+
+
+def _id(database_url: str, slug: str) -> int:
+    with factories.writing(database_url) as session:
+        found = surveys.find(session, slug)
+        assert found is not None
+        return found.id
+
+
+def _set_limits(database_url: str, slug: str, *, cap: int, minimum: int) -> None:
+    with factories.writing(database_url) as session:
+        found = surveys.find(session, slug)
+        assert found is not None
+        found.cap, found.minimum = cap, minimum
+
+
+def pseudo_path(line: str) -> str:
+    """A line for a stratum whose names are known again."""
+    path, comma, population = line.partition(",")
+    return " > ".join(map(pseudo, path.split(" > "))) + comma + population
 
 
 def walk(site: factories.Served) -> list[Reader]:
@@ -217,9 +547,28 @@ def walk(site: factories.Served) -> list[Reader]:
     stranger.get(
         f"/s/{factories.publish(database, {**document, 'questions': document['questions'][:1]}).slug}"
     )
-    for slug in ("unknown", closed.slug, draft):
+    early, paused, crowded, invited = (factories.publish(database, wrapped_definition()) for _ in range(4))
+    code = factories.invite(database, invited.slug, 2)[0]
+    factories.settle(database, early.slug, opens_at=surveys.now() + timedelta(days=2))
+    factories.settle(database, paused.slug, paused=True)
+    factories.settle(database, crowded.slug, cap=1)
+    stranger.post(crowded.url, json.dumps(crowded.response()).encode(), Content_Type="application/json")
+    for slug in ("unknown", closed.slug, draft, early.slug, paused.slug, crowded.slug):
         stranger.get(f"/s/{slug}")
         stranger.get(f"/s/{slug}/survey.json")
+    for survey, more in (
+        (early, {}),
+        (paused, {}),
+        (crowded, {}),
+        (empty, {"invitation": code}),
+        (invited, {}),
+        (invited, {"invitation": "0" * 16}),
+        (invited, {"invitation": "?"}),
+        (invited, {"invitation": code}),
+        (invited, {"invitation": code}),
+    ):
+        body = json.dumps(survey.response(**more)).encode()
+        stranger.post(survey.url, body, Content_Type="application/json")
     for body in (
         b"{",
         b"[]",
@@ -270,7 +619,8 @@ def walk(site: factories.Served) -> list[Reader]:
     owner.get("/manage/surveys/import")
     owner.get("/manage/gallery")
     owner.post("/manage/gallery", {"template": "none", "language": "es"})
-    forms = (xlsforms.leaving_out(1), xlsforms.leaving_out(501), xlsforms.leaving_out(502, questions=2))
+    left = ((1, 1), (501, 1), (502, 2))
+    forms = [xlsforms.leaving_out(things, asked, pseudo("Imported")) for things, asked in left]
     for body in (b"", b"\xff", b'{"format": 1}', *forms):
         part = (
             b'--X\r\nContent-Disposition: form-data; name="definition"; filename="a"\r\n\r\n%b\r\n--X--\r\n'
@@ -281,6 +631,10 @@ def walk(site: factories.Served) -> list[Reader]:
         owner.get(f"/manage/consequences{query}")
     owner.post(f"/manage/surveys/{unfinished}/simulate", {})
     walk_results(owner, site)
+    walk_links(owner, site)
+    walk_invitations(owner, stranger, site)
+    others = walk_people(owner, site)
+    walk_keeping(owner, site)
     factories.save(database, changed.slug, wrapped_definition("Changed"))
     for survey in (draft, *(published.slug for published in (empty, chance, impossible, closed, changed))):
         for page in (
@@ -289,7 +643,6 @@ def walk(site: factories.Served) -> list[Reader]:
             "/preview",
             "/preview/survey.json",
             "/definition.json",
-            "/qr.svg",
             "/results",
         ):
             owner.get(f"/manage/surveys/{survey}{page}")
@@ -314,4 +667,4 @@ def walk(site: factories.Served) -> list[Reader]:
         session.connection().exec_driver_sql("DROP TABLE responses")
     owner.get(f"/manage/surveys/{chance.slug}/results")
     owner.post("/manage/sign-out")
-    return [stranger, newcomer, owner]
+    return [stranger, newcomer, owner, *others]

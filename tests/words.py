@@ -12,10 +12,11 @@ from tests import factories
 
 TRANSLATIONS = factories.ROOT / "server" / "translations"
 OPEN, CLOSE = "⟦", "⟧"
-NAMES = ["Moneda", "SHA-256", "make run", *LANGUAGES.values()]
+NAMES = ["Moneda", "SHA-256", "SVG", "PNG", "make run", *LANGUAGES.values()]
 ADDRESS, HASH, SLUG = r"https?://\S+", r"\b[0-9a-f]{8,64}\b", r"\b[2-9b-df-hj-np-tv-xz]{12}\b"
+ZONE = r"\b(?:UTC|[A-Z][a-z]+/[A-Z]\w+)\b"
 SPANISH_DATE, FILLED_IN_BY_A_SCRIPT = r"\d+ de [a-z]+ de \d{4}", r"\{\w+\}"
-DATA = re.compile("|".join([*NAMES, ADDRESS, HASH, SLUG, SPANISH_DATE, FILLED_IN_BY_A_SCRIPT]))
+DATA = re.compile("|".join([*NAMES, ADDRESS, HASH, SLUG, ZONE, SPANISH_DATE, FILLED_IN_BY_A_SCRIPT]))
 """What may stand on a page untranslated."""
 READ_ATTRIBUTES = set(
     "alt aria-description aria-label aria-roledescription aria-valuetext label placeholder title".split()

@@ -133,12 +133,12 @@ def kobo() -> bytes:
     )
 
 
-def leaving_out(things: int, questions: int = 1) -> bytes:
+def leaving_out(things: int, questions: int = 1, title: str = "") -> bytes:
     """A form of some questions, and of things that are not taken, each a row of the list."""
     asked = [["select_one yn", f"q{k}", f"Question {k}?"] for k in range(questions)]
     left = [[f"unheard_of_{k}", f"x{k}", "What?"] for k in range(things)]
     plain = [["list_name", "name", "label"], ["yn", "yes", "Yes"], ["yn", "no", "No"]]
-    return form([["type", "name", "label"], *asked, *left], plain)
+    return form([["type", "name", "label"], *asked, *left], plain, [["form_title"], [title]] if title else ())
 
 
 def repacked(body: bytes, **changed: bytes) -> bytes:

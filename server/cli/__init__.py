@@ -15,6 +15,8 @@ from server.cli.planning import plan
 from server.cli.results import report
 from server.cli.running import demo, serve
 from server.cli.surveys import simulate, survey
+from server.cli.tidying import tidy
+from server.cli.users import user
 
 
 class _Commands(click.Group):
@@ -33,5 +35,5 @@ def main() -> None:
     """Moneda: surveys whose answers are randomised in the respondent's own browser."""
 
 
-for command in (serve, demo, survey, simulate, estimate, plan, report, audit):
+for command in (serve, demo, survey, simulate, estimate, plan, report, audit, tidy, user):
     main.add_command(command)

@@ -11,7 +11,7 @@ import click
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from server import simulation, surveys
+from server import archives, simulation, surveys
 from server.config import Config, from_environment
 from server.db import make_engine, migrate, open_session
 from server.models import Survey
@@ -26,6 +26,17 @@ def database_session(config: Config | None = None) -> Iterator[Session]:
     engine = _migrated((config or from_environment()).database_url)
     try:
         with open_session(engine, writes=True) as session, session.begin():
+            yield session
+    finally:
+        engine.dispose()
+
+
+@contextmanager
+def snapshot_session() -> Iterator[Session]:
+    """A session that sees one moment of the database, and keeps no respondent waiting."""
+    engine = _migrated(from_environment().database_url)
+    try:
+        with archives.snapshot(engine) as session:
             yield session
     finally:
         engine.dispose()
@@ -46,6 +57,19 @@ def found_survey(session: Session, slug: str) -> Survey:
     if found is None:
         raise click.UsageError(f"survey {slug!r} is not known")
     return found
+
+
+def survey_json(survey: Survey) -> dict[str, Any]:
+    """What commands print of a survey."""
+    current = survey.current
+    return {
+        "survey": survey.slug,
+        "title": surveys.draft_document(survey)["title"],
+        "state": str(survey.state),
+        "version": None if current is None else current.number,
+        "sha256": None if current is None else current.sha256,
+        "path": f"/s/{survey.slug}",
+    }
 
 
 def run_simulation(

@@ -5,10 +5,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import click
+from sqlalchemy.orm import Session
 
-from server import reports, responses, surveys
+from server import reports, surveys
 from server.cli.common import JSON, SLUG, database_session, found_survey, print_table
-from server.privacy.estimators import AnsweredMeanEstimate, MeanEstimate, ShareEstimate
+from server.models import Survey
+from server.privacy.estimators import AnsweredMeanEstimate, MeanEstimate, PooledShares, ShareEstimate
 from server.simulation import Entered
 
 WRITERS = ("html", "csv", "json", "responses", "codebook")
@@ -25,7 +27,7 @@ WRITERS = ("html", "csv", "json", "responses", "codebook")
 @click.option(
     "--language", type=click.Choice(["en", "es"]), default="en", show_default=True, help="Of the HTML."
 )
-@click.option("--version", "number", type=int, help="Published version; the newest without it.")
+@click.option("--version", "number", type=int, help="One published version; all of them, pooled, without it.")
 @JSON
 def report(
     slug: str, kind: str | None, output: Path | None, language: str, number: int | None, as_json: bool
@@ -33,24 +35,14 @@ def report(
     """Report on a survey's responses."""
     if output is not None and kind is None and not as_json:
         raise click.UsageError(f"--output needs --format, one of {', '.join(WRITERS)}; it is missing")
-    with database_session() as session:
-        found = found_survey(session, slug)
-        version = surveys.published_version(found, number)
-        tally = responses.tally(session, version)
-        made = reports.build(found, version, tally)
     if as_json:
         kind = "json"
-    if kind is None:
-        print_report(made)
-        return
-    writers: dict[str, Callable[[], str]] = {
-        "html": lambda: reports.to_html(made, language),
-        "csv": lambda: reports.to_csv(made),
-        "json": lambda: reports.to_json(made),
-        "responses": lambda: reports.responses_csv(made, tally),
-        "codebook": lambda: reports.codebook_csv(made),
-    }
-    text = writers[kind]()
+    with database_session() as session:
+        found = found_survey(session, slug)
+        if kind is None:
+            print_report(_shown(session, found, number))
+            return
+        text = _written(session, found, number, kind, language)
     if output is None:
         click.echo(text, nl=False)
     else:
@@ -62,34 +54,88 @@ def report(
             ) from error
 
 
+def _shown(session: Session, survey: Survey, number: int | None) -> reports.Report:
+    made = reports.read(session, survey, number)
+    reports.require_shown(made)
+    return made
+
+
+def _written(session: Session, survey: Survey, number: int | None, kind: str, language: str) -> str:
+    """The report, or what goes with it, as text."""
+    version = surveys.published_version(survey, number)
+    definition = surveys.definition_of(version)
+    if kind == "codebook":
+        return reports.codebook_csv(definition)
+    if kind == "responses":
+        pooled = _shown(session, survey, None)
+        reports.require_shown(pooled, version.number)
+        return reports.responses_csv(pooled, definition, version.number)
+    made = _shown(session, survey, number)
+    writers: dict[str, Callable[[], str]] = {
+        "html": lambda: reports.to_html(made, language),
+        "csv": lambda: reports.to_csv(made),
+        "json": lambda: reports.to_json(made),
+    }
+    return writers[kind]()
+
+
 def print_report(made: reports.Report, entered: Mapping[str, Entered] | None = None) -> None:
-    """A line for each estimate; for made-up people beside what they had entered."""
-    header = ["question", "answer", "n", "reported", "estimate", "standard error", "95% interval", ""]
-    rows = [line for entry in made.questions for line in _lines(made, entry, entered)]
-    print_table([*header[:-1], "entered", ""] if entered else header, rows)
+    """A line for each estimate; for made-up people beside what they had entered, where there are strata by stratum."""
+    header = ["question", "answer", "n", "reported", "estimate", "standard error", "95% interval"]
+    header += ["entered"] if entered else []
+    rows = [line for entry in made.questions for line in _lines(entry, entry, entered)]
+    if made.nodes:
+        header.append("stratum")
+        rows = [[*line[:-1], "", line[-1]] for line in rows]
+        for entry in made.questions:
+            for group in made.strata(entry):
+                rows += _group_lines(made, entry, group)
+    print_table([*header, ""], rows)
+    if made.left_out:
+        numbers = ", ".join(map(str, made.left_out))
+        click.echo(f"Left out, with fewer than {made.minimum} responses: version {numbers}.")
+    if made.without_left_out:
+        click.echo(f"Left out: fewer than {made.minimum} responses without stratum.")
     if made.simulated:
         click.echo("These respondents are simulated.")
 
 
+def _group_lines(
+    made: reports.Report, entry: reports.QuestionReport, group: reports.StratumReport
+) -> Iterator[list[str]]:
+    """A question in a stratum, or in all of them weighted by population; all responses are in their lines already."""
+    weighted = group.weighting == reports.Weighting.BY_POPULATION
+    if not group.depth and not weighted:
+        return
+    name = "(without stratum)" if group.own_link else group.path or "(all strata)"
+    if group.report is None:
+        count = f"fewer than {made.minimum}, or beside such" if group.withheld else "0"
+        yield [entry.question.name, "", count, "-", "-", "-", "-", name, "withheld" if group.withheld else ""]
+        return
+    for line in _lines(entry, group.report, None):
+        remarks = [line[-1], "weighted by population" if weighted else ""]
+        yield [*line[:-1], name, ", ".join(filter(None, remarks))]
+
+
 def _lines(
-    made: reports.Report, entry: reports.QuestionReport, entered: Mapping[str, Entered] | None
+    entry: reports.QuestionReport, found: reports.QuestionReport, entered: Mapping[str, Entered] | None
 ) -> Iterator[list[str]]:
     name = entry.question.name
-    for row in entry.shown:
+    for row in found.shown:
         estimate = row.column.estimate
-        line = [name, row.answer, str(made.n), str(row.count)]
+        line = [name, row.answer, str(found.n), "-" if row.column.weights else str(row.count)]
         line += ["-"] * 3 if estimate is None else share_cells(estimate, row.code)
         line += [] if entered is None else [f"{entered[name].shares[row.index]:.4f}"]
         yield [*line, "impossible share" if row.impossible else ""]
-    if entry.mean is not None:
-        found = entry.mean.estimate
-        line = [name, "(mean)", str(made.n), "-"]
-        line += ["-"] * 3 if found is None else mean_cells(found)
+    if found.mean is not None:
+        mean = found.mean.estimate
+        line = [name, "(mean)", str(found.n), "-"]
+        line += ["-"] * 3 if mean is None else mean_cells(mean)
         line += [] if entered is None else [_number(entered[name].mean)]
-        yield [*line, "impossible mean" if found is not None and found.impossible else ""]
+        yield [*line, "impossible mean" if mean is not None and mean.impossible else ""]
 
 
-def share_cells(estimate: ShareEstimate, code: int) -> list[str]:
+def share_cells(estimate: ShareEstimate | PooledShares, code: int) -> list[str]:
     """Estimate, standard error and interval of a share."""
     return _cells(
         float(estimate.shares[code]),

@@ -1,11 +1,13 @@
 """Import, export, publish, close and simulate surveys."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import click
 
-from server import accounts, planning, reports, surveys
+from server import accounts, archives, audit, planning, reports, surveys
+from server.audit import Action
 from server.cli.common import (
     JSON,
     SLUG,
@@ -13,20 +15,25 @@ from server.cli.common import (
     found_survey,
     print_document,
     run_simulation,
+    survey_json,
 )
+from server.cli.keeping import archive, delete, duplicate, read_archive, unarchive, write_archive
 from server.cli.planning import warning
 from server.cli.results import print_report
-from server.definitions import Definition
+from server.cli.tidying import tidy_after
 from server.inputs import DEFINITION_LIMIT
 from server.inputs.files import parse_file
 from server.inputs.xlsform import LANGUAGES
-from server.models import Survey
 from server.simulation import Assumptions, rehearse
 
 
 @click.group()
 def survey() -> None:
-    """Import, export, publish and close surveys."""
+    """Import, export, publish, close and keep surveys."""
+
+
+for command in (duplicate, archive, unarchive, delete):
+    survey.add_command(command)
 
 
 @survey.command("import")
@@ -36,12 +43,18 @@ def survey() -> None:
 def import_(file: Any, language: str | None, as_json: bool) -> None:
     """Make a draft from a survey definition (JSON) or an XLSForm (.xlsx); - for standard input.
 
-    What is not taken from an XLSForm goes to standard error, or into the JSON.
+    An archive (.zip) is imported with everything in it. What is not taken from an XLSForm goes to
+    standard error, or into the JSON.
     """
-    imported = parse_file(getattr(file, "name", ""), file.read(DEFINITION_LIMIT + 1), language or "")
+    name, beginning = getattr(file, "name", ""), file.read(DEFINITION_LIMIT + 1)
+    if archives.looks_like_archive(name, beginning):
+        read_archive(beginning, file, as_json)
+        return
+    imported = parse_file(name, beginning, language or "")
     with database_session() as session:
         made = surveys.create(session, accounts.first_researcher(session), imported.definition)
-        document = _survey_json(made, imported.definition)
+        audit.record(session, None, Action.SURVEY_CREATED, made)
+        document = survey_json(made)
         if as_json:
             document["not_taken"] = [note.as_json() for note in imported.not_taken]
         print_document(document, as_json)
@@ -52,8 +65,24 @@ def import_(file: Any, language: str | None, as_json: bool) -> None:
 
 @survey.command()
 @SLUG
-def export(slug: str) -> None:
+@click.option(
+    "--zip",
+    "path",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write everything of it into this new file instead: responses, strata, invitations, log.",
+)
+@click.option(
+    "--language",
+    type=click.Choice(["en", "es"]),
+    default="en",
+    show_default=True,
+    help="Of the texts for readers in the file.",
+)
+def export(slug: str, path: Path | None, language: str) -> None:
     """Print a survey's definition as JSON."""
+    if path is not None:
+        write_archive(slug, path, language)
+        return
     with database_session() as session:
         click.echo(
             json.dumps(surveys.draft(found_survey(session, slug)).as_json(), ensure_ascii=False, indent=2)
@@ -68,14 +97,15 @@ def publish(slug: str, despite_plan: bool, as_json: bool) -> None:
     """Freeze the draft as the next version and open the survey."""
     with database_session() as session:
         found = found_survey(session, slug)
-        surveys.publish(session, found)
+        version = surveys.publish(session, found)
+        audit.record(session, None, Action.PUBLISHED, found, version=version.number)
         made = planning.plan(surveys.draft(found))
         for shortfall in made.shortfalls:
             click.echo(warning(shortfall, made.respondents or 0), err=True)
         if made.shortfalls and not despite_plan:
             # Leaving the session by an error takes the version back.
             raise click.UsageError("the plan cannot be kept; change it, or publish with --despite-plan")
-        print_document(_survey_json(found, surveys.draft(found)), as_json)
+        print_document(survey_json(found), as_json)
 
 
 @survey.command()
@@ -86,7 +116,9 @@ def close(slug: str, as_json: bool) -> None:
     with database_session() as session:
         found = found_survey(session, slug)
         surveys.close(found)
-        print_document(_survey_json(found, surveys.draft(found)), as_json)
+        audit.record(session, None, Action.CLOSED, found)
+        print_document(survey_json(found), as_json)
+    tidy_after("The survey is closed")
 
 
 @click.command()
@@ -134,15 +166,3 @@ def _named_number(option: str, text: str) -> tuple[str, float]:
         return name, float(number)
     except ValueError:
         raise click.UsageError(f"{option} must be NAME=NUMBER; it is {text!r}") from None
-
-
-def _survey_json(survey: Survey, definition: Definition) -> dict[str, Any]:
-    current = survey.current
-    return {
-        "survey": survey.slug,
-        "title": definition.title,
-        "state": str(survey.state),
-        "version": None if current is None else current.number,
-        "sha256": None if current is None else current.sha256,
-        "path": f"/s/{survey.slug}",
-    }

@@ -5,14 +5,18 @@ named values, marked for translation with `N_` and translated at the edge, so th
 package (and with it the intake of responses) needs no web framework.
 """
 
+from server.inputs.codes import CODE_ALPHABET, CODE_LENGTH, normalised
 from server.inputs.decoding import parse_json
 from server.inputs.definitions import DEFINITION_LIMIT, parse_definition
 from server.inputs.forms import form_fields, number_or_text, parse_form
 from server.inputs.problems import N_, InputError, Problem, refuse, shown
+from server.inputs.published import parse_published
 from server.inputs.schema import schema_limit
 from server.inputs.submissions import RESPONSE_LIMIT, Submission, parse_submission
 
 __all__ = [
+    "CODE_ALPHABET",
+    "CODE_LENGTH",
     "DEFINITION_LIMIT",
     "N_",
     "RESPONSE_LIMIT",
@@ -20,10 +24,12 @@ __all__ = [
     "Problem",
     "Submission",
     "form_fields",
+    "normalised",
     "number_or_text",
     "parse_definition",
     "parse_form",
     "parse_json",
+    "parse_published",
     "parse_submission",
     "refuse",
     "schema_limit",

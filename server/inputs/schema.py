@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable
 from decimal import Decimal
-from functools import cache
+from functools import cache, partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, cast
@@ -15,13 +15,13 @@ from server.inputs.problems import N_, Problem, shown
 
 _PROBLEMS_LIMIT = 1000
 
-_SCHEMA = Path(__file__).parents[1] / "schemas" / "survey.schema.json"
+_SCHEMAS = Path(__file__).parents[1] / "schemas"
 
 
 @cache
-def schema() -> dict[str, Any]:
-    """The schema, decoded."""
-    document: dict[str, Any] = json.loads(_SCHEMA.read_text("utf-8"))
+def schema(name: str = "survey") -> dict[str, Any]:
+    """A shipped schema, decoded: of a survey's definition, or of an archive's manifest."""
+    document: dict[str, Any] = json.loads((_SCHEMAS / f"{name}.schema.json").read_text("utf-8"))
     return document
 
 
@@ -33,22 +33,22 @@ def schema_limit(*path: str) -> int:
     return int(value)
 
 
-def violations(document: object) -> list[Problem]:
-    """Every violation of the schema (of the first 1000) with its field, as the document orders them."""
-    errors = sorted(islice(_validator().iter_errors(document), _PROBLEMS_LIMIT), key=_position)
+def violations(document: object, name: str = "survey") -> list[Problem]:
+    """Every violation of a schema (of the first 1000) with its field, as the schema orders them."""
+    found = islice(_validator(name).iter_errors(document), _PROBLEMS_LIMIT)
+    errors = sorted(found, key=partial(_position, list(schema(name)["properties"])))
     problems = [problem for error in errors for problem in _problems(error)]
     # An empty text breaks two rules of the schema that say the same.
     return list({(found.field, found.message): found for found in problems}.values())
 
 
 @cache
-def _validator() -> Draft202012Validator:
-    return Draft202012Validator(schema())
+def _validator(name: str) -> Draft202012Validator:
+    return Draft202012Validator(schema(name))
 
 
-def _position(error: ValidationError) -> tuple[tuple[int, str], ...]:
+def _position(order: list[str], error: ValidationError) -> tuple[tuple[int, str], ...]:
     """Order problems as the document and the editor show them: fields as the schema lists them."""
-    order = list(schema()["properties"])
     return tuple(
         (step, "") if isinstance(step, int) else (order.index(step) if step in order else -1, step)
         for step in error.absolute_path

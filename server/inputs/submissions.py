@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 
+from server.inputs.codes import CODE_LENGTH, normalised
 from server.inputs.decoding import parse_json
 from server.inputs.problems import N_, refuse, shown
 
@@ -20,15 +21,20 @@ class Submission:
     id: bytes
     version: str
     reports: bytes
+    invitation: str | None = None
 
 
 def parse_submission(body: bytes) -> Submission:
-    """`{"id", "version", "reports"}` -> a `Submission`; ranges depend on the survey and come later."""
+    """`{"id", "version", "reports", "invitation"?}` -> a `Submission`; what depends on the survey comes later."""
     value = parse_json(body, RESPONSE_LIMIT)
     if not isinstance(value, dict):
         raise refuse(422, "body", N_("must be a JSON object; it is %(value)s"), value=shown(value))
-    for name in value.keys() - {"id", "version", "reports"}:
-        raise refuse(422, shown(name), N_("is not a field of a response; allowed: id, version, reports"))
+    for name in value.keys() - {"id", "version", "reports", "invitation"}:
+        raise refuse(
+            422,
+            shown(name),
+            N_("is not a field of a response; allowed: id, version, reports, invitation"),
+        )
     for name in ("id", "version", "reports"):
         if name not in value:
             raise refuse(422, name, N_("is required"))
@@ -46,7 +52,9 @@ def parse_submission(body: bytes) -> Submission:
             N_("must be 64 hexadecimal digits in lower case; it is %(value)s"),
             value=shown(value["version"]),
         )
-    return Submission(bytes.fromhex(value["id"]), value["version"], _parse_reports(value["reports"]))
+    reports = _parse_reports(value["reports"])
+    invitation = _parse_invitation(value["invitation"]) if "invitation" in value else None
+    return Submission(bytes.fromhex(value["id"]), value["version"], reports, invitation)
 
 
 def _parse_reports(reports: object) -> bytes:
@@ -64,3 +72,16 @@ def _parse_reports(reports: object) -> bytes:
                 value=shown(report),
             )
     return bytes(reports)
+
+
+def _parse_invitation(code: object) -> str:
+    parsed = normalised(code) if isinstance(code, str) else None
+    if parsed is None:
+        raise refuse(
+            422,
+            "invitation",
+            N_("must be a code of %(limit)d letters and digits; it is %(value)s"),
+            limit=CODE_LENGTH,
+            value=shown(code),
+        )
+    return parsed

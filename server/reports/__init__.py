@@ -1,25 +1,45 @@
 """What a survey found: one `Report` value, and its writers.
 
-A report is a function of a published version and the pattern tally; no writer computes
-anything. The HTML report is one file that needs nothing else; numbers in CSV and JSON are
-full precision, and texts in CSV cannot start a spreadsheet formula.
+A report is a function of published versions, the tallies of the responses to them and the tree of
+strata; every number that a writer shows is the report's. The HTML report is one file that needs
+nothing else; numbers in CSV and JSON are full precision, and texts in CSV cannot start a
+spreadsheet formula.
 """
 
+from server.reports.columns import Column
+from server.reports.crossing import Crossed, can_be_crossed, crossed
 from server.reports.documents import estimate_json, mean_json, to_json
+from server.reports.forest import Forest, figures, forest
 from server.reports.page import to_html
-from server.reports.report import Column, Mean, QuestionReport, Report, ShareRow, build, value_range
+from server.reports.pictures import bars, highest, ratio_chart
+from server.reports.questions import Mean, QuestionReport, ShareRow, value_range
+from server.reports.report import Report, build, read, require_shown
+from server.reports.strata import StratumReport, Weighting
 from server.reports.tables import codebook_csv, responses_csv, to_csv
 
 __all__ = [
     "Column",
+    "Crossed",
+    "Forest",
     "Mean",
     "QuestionReport",
     "Report",
     "ShareRow",
+    "StratumReport",
+    "Weighting",
+    "bars",
     "build",
+    "can_be_crossed",
     "codebook_csv",
+    "crossed",
     "estimate_json",
+    "figures",
+    "forest",
+    "highest",
     "mean_json",
+    "ratio_chart",
+    "read",
+    "require_shown",
     "responses_csv",
     "to_csv",
     "to_html",

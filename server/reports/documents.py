@@ -1,16 +1,21 @@
-"""A report, or an estimate, as JSON; what cannot be estimated is null."""
+"""A report, or an estimate, as JSON; what cannot be estimated, and what is withheld, is null."""
 
 import json
 import math
 from typing import Any
 
-from server.privacy.designs import Design
 from server.privacy.estimators import AnsweredMeanEstimate, MeanEstimate, ShareEstimate
-from server.reports.report import Column, QuestionReport, Report
+from server.reports.columns import Column
+from server.reports.questions import Mean, QuestionReport
+from server.reports.report import Report
+from server.reports.strata import StratumReport
+
+WITHHELD = "fewer responses than the minimum, or as many as are needed to hide such a group"
+"""The reason that JSON and CSV give where they hold nothing of a group."""
 
 
 def to_json(report: Report) -> str:
-    """The report as JSON; what cannot be estimated is null."""
+    """The report as JSON."""
     document = {
         "title": report.definition.title,
         "survey": report.slug,
@@ -19,12 +24,19 @@ def to_json(report: Report) -> str:
             "sha256": report.version,
             "published_on": report.published_on.isoformat(),
         },
+        "versions": list(report.versions),
         "made_on": report.made_on.isoformat(),
         "software": report.software,
         "simulated": report.simulated,
         "n": report.n,
+        "minimum": report.minimum,
+        "left_out": {"versions": list(report.left_out), "without_stratum": report.without_left_out},
         "epsilon": report.definition.epsilon,
-        "questions": [_question_json(entry) for entry in report.questions],
+        "days": [
+            {"first": period.first.isoformat(), "last": period.last.isoformat(), "n": period.n}
+            for period in report.days
+        ],
+        "questions": [_question_json(report, entry) for entry in report.questions],
     }
     return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
 
@@ -65,7 +77,7 @@ def finite(value: float | None) -> float | None:
     return value if value is not None and math.isfinite(value) else None
 
 
-def _question_json(entry: QuestionReport) -> dict[str, Any]:
+def _question_json(report: Report, entry: QuestionReport) -> dict[str, Any]:
     question = entry.question
     document: dict[str, Any] = {
         "name": question.name,
@@ -73,32 +85,104 @@ def _question_json(entry: QuestionReport) -> dict[str, Any]:
         "text": question.text,
         "answers": list(question.answers),
         "encoding": question.encoding,
+        "epsilon": question.epsilon,
+        "versions": list(entry.versions),
+        **_found_json(entry),
+        "impossible_p_value": entry.impossible_p_value,
     }
-    if question.encoding in ("one_hot", "boxes"):
-        boxes = zip(question.answers, entry.columns, strict=True)
-        document["epsilon"] = question.epsilon
-        document["boxes"] = [{"name": answer, **_column_json(column)} for answer, column in boxes]
-    else:
-        document |= _column_json(entry.columns[0])
-    document["impossible_p_value"] = entry.impossible_p_value
-    if entry.mean is not None:
-        document["mean"] = {
-            "low": entry.mean.low,
-            "high": entry.mean.high,
-            "estimate": None if entry.mean.estimate is None else mean_json(entry.mean.estimate),
-        }
     if entry.control is not None:
         document["control"] = {"above": entry.control.above, "below": entry.control.below}
+    groups = report.strata(entry)
+    if groups:
+        document["strata"] = _nested(groups)
     return document
 
 
+def _found_json(entry: QuestionReport) -> dict[str, Any]:
+    """What is estimated, of whatever responses."""
+    if entry.by_option:
+        boxes = zip(entry.question.answers, entry.columns, strict=True)
+        document: dict[str, Any] = {
+            "boxes": [{"name": name, **_column_json(column)} for name, column in boxes]
+        }
+    else:
+        document = _column_json(entry.columns[0])
+    if entry.mean is not None:
+        document["mean"] = _mean_json(entry.mean)
+    return document
+
+
+def _mean_json(mean: Mean) -> dict[str, Any]:
+    estimate = None
+    if mean.estimate is not None:
+        estimate = {**mean_json(mean.estimate), "anytime_interval": list(mean.anytime)}
+    return {"low": mean.low, "high": mean.high, "estimate": estimate}
+
+
 def _column_json(column: Column) -> dict[str, Any]:
+    """The reports as they arrived, part by part, each with the design that they were drawn from."""
     return {
-        **_design_json(column.design),
-        "counts": list(column.counts),
-        "estimate": None if column.estimate is None else estimate_json(column.estimate),
+        "parts": [
+            {
+                "versions": list(part.versions),
+                "weight": weight,
+                "weights": part.design.weights.tolist(),
+                "epsilon": part.design.epsilon,
+                "counts": part.counts.tolist(),
+            }
+            for part, weight in zip(column.parts, _weights(column), strict=True)
+        ],
+        "counts": column.counts.tolist(),
+        "estimate": _shares_json(column),
     }
 
 
-def _design_json(design: Design) -> dict[str, Any]:
-    return {"weights": design.weights.tolist(), "epsilon": design.epsilon}
+def _weights(column: Column) -> list[float | None]:
+    """What each part counts."""
+    if column.estimate is None:
+        return [None] * len(column.parts)
+    return list(column.estimate.weights.tolist())
+
+
+def _shares_json(column: Column) -> dict[str, Any] | None:
+    estimate = column.estimate
+    if estimate is None:
+        return None
+    return {
+        "n": estimate.n,
+        "observed": column.observed.tolist(),
+        "shares": estimate.shares.tolist(),
+        "standard_errors": [finite(value) for value in estimate.standard_errors.tolist()],
+        "intervals": estimate.intervals.tolist(),
+        "anytime_intervals": column.anytime.tolist(),
+        "covariance": [[finite(value) for value in row] for row in estimate.covariance.tolist()],
+        "confidence": estimate.confidence,
+        "interval": estimate.interval,
+        "impossible": estimate.impossible,
+    }
+
+
+def _nested(groups: list[StratumReport]) -> dict[str, Any]:
+    """The groups inside each other, as they come: each before those that are deeper."""
+    top, *rest = groups
+    document = _stratum_json(top)
+    inside: list[dict[str, Any]] = []
+    while rest:
+        end = next((k for k, group in enumerate(rest[1:], 1) if group.depth <= rest[0].depth), len(rest))
+        inside.append(_nested(rest[:end]))
+        rest = rest[end:]
+    return {**document, "strata": inside} if inside else document
+
+
+def _stratum_json(group: StratumReport) -> dict[str, Any]:
+    found = None if group.report is None else _found_json(group.report)
+    return {
+        "name": group.name,
+        "path": group.path,
+        "without_stratum": group.own_link,
+        "population": group.population,
+        "n": group.n,
+        "withheld": WITHHELD if group.withheld else None,
+        "weighting": str(group.weighting),
+        "found": found,
+    }

@@ -8,6 +8,7 @@ from babel.support import Translations
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from server.formatting import filters
+from server.reports.forest import figures
 from server.reports.report import Report
 
 ROOT = Path(__file__).parents[2]
@@ -18,7 +19,7 @@ def to_html(report: Report, locale: str) -> str:
     """The report as one HTML file that loads nothing, in the given language."""
     template = _environment(locale).get_template("results/report.html")
     style = "".join((ROOT / "client" / name).read_text("utf-8") for name in ("style.css", "manage.css"))
-    return template.render(report=report, style=style, locale=locale)
+    return template.render(report=report, figures=figures, style=style, locale=locale)
 
 
 @cache

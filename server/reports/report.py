@@ -1,120 +1,36 @@
-"""(survey, version, tally) -> a `Report` value.
+"""(survey, tallies, strata, days) -> a `Report` value."""
 
-Whatever a question's kind, it is one design for each byte, and its estimates are functions of
-the reports counted at that byte. Kinds differ in which of the estimates are shown.
-"""
-
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-import numpy as np
-from numpy.typing import NDArray
+from sqlalchemy.orm import Session
 
-from server import __version__, responses, surveys
+from server import __version__, collected, strata, surveys
+from server.collected import Key
 from server.definitions import Definition, Question, Section
+from server.inputs import N_, refuse
 from server.models import Survey, SurveyVersion
-from server.privacy.designs import Design
-from server.privacy.estimators import (
-    AnsweredMeanEstimate,
-    ControlItemTest,
-    MeanEstimate,
-    ShareEstimate,
-    control_item_test,
-    estimate_answered_mean,
-    estimate_mean,
-    estimate_shares,
-    impossible_share_test,
-)
-from server.reports.axes import Axis, mean_axis, share_axis
-from server.responses import Tally
+from server.reports.axes import Axis, share_axis
+from server.reports.days import Period, periods
+from server.reports.estimating import estimated
+from server.reports.questions import QuestionReport
+from server.reports.sources import Wave, same_question
+from server.reports.strata import StratumReport, by_stratum, places_of
+from server.reports.withholding import left_out
+from server.strata import Node
+from server.tallies import Tally
 
 
-@dataclass(frozen=True)
-class Column:
-    """One byte of the responses: its design, the reports counted after the coins, the estimate (None before any)."""
-
-    name: str
-    design: Design
-    counts: tuple[int, ...]
-    estimate: ShareEstimate | None
-    impossible_p_value: float | None
-
-
-@dataclass(frozen=True)
-class ShareRow:
-    """The share of people whose true answer is number `index`, counted as report `code` of a column."""
-
-    index: int
-    answer: str
-    column: Column
-    code: int
-
-    @property
-    def count(self) -> int:
-        """Reports that arrived so."""
-        return self.column.counts[self.code]
-
-    @property
-    def impossible(self) -> bool:
-        """Whether this share is one of those outside [0, 1]."""
-        estimate = self.column.estimate
-        return estimate is not None and estimate.impossible and not 0 <= estimate.shares[self.code] <= 1
-
-
-@dataclass(frozen=True)
-class Mean:
-    """The mean of a number from `low` to `high`, or of the levels of a scale; among those who gave one."""
-
-    low: float
-    high: float
-    estimate: MeanEstimate | AnsweredMeanEstimate | None
-
-    @property
-    def axis(self) -> Axis:
-        """What its chart is drawn on."""
-        return mean_axis(self.low, self.high, None if self.estimate is None else self.estimate.interval)
-
-
-@dataclass(frozen=True)
-class QuestionReport:
-    """One question: its bytes and what they say."""
-
-    question: Question
-    columns: tuple[Column, ...]
-    mean: Mean | None
-    control: ControlItemTest | None
-
-    @property
-    def rows(self) -> tuple[ShareRow, ...]:
-        """A share for each answer; a number's two ends are no answers of anybody."""
-        answers = tuple(enumerate(self.question.answers))
-        if self.question.encoding in ("one_hot", "boxes"):
-            return tuple(ShareRow(index, answer, self.columns[index], 1) for index, answer in answers)
-        first = 2 if self.question.encoding == "line" else 0
-        return tuple(ShareRow(index, answer, self.columns[0], index) for index, answer in answers[first:])
-
-    @property
-    def shown(self) -> tuple[ShareRow, ...]:
-        """The rows that say something: where the answers are No and Yes, No is what is left."""
-        return self.rows[1:] if self.question.answers == ("no", "yes") else self.rows
-
-    @property
-    def impossible(self) -> tuple[ShareRow, ...]:
-        """The shown shares outside [0, 1]."""
-        return tuple(row for row in self.shown if row.impossible)
-
-    @property
-    def impossible_p_value(self) -> float | None:
-        """Of the hypothesis that the true shares are possible: the smallest of the columns', times their number."""
-        values = [column.impossible_p_value for column in self.columns]
-        known = [value for value in values if value is not None]
-        return min(1.0, len(known) * min(known)) if known else None
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Report:
-    """Everything that a report shows, in whatever format."""
+    """Everything that a report shows, in whatever format.
+
+    `version` is the newest one, or the only one that was asked for; `waves` are those that are
+    pooled, it first. Where the survey has responses, but too few to say anything, the report is
+    `withheld`: it holds none of them. `left_out` are the numbers of versions, and `without_left_out`
+    says whether the responses without stratum are, that are too few to stand alone.
+    """
 
     definition: Definition
     slug: str
@@ -123,10 +39,27 @@ class Report:
     published_on: date
     made_on: date
     simulated: bool
-    n: int
     confidence: float
+    minimum: int
+    withheld: bool
+    pooled: bool
+    waves: tuple[Wave, ...]
     questions: tuple[QuestionReport, ...]
+    nodes: tuple[Node, ...]
+    days: tuple[Period, ...]
+    left_out: tuple[int, ...]
+    without_left_out: bool
     software: str = f"Moneda {__version__}"
+
+    @property
+    def n(self) -> int:
+        """Number of responses, of all versions that are pooled."""
+        return sum(int(wave.sizes.sum()) for wave in self.waves)
+
+    @property
+    def versions(self) -> tuple[int, ...]:
+        """The numbers of the versions whose responses are pooled, the newest first; the newest where there are none."""
+        return tuple(wave.number for wave in self.waves if wave.counts.size) or (self.version_number,)
 
     @property
     def outline(self) -> Iterator[Section | QuestionReport]:
@@ -138,89 +71,130 @@ class Report:
             elif isinstance(entry, Question):
                 yield reports[entry.name]
 
-    @property
-    def axis(self) -> Axis:
+    def question(self, name: str) -> QuestionReport:
+        """The question of that name."""
+        return next(entry for entry in self.questions if entry.question.name == name)
+
+    def strata(self, entry: QuestionReport) -> list[StratumReport]:
+        """A question by stratum, all responses first; nothing where there are no strata, or no responses."""
+        if not (self.nodes and self.pooled and self.n):
+            return []
+        asked = same_question(entry.question.name, self.waves)
+        return by_stratum(asked, self.nodes, self.minimum, self.confidence)
+
+    def axis(self, anytime: bool) -> Axis:
         """What the charts of shares are drawn on: one axis, so that they can be compared."""
-        return share_axis(list(self._intervals))
+        return shares_axis(self.questions, anytime)
 
-    @property
-    def widest(self) -> float:
+    def widest(self, anytime: bool) -> float:
         """Width of the widest interval of a share; 0 before the first response."""
-        return max((float(high - low) for low, high in self._intervals), default=0.0)
+        return max((high - low for low, high in _intervals(self.questions, anytime)), default=0.0)
 
-    @property
-    def _intervals(self) -> Iterator[NDArray[np.float64]]:
-        for entry in self.questions:
+
+def require_shown(report: Report, number: int | None = None) -> None:
+    """Refuse a report that shows nothing because too few responded; with a number, of this version alone.
+
+    Raises
+    ------
+    InputError
+        409.
+    """
+    if report.withheld or number in report.left_out:
+        raise refuse(409, "survey", N_("has fewer than %(limit)s responses so far"), limit=report.minimum)
+
+
+def shares_axis(questions: Sequence[QuestionReport], anytime: bool) -> Axis:
+    """One axis for the shares of several reports."""
+    return share_axis(list(_intervals(questions, anytime)))
+
+
+def _intervals(questions: Sequence[QuestionReport], anytime: bool) -> Iterator[tuple[float, float]]:
+    for entry in questions:
+        if entry.n:
             for row in entry.shown:
-                if row.column.estimate is not None:
-                    yield row.column.estimate.intervals[row.code]
+                yield row.interval(anytime)
 
 
-def build(survey: Survey, version: SurveyVersion, tally: Tally, confidence: float = 0.95) -> Report:
-    """Estimate every question of a version from its tally."""
-    definition = surveys.definition_of(version)
-    questions = []
-    byte = 0
-    for question in definition.questions:
-        columns = []
-        for name, design in zip(question.columns, question.designs, strict=True):
-            columns.append(
-                _column(name, design, responses.counts(tally, byte, design.weights.shape[1]), confidence)
-            )
-            byte += 1
-        questions.append(
-            QuestionReport(
-                question=question,
-                columns=tuple(columns),
-                mean=_mean(question, columns[0], confidence),
-                control=_control(question, columns[0]),
-            )
-        )
+def read(
+    session: Session, survey: Survey, number: int | str | None = None, confidence: float = 0.95
+) -> Report:
+    """The report on a survey's responses: of all versions, or of the one with this number.
+
+    Raises
+    ------
+    InputError
+        If the survey is a draft, or has no such version.
+    """
+    version = surveys.published_version(survey, number)
+    return build(
+        survey,
+        version,
+        collected.tallies(session, survey),
+        nodes=strata.tree(session, survey),
+        days=collected.by_day(session, survey),
+        pooled=number is None,
+        confidence=confidence,
+    )
+
+
+def build(
+    survey: Survey,
+    version: SurveyVersion,
+    tallies: Mapping[Key, Tally],
+    *,
+    nodes: tuple[Node, ...] = (),
+    days: Mapping[Key, Mapping[date, int]] | None = None,
+    pooled: bool = True,
+    confidence: float = 0.95,
+) -> Report:
+    """Estimate every question of a version from the tallies: pooled with the same questions of other ones, or alone."""
+    places = places_of(nodes)
+    sizes = [[_n(tallies, (each.id, place)) for place in places] for each in survey.versions]
+    out, without = left_out(sizes, survey.minimum)
+    kept = {
+        (each.id, place): tallies[each.id, place]
+        for number, each in enumerate(survey.versions)
+        for place in places[without:]
+        if number not in out and (each.id, place) in tallies
+    }
+    older = [each for each in reversed(survey.versions) if any(key[0] == each.id for key in kept)]
+    chosen = [version, *(each for each in older if pooled and each.id != version.id)]
+    waves = tuple(Wave.of(each, places, kept) for each in chosen)
+    entries = [same_question(question.name, waves) for question in waves[0].definition.questions]
     return Report(
-        definition=definition,
+        definition=waves[0].definition,
         slug=survey.slug,
         version_number=version.number,
         version=version.sha256,
         published_on=version.published_on,
         made_on=surveys.today(),
         simulated=survey.simulated,
-        n=sum(tally.values()),
         confidence=confidence,
-        questions=tuple(questions),
+        minimum=survey.minimum,
+        withheld=not any(wave.sizes.any() for wave in waves)
+        and any(_n(tallies, key) for key in tallies if key[0] in {each.id for each in chosen}),
+        pooled=pooled,
+        waves=waves,
+        questions=tuple(estimated(asked, range(len(places)), confidence) for asked in entries),
+        nodes=nodes,
+        days=periods(_summed(days or {}, kept, chosen), survey.minimum),
+        left_out=tuple(survey.versions[place].number for place in sorted(out)) if pooled else (),
+        without_left_out=without,
     )
 
 
-def value_range(question: Question) -> tuple[float, float] | None:
-    """The numbers that the first and the last numeric truth stand for; None where answers are no numbers.
-
-    The levels of a scale count as 1, 2, 3, ...
-    """
-    if question.encoding == "line" and question.grid is not None:
-        return question.grid.low, question.grid.high
-    return (1, len(question.options)) if question.kind == "scale" else None
+def _n(tallies: Mapping[Key, Tally], key: Key) -> int:
+    return tallies[key].n if key in tallies else 0
 
 
-def _column(name: str, design: Design, counts: NDArray[np.int64], confidence: float) -> Column:
-    some = bool(counts.sum())
-    return Column(
-        name=name,
-        design=design,
-        counts=tuple(counts.tolist()),
-        estimate=estimate_shares(counts, design, confidence) if some else None,
-        impossible_p_value=impossible_share_test(counts, design) if some else None,
-    )
-
-
-def _mean(question: Question, column: Column, confidence: float) -> Mean | None:
-    ends = value_range(question)
-    if ends is None:
-        return None
-    estimator = estimate_answered_mean if question.prefer_not_to_say else estimate_mean
-    some = any(column.counts)
-    return Mean(*ends, estimator(column.counts, column.design, *ends, confidence) if some else None)
-
-
-def _control(question: Question, column: Column) -> ControlItemTest | None:
-    if not (question.control and any(column.counts)):
-        return None
-    return control_item_test(column.counts, column.design)
+def _summed(
+    days: Mapping[Key, Mapping[date, int]], kept: Mapping[Key, Tally], versions: Sequence[SurveyVersion]
+) -> dict[date, int]:
+    """Responses per day, of those that the report shows."""
+    ids = {version.id for version in versions}
+    total: dict[date, int] = {}
+    for key in kept:
+        if key[0] in ids:
+            for day, n in days.get(key, {}).items():
+                total[day] = total.get(day, 0) + n
+    return total

@@ -1,55 +1,59 @@
-"""A report, the noisy responses and their codebook as CSV that no spreadsheet can be tricked with."""
+"""A report, the noisy responses and their codebook as CSV."""
 
-import csv
-import io
-import re
-import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from server import responses
-from server.definitions import Question
-from server.reports.documents import finite
-from server.reports.report import Mean, Report, ShareRow, value_range
-from server.responses import Tally
+from server.definitions import Definition, Question
+from server.reports.cells import csv_text
+from server.reports.documents import WITHHELD, finite
+from server.reports.questions import Mean, QuestionReport, ShareRow, value_range
+from server.reports.report import Report
+from server.reports.strata import StratumReport, Weighting, named
+from server.tallies import Tally
 
-_FORMULA_SIGNS = set("=+-@＝＋－＠")
-# Where a semicolon separates cells (Excel in Spanish), one inside a text begins a new cell, and so does a line end.
-_CELL_WITHIN = re.compile(r"([;\t\r\n]\s*)(?=[=+\-@＝＋－＠])")
+_REPORT = (
+    "survey,version,version_sha256,simulated,question,kind,text,answer,answer_text,versions,group,stratum,"
+    "weighting,statistic,n,count_reported,share_reported,estimate,standard_error,interval_low,interval_high,"
+    "confidence,interval,anytime_low,anytime_high,impossible,impossible_p_value,epsilon,withheld"
+).split(",")
+
+
+@dataclass(frozen=True)
+class _Group:
+    """Whose answers some rows are about: all, a stratum or those without stratum, and what each response counts."""
+
+    kind: str
+    path: str = ""
+    weighting: str = "responses"
 
 
 def to_csv(report: Report) -> str:
-    """The report as CSV, long format: one row for each estimate, a share or a mean."""
-    header = (
-        "survey,version,version_sha256,simulated,question,kind,text,answer,answer_text,statistic,n,"
-        "count_reported,share_reported,estimate,standard_error,interval_low,interval_high,confidence,"
-        "interval,impossible,impossible_p_value,epsilon"
-    ).split(",")
-    survey = (report.slug, report.version_number, report.version, report.simulated)
-    rows: list[Sequence[object]] = []
+    """The report as CSV, long format: one row for each estimate, a share or a mean, of each group."""
+    rows: list[Sequence[object]] = [_REPORT]
     for entry in report.questions:
-        question = entry.question
-        asked = (*survey, question.name, question.kind, question.text)
-        for row in entry.rows:
-            text = _answer_text(question, row.index)
-            cells = (row.answer, text, "share", report.n, row.count, *_share_cells(row))
-            rows.append((*asked, *cells, question.epsilon))
-        if entry.mean is not None:
-            cells = ("", "", "mean", report.n, "", "", *_mean_cells(entry.mean), "")
-            rows.append((*asked, *cells, question.epsilon))
-    return _csv([header, *rows])
+        rows += _question_rows(report, entry, _Group("all"), entry)
+        for group in report.strata(entry):
+            if group.depth or group.weighting == Weighting.BY_POPULATION:
+                rows += _question_rows(report, entry, _group(group), group.report)
+    return csv_text(rows)
 
 
-def responses_csv(report: Report, tally: Tally) -> str:
-    """The noisy responses, one row each, without ids or days and in an order that says nothing.
+def responses_csv(report: Report, definition: Definition, number: int) -> str:
+    """The noisy responses to a version in a pooled report, one row each, in an order that says nothing.
 
-    Reports are codes; `codebook_csv` says what they mean. A report of 1 is not an
-    admission: it is what the coin let through.
+    They have no ids and no days; where the survey has strata, the path of the smallest one that
+    may be named (`strata.named`). Reports are codes; `codebook_csv` says what they mean. A report
+    of 1 is not an admission: it is what the coin let through.
     """
-    header = [column.name for entry in report.questions for column in entry.columns]
-    return _csv([header, *(list(pattern) for pattern in responses.expanded(tally))])
+    header = [column for question in definition.questions for column in question.columns]
+    rows: list[list[object]] = [[*(["stratum"] if report.nodes else []), *header]]
+    for path, tally in sorted(_responses(report, number).items(), key=lambda item: item[0]):
+        own = [path] if report.nodes else []
+        rows += ([*own, *pattern] for pattern in tally.expanded())
+    return csv_text(rows)
 
 
-def codebook_csv(report: Report) -> str:
+def codebook_csv(definition: Definition) -> str:
     """What the columns of `responses_csv` hold: one row for each column, truth and report.
 
     The probabilities of a column, a row for each truth, are its design. `low` and `high` are what its
@@ -61,21 +65,58 @@ def codebook_csv(report: Report) -> str:
         "epsilon,question_epsilon,low,high,step"
     ).split(",")
     rows: list[Sequence[object]] = []
-    for entry in report.questions:
-        question = entry.question
+    for question in definition.questions:
         low, high = value_range(question) or ("", "")
         step = question.grid.step if question.encoding == "line" and question.grid else ""
-        for number, column in enumerate(entry.columns):
-            asked = (column.name, question.name, question.text, question.kind, question.encoding)
+        for number, (column, design) in enumerate(zip(question.columns, question.designs, strict=True)):
+            asked = (column, question.name, question.text, question.kind, question.encoding)
             labels = _labels(question, number)
-            for truth, weights in enumerate(column.design.weights.tolist()):
+            for truth, weights in enumerate(design.weights.tolist()):
                 for code, weight in enumerate(weights):
-                    chances = (float(column.design.matrix[truth, code]), weight)
-                    losses = (column.design.epsilon, question.epsilon)
+                    chances = (float(design.matrix[truth, code]), weight)
+                    losses = (design.epsilon, question.epsilon)
                     rows.append(
                         (*asked, *labels[truth], code, *labels[code], *chances, *losses, low, high, step)
                     )
-    return _csv([header, *rows])
+    return csv_text([header, *rows])
+
+
+def _responses(report: Report, number: int) -> dict[str, Tally]:
+    """The responses to a version by the path of the stratum that may be named."""
+    paths = named([wave.sizes.tolist() for wave in report.waves], report.nodes, report.minimum)
+    found: dict[str, Tally] = {}
+    for wave in report.waves:
+        if wave.number == number:
+            for place, stratum in enumerate(wave.strata):
+                path, tally = paths[stratum], wave.tally(place)
+                found[path] = found[path] + tally if path in found else tally
+    return found
+
+
+def _group(group: StratumReport) -> _Group:
+    kind = "without stratum" if group.own_link else "stratum" if group.depth else "all"
+    weighting = "population" if group.weighting == Weighting.BY_POPULATION else "responses"
+    return _Group(kind, group.path, weighting)
+
+
+def _question_rows(
+    report: Report, entry: QuestionReport, group: _Group, found: QuestionReport | None
+) -> Iterator[Sequence[object]]:
+    """What is `found` about the question in a group; None where it is withheld."""
+    question = entry.question
+    survey = (report.slug, report.version_number, report.version, report.simulated)
+    asked = (*survey, question.name, question.kind, question.text)
+    versions = " ".join(map(str, entry.versions))
+    about = (versions, group.kind, group.path, group.weighting)
+    hidden = found is None
+    rest = (question.epsilon, WITHHELD if hidden else "")
+    shares = entry.rows if found is None else found.rows
+    for row in shares:
+        cells = ("",) * 13 if found is None else (found.n, row.count, *_share_cells(row))
+        yield (*asked, row.answer, _answer_text(question, row.index), *about, "share", *cells, *rest)
+    if entry.mean is not None:
+        cells = ("",) * 13 if found is None else (found.n, "", "", *_mean_cells(found.mean), "")
+        yield (*asked, "", "", *about, "mean", *cells, *rest)
 
 
 def _labels(question: Question, number: int) -> list[tuple[str, str]]:
@@ -94,47 +135,30 @@ def _answer_text(question: Question, index: int) -> str:
 def _share_cells(row: ShareRow) -> tuple[object, ...]:
     estimate, code = row.column.estimate, row.code
     if estimate is None:
-        return ("",) * 9
+        return ("",) * 11
     return (
-        float(estimate.observed[code]),
+        float(row.column.observed[code]),
         float(estimate.shares[code]),
         finite(float(estimate.standard_errors[code])),
-        *estimate.intervals[code].tolist(),
+        *row.interval(anytime=False),
         estimate.confidence,
         estimate.interval,
+        *row.interval(anytime=True),
         row.impossible,
         row.column.impossible_p_value,
     )
 
 
-def _mean_cells(mean: Mean) -> tuple[object, ...]:
-    estimate = mean.estimate
-    if estimate is None:
-        return ("",) * 7
+def _mean_cells(mean: Mean | None) -> tuple[object, ...]:
+    estimate = None if mean is None else mean.estimate
+    if mean is None or estimate is None:
+        return ("",) * 9
     return (
         estimate.mean,
         finite(estimate.standard_error),
         *estimate.interval,
         estimate.confidence,
         estimate.kind,
+        *mean.anytime,
         estimate.impossible,
     )
-
-
-def _csv(rows: Iterable[Sequence[object]]) -> str:
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\r\n").writerows([_cell(value) for value in row] for row in rows)
-    return text.getvalue()
-
-
-def _cell(value: object) -> object:
-    """Neutralise a text that a spreadsheet would run; numbers stay numbers."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        # Spaces, line ends and invisible characters may be dropped before a cell is read.
-        visible = (letter for letter in value if unicodedata.category(letter)[0] not in "CZ")
-        if value.startswith(("\t", "\r", "\n")) or next(visible, "") in _FORMULA_SIGNS:
-            value = f"'{value}"
-        return _CELL_WITHIN.sub(r"\1'", value)
-    return "" if value is None else value

@@ -1,24 +1,47 @@
-"""Where a survey may come from: a file, made here or in another program, or a template."""
+"""Where a survey may come from: a file, made here, elsewhere or in another program, or a template."""
 
-from flask import Blueprint, redirect, render_template, request, url_for
+from collections.abc import Callable
+from functools import wraps
+
+from flask import Blueprint, current_app, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_babel import get_locale
 
-from server import gallery, surveys
+from server import accounts, archives, gallery, surveys
 from server.audit import Action
 from server.context import session, told
+from server.db import open_session
 from server.definitions import Definition
 from server.inputs import DEFINITION_LIMIT, N_, InputError, refuse, shown
 from server.inputs.files import parse_file
 from server.inputs.xlsform import LANGUAGES, Imported
 from server.models import Survey
 from server.planning import plan
-from server.security import record, researcher, signed_in
+from server.security import COOKIE, record, researcher, signed_in
 
 blueprint = Blueprint("imports", __name__, url_prefix="/manage")
 
 _LISTED = 500
 """Rows of the list of what was not taken; nobody reads more."""
+ARCHIVE_LIMIT = 100 * 1024 * 1024
+"""Largest archive that can be sent, in bytes."""
+
+
+def roomy(view: Callable[[], ResponseReturnValue]) -> Callable[[], ResponseReturnValue]:
+    """Take forms that hold an archive, of somebody signed in only; stands before the guard, which reads them.
+
+    Of these forms a file goes to the disk; every other kind of request would be read into memory.
+    """
+
+    @wraps(view)
+    def made_roomy() -> ResponseReturnValue:
+        if request.mimetype == "multipart/form-data":
+            with open_session(current_app.extensions["moneda.engine"], writes=False) as own:
+                if accounts.sign_in_of(own, request.cookies.get(COOKIE, "")) is not None:
+                    request.max_content_length = ARCHIVE_LIMIT + DEFINITION_LIMIT
+        return view()
+
+    return made_roomy
 
 
 @blueprint.get("/surveys/import")
@@ -29,10 +52,18 @@ def page() -> ResponseReturnValue:
 
 
 @blueprint.post("/surveys/import")
+@roomy
 @signed_in
 def import_file() -> ResponseReturnValue:
-    """A new draft from a definition (JSON) or an XLSForm (.xlsx)."""
+    """A new draft from a definition (JSON) or an XLSForm (.xlsx), or a whole survey from an archive (.zip)."""
     try:
+        unpacked = _unpacked()
+        if unpacked is not None:
+            record(Action.SURVEY_IMPORTED, unpacked.survey)
+            session().commit()
+            document = surveys.draft_document(unpacked.survey)
+            body = render_template("manage/import_archive.html", unpacked=unpacked, document=document)
+            return body, 201
         imported = _read()
         survey = surveys.create(session(), researcher(), imported.definition)
         record(Action.SURVEY_CREATED, survey)
@@ -71,6 +102,19 @@ def use_template() -> ResponseReturnValue:
     record(Action.SURVEY_CREATED, survey)
     session().commit()
     return redirect(url_for("editor.edit", slug=survey.slug), 303)
+
+
+def _unpacked() -> archives.Unpacked | None:
+    """The survey in the archive that was sent; None if something else was."""
+    file = request.files.get("definition")
+    if file is None:
+        return None
+    beginning = file.read(DEFINITION_LIMIT)
+    if not archives.looks_like_archive(file.filename or "", beginning):
+        file.seek(0)
+        return None
+    session().commit()  # it is checked before the database is needed again: respondents need not wait for that
+    return archives.unpack(session(), researcher(), file.stream)
 
 
 def _read() -> Imported:

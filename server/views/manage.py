@@ -1,16 +1,14 @@
 """What a researcher does with surveys: list, preview, publish, share, export, close."""
 
-import io
 import json
 from collections.abc import Sequence
 
-import segno
 from flask import Blueprint, Response, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from server import planning, surveys
+from server import planning, responses, strata, surveys
 from server.audit import Action
-from server.context import config, session, told
+from server.context import public_address, session, told
 from server.definitions import Definition, version_of
 from server.editing import NOT_SENT
 from server.inputs import InputError, Problem, parse_definition
@@ -36,7 +34,12 @@ def surveys_page() -> ResponseReturnValue:
         document = surveys.draft_document(survey)
         questions = sum(entry["kind"] not in NOT_SENT for entry in document["questions"])
         entries.append((survey, role, document, questions))
-    return render_template("manage/surveys.html", entries=entries)
+    here, archived = (
+        [entry for entry in entries if bool(entry[0].archived_on) is away] for away in (False, True)
+    )
+    return render_template(
+        "manage/surveys.html", entries=here, archived=archived, said=request.args.get("said", "")
+    )
 
 
 @blueprint.get("/surveys/<slug>")
@@ -117,20 +120,6 @@ def export(survey: Survey) -> ResponseReturnValue:
     return response
 
 
-@blueprint.get("/surveys/<slug>/qr.svg")
-@on_survey(Role.VIEWER)
-def qr_code(survey: Survey) -> ResponseReturnValue:
-    """The survey's link as a QR code."""
-    image = io.BytesIO()
-    segno.make(_link(survey), error="m").save(image, kind="svg", scale=8, border=4, light="white")
-    return Response(image.getvalue(), mimetype="image/svg+xml")
-
-
-def _link(survey: Survey) -> str:
-    path = url_for("respond.page", slug=survey.slug)
-    return (config().public_url or request.host_url.rstrip("/")) + path
-
-
 def _overview(survey: Survey, refused: Sequence[tuple[str, str]]) -> str:
     draft, problems = _checked(survey)
     sha256 = None if draft is None else version_of(draft.published())
@@ -143,7 +132,9 @@ def _overview(survey: Survey, refused: Sequence[tuple[str, str]]) -> str:
         sha256=sha256,
         missing=_missing(problems),
         unpublished=survey.current is None or survey.current.sha256 != sha256,
-        link=_link(survey),
+        link=public_address(url_for("respond.page", slug=survey.slug)),
+        standing=responses.standing(session(), survey, surveys.now()),
+        strata=len(strata.leaves(strata.tree(session(), survey))),
         problems=refused,
     )
 

@@ -1,15 +1,13 @@
 """What a respondent meets: the page, the definition, and where responses go."""
 
-import sys
-
-from flask import Blueprint, Response, jsonify, render_template, request, url_for
+from flask import Blueprint, Response, current_app, render_template, url_for
 from flask.typing import ResponseReturnValue
 
-from server import responses, surveys
+from server import responses, surveys, tidying
 from server.context import session
-from server.inputs import N_, RESPONSE_LIMIT, refuse
-from server.models import State
+from server.inputs import N_, InputError, refuse
 from server.parts import parts_of
+from server.surveys import Standing
 
 blueprint = Blueprint("respond", __name__, url_prefix="/s/<slug>")
 
@@ -17,18 +15,24 @@ blueprint = Blueprint("respond", __name__, url_prefix="/s/<slug>")
 @blueprint.get("")
 def page(slug: str) -> ResponseReturnValue:
     """The page; its texts come from survey.json, whose hash it pins."""
-    survey = surveys.find(session(), slug)
-    if survey is None or survey.current is None:
-        return render_template("respond/closed.html", reason="unknown"), 404
-    if survey.state != State.OPEN:
-        return render_template("respond/closed.html", reason="closed"), 410
+    link = surveys.find_link(session(), slug)
+    if link is None or link[0].current is None:
+        return render_template("respond/closed.html", reason="unknown", survey=None), 404
+    survey, stratum = link
+    standing = responses.standing(session(), survey, surveys.now())
+    if standing == Standing.OVER:
+        tidying.look(current_app.extensions["moneda.engine"], session())
+    try:
+        responses.check_standing(standing)
+    except InputError as refusal:
+        return render_template("respond/closed.html", reason=standing, survey=survey), refusal.status
     return render_template(
         "respond/survey.html",
         slug=slug,
-        version=survey.current.sha256,
+        version=link[0].current.sha256,
         definition_url=url_for(".definition", slug=slug),
         responses_url=url_for(".store", slug=slug),
-        parts=parts_of(survey.current.published),
+        parts=parts_of(link[0].current.published, invited=survey.by_invitation, stratum=stratum is not None),
         preview=False,
         simulated=survey.simulated,
     )
@@ -37,29 +41,16 @@ def page(slug: str) -> ResponseReturnValue:
 @blueprint.get("/survey.json")
 def definition(slug: str) -> ResponseReturnValue:
     """The published definition, byte for byte as it was hashed, with its hash."""
-    survey = surveys.find(session(), slug)
-    if survey is None or survey.current is None:
+    link = surveys.find_link(session(), slug)
+    if link is None or link[0].current is None:
         raise refuse(404, "survey", N_("is not known; check the link"))
-    if survey.state != State.OPEN:
-        raise refuse(410, "survey", N_("takes no responses any more; it is closed"))
-    version = survey.current
+    responses.check_standing(responses.standing(session(), link[0], surveys.now()))
+    version = link[0].current
     body = b'{"definition":%b,"version":"%b"}' % (version.published, version.sha256.encode())
     return Response(body, mimetype="application/json")
 
 
 @blueprint.post("/responses")
 def store(slug: str) -> ResponseReturnValue:
-    """Store one response; it is acknowledged once it is on the disk."""
-    if request.mimetype != "application/json":
-        raise refuse(
-            415,
-            "Content-Type",
-            N_("must be application/json; it is %(value)s"),
-            value=request.mimetype[:60] or "-",
-        )
-    # One byte more than allowed is enough to know, however long the body is; Flask's own limit would not name it.
-    request.max_content_length = sys.maxsize
-    body = request.stream.read(RESPONSE_LIMIT + 1)
-    acceptance = responses.accept(session().connection(), slug, body, surveys.today())
-    session().commit()
-    return jsonify(status=acceptance.name.lower()), acceptance.value
+    """Never reached: `server.intake` stands in front and stores. Here for the address, and to refuse other methods."""
+    raise refuse(404, "survey", N_("is not known; check the link"))

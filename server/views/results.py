@@ -1,76 +1,158 @@
 """Results while a survey runs, and the report to take away."""
 
+from collections.abc import Callable, Iterator
+
 from flask import Blueprint, Response, render_template, request
 from flask.typing import ResponseReturnValue
 from flask_babel import get_locale
 
-from server import reports, responses, surveys
+from server import reports, surveys
 from server.context import session
-from server.models import Role, Survey, SurveyVersion
-from server.responses import Tally
+from server.inputs import N_, refuse, shown
+from server.models import Role, Survey
+from server.reports import Crossed, QuestionReport, Report
 from server.security import on_survey
 
 blueprint = Blueprint("results", __name__, url_prefix="/manage/surveys/<slug>")
+
+FORGED = 0.01
+"""Of the responses: how many forged ones the page says what they could do."""
+_KEPT = ("version", "interval", "question", "figure", "row", "column", "row_answer", "column_answer")
+"""What the address says the page shall show; each of its forms and links changes some of it."""
 
 
 @blueprint.get("/results")
 @on_survey(Role.VIEWER)
 def live(survey: Survey) -> ResponseReturnValue:
     """Responses so far and what they say."""
-    survey, version, tally = _asked(survey)
-    report = reports.build(survey, version, tally)
-    return render_template("results/live.html", survey=survey, report=report)
+    report = reports.read(session(), survey, request.args.get("version"))
+    anytime = _one_of("interval", ("anytime", "once")) == "anytime"
+    asked = report.question(_one_of("question", [entry.question.name for entry in report.questions]))
+    shares = [name for name, _ in reports.figures(asked)]
+    which = request.args.get("figure", "")
+    kept = {name: request.args[name] for name in _KEPT if request.args.get(name)}
+    return render_template(
+        "results/live.html",
+        survey=survey,
+        report=report,
+        planned=_planned(survey),
+        anytime=anytime,
+        kept=kept,
+        asked=asked,
+        figures=reports.figures(asked),
+        which=which if which in shares else shares[0],
+        forest=reports.forest(report, asked, which if which in shares else shares[0]),
+        crossable=[entry.question for entry in _crossable(report)],
+        crossed=_crossed(report),
+        forged=max(1, round(report.n * FORGED)),
+        bars=reports.bars,
+        highest=reports.highest,
+        ratio_chart=reports.ratio_chart,
+    )
 
 
 @blueprint.get("/report.html")
 @on_survey(Role.VIEWER)
 def report_html(survey: Survey) -> ResponseReturnValue:
     """The report as one HTML file."""
-    report = reports.build(*_asked(survey))
-    return _download(reports.to_html(report, str(get_locale())), "text/html", report, "report", "html")
+    return _report(survey, lambda report: reports.to_html(report, str(get_locale())), "html", "text/html")
 
 
 @blueprint.get("/report.csv")
 @on_survey(Role.VIEWER)
 def report_csv(survey: Survey) -> ResponseReturnValue:
     """The report as CSV."""
-    report = reports.build(*_asked(survey))
-    return _download(reports.to_csv(report), "text/csv", report, "report", "csv")
+    return _report(survey, reports.to_csv, "csv", "text/csv")
 
 
 @blueprint.get("/report.json")
 @on_survey(Role.VIEWER)
 def report_json(survey: Survey) -> ResponseReturnValue:
     """The report as JSON."""
-    report = reports.build(*_asked(survey))
-    return _download(reports.to_json(report), "application/json", report, "report", "json")
+    return _report(survey, reports.to_json, "json", "application/json")
 
 
 @blueprint.get("/responses.csv")
 @on_survey(Role.VIEWER)
 def responses_csv(survey: Survey) -> ResponseReturnValue:
-    """The noisy responses."""
-    survey, version, tally = _asked(survey)
-    report = reports.build(survey, version, tally)
-    return _download(reports.responses_csv(report, tally), "text/csv", report, "responses", "csv")
+    """The noisy responses to a version."""
+    version = surveys.published_version(survey, request.args.get("version"))
+    report = reports.read(session(), survey)
+    reports.require_shown(report, version.number)
+    text = reports.responses_csv(report, surveys.definition_of(version), version.number)
+    return _download(text, "text/csv", survey, f"v{version.number}-responses.csv")
 
 
 @blueprint.get("/codebook.csv")
 @on_survey(Role.VIEWER)
 def codebook_csv(survey: Survey) -> ResponseReturnValue:
     """What the noisy responses' columns and codes mean."""
-    report = reports.build(*_asked(survey))
-    return _download(reports.codebook_csv(report), "text/csv", report, "codebook", "csv")
-
-
-def _asked(survey: Survey) -> tuple[Survey, SurveyVersion, Tally]:
-    """The survey, the version asked for (the newest unless `?version=` says otherwise) and its tally."""
     version = surveys.published_version(survey, request.args.get("version"))
-    return survey, version, responses.tally(session(), version)
+    text = reports.codebook_csv(surveys.definition_of(version))
+    return _download(text, "text/csv", survey, f"v{version.number}-codebook.csv")
 
 
-def _download(text: str, mimetype: str, report: reports.Report, what: str, ending: str) -> Response:
+def _report(survey: Survey, write: Callable[[Report], str], ending: str, mimetype: str) -> Response:
+    """The report that is asked for, of all versions or, with `?version=`, of one."""
+    report = reports.read(session(), survey, request.args.get("version"))
+    reports.require_shown(report)
+    which = "" if report.pooled else f"v{report.version_number}-"
+    return _download(write(report), mimetype, survey, f"{which}report.{ending}")
+
+
+def _download(text: str, mimetype: str, survey: Survey, name: str) -> Response:
     response = Response(text, mimetype=mimetype)
-    name = f"{report.slug}-v{report.version_number}-{what}.{ending}"
-    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    response.headers["Content-Disposition"] = f'attachment; filename="{survey.slug}-{name}"'
     return response
+
+
+def _one_of(field: str, names: list[str] | tuple[str, ...]) -> str:
+    """What the address asks for; the first where it says nothing."""
+    asked = request.args.get(field) or names[0]
+    if asked not in names:
+        raise refuse(
+            404,
+            field,
+            N_("must be one of %(limit)s; it is %(value)s"),
+            limit=", ".join(names),
+            value=shown(asked),
+        )
+    return asked
+
+
+def _crossable(report: Report) -> Iterator[QuestionReport]:
+    return (entry for entry in report.questions if reports.can_be_crossed(entry.question))
+
+
+def _crossed(report: Report) -> Crossed | None:
+    """The two questions that the address names, and an answer of each."""
+    names = ["", *(entry.question.name for entry in _crossable(report))]
+    row, column = _one_of("row", names), _one_of("column", names)
+    if not (row and column and report.n):
+        return None
+    if row == column:
+        raise refuse(404, "column", N_("must be another question than %(value)s"), value=shown(row))
+    if all(report.question(name).question.encoding == "line" for name in (row, column)):
+        raise refuse(404, "column", N_("must have answers; it is a number like %(value)s"), value=shown(row))
+    chosen = _answer(report, "row_answer", row), _answer(report, "column_answer", column)
+    return reports.crossed(report, row, column, chosen)
+
+
+def _answer(report: Report, field: str, name: str) -> int:
+    """The place of the answer that is asked for; yes or the first one where the address has none of this question."""
+    question = report.question(name).question
+    places = [f"{name}-{place}" for place in range(len(question.answers))]
+    asked = request.args.get(field, "")
+    if asked in places:
+        return places.index(asked)
+    return 1 if question.kind == "yes_no" else 0
+
+
+def _planned(survey: Survey) -> int | None:
+    """How many responses are wanted: as many as are taken, or as planned."""
+    if survey.cap is not None:
+        return survey.cap
+    plan = surveys.draft_document(survey).get("plan")
+    return (
+        plan["respondents"] if isinstance(plan, dict) and isinstance(plan.get("respondents"), int) else None
+    )

@@ -105,6 +105,7 @@ def test_from_the_draft_to_the_downloads(desk: Desk, open_page: Opener, served: 
     write_survey(desk)
     page.get_by_role("button", name="Publish").click()
     link = share(desk, served.url)
+    factories.settle(served.database_url, desk.slug, minimum=1)
 
     page.clock.install()
     desk.link("Results").click()

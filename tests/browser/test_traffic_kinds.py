@@ -122,8 +122,8 @@ def published(survey: factories.Published, served: factories.Served) -> list[dic
 LEAKING_WAYS = {
     "a body as long as the way": (
         "answer.js",
-        "deliver(page, writeBody(",
-        "deliver(page, ' '.repeat(answers.size) + writeBody(",
+        "deliver(page, way.sign(writeBody(",
+        "deliver(page, way.sign(' '.repeat(answers.size) + writeBody(",
     ),
     "a request for each screen": (
         "answer.js",
@@ -132,8 +132,8 @@ LEAKING_WAYS = {
     ),
     "a history of what was shown": (
         "answer.js",
-        "for (let step = screen + 1; step <= place; step += 1) history.pushState({ screen: step }, '');",
-        "history.pushState({ screen: place }, '');",
+        "for (let step = screen + 1; step <= place; step += 1) history.pushState({ screen: step }, '', way.address);",
+        "history.pushState({ screen: place }, '', way.address);",
     ),
     "answers in storage": (
         "answer.js",

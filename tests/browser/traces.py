@@ -7,7 +7,7 @@ from typing import Any
 import sqlalchemy as sa
 from playwright.sync_api import Page, Route
 
-from server.models import Response
+from server.models import Invitation, Response
 from tests import factories
 from tests.browser.conftest import Opener
 from tests.browser.people import PHONE, Respondent
@@ -119,9 +119,10 @@ def differences(one: Any, other: Any, place: str = "") -> list[str]:
 
 
 def forget_responses(database_url: str) -> None:
-    """Empty the table of responses, so that the same id is new again."""
+    """Empty the table of responses, so that the same id is new again, and so is every code."""
     with factories.writing(database_url) as session:
         session.execute(sa.delete(Response))
+        session.execute(sa.update(Invitation).values(spent=False))
 
 
 def without_integrity(page: Page, slug: str) -> None:
@@ -156,6 +157,7 @@ def visited(
     coins: str = "No",
     leak: tuple[str, str, str] | None = None,
     complaint: str = "",
+    fragment: str = "",
 ) -> Traces:
     """One visit on a new device; `leak` is a file of the page, a passage of it, and what is put in its place."""
     forget_responses(served.database_url)
@@ -168,7 +170,7 @@ def visited(
     if complaint:
         open_page.watch(page).expect(complaint)
     wire = Wire(page)
-    visit = Respondent(page, survey.slug).open()
+    visit = Respondent(page, survey.slug).open(fragment)
     behave(visit, truth)
     left = traces(page, wire)
     open_page.close(page)

@@ -70,7 +70,7 @@ test('a success without a readable body is a success', async () => {
 
 for (const [name, fail] of [
   ['a dropped connection', (response) => response.destroy()],
-  ...[408, 425, 429, 500, 502, 503, 504].map((code) => [`status ${code}`, status(code)]),
+  ...[408, 423, 425, 429, 500, 502, 503, 504].map((code) => [`status ${code}`, status(code)]),
 ]) {
   test(`after ${name} the same bytes are sent again`, async () => {
     respond = failing(3, fail);

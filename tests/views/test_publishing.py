@@ -167,14 +167,6 @@ def test_preview_shows_the_draft_and_stores_nothing(
     assert dump(database_url) == before
 
 
-def test_qr_code_is_an_image_of_the_public_link(signed_in: FlaskClient, survey: Published) -> None:
-    answer = signed_in.get(f"{_path(survey.slug)}/qr.svg")
-
-    assert (answer.status_code, answer.mimetype) == (200, "image/svg+xml")
-    assert answer.text.startswith("<?xml")
-    assert "<script" not in answer.text
-
-
 def test_closing_ends_a_survey_and_keeps_its_results(
     signed_in: FlaskClient, client: FlaskClient, survey: Published, database_url: str
 ) -> None:

@@ -137,6 +137,7 @@ def _strata() -> None:
     op.create_index(
         "ix_responses_version_id_stratum_id_reports", "responses", ["version_id", "stratum_id", "reports"]
     )
+    op.execute("CREATE INDEX ix_responses_stratum_id ON responses (stratum_id) WHERE stratum_id IS NOT NULL")
 
 
 def _responses_on_sqlite() -> None:
@@ -178,6 +179,7 @@ def _invitations() -> None:
         sa.Column("label", sa.String(200), nullable=False),
         sa.Column("issued_on", sa.Date(), nullable=False),
         sa.Column("size", sa.Integer(), nullable=False),
+        sa.Column("withdrawn_on", sa.Date()),
         sa.PrimaryKeyConstraint("id", name=f"pk_{table}"),
         _foreign(table, "survey_id", "surveys", "CASCADE"),
         _foreign(table, "stratum_id", "strata", "CASCADE"),
@@ -196,6 +198,11 @@ def _invitations() -> None:
         sqlite_with_rowid=False,
     )
     op.create_index("ix_invitations_batch_id", "invitations", ["batch_id"])
+    op.create_table(
+        "untidied",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.PrimaryKeyConstraint("id", name="pk_untidied"),
+    )
 
 
 def _foreign(table: str, column: str, target: str, ondelete: str) -> sa.ForeignKeyConstraint:

@@ -1,5 +1,7 @@
 """The linear algebra of a design: checked counts in, unbiased shares out."""
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -75,30 +77,40 @@ def left_inverse(design: Design, name: str = "design") -> NDArray[np.float64]:
     Returns
     -------
     ndarray, shape (k, m)
-        Its columns sum to 1, those of impossible reports are 0.
+        Its columns sum to 1, those of impossible reports are 0; read-only.
 
     Raises
     ------
     ValueError
         If the design is singular, that is, two mixtures of truths give the same reports.
     """
-    matrix = require_design(design, name).matrix
-    truths = matrix.shape[0]
-    possible = possible_reports(design)
-    used = matrix[:, possible]
-    if matrix.shape == (2, 2):
+    truths = len(require_design(design, name).weights)
+    if design.weights.shape == (2, 2):
         require_yes_no(design, name)  # in whole numbers: a tiny difference is still one
-    elif np.linalg.matrix_rank(used) < truths:
+    elif _rank(design) < truths:
         raise ValueError(
-            f"{name} must tell its {truths} truths apart (be of rank {truths}); "
-            f"its rank is {np.linalg.matrix_rank(used)}"
+            f"{name} must tell its {truths} truths apart (be of rank {truths}); its rank is {_rank(design)}"
         )
-    inverse = np.zeros(matrix.shape)
-    if used.shape[1] == truths:
+    return _inverse(design)
+
+
+# A page of results asks for the same few designs hundreds of times.
+@lru_cache(maxsize=256)
+def _rank(design: Design) -> int:
+    return int(np.linalg.matrix_rank(design.matrix[:, possible_reports(design)]))
+
+
+@lru_cache(maxsize=256)
+def _inverse(design: Design) -> NDArray[np.float64]:
+    possible = possible_reports(design)
+    used = design.matrix[:, possible]
+    inverse = np.zeros(design.weights.shape)
+    if used.shape[1] == len(used):
         inverse[:, possible] = np.linalg.inv(used.T)
     else:
         roots = np.sqrt(used.mean(axis=0))
         inverse[:, possible] = np.linalg.pinv((used / roots).T) / roots
+    inverse.flags.writeable = False
     return inverse
 
 

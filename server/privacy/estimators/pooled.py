@@ -19,13 +19,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from server.privacy._checks import probability
 from server.privacy.designs import Design
-from server.privacy.estimators.limits import added_limits
+from server.privacy.estimators.limits import LateIntervals, added_limits
 from server.privacy.estimators.parts import Part, checked_parts
 from server.privacy.estimators.shares import estimate_shares
 
 
 @dataclass(frozen=True)
-class PooledShares:
+class PooledShares(LateIntervals):
     """Estimated shares of true answers, from several parts.
 
     Attributes
@@ -57,7 +57,6 @@ class PooledShares:
     weights: NDArray[np.float64]
     shares: NDArray[np.float64]
     standard_errors: NDArray[np.float64]
-    intervals: NDArray[np.float64]
     covariance: NDArray[np.float64]
     impossible: bool
     confidence: float
@@ -123,15 +122,16 @@ def estimate_pooled_shares(
         weights=np.array([part.weight for part in parts]),
         shares=shares,
         standard_errors=np.sqrt(np.diag(spread)),
-        intervals=pooled_intervals(
-            [part.weight for part in counting],
-            [one.shares for one in estimates],
-            [one.intervals for one in estimates],
-        ),
         covariance=spread,
         impossible=pooled_impossible(shares, counting, [one.impossible for one in estimates]),
         confidence=confidence,
         interval="wilson",
+    ).computing(
+        lambda: pooled_intervals(
+            [part.weight for part in counting],
+            [one.shares for one in estimates],
+            [one.intervals for one in estimates],
+        )
     )
 
 

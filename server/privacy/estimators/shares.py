@@ -8,11 +8,11 @@ from numpy.typing import ArrayLike, NDArray
 from server.privacy._checks import option, probability
 from server.privacy.designs import Design
 from server.privacy.estimators.inverse import checked_reports, covariance, left_inverse, possible_reports
-from server.privacy.estimators.limits import INTERVALS, linear_limits
+from server.privacy.estimators.limits import INTERVALS, LateIntervals, linear_limits
 
 
 @dataclass(frozen=True)
-class ShareEstimate:
+class ShareEstimate(LateIntervals):
     """Estimated shares of true answers.
 
     Attributes
@@ -42,7 +42,6 @@ class ShareEstimate:
     observed: NDArray[np.float64]
     shares: NDArray[np.float64]
     standard_errors: NDArray[np.float64]
-    intervals: NDArray[np.float64]
     covariance: NDArray[np.float64]
     impossible: bool
     confidence: float
@@ -111,13 +110,14 @@ def estimate_shares(
         observed=observed,
         shares=shares,
         standard_errors=np.sqrt(np.diag(spread)),
-        intervals=np.array(
-            [linear_limits(row, reports[possible], confidence, interval) for row in inverse[:, possible]]
-        ),
         covariance=spread,
         impossible=not _possible(reports, shares, inverse, design),
         confidence=confidence,
         interval=interval,
+    ).computing(
+        lambda: np.array(
+            [linear_limits(row, reports[possible], confidence, interval) for row in inverse[:, possible]]
+        )
     )
 
 

@@ -1,0 +1,123 @@
+"""Passwords: what one must be, its hash (Argon2), and a check that takes as long for nobody as for somebody."""
+
+import unicodedata
+from collections.abc import Callable
+from functools import cache
+from threading import BoundedSemaphore
+from typing import TypeVar
+
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
+
+from server.inputs import N_, refuse
+
+T = TypeVar("T")
+
+SHORTEST, LONGEST = 12, 128
+"""Characters, after NFKC: the same password typed on another keyboard is the same."""
+
+# A hash takes 64 MiB and some 50 ms of two cores: at most two at once, and as many waiting. More are turned
+# away, so that whoever floods the sign-in page holds up no respondent.
+_HASHING = BoundedSemaphore(2)
+_ROOM = BoundedSemaphore(4)
+
+
+def checked_password(text: str, login: str) -> str:
+    """A password that may be chosen, as it is hashed.
+
+    Raises
+    ------
+    InputError
+        If it is too short, too long, or holds the login.
+    """
+    password = normalised(text)
+    if len(password) < SHORTEST:
+        raise _refused_length(len(password))
+    if login and login in password.casefold():
+        raise refuse(422, "password", N_("must not hold the name you sign in with"))
+    return password
+
+
+def normalised(text: str) -> str:
+    """A password as it is hashed.
+
+    Raises
+    ------
+    InputError
+        If it is too long, before any work is done on it.
+    """
+    if len(text) > 8 * LONGEST:
+        raise _refused_length(len(text))
+    password = unicodedata.normalize("NFKC", text)
+    if len(password) > LONGEST:
+        raise _refused_length(len(password))
+    return password
+
+
+def hash_password(password: str) -> str:
+    """The hash of a checked password, with a salt of its own.
+
+    Raises
+    ------
+    InputError
+        503 if others are being hashed.
+    """
+    return _with_room(lambda: _hasher().hash(_bytes(password)))
+
+
+def verify(password_hash: str | None, text: str) -> tuple[bool, str | None]:
+    """Whether this is the password, and a newer hash where the one that is kept is out of date.
+
+    Without a hash the answer is no, after the same work.
+
+    Raises
+    ------
+    InputError
+        422 if it is too long to be one; 503 if others are being checked.
+    """
+    password = normalised(text)
+    return _with_room(lambda: _verified(password_hash, _bytes(password)))
+
+
+def _verified(password_hash: str | None, password: bytes) -> tuple[bool, str | None]:
+    hasher = _hasher()
+    decoy = _decoy()
+    try:
+        hasher.verify(password_hash or decoy, password)
+    except (VerificationError, InvalidHashError):
+        return False, None
+    if password_hash is None:
+        return False, None
+    return True, hasher.hash(password) if hasher.check_needs_rehash(password_hash) else None
+
+
+def _with_room(work: Callable[[], T]) -> T:
+    if not _ROOM.acquire(blocking=False):
+        raise refuse(
+            503, "password", N_("cannot be checked at this moment: others are signing in; try again")
+        )
+    try:
+        with _HASHING:
+            return work()
+    finally:
+        _ROOM.release()
+
+
+def _refused_length(length: int) -> Exception:
+    template = N_("must have %(low)d to %(high)d characters; it has %(length)d")
+    return refuse(422, "password", template, low=SHORTEST, high=LONGEST, length=length)
+
+
+def _bytes(password: str) -> bytes:
+    return password.encode("utf-8", "surrogatepass")
+
+
+@cache
+def _hasher() -> PasswordHasher:
+    return PasswordHasher()
+
+
+@cache
+def _decoy() -> str:
+    """The hash of no password: what is worked on when nobody has the login."""
+    return _hasher().hash(b"")

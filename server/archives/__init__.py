@@ -1,0 +1,28 @@
+"""A survey as a whole: copied, put away, deleted for good, or packed into one file and unpacked elsewhere.
+
+An archive is a ZIP file that says everything of a survey: its settings, draft and published
+versions byte for byte, its strata, every response without its id, and the hashes of its
+invitations. Its bytes follow from the content. What is unpacked is checked as a whole before
+anything of it is stored. Functions take a Session and never commit.
+"""
+
+from server.archives.contents import Told
+from server.archives.keeping import check_confirmed, delete, duplicate, put_away, take_out
+from server.archives.opening import looks_like_archive
+from server.archives.packing import check_packable, pack, snapshot
+from server.archives.unpacking import Unpacked, unpack
+
+__all__ = [
+    "Told",
+    "Unpacked",
+    "check_confirmed",
+    "check_packable",
+    "delete",
+    "duplicate",
+    "looks_like_archive",
+    "pack",
+    "put_away",
+    "snapshot",
+    "take_out",
+    "unpack",
+]

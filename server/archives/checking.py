@@ -1,0 +1,171 @@
+"""What an archive says -> checked values. Nothing is stored, and no database is asked."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+
+import numpy as np
+
+from server import editing
+from server.archives import contents
+from server.archives.contents import Document, Told, untold
+from server.archives.opening import Archive, inside
+from server.archives.stated import leaves, read_manifest
+from server.archives.tables import Rows, Table, invitation_rows, response_rows
+from server.definitions import Definition, Question, version_of
+from server.inputs import (
+    DEFINITION_LIMIT,
+    N_,
+    InputError,
+    form_fields,
+    parse_definition,
+    parse_form,
+    parse_json,
+    parse_published,
+    refuse,
+    shown,
+)
+
+_PUBLISHED_LIMIT = 64 * 1024 * 1024
+"""A definition with its designs written out takes that much more room."""
+
+
+@dataclass(frozen=True)
+class Version:
+    """A published version: its bytes, their SHA-256, what they say, and how many responses it has."""
+
+    number: int
+    sha256: str
+    published: bytes
+    published_on: date
+    definition: Definition
+    responses: int
+
+    @property
+    def reports(self) -> bytes:
+        """How many reports each byte of a response can have."""
+        return bytes(design.weights.shape[1] for design in self.definition.designs)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """A name for each byte of a response."""
+        return tuple(column for question in self.definition.questions for column in question.columns)
+
+
+@dataclass(frozen=True)
+class Checked:
+    """Everything that an archive says; responses and invitations are read again when they are stored."""
+
+    manifest: Document
+    draft: Document
+    versions: tuple[Version, ...]
+
+    @property
+    def responses(self) -> int:
+        """How many there are, of all versions."""
+        return sum(version.responses for version in self.versions)
+
+    def response_rows(self, archive: Archive, version: Version) -> Iterator[Rows]:
+        """The responses to a version, in large parts."""
+        table = Table(
+            contents.RESPONSES.format(version.number), version.columns, version.reports, version.responses
+        )
+        return response_rows(archive, table, leaves(self.manifest))
+
+    def invitation_rows(self, archive: Archive) -> Iterator[Sequence[tuple[bytes, int, bool]]]:
+        """The invitations, in large parts."""
+        return invitation_rows(archive, [batch["size"] for batch in self.manifest["batches"]])
+
+
+def check(archive: Archive, told: Told = untold) -> Checked:
+    """Check everything that an archive says.
+
+    Raises
+    ------
+    InputError
+        Naming the entry, the place in it, and what was refused.
+    """
+    manifest = read_manifest(archive)
+    versions = tuple(
+        _version(archive, number, stated) for number, stated in enumerate(manifest["versions"], 1)
+    )
+    for number, version in enumerate(versions):
+        if version.sha256 in {other.sha256 for other in versions[:number]}:
+            template = N_("must be unique; %(value)s stands twice")
+            raise refuse(
+                422, f"{contents.MANIFEST}: versions[{number}].sha256", template, value=version.sha256
+            )
+    checked = Checked(manifest, _draft(archive), versions)
+    done = 0
+    for version in versions:
+        for rows in checked.response_rows(archive, version):
+            told(done := done + len(rows.days), 2 * checked.responses)
+    for _ in checked.invitation_rows(archive):
+        pass
+    for name in contents.entry_names(len(versions)):  # to the end, where the checksum stands
+        if name in (contents.README, contents.STRATA, contents.BATCHES, contents.LOG) or "codebook" in name:
+            for _chunk in archive.chunks(name):
+                pass
+    return checked
+
+
+def _draft(archive: Archive) -> Document:
+    """The draft; unfinished, it is read as the editor would read a form that holds it."""
+    limit = 4 * DEFINITION_LIMIT
+    with inside(contents.DRAFT):
+        document = parse_json(archive.read(contents.DRAFT, limit), limit)
+        try:
+            return parse_definition(document).as_json()
+        except InputError:
+            if not isinstance(document, dict):
+                raise
+        fields = form_fields({**document, "format": 1})
+        typed = parse_form(
+            (name, text)
+            for name, texts in fields.items()
+            for text in (texts if isinstance(texts, list) else [texts])
+        )
+        blank = {"name": "", "kind": "", "text": ""}
+        before = {**typed, "questions": [{**blank, **entry} for entry in typed.get("questions", [])]}
+        return editing.settle(typed, before, equal=editing.equal_division(before), rename=False)
+
+
+def _version(archive: Archive, number: int, stated: Document) -> Version:
+    name = contents.PUBLISHED.format(number)
+    with inside(name):
+        published = archive.read(name, _PUBLISHED_LIMIT)
+        found = version_of(published)
+        if found != stated["sha256"]:
+            template = N_("must have the SHA-256 %(limit)s; it has %(value)s")
+            raise refuse(422, "", template, limit=shown(stated["sha256"]), value=found)
+        return Version(
+            number=number,
+            sha256=found,
+            published=published,
+            published_on=date.fromisoformat(stated["published_on"]),
+            definition=_frozen(published),
+            responses=int(stated["responses"]),
+        )
+
+
+def _frozen(published: bytes) -> Definition:
+    """What published bytes say, if they are what publishing writes."""
+    document = parse_json(published, _PUBLISHED_LIMIT)
+    try:
+        definition = parse_published(document)
+        whole = definition.published() == published and all(map(_usable, definition.questions))
+    except InputError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
+        whole = False
+    if not whole:
+        raise refuse(422, "", N_("must be a survey as Moneda publishes it, byte for byte"))
+    return definition
+
+
+def _usable(question: Question) -> bool:
+    """Whether the designs that are written out are as many and as large as the answers need, and can be inverted."""
+    usual = replace(question, written=()).designs
+    return [each.weights.shape for each in question.designs] == [
+        each.weights.shape for each in usual
+    ] and all(np.linalg.matrix_rank(each.matrix) == each.weights.shape[0] for each in question.designs)

@@ -1,0 +1,93 @@
+"""What becomes of a survey: a copy, a place in the archive, or nothing at all."""
+
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from server import strata, surveys
+from server.archives.trees import Part, grow
+from server.inputs import N_, parse_form, refuse, shown
+from server.models import (
+    Invitation,
+    InvitationBatch,
+    Researcher,
+    Response,
+    State,
+    Survey,
+    SurveyVersion,
+    Untidied,
+)
+
+
+def duplicate(
+    session: Session, survey: Survey, owner: Researcher, title: str = "", *, with_strata: bool = False
+) -> Survey:
+    """A new draft with the same questions; with a title of its own if one is given, and with the same strata if wished.
+
+    Raises
+    ------
+    InputError
+        If the title is none that a text can be.
+    """
+    title = title.strip()
+    document = surveys.draft_document(survey)
+    if title:
+        document = {**document, **parse_form([("title", title)]), "questions": document["questions"]}
+    copy = surveys.create(session, owner, document)
+    copy.minimum, copy.by_invitation, copy.time_zone = survey.minimum, survey.by_invitation, survey.time_zone
+    if with_strata:
+        nodes = strata.walk(strata.tree(session, survey))
+        grow(session, copy, [Part(node.names, node.stratum.population, surveys.new_slug()) for node in nodes])
+    session.flush()
+    return copy
+
+
+def put_away(survey: Survey) -> None:
+    """Put a survey into the archive, where nothing changes it.
+
+    Raises
+    ------
+    InputError
+        409 if it still takes responses.
+    """
+    if survey.state == State.OPEN:
+        raise refuse(409, "survey", N_("must be closed first; it may still take responses"))
+    survey.archived_on = surveys.today()
+
+
+def take_out(survey: Survey) -> None:
+    """Take a survey out of the archive again."""
+    survey.archived_on = None
+
+
+def check_confirmed(survey: Survey, typed: str) -> None:
+    """Refuse what is neither the survey's title nor its link's name.
+
+    Raises
+    ------
+    InputError
+        422 naming what was typed.
+    """
+    document: dict[str, Any] = surveys.draft_document(survey)
+    title = " ".join(str(document["title"]).split())
+    typed = " ".join(typed.split())
+    if not typed or typed not in (title, survey.slug):
+        template = N_("must be exactly the survey's title, or %(limit)s; it is %(value)s")
+        raise refuse(422, "confirmation", template, limit=survey.slug, value=shown(typed))
+
+
+def delete(session: Session, survey: Survey) -> None:
+    """Delete a survey and everything that belongs to it; `tidying.tidy` is due once this is committed."""
+    session.flush()
+    # On PostgreSQL, responses on their way in wait here, and find no survey afterwards.
+    session.refresh(survey, with_for_update=True)
+    versions = sa.select(SurveyVersion.id).where(SurveyVersion.survey_id == survey.id)
+    batches = sa.select(InvitationBatch.id).where(InvitationBatch.survey_id == survey.id)
+    session.execute(sa.delete(Response).where(Response.version_id.in_(versions)))
+    session.execute(sa.delete(Invitation).where(Invitation.batch_id.in_(batches)))
+    session.execute(sa.delete(SurveyVersion).where(SurveyVersion.survey_id == survey.id))
+    # What else belongs to it goes with it: strata, batches, drafts, members, invitations of colleagues, the log.
+    session.execute(sa.delete(Survey).where(Survey.id == survey.id))
+    session.expunge(survey)
+    session.add(Untidied())

@@ -1,0 +1,77 @@
+"""The manifest: what an archive says of a survey, but for its texts, responses and invitations."""
+
+from collections.abc import Mapping, Sequence
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from server import __version__, strata
+from server.archives.contents import FORMAT, Document
+from server.models import InvitationBatch, Survey
+
+
+def stratum_numbers(nodes: Sequence[strata.Node]) -> dict[int | None, int | None]:
+    """The number of each stratum in an archive, by its id here; none for the survey's own link."""
+    return {None: None, **{node.stratum.id: place for place, node in enumerate(nodes, 1)}}
+
+
+def batches_of(session: Session, survey: Survey) -> list[InvitationBatch]:
+    """The batches of invitations, in the order in which they are numbered."""
+    query = sa.select(InvitationBatch).where(InvitationBatch.survey_id == survey.id)
+    return list(session.scalars(query.order_by(InvitationBatch.id)))
+
+
+def manifest_of(
+    session: Session, survey: Survey, nodes: Sequence[strata.Node], counts: Mapping[int, int]
+) -> Document:
+    """The manifest of a survey; what is not set is left out."""
+    numbers = stratum_numbers(nodes)
+    return {
+        "format": FORMAT,
+        "software": f"Moneda {__version__}",
+        "slug": survey.slug,
+        "state": str(survey.state),
+        "created_on": survey.created_on.isoformat(),
+        **_set(
+            simulated=survey.simulated or None,
+            paused=survey.paused or None,
+            by_invitation=survey.by_invitation or None,
+            opens_at=survey.opens_at and survey.opens_at.isoformat(),
+            closes_at=survey.closes_at and survey.closes_at.isoformat(),
+            cap=survey.cap,
+        ),
+        "time_zone": survey.time_zone,
+        "minimum": survey.minimum,
+        "versions": [
+            {
+                "sha256": version.sha256,
+                "published_on": version.published_on.isoformat(),
+                "responses": counts.get(version.id, 0),
+            }
+            for version in survey.versions
+        ],
+        "strata": [
+            {
+                "names": list(node.names),
+                "slug": node.stratum.slug,
+                **_set(population=node.stratum.population),
+            }
+            for node in nodes
+        ],
+        "batches": [
+            {
+                "label": batch.label,
+                "issued_on": batch.issued_on.isoformat(),
+                "size": batch.size,
+                **_set(
+                    stratum=numbers[batch.stratum_id],
+                    withdrawn_on=batch.withdrawn_on and batch.withdrawn_on.isoformat(),
+                ),
+            }
+            for batch in batches_of(session, survey)
+        ],
+    }
+
+
+def _set(**values: object) -> Document:
+    return {name: value for name, value in values.items() if value is not None}

@@ -1,0 +1,212 @@
+"""A survey -> the bytes of its archive. The same content gives the same bytes."""
+
+import json
+import zipfile
+from collections.abc import Iterable, Iterator
+from typing import IO
+
+import sqlalchemy as sa
+from babel.support import NullTranslations, Translations
+from sqlalchemy.orm import Session
+
+from server import audit, strata, surveys
+from server.archives import contents
+from server.archives.contents import Told, response_header, untold
+from server.archives.manifests import batches_of, manifest_of, stratum_numbers
+from server.archives.readme import readme
+from server.db import open_session
+from server.definitions import Definition
+from server.inputs import N_, refuse
+from server.models import Invitation, InvitationBatch, Response, State, Survey, SurveyVersion
+from server.reports import codebook_csv
+from server.reports.cells import csv_text
+from server.reports.page import TRANSLATIONS
+
+_CODES = [str(code) for code in range(256)]
+_BUFFER = 1 << 20
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+"""The earliest time that a ZIP file can state; the time of packing would make each one different."""
+
+
+def snapshot(engine: sa.Engine) -> Session:
+    """A session that reads, and sees one moment: a count and the rows that it counts agree."""
+    if engine.dialect.name == "sqlite":  # which never shows a transaction anything newer
+        return open_session(engine, writes=False)
+    session = open_session(engine.execution_options(isolation_level="REPEATABLE READ"), writes=False)
+    # Before it sees its moment: tables that `tidying` writes anew meanwhile would look empty to it.
+    session.execute(sa.text("LOCK TABLE responses, invitations IN ACCESS SHARE MODE"))
+    return session
+
+
+def check_packable(session: Session, survey: Survey) -> None:
+    """Refuse to pack what would tell when a response came, or with which invitation.
+
+    Of a survey that takes responses, two archives differ by those that arrived in between, and
+    by the invitations that these used up.
+
+    Raises
+    ------
+    InputError
+        409 if it is open and has invitations, or fewer responses than it shows results for.
+    """
+    if survey.state != State.OPEN:
+        return
+    invited = sa.select(sa.exists().where(InvitationBatch.survey_id == survey.id))
+    if session.scalar(invited):
+        template = N_(
+            "must be closed first: while it takes responses, two archives would tell "
+            "which invitation belongs to which response"
+        )
+        raise refuse(409, "survey", template)
+    if sum(_counts(session, survey).values()) < survey.minimum:
+        template = N_("must have at least %(limit)d responses, or be closed first")
+        raise refuse(409, "survey", template, limit=survey.minimum)
+
+
+def pack(
+    session: Session, survey: Survey, file: IO[bytes], language: str = "en", told: Told = untold
+) -> None:
+    """Write everything of a survey into a file as a ZIP archive.
+
+    Parameters
+    ----------
+    session : Session
+        Best a `snapshot`, so that nothing changes meanwhile.
+    language : str
+        Of what is written for people to read; import does not look at it.
+    told : callable
+        Is told how many responses are done, and of how many.
+    """
+    translations = Translations.load(TRANSLATIONS, [language])
+    nodes = tuple(strata.walk(strata.tree(session, survey)))
+    numbers = stratum_numbers(nodes)
+    counts = _counts(session, survey)
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        _add(archive, contents.MANIFEST, [_json(manifest_of(session, survey, nodes, counts))])
+        _add(archive, contents.README, [readme(survey, translations)])
+        _add(archive, contents.DRAFT, [_json(surveys.draft_document(survey))])
+        done = 0
+        for version in survey.versions:
+            _add(archive, contents.PUBLISHED.format(version.number), [version.published])
+            definition = surveys.definition_of(version)
+            name = contents.RESPONSES.format(version.number)
+            with archive.open(_entry(name), "w", force_zip64=_is_long(version, counts)) as raw:
+                for lines, number in _responses(session, version, definition, nodes):
+                    raw.write(lines.encode())
+                    told(done := done + number, sum(counts.values()))
+            _add(archive, contents.CODEBOOK.format(version.number), [codebook_csv(definition)])
+        rows = [(place, node.path, node.population, node.stratum.slug) for place, node in enumerate(nodes, 1)]
+        _add(archive, contents.STRATA, [csv_text([("stratum", "path", "population", "link"), *rows])])
+        batches = batches_of(session, survey)
+        _add(archive, contents.BATCHES, [_batches(batches, numbers)])
+        _add(archive, contents.INVITATIONS, _invitations(session, batches))
+        _add(archive, contents.LOG, [_log(session, survey, translations)])
+
+
+def _entry(name: str) -> zipfile.ZipInfo:
+    entry = zipfile.ZipInfo(name, _EPOCH)
+    entry.compress_type = zipfile.ZIP_DEFLATED
+    entry.create_system = 3  # whatever the system is
+    entry.external_attr = 0o600 << 16
+    return entry
+
+
+def _add(archive: zipfile.ZipFile, name: str, parts: Iterable[str | bytes]) -> None:
+    with archive.open(_entry(name), "w") as raw:
+        for part in parts:
+            raw.write(part.encode() if isinstance(part, str) else part)
+
+
+def _json(document: contents.Document) -> str:
+    return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+
+
+def _counts(session: Session, survey: Survey) -> dict[int, int]:
+    """The number of responses to each version, by its id."""
+    ids = [version.id for version in survey.versions]
+    query = (
+        sa.select(Response.version_id, sa.func.count())
+        .where(Response.version_id.in_(ids))
+        .group_by(Response.version_id)
+    )
+    return {version: count for version, count in session.execute(query)}
+
+
+def _is_long(version: SurveyVersion, counts: dict[int, int]) -> bool:
+    """Whether the table may need the larger numbers of ZIP64, which must be known before it is written."""
+    longest = len(contents.RESPONSES) + 2000 + 4 * len(version.reports)  # bytes of a row, its path included
+    return counts.get(version.id, 0) * longest > zipfile.ZIP64_LIMIT
+
+
+def _responses(
+    session: Session, version: SurveyVersion, definition: Definition, nodes: tuple[strata.Node, ...]
+) -> Iterator[tuple[str, int]]:
+    """The responses of a version as lines of CSV, in large parts, each with its number of responses.
+
+    Sorted by what they hold, so that their order says nothing of who came first.
+    """
+    columns = [column for question in definition.questions for column in question.columns]
+    yield csv_text([response_header(columns)]), 0
+    places = [
+        (None, ","),
+        *((node.stratum.id, f"{place},{_cell(node.path)}") for place, node in enumerate(nodes, 1)),
+    ]
+    for stratum, place in places:
+        from_here = Response.stratum_id.is_(None) if stratum is None else Response.stratum_id == stratum
+        query = (
+            sa.select(Response.day, Response.reports, sa.func.count())
+            .where(Response.version_id == version.id, from_here)
+            .group_by(Response.day, Response.reports)
+            .order_by(Response.day, Response.reports)
+        )
+        part: list[str] = []
+        rows = size = 0
+        for day, codes, count in session.execute(query, execution_options={"yield_per": 10_000}):
+            line = f"{day},{place},{','.join([_CODES[code] for code in codes])}\r\n"
+            part.append(line * count)
+            rows, size = rows + count, size + len(line) * count
+            if size > _BUFFER:
+                yield "".join(part), rows
+                part.clear()
+                rows = size = 0
+        yield "".join(part), rows
+
+
+def _cell(text: str) -> str:
+    """A text as one cell of CSV."""
+    return csv_text([(text,)]).removesuffix("\r\n")
+
+
+def _batches(batches: list[InvitationBatch], numbers: dict[int | None, int | None]) -> str:
+    header = ("batch", "stratum", "label", "issued_on", "size", "withdrawn_on")
+    rows = [
+        (place, numbers[batch.stratum_id], batch.label, batch.issued_on, batch.size, batch.withdrawn_on)
+        for place, batch in enumerate(batches, 1)
+    ]
+    return csv_text([header, *rows])
+
+
+def _invitations(session: Session, batches: list[InvitationBatch]) -> Iterator[str]:
+    """In the order of the hashes, which are as good as random."""
+    places = {batch.id: place for place, batch in enumerate(batches, 1)}
+    yield csv_text([contents.INVITATION_CELLS])
+    query = (
+        sa.select(Invitation.code_hash, Invitation.batch_id, Invitation.spent)
+        .join(InvitationBatch, Invitation.batch_id == InvitationBatch.id)
+        .where(InvitationBatch.id.in_(places))
+        .order_by(Invitation.code_hash)
+    )
+    found = session.execute(query, execution_options={"yield_per": 10_000})
+    for rows in found.partitions():
+        yield "".join(f"{code.hex()},{places[batch]},{str(spent).lower()}\r\n" for code, batch, spent in rows)
+
+
+def _log(session: Session, survey: Survey, translations: NullTranslations) -> str:
+    """What was changed, oldest first, as sentences."""
+    rows = []
+    for entry in reversed(audit.entries(session, survey, limit=100_000)):
+        who = entry.researcher.name or entry.researcher.login if entry.researcher else None
+        sentence = translations.gettext(audit.SENTENCES[audit.Action(entry.action)])
+        what = sentence % audit.details_of(entry)
+        rows.append((entry.at.isoformat(" ", "seconds"), who or "-", what))
+    return csv_text([("at_utc", "who", "what"), *rows])

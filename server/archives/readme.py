@@ -1,0 +1,53 @@
+"""What an archive says to whoever opens it by hand."""
+
+from babel.support import NullTranslations
+
+from server.archives import contents
+from server.inputs import N_
+from server.models import Survey
+
+_LINES = (
+    (
+        None,
+        N_("Everything of one survey, exported from Moneda. Import this file as it is on another Moneda."),
+    ),
+    (
+        None,
+        N_(
+            "Every answer in it was randomised on the respondent's own device. Keep it safe all the same: it "
+            "also holds groups that are too small to be shown."
+        ),
+    ),
+    (contents.MANIFEST, N_("settings, versions, strata and batches of invitations; import reads it")),
+    (contents.DRAFT, N_("the draft, as a survey definition")),
+    (contents.PUBLISHED, N_("a published version, byte for byte; its SHA-256 is in the manifest")),
+    (
+        contents.RESPONSES,
+        N_(
+            "its responses, one row each: the day (UTC), the number and the path of the stratum, then a report "
+            "for each column of the codebook. They are sorted by what they hold: their order says nothing"
+        ),
+    ),
+    (contents.CODEBOOK, N_("what the columns and reports mean, and the chances of the coins")),
+    (contents.STRATA, N_("strata with their paths, populations and links, to be read")),
+    (contents.BATCHES, N_("batches of invitations, to be read")),
+    (
+        contents.INVITATIONS,
+        N_(
+            "the SHA-256 of each invitation's code, the number of its batch, and whether it was used; not when, "
+            "nor for which response"
+        ),
+    ),
+    (contents.LOG, N_("who changed what, and when (UTC), to be read")),
+)
+
+
+def readme(survey: Survey, translations: NullTranslations) -> str:
+    """The text of README.txt."""
+    lines = []
+    for name, message in _LINES:
+        text = translations.gettext(message)
+        lines.append(f"{text}\n" if name is None else f"{name.format('N')}: {text}")
+    if survey.simulated:
+        lines.append("\n" + translations.gettext(N_("These respondents are simulated.")))
+    return "\n".join(lines) + "\n"

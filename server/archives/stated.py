@@ -1,0 +1,106 @@
+"""The manifest of an archive -> a checked document."""
+
+from datetime import datetime
+from zoneinfo import available_timezones
+
+from server import strata, surveys
+from server.archives.contents import MANIFEST, Document
+from server.archives.opening import Archive, inside
+from server.archives.tables import check_day, misspelt
+from server.inputs import N_, InputError, parse_json, refuse, shown
+from server.inputs.schema import violations
+from server.models import State
+from server.strata.trees import same_name
+
+_LIMIT = 8 * 1024 * 1024
+
+
+def read_manifest(archive: Archive) -> Document:
+    """What an archive says beside its texts, responses and invitations.
+
+    Raises
+    ------
+    InputError
+        Naming the place in the manifest, and what was refused.
+    """
+    name = MANIFEST
+    with inside(name):
+        document: Document = parse_json(archive.read(name, _LIMIT), _LIMIT)
+        problems = violations(document, "archive")
+        if problems:
+            raise InputError(422, problems)
+        _check_settings(document)
+        _check_strata(document["strata"])
+        linked = leaves(document)
+        for place, batch in enumerate(document["batches"]):
+            for field in ("issued_on", "withdrawn_on"):
+                if field in batch:
+                    check_day(batch[field], f"batches[{place}].{field}")
+            if "stratum" in batch and batch["stratum"] not in linked:
+                template = N_("must be the number of a stratum with a link; it is %(value)s")
+                raise refuse(422, f"batches[{place}].stratum", template, value=batch["stratum"])
+    return document
+
+
+def leaves(manifest: Document) -> set[int]:
+    """The numbers of the strata that have links: those without others below."""
+    above = {tuple(stratum["names"][:-1]) for stratum in manifest["strata"]}
+    return {
+        number for number, stratum in enumerate(manifest["strata"], 1) if tuple(stratum["names"]) not in above
+    }
+
+
+def _check_settings(document: Document) -> None:
+    slugs = [("slug", document["slug"])]
+    slugs += [(f"strata[{place}].slug", stratum["slug"]) for place, stratum in enumerate(document["strata"])]
+    taken: set[str] = set()
+    for field, slug in slugs:
+        if not surveys.is_slug(slug):
+            raise misspelt(field, slug, "bcdf23ghjk45")
+        if slug in taken:
+            raise refuse(422, field, N_("must be unique; %(value)s stands twice"), value=slug)
+        taken.add(slug)
+    check_day(document["created_on"], "created_on")
+    for place, version in enumerate(document["versions"]):
+        check_day(version["published_on"], f"versions[{place}].published_on")
+    if (document["state"] == State.DRAFT) == bool(document["versions"]):
+        template = N_("must be draft without published versions, and another one with them; it is %(value)s")
+        raise refuse(422, "state", template, value=document["state"])
+    for field in ("opens_at", "closes_at"):
+        if field in document:
+            _check_moment(document[field], field)
+    if "opens_at" in document and "closes_at" in document and document["opens_at"] >= document["closes_at"]:
+        template = N_("must be after %(limit)s; it is %(value)s")
+        raise refuse(422, "closes_at", template, limit=document["opens_at"], value=document["closes_at"])
+    if document["time_zone"] not in available_timezones():
+        template = N_("must be a time zone; it is %(value)s")
+        raise refuse(422, "time_zone", template, value=shown(document["time_zone"]))
+
+
+def _check_strata(stated: list[Document]) -> None:
+    taken: set[tuple[str, ...]] = set()
+    above: set[tuple[str, ...]] = {()}
+    for place, stratum in enumerate(stated):
+        field, names = f"strata[{place}].names", tuple(stratum["names"])
+        for name in names:
+            with inside(field):
+                plain = strata.parse_name(name)
+                if plain != name:
+                    raise misspelt("name", name, plain)
+        key = tuple(map(same_name, names))
+        if key in taken:
+            template = N_("must be unique; %(value)s stands twice")
+            raise refuse(422, field, template, value=shown(" > ".join(names)))
+        if names[:-1] not in above:
+            raise refuse(422, field, N_("must stand after the stratum above it, which is missing"))
+        taken.add(key)
+        above.add(names)
+
+
+def _check_moment(text: str, field: str) -> None:
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        time = None
+    if time is None or time.tzinfo is not None or time.isoformat() != text:
+        raise misspelt(field, text, "2026-12-31T23:59:00")

@@ -1,0 +1,186 @@
+"""The tables of an archive -> checked rows, in large parts: the file may have a million."""
+
+import csv
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from functools import lru_cache
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+from server import surveys
+from server.archives import contents
+from server.archives.contents import INVITATION_CELLS, RESPONSE_CELLS, response_header
+from server.archives.opening import Archive
+from server.inputs import N_, InputError, refuse, shown
+
+_PART = 10_000
+_EARLIEST = date(2000, 1, 1)
+_CODES = {str(code): code for code in range(256)}
+_SPENT = {"true": True, "false": False}
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Some responses: of each the day, the number of its stratum (None: the survey's own link) and its reports."""
+
+    days: Sequence[date]
+    strata: Sequence[int | None]
+    reports: Sequence[bytes]
+
+
+@dataclass(frozen=True)
+class Table:
+    """What the responses to a version must keep to."""
+
+    name: str
+    columns: Sequence[str]
+    reports: bytes
+    responses: int
+
+
+def response_rows(archive: Archive, table: Table, leaves: set[int]) -> Iterator[Rows]:
+    """The responses to a version, as many as the manifest says.
+
+    Raises
+    ------
+    InputError
+        Naming the row and the cell.
+    """
+    cells = response_header(table.columns)
+    numbered = _rows(archive, table.name, cells)
+    places: dict[str, int | None] = {"": None, **{str(number): number for number in leaves}}
+    limits = np.frombuffer(table.reports, np.uint8)
+    found = 0
+    while part := list(islice(numbered, _PART)):
+        found += len(part)
+        days, chosen, packed = [], [], []
+        for number, row in part:
+            field = f"{table.name}[{number}]"
+            days.append(check_day(row[0], f"{field}.day"))
+            if row[1] not in places:
+                template = N_("must be the number of a stratum with a link; it is %(value)s")
+                raise refuse(422, f"{field}.stratum", template, value=shown(row[1]))
+            chosen.append(places[row[1]])
+            try:
+                packed.append(bytes([_CODES[text] for text in row[len(RESPONSE_CELLS) :]]))
+            except KeyError:
+                raise _out_of_range(table, number, row) from None
+        reports = np.frombuffer(b"".join(packed), np.uint8).reshape(len(part), len(limits))
+        _check_range(table, part, reports >= limits)
+        yield Rows(days, chosen, packed)
+    if found != table.responses:
+        template = N_("must have as many rows as the manifest says, %(limit)s; it has %(length)s")
+        raise refuse(422, table.name, template, limit=table.responses, length=found)
+
+
+def invitation_rows(archive: Archive, sizes: Sequence[int]) -> Iterator[Sequence[tuple[bytes, int, bool]]]:
+    """The invitations: hash, number of the batch, and whether it was used.
+
+    Raises
+    ------
+    InputError
+        Naming the row and the cell.
+    """
+    name = contents.INVITATIONS
+    rows = _rows(archive, name, INVITATION_CELLS)
+    left = dict(zip(map(str, range(1, len(sizes) + 1)), sizes, strict=True))
+    before = b""
+    while part := list(islice(rows, _PART)):
+        read = []
+        for number, (code, batch, spent) in part:
+            field = f"{name}[{number}]"
+            code_hash = _hash(code, f"{field}.code_sha256")
+            if code_hash <= before:
+                template = N_("must be above the one before it: they are sorted, and each stands once")
+                raise refuse(422, f"{field}.code_sha256", template)
+            before = code_hash
+            if left.get(batch, 0) < 1:
+                template = N_("must be the number of a batch that is not full; it is %(value)s")
+                raise refuse(422, f"{field}.batch", template, value=shown(batch))
+            left[batch] -= 1
+            if spent not in _SPENT:
+                template = N_("must be one of %(limit)s; it is %(value)s")
+                raise refuse(422, f"{field}.spent", template, limit="true, false", value=shown(spent))
+            read.append((code_hash, int(batch), _SPENT[spent]))
+        yield read
+
+
+def check_day(text: str, field: str) -> date:
+    """A day as it is written in archives.
+
+    Raises
+    ------
+    InputError
+        If it is none, or was never the day of anything here.
+    """
+    day = _day(text)
+    if day is None:
+        raise misspelt(field, text, "2026-12-31")
+    latest = surveys.today() + timedelta(days=1)  # clocks differ
+    if not _EARLIEST <= day <= latest:
+        template = N_("must be from %(low)s to %(high)s; it is %(value)s")
+        raise refuse(422, field, template, low=_EARLIEST, high=latest, value=text)
+    return day
+
+
+def misspelt(field: str, text: str, example: str) -> InputError:
+    """What is said of a text that has one way to be written."""
+    template = N_("must be written like %(limit)s; it is %(value)s")
+    return refuse(422, field, template, limit=example, value=shown(text))
+
+
+@lru_cache(maxsize=4096)
+def _day(text: str) -> date | None:
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        return None
+    return day if day.isoformat() == text else None
+
+
+def _rows(archive: Archive, name: str, header: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
+    """The rows of a table with their numbers in the file, each with as many cells as the header."""
+    rows = csv.reader(archive.lines(name), strict=True)
+    try:
+        first = next(rows, [])
+        if tuple(first) != tuple(header):
+            template = N_("must begin with the columns %(limit)s; it begins with %(value)s")
+            raise refuse(422, name, template, limit=shown(", ".join(header)), value=shown(", ".join(first)))
+        for number, row in enumerate(rows, start=2):
+            if len(row) != len(header):
+                template = N_("must have %(limit)d cells; it has %(length)d")
+                raise refuse(422, f"{name}[{number}]", template, limit=len(header), length=len(row))
+            yield number, row
+    except csv.Error:
+        template = N_("must be CSV; it is not from row %(position)d on")
+        raise refuse(422, name, template, position=rows.line_num) from None
+
+
+def _check_range(table: Table, part: Sequence[tuple[int, list[str]]], beyond: NDArray[np.bool_]) -> None:
+    if beyond.any():
+        number, row = part[int(beyond.any(axis=1).argmax())]
+        raise _out_of_range(table, number, row)
+
+
+def _out_of_range(table: Table, number: int, row: Sequence[str]) -> InputError:
+    """Which report of a row is none, and what it may be."""
+    for place, text in enumerate(row[len(RESPONSE_CELLS) :]):
+        most = table.reports[place] - 1
+        if _CODES.get(text, 256) > most:
+            field = f"{table.name}[{number}].{table.columns[place]}"
+            template = N_("must be a whole number from 0 to %(limit)d; it is %(value)s")
+            return refuse(422, field, template, limit=most, value=shown(text))
+    raise AssertionError("every report of this row is possible")
+
+
+def _hash(text: str, field: str) -> bytes:
+    try:
+        code_hash = bytes.fromhex(text)
+    except ValueError:
+        code_hash = b""
+    if code_hash.hex() != text or len(code_hash) != 32:
+        raise misspelt(field, text, "9f86d081…")
+    return code_hash

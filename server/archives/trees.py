@@ -1,0 +1,46 @@
+"""A tree of strata that is known as a whole -> the same tree in another survey."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sqlalchemy.orm import Session
+
+from server import strata
+from server.models import Stratum, Survey
+from server.strata.trees import check_populations
+
+
+@dataclass(frozen=True)
+class Part:
+    """A stratum by the names down to it, with its population, if it is known, and its link."""
+
+    names: tuple[str, ...]
+    population: int | None
+    slug: str
+
+
+def grow(session: Session, survey: Survey, parts: Iterable[Part]) -> dict[int | None, int | None]:
+    """Make the strata of a new survey, each after the one above it; the id of each by its number, from 1.
+
+    Raises
+    ------
+    InputError
+        On the path of a stratum whose population contradicts those of its parts.
+    """
+    made: dict[tuple[str, ...], Stratum] = {}
+    for position, part in enumerate(parts):
+        made[part.names] = Stratum(
+            survey_id=survey.id,
+            position=position,
+            name=part.names[-1],
+            population=part.population,
+            slug=part.slug,
+        )
+    for depth in range(1, max(map(len, made), default=0) + 1):  # a stratum needs the id of the one above it
+        for names, stratum in made.items():
+            if len(names) == depth:
+                stratum.parent_id = made[names[:-1]].id if depth > 1 else None
+                session.add(stratum)
+        session.flush()
+    check_populations(strata.tree(session, survey))
+    return {None: None, **{number: stratum.id for number, stratum in enumerate(made.values(), 1)}}

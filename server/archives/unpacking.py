@@ -1,0 +1,190 @@
+"""An archive -> a survey here: the same versions, responses and links, as far as these are free."""
+
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import IO, Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from server import drafts, surveys
+from server.archives.checking import Checked, check
+from server.archives.contents import Document, Told, untold
+from server.archives.opening import Archive, open_archive
+from server.archives.stated import leaves
+from server.archives.trees import Part, grow
+from server.models import (
+    Invitation,
+    InvitationBatch,
+    Researcher,
+    Response,
+    State,
+    Stratum,
+    Survey,
+    SurveyVersion,
+)
+
+# Of tables rather than classes, which would take several times as long.
+_RESPONSES, _INVITATIONS = (
+    sa.insert(each.metadata.tables[each.__tablename__]) for each in (Response, Invitation)
+)
+
+
+@dataclass(frozen=True)
+class Unpacked:
+    """The survey that was made, and what could not be as it was.
+
+    `new_links` had to be made because others have theirs here; `left_invitations` says that its
+    invitations are known here already, from another copy, and were left there.
+    """
+
+    survey: Survey
+    responses: int
+    links: int
+    new_links: int
+    left_invitations: bool
+
+
+def unpack(session: Session, owner: Researcher, file: IO[bytes], told: Told = untold) -> Unpacked:
+    """Make a survey of an archive; all of it is checked before the database is asked for anything.
+
+    An open survey comes paused: its respondents still have the other one.
+
+    Raises
+    ------
+    InputError
+        Naming the entry, the place in it, and what was refused.
+    """
+    with open_archive(file) as archive:
+        checked = check(archive, told)
+        return _store(session, owner, archive, checked, told)
+
+
+def _store(session: Session, owner: Researcher, archive: Archive, checked: Checked, told: Told) -> Unpacked:
+    manifest = checked.manifest
+    asked = [manifest["slug"], *(stratum["slug"] for stratum in manifest["strata"])]
+    slugs = _free_slugs(session, asked)
+    survey = _survey(owner, manifest, slugs[0])
+    session.add(survey)
+    session.flush()
+    drafts.begin_draft(session, survey, checked.draft)
+    parts = zip(manifest["strata"], slugs[1:], strict=True)
+    ids = grow(
+        session,
+        survey,
+        [Part(tuple(stated["names"]), _whole(stated.get("population")), slug) for stated, slug in parts],
+    )
+    for version in checked.versions:
+        stored = SurveyVersion(
+            number=version.number,
+            sha256=version.sha256,
+            published=version.published,
+            reports=version.reports,
+            published_on=version.published_on,
+        )
+        survey.versions.append(stored)
+    session.flush()
+    done, connection = checked.responses, session.connection()
+    for version, stored in zip(checked.versions, survey.versions, strict=True):
+        for rows in checked.response_rows(archive, version):
+            new = zip(rows.days, rows.strata, rows.reports, strict=True)
+            values = [
+                {
+                    "id": secrets.token_bytes(16),
+                    "version_id": stored.id,
+                    "reports": reports,
+                    "day": day,
+                    "stratum_id": ids[stratum],
+                }
+                for day, stratum, reports in new
+            ]
+            # In the order of the keys, which lie so in the file.
+            connection.execute(_RESPONSES, sorted(values, key=_id))
+            told(done := done + len(values), 2 * checked.responses)
+    # Those that lead somewhere: the survey's own, and those of strata without others below.
+    working = {0, *leaves(manifest)}
+    return Unpacked(
+        survey=survey,
+        responses=checked.responses,
+        links=len(working),
+        new_links=sum(asked[place] != slugs[place] for place in working),
+        left_invitations=not _invitations(session, survey, archive, checked, ids),
+    )
+
+
+def _id(row: Mapping[str, Any]) -> bytes:
+    value: bytes = row["id"]
+    return value
+
+
+def _free_slugs(session: Session, asked: Sequence[str]) -> list[str]:
+    """The same links where nobody here has them, else new ones."""
+    taken: set[str] = set()
+    for start in range(0, len(asked), 500):
+        some = asked[start : start + 500]
+        for column in (Survey.slug, Stratum.slug):
+            taken |= set(session.scalars(sa.select(column).where(column.in_(some))))
+    return [surveys.new_slug() if slug in taken else slug for slug in asked]
+
+
+def _survey(owner: Researcher, manifest: Document, slug: str) -> Survey:
+    return Survey(
+        slug=slug,
+        owner_id=owner.id,
+        state=State(manifest["state"]),
+        simulated="simulated" in manifest,
+        created_on=date.fromisoformat(manifest["created_on"]),
+        draft_number=1,
+        paused="paused" in manifest or manifest["state"] == State.OPEN,
+        by_invitation="by_invitation" in manifest,
+        opens_at=_moment(manifest.get("opens_at")),
+        closes_at=_moment(manifest.get("closes_at")),
+        time_zone=manifest["time_zone"],
+        cap=_whole(manifest.get("cap")),
+        minimum=int(manifest["minimum"]),
+    )
+
+
+def _moment(text: str | None) -> datetime | None:
+    return None if text is None else datetime.fromisoformat(text)
+
+
+def _whole(number: float | None) -> int | None:
+    return None if number is None else int(number)  # JSON's 1.0 is a whole number
+
+
+def _invitations(
+    session: Session,
+    survey: Survey,
+    archive: Archive,
+    checked: Checked,
+    ids: dict[int | None, int | None],
+) -> bool:
+    """Store the invitations; False, and none of them, if one is known here already."""
+    try:
+        with session.begin_nested():
+            made = []
+            for stated in checked.manifest["batches"]:
+                withdrawn = stated.get("withdrawn_on")
+                batch = InvitationBatch(
+                    survey_id=survey.id,
+                    stratum_id=ids[stated.get("stratum")],
+                    label=stated["label"],
+                    issued_on=date.fromisoformat(stated["issued_on"]),
+                    size=int(stated["size"]),
+                    withdrawn_on=None if withdrawn is None else date.fromisoformat(withdrawn),
+                )
+                made.append(batch)
+            session.add_all(made)
+            session.flush()
+            for rows in checked.invitation_rows(archive):
+                values = [
+                    {"code_hash": code, "batch_id": made[batch - 1].id, "spent": spent}
+                    for code, batch, spent in rows
+                ]
+                session.connection().execute(_INVITATIONS, values)
+    except sa.exc.IntegrityError:
+        return False
+    return True

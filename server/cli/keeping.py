@@ -1,0 +1,130 @@
+"""Copy surveys, put them away, delete them for good; write and read everything of one as a file."""
+
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+import click
+
+from server import accounts, archives, audit
+from server.audit import Action
+from server.cli.common import (
+    JSON,
+    SLUG,
+    database_session,
+    found_survey,
+    print_document,
+    snapshot_session,
+    survey_json,
+)
+from server.cli.tidying import tidy_after
+
+
+@click.command()
+@SLUG
+@click.option("--title", default="", help="Of the copy; the same without it.")
+@click.option("--strata", is_flag=True, help="With the same strata, which get new links.")
+@JSON
+def duplicate(slug: str, title: str, strata: bool, as_json: bool) -> None:
+    """Make a draft with the same questions."""
+    with database_session() as session:
+        found = found_survey(session, slug)
+        owner = accounts.first_researcher(session)
+        copy = archives.duplicate(session, found, owner, title, with_strata=strata)
+        audit.record(session, None, Action.SURVEY_COPIED, copy)
+        print_document(survey_json(copy), as_json)
+
+
+@click.command()
+@SLUG
+@JSON
+def archive(slug: str, as_json: bool) -> None:
+    """List a survey apart; nothing about it can be changed there."""
+    with database_session() as session:
+        found = found_survey(session, slug)
+        archives.put_away(found)
+        audit.record(session, None, Action.ARCHIVED, found)
+        print_document(survey_json(found), as_json)
+
+
+@click.command()
+@SLUG
+@JSON
+def unarchive(slug: str, as_json: bool) -> None:
+    """Take a survey out of the archive again."""
+    with database_session() as session:
+        found = found_survey(session, slug)
+        archives.take_out(found)
+        audit.record(session, None, Action.TAKEN_OUT, found)
+        print_document(survey_json(found), as_json)
+
+
+@click.command()
+@SLUG
+@click.option(
+    "--confirm",
+    prompt="Type the survey's title, or the name in its link, to delete it for good",
+    help="The survey's title or the name in its link; asked for without it.",
+)
+@JSON
+def delete(slug: str, confirm: str, as_json: bool) -> None:
+    """Delete a survey and everything that belongs to it, for good."""
+    with database_session() as session:
+        found = found_survey(session, slug)
+        archives.check_confirmed(found, confirm)
+        audit.record(session, None, Action.DELETED, None, slug=slug)
+        archives.delete(session, found)
+    print_document({"survey": slug, "deleted": True}, as_json)
+    tidy_after("The survey is deleted")
+
+
+def write_archive(slug: str, path: Path, language: str) -> None:
+    """Write everything of a survey into a new file; if that fails, there is none."""
+    with database_session() as session:
+        found = found_survey(session, slug)
+        archives.check_packable(session, found)
+        audit.record(session, None, Action.EXPORTED, found)
+    try:
+        with path.open("xb") as file:
+            try:
+                with snapshot_session() as session, _progress("Exporting responses") as told:
+                    archives.pack(session, found_survey(session, slug), file, language, told)
+            except BaseException:
+                path.unlink()
+                raise
+    except OSError as error:
+        raise click.UsageError(
+            f"--zip must be a new file that can be written; {str(path)!r} is not: {error.strerror}"
+        ) from error
+
+
+def read_archive(beginning: bytes, rest: IO[bytes], as_json: bool) -> None:
+    """Make a survey of an archive, whose first bytes were read already."""
+    with tempfile.SpooledTemporaryFile(max_size=1 << 24) as file:
+        file.write(beginning)
+        while part := rest.read(1 << 20):
+            file.write(part)
+        with database_session() as session, _progress("Importing responses") as told:
+            unpacked = archives.unpack(session, accounts.first_researcher(session), file, told)
+            audit.record(session, None, Action.SURVEY_IMPORTED, unpacked.survey)
+            document = {
+                **survey_json(unpacked.survey),
+                "responses": unpacked.responses,
+                "new_links": unpacked.new_links,
+                "left_invitations": unpacked.left_invitations,
+            }
+    print_document(document, as_json)
+
+
+@contextmanager
+def _progress(label: str) -> Iterator[archives.Told]:
+    with click.progressbar(length=1, label=label, file=sys.stderr) as bar:
+
+        def told(done: int, of: int) -> None:
+            bar.length = max(of, 1)
+            bar.update(done - bar.pos)
+
+        yield told

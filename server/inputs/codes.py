@@ -1,0 +1,20 @@
+"""Codes of invitations, as people type them from paper -> as they are compared."""
+
+import unicodedata
+
+CODE_ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+"""Crockford's base 32: five bits a character, without the look-alikes I, L and O, and without U."""
+CODE_LENGTH = 16
+"""Characters of a code: 80 bits."""
+
+_LOOK_ALIKES = str.maketrans("OIL", "011")
+
+
+def normalised(code: str) -> str | None:
+    """A code in upper case, without hyphens and spaces, its look-alikes read as digits; None if it is no code.
+
+    Whoever types from paper need not know how it was grouped.
+    """
+    kept = "".join(c for c in code[:100] if unicodedata.category(c) not in ("Pd", "Zs", "Cc", "Cf"))
+    kept = kept.upper().translate(_LOOK_ALIKES)
+    return kept if len(kept) == CODE_LENGTH and set(kept) <= set(CODE_ALPHABET) else None

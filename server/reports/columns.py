@@ -1,0 +1,105 @@
+"""One byte of the responses, or one answer of several: what was counted, part by part, and what it says."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from server.privacy.designs import Design
+from server.privacy.estimators import (
+    PooledShares,
+    anytime_shares,
+    estimate_pooled_shares,
+    manipulation_bound,
+    pooled_impossible_share_test,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Reports that were drawn from one design: the versions that they answer, and a count of each report."""
+
+    versions: tuple[int, ...]
+    design: Design
+    counts: NDArray[np.int64]
+
+    @property
+    def n(self) -> int:
+        """Number of reports."""
+        return int(self.counts.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One byte of the responses, or one answer of several: what was counted, part by part, and what it says.
+
+    The first part is that of the newest version. Without `weights` every response counts the same.
+    """
+
+    name: str
+    parts: tuple[Part, ...]
+    weights: tuple[float, ...] | None
+    confidence: float
+
+    @property
+    def n(self) -> int:
+        """Number of reports."""
+        return sum(part.n for part in self.parts)
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """The reports as they arrived, after the coins, of all parts."""
+        return np.asarray(np.sum([part.counts for part in self.parts], axis=0))
+
+    @property
+    def observed(self) -> NDArray[np.float64]:
+        """Shares of the reports as they arrived."""
+        return self.counts / self.n
+
+    @cached_property
+    def estimate(self) -> PooledShares | None:
+        """The estimated shares; None before the first response."""
+        if not self.n:
+            return None
+        return estimate_pooled_shares(self.of_parts, self.designs, self.weights, self.confidence)
+
+    @cached_property
+    def anytime(self) -> NDArray[np.float64]:
+        """Intervals that stay valid however often one looks, shape (answers, 2)."""
+        return anytime_shares(self.of_parts, self.designs, self.weights, self.confidence)
+
+    @cached_property
+    def impossible_p_value(self) -> float | None:
+        """Of the hypothesis that possible shares explain the reports; None before the first."""
+        return pooled_impossible_share_test(self.of_parts, self.designs) if self.n else None
+
+    def manipulation(self, forged: int) -> float:
+        """How far so many forged ones among the responses move a share at most, where all count the same."""
+        # A report of a part moves the pooled share by its reach over all n, however large the part is.
+        return max(manipulation_bound(self.n, forged, design) for design in self.designs)
+
+    @property
+    def of_parts(self) -> list[NDArray[np.int64]]:
+        """The counts of each part."""
+        return [part.counts for part in self.parts]
+
+    @property
+    def designs(self) -> list[Design]:
+        """The design of each part."""
+        return [part.design for part in self.parts]
+
+
+def merged(parts: Sequence[Part]) -> tuple[Part, ...]:
+    """The parts, those of one design counted together."""
+    found: dict[bytes, Part] = {}
+    for part in parts:
+        key = part.design.weights.tobytes()
+        known = found.get(key)
+        if known is not None:
+            part = Part(
+                tuple(dict.fromkeys(known.versions + part.versions)), part.design, known.counts + part.counts
+            )
+        found[key] = part
+    return tuple(found.values())

@@ -1,0 +1,217 @@
+"""Two questions crossed: the estimated share of every pair of answers, and how strongly two answers go together."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from server.definitions import Question
+from server.privacy.designs import Design
+from server.privacy.estimators import (
+    Association,
+    JointEstimate,
+    association_of,
+    estimate_pooled_joint,
+)
+from server.reports.questions import value_range
+from server.reports.report import Report
+from server.reports.sources import Asked, Byte, by_option, same_question
+from server.tallies import counted
+
+MOST_CELLS = 144
+"""Of a table that is shown whole."""
+MOST_WHOLE = 12
+"""Answers of a question that is crossed by one joint table, and not answer by answer."""
+MOST_JOINT = 1024
+"""Pairs of answers that are estimated together."""
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """The share of people who gave both answers."""
+
+    share: float
+    standard_error: float
+    interval: tuple[float, float]
+
+
+@dataclass(frozen=True, eq=False)
+class GroupMean:
+    """The mean of a number among those who gave an answer, and how far it is from that among the others.
+
+    None, with an interval that says nothing, where the reports do not show that both are somebody.
+    """
+
+    index: int
+    mean: float | None
+    difference: float | None
+    interval: tuple[float, float]
+
+
+@dataclass(frozen=True, eq=False)
+class _Side:
+    """A question as it is crossed: whole, or answer by answer; as every version asked it, the newest first."""
+
+    asked: tuple[Asked, ...]
+    split: bool
+
+    @property
+    def question(self) -> Question:
+        return self.asked[0].question
+
+    def at(self, answer: int) -> tuple[int, int]:
+        """Which column an answer is in, and as which of its truths."""
+        return (answer, 1) if self.split else (0, answer)
+
+
+@dataclass(frozen=True, eq=False)
+class Crossed:
+    """Two questions, and the one answer of each that is looked at more closely.
+
+    Where one is a number it is the column, and has a mean in each group of the other.
+    """
+
+    row: _Side
+    column: _Side
+    chosen: tuple[int, int]
+    confidence: float
+
+    @property
+    def versions(self) -> tuple[int, ...]:
+        """The numbers of the versions that ask both questions."""
+        return tuple(one.wave.number for one in self.row.asked)
+
+    @property
+    def n(self) -> int:
+        """Number of responses."""
+        return sum(int(one.wave.sizes.sum()) for one in self.row.asked)
+
+    @property
+    def numeric(self) -> bool:
+        """Whether the second question is a number."""
+        return self.column.question.encoding == "line"
+
+    @property
+    def too_large(self) -> bool:
+        """Whether there are more pairs of answers than can be estimated together."""
+        sides = [1 if side.split else len(side.question.answers) for side in (self.row, self.column)]
+        return sides[0] * sides[1] > MOST_JOINT
+
+    @cached_property
+    def cells(self) -> list[list[Cell]] | None:
+        """The table, a row for each answer to the first question; None where it would have too many cells."""
+        rows, columns = len(self.row.question.answers), len(self.column.question.answers)
+        if rows * columns > MOST_CELLS:
+            return None
+        return [[self._cell(row, column) for column in range(columns)] for row in range(rows)]
+
+    @cached_property
+    def association(self) -> Association:
+        """Of giving the chosen answer to the one question and to the other."""
+        row, column = self.row.at(self.chosen[0]), self.column.at(self.chosen[1])
+        return association_of(self._joint(row[0], column[0]), row[1], column[1])
+
+    @cached_property
+    def among(self) -> tuple[float, float] | None:
+        """The share of the chosen second answer among those who gave the chosen first one, and among the others."""
+        row, column = self.row.at(self.chosen[0]), self.column.at(self.chosen[1])
+        table = self._joint(row[0], column[0]).table
+        gave, others = table[row[1]], table.sum(axis=0) - table[row[1]]
+        if min(gave.sum(), others.sum()) <= 0:
+            return None
+        return float(gave[column[1]] / gave.sum()), float(others[column[1]] / others.sum())
+
+    @cached_property
+    def means(self) -> list[GroupMean]:
+        """Of the number, by answer to the first question.
+
+        A number arrives as its lowest or highest possible value, rounded so as to keep its mean:
+        the share of the highest among those who gave an answer is the place of their mean.
+        """
+        ends = value_range(self.column.question)
+        assert ends is not None
+        width = ends[1] - ends[0]
+        found = []
+        for index in range(len(self.row.question.answers)):
+            column, truth = self.row.at(index)
+            joint = self._joint(column, 0)
+            gave = joint.table[truth]
+            measure = association_of(joint, truth, 1).difference
+            known = measure.value is not None
+            found.append(
+                GroupMean(
+                    index,
+                    ends[0] + width * float(gave[1] / gave.sum()) if known else None,
+                    None if measure.value is None else width * measure.value,
+                    (width * measure.interval[0], width * measure.interval[1]),
+                )
+            )
+        return found
+
+    def _cell(self, row: int, column: int) -> Cell:
+        first, second = self.row.at(row), self.column.at(column)
+        joint, at = self._joint(first[0], second[0]), (first[1], second[1])
+        low, high = joint.intervals[at].tolist()
+        return Cell(float(joint.table[at]), float(joint.standard_errors[at]), (low, high))
+
+    def _joint(self, row: int, column: int) -> JointEstimate:
+        """The joint table of a column of the one question and a column of the other."""
+        known = self._joints.get((row, column))
+        if known is None:
+            known = self._joints[row, column] = self._estimated(row, column)
+        return known
+
+    @cached_property
+    def _joints(self) -> dict[tuple[int, int], JointEstimate]:
+        return {}
+
+    @cached_property
+    def _bytes(self) -> list[tuple[NDArray[np.int64], list[Byte], list[Byte]]]:
+        return [
+            (one.wave.counts, one.bytes(self.row.split), other.bytes(self.column.split))
+            for one, other in zip(self.row.asked, self.column.asked, strict=True)
+        ]
+
+    def _estimated(self, row: int, column: int) -> JointEstimate:
+        parts: dict[tuple[bytes, bytes], tuple[NDArray[np.int64], tuple[Design, Design]]] = {}
+        for counts, rows, columns in self._bytes:
+            first, second = rows[row], columns[column]
+            designs = first.design, second.design
+            sent = first.counts.shape[1], second.counts.shape[1]
+            cells = first.codes().astype(np.int64) * sent[1] + second.codes()
+            table = counted(cells, counts, sent[0] * sent[1]).reshape(sent)
+            key = first.design.weights.tobytes(), second.design.weights.tobytes()
+            parts[key] = (table + parts[key][0] if key in parts else table), designs
+        tables, used = zip(*parts.values(), strict=True)
+        return estimate_pooled_joint(tables, used, None, self.confidence)
+
+
+def can_be_crossed(question: Question) -> bool:
+    """Whether a question has answers, or is a number that everybody gives."""
+    return question.encoding != "line" or not question.prefer_not_to_say
+
+
+def crossed(report: Report, row: str, column: str, chosen: tuple[int, int]) -> Crossed:
+    """Two different questions of a report that can be crossed; not both are numbers."""
+    if report.question(row).question.encoding == "line":
+        row, column, chosen = column, row, chosen[::-1]
+    pairs = _asked_together(same_question(row, report.waves), same_question(column, report.waves))
+    rows, columns = zip(*pairs, strict=True)
+    return Crossed(_side(rows), _side(columns), chosen, report.confidence)
+
+
+def _asked_together(one: Sequence[Asked], other: Sequence[Asked]) -> list[tuple[Asked, Asked]]:
+    """The versions that ask both."""
+    others = {asked.wave.number: asked for asked in other}
+    return [(asked, others[asked.wave.number]) for asked in one if asked.wave.number in others]
+
+
+def _side(asked: tuple[Asked, ...]) -> _Side:
+    cells = len(asked[0].question.answers)
+    # Many answers make a joint table that is slow to estimate and says nothing more than pairs of answers do.
+    alike = all(
+        one.question.encoding != "whole" or one.question.designs[0].treats_options_alike() for one in asked
+    )
+    return _Side(asked, by_option(asked) or (cells > MOST_WHOLE and alike))

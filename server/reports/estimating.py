@@ -1,0 +1,51 @@
+"""(the responses to some versions, a question, some strata) -> what is estimated of it."""
+
+from collections.abc import Sequence
+
+from server.reports.columns import Column, Part, merged
+from server.reports.questions import QuestionReport
+from server.reports.sources import Asked, by_option
+
+
+def estimated(asked: Sequence[Asked], places: Sequence[int], confidence: float) -> QuestionReport:
+    """Of the responses from some places in the list of strata, each counting the same."""
+    return _report(asked, [list(places)], None, confidence)
+
+
+def post_stratified(
+    asked: Sequence[Asked], places: Sequence[Sequence[int]], populations: Sequence[int], confidence: float
+) -> QuestionReport:
+    """Of a population whose strata have these sizes, each with the responses from its own places."""
+    total = sum(populations)
+    return _report(asked, places, [population / total for population in populations], confidence)
+
+
+def _report(
+    asked: Sequence[Asked],
+    groups: Sequence[Sequence[int]],
+    weights: Sequence[float] | None,
+    confidence: float,
+) -> QuestionReport:
+    question, split = asked[0].question, by_option(asked)
+    some = [one for one in asked if one.wave.counts.size] or asked[:1]
+    waves = [(one.wave.number, one.bytes(split)) for one in some]
+    names = question.columns
+    if split and len(names) == 1:
+        names = tuple(f"{question.name}.{answer}" for answer in question.answers)
+    columns = []
+    for place, name in enumerate(names):
+        parts: list[Part] = []
+        shares: list[float] = []
+        for number, group in enumerate(groups):
+            own = merged(
+                [
+                    Part((wave,), bytes_[place].design, bytes_[place].counts[list(group)].sum(axis=0))
+                    for wave, bytes_ in waves
+                ]
+            )
+            parts += own
+            if weights is not None:
+                n = sum(part.n for part in own)
+                shares += [weights[number] * part.n / n for part in own]
+        columns.append(Column(name, tuple(parts), tuple(shares) if weights is not None else None, confidence))
+    return QuestionReport(question, tuple(wave for wave, _ in waves), split, tuple(columns))

@@ -1,0 +1,56 @@
+"""One estimate in every group, to be drawn on one axis: a forest plot."""
+
+from dataclasses import dataclass
+
+from server.reports.axes import Axis, mean_axis, share_axis
+from server.reports.questions import Mean, QuestionReport, ShareRow
+from server.reports.report import Report
+from server.reports.strata import StratumReport
+
+MEAN = "mean"
+"""What an address calls the mean, beside the numbers of the answers."""
+
+
+@dataclass(frozen=True, eq=False)
+class Forest:
+    """A share or a mean by stratum; groups that are withheld, or hold nobody, have none."""
+
+    entry: QuestionReport
+    chosen: ShareRow | Mean
+    groups: tuple[tuple[StratumReport, ShareRow | Mean | None], ...]
+    cut: bool
+
+    def axis(self, anytime: bool) -> Axis:
+        """With room for every interval."""
+        intervals = [figure.interval(anytime) for _, figure in self.groups if figure is not None]
+        if isinstance(self.chosen, ShareRow):
+            return share_axis(intervals)
+        lows, highs = [self.chosen.low], [self.chosen.high]
+        for low, high in intervals:
+            lows.append(low)
+            highs.append(high)
+        return mean_axis(self.chosen.low, self.chosen.high, (min(lows), max(highs)))
+
+
+MOST_GROUPS = 300
+"""Of a forest; where there are more, the deepest levels are left to the exports."""
+
+
+def figures(entry: QuestionReport) -> list[tuple[str, ShareRow | Mean]]:
+    """What can be looked at by stratum, by the name that an address has for it."""
+    shares: list[tuple[str, ShareRow | Mean]] = [(f"share-{row.index}", row) for row in entry.shown]
+    return shares if entry.mean is None else [*shares, (MEAN, entry.mean)]
+
+
+def forest(report: Report, entry: QuestionReport, which: str) -> Forest | None:
+    """An estimate of a question by stratum; None where there are no strata, or no responses."""
+    chosen = dict(figures(entry))[which]
+    every = report.strata(entry)
+    shown = every
+    while len(shown) > MOST_GROUPS:
+        deepest = max(group.depth for group in shown)
+        shown = [group for group in shown if group.depth < deepest]
+    groups = [
+        (group, None if group.report is None else dict(figures(group.report))[which]) for group in shown
+    ]
+    return Forest(entry, chosen, tuple(groups), len(shown) < len(every)) if groups else None

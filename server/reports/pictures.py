@@ -1,0 +1,66 @@
+"""What charts beside those of estimates are drawn from: responses per day, ratios."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from server.privacy.estimators import Measure
+from server.reports.axes import Axis
+from server.reports.days import Period
+
+_MOST_DOUBLINGS = 6
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A period as a bar, in percent of the drawing: its area is its responses."""
+
+    start: float
+    width: float
+    height: float
+
+
+def bars(periods: Sequence[Period]) -> list[Bar]:
+    """One for each period; the tallest reaches the top."""
+    first = periods[0].first
+    days = (periods[-1].last - first).days + 1
+    most = highest(periods)
+    return [
+        Bar(
+            round(100 * (period.first - first).days / days, 3),
+            round(100 * period.days / days, 3),
+            round(100 * period.n / period.days / most, 3),
+        )
+        for period in periods
+    ]
+
+
+def highest(periods: Sequence[Period]) -> float:
+    """Responses per day of the tallest bar."""
+    return max(period.n / period.days for period in periods)
+
+
+@dataclass(frozen=True)
+class RatioChart:
+    """A ratio on an axis of doublings: where to draw it, what to write where."""
+
+    axis: Axis
+    value: float | None
+    interval: tuple[float, float]
+
+
+def ratio_chart(measure: Measure) -> RatioChart:
+    """From 1/8 to 8 or, as far as the interval reaches, up to 64 times; what is farther is cut."""
+    low, high = (_doublings(end) for end in measure.interval)
+    reach = max(3, min(math.ceil(max(-low, high)), _MOST_DOUBLINGS))
+    marks = tuple(float(mark) for mark in range(-reach, reach + 1))
+    axis = Axis(-reach - 0.5, reach + 0.5, -reach - 0.5, reach + 0.5, marks, (-2.0, 0.0, 2.0))
+    value = None if measure.value is None else _doublings(measure.value)
+    return RatioChart(axis, value, (low, high))
+
+
+def _doublings(ratio: float) -> float:
+    """The logarithm to the base 2, as far as a drawing may have to reach."""
+    if ratio <= 0:
+        return -100.0
+    return min(max(math.log2(ratio), -100.0), 100.0)

@@ -1,0 +1,191 @@
+"""What is estimated of one question, from whatever responses: all, one version's, a stratum's, a population's.
+
+Whatever a question's kind, it is some columns of reports, and its estimates are functions of the
+columns' parts: reports that were drawn from one design, each part with a weight. Kinds differ in
+which of the estimates are shown. All of it is computed when it is looked at.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from server.definitions import Question
+from server.privacy.estimators import (
+    AnsweredMeanEstimate,
+    ControlItemTest,
+    MeanEstimate,
+    anytime_answered_mean,
+    anytime_mean,
+    estimate_pooled_answered_mean,
+    estimate_pooled_mean,
+    pooled_control_item_test,
+)
+from server.reports.axes import Axis, mean_axis
+from server.reports.columns import Column
+
+
+@dataclass(frozen=True, eq=False)
+class ShareRow:
+    """The share of people whose true answer is number `index`, counted as report `code` of a column."""
+
+    index: int
+    answer: str
+    column: Column
+    code: int
+
+    @property
+    def count(self) -> int:
+        """Reports that arrived so."""
+        return int(self.column.counts[self.code])
+
+    @property
+    def impossible(self) -> bool:
+        """Whether this share is one of those outside [0, 1]."""
+        estimate = self.column.estimate
+        return estimate is not None and estimate.impossible and not 0 <= estimate.shares[self.code] <= 1
+
+    @property
+    def value(self) -> float:
+        """The estimated share."""
+        assert self.column.estimate is not None
+        return float(self.column.estimate.shares[self.code])
+
+    @property
+    def standard_error(self) -> float:
+        """Of the estimated share."""
+        assert self.column.estimate is not None
+        return float(self.column.estimate.standard_errors[self.code])
+
+    def interval(self, anytime: bool) -> tuple[float, float]:
+        """The limits to show: valid at every look, or at one."""
+        assert self.column.estimate is not None
+        limits = self.column.anytime if anytime else self.column.estimate.intervals
+        low, high = limits[self.code].tolist()
+        return low, high
+
+
+@dataclass(frozen=True, eq=False)
+class Mean:
+    """The mean of a number from `low` to `high`, or of the levels of a scale; among those who gave one."""
+
+    low: float
+    high: float
+    column: Column
+    answered: bool
+
+    @cached_property
+    def estimate(self) -> MeanEstimate | AnsweredMeanEstimate | None:
+        """The estimated mean; None before the first response."""
+        if not self.column.n:
+            return None
+        estimator = estimate_pooled_answered_mean if self.answered else estimate_pooled_mean
+        return estimator(
+            self.column.of_parts,
+            self.column.designs,
+            self.low,
+            self.high,
+            self.column.weights,
+            self.column.confidence,
+        )
+
+    @cached_property
+    def anytime(self) -> tuple[float, float]:
+        """An interval that stays valid however often one looks."""
+        estimator = anytime_answered_mean if self.answered else anytime_mean
+        return estimator(
+            self.column.of_parts,
+            self.column.designs,
+            self.low,
+            self.high,
+            self.column.weights,
+            self.column.confidence,
+        )
+
+    @property
+    def value(self) -> float | None:
+        """The estimated mean; None where the reports do not show that anybody gave a number."""
+        assert self.estimate is not None
+        return self.estimate.mean
+
+    @property
+    def standard_error(self) -> float | None:
+        """Of the estimated mean."""
+        assert self.estimate is not None
+        return self.estimate.standard_error
+
+    def interval(self, anytime: bool) -> tuple[float, float]:
+        """The limits to show: valid at every look, or at one."""
+        assert self.estimate is not None
+        return self.anytime if anytime else self.estimate.interval
+
+    def axis(self, anytime: bool) -> Axis:
+        """What its chart is drawn on."""
+        return mean_axis(self.low, self.high, None if self.estimate is None else self.interval(anytime))
+
+
+@dataclass(frozen=True, eq=False)
+class QuestionReport:
+    """One question: its columns and what they say. `by_option`: a column for each answer."""
+
+    question: Question
+    versions: tuple[int, ...]
+    by_option: bool
+    columns: tuple[Column, ...]
+
+    @property
+    def n(self) -> int:
+        """Number of responses."""
+        return self.columns[0].n
+
+    @cached_property
+    def rows(self) -> tuple[ShareRow, ...]:
+        """A share for each answer; a number's two ends are no answers of anybody."""
+        answers = tuple(enumerate(self.question.answers))
+        if self.by_option:
+            return tuple(ShareRow(index, answer, self.columns[index], 1) for index, answer in answers)
+        first = 2 if self.question.encoding == "line" else 0
+        return tuple(ShareRow(index, answer, self.columns[0], index) for index, answer in answers[first:])
+
+    @property
+    def shown(self) -> tuple[ShareRow, ...]:
+        """The rows that say something: where the answers are No and Yes, No is what is left."""
+        return self.rows[1:] if self.question.answers == ("no", "yes") else self.rows
+
+    @property
+    def impossible(self) -> tuple[ShareRow, ...]:
+        """The shown shares outside [0, 1]."""
+        return tuple(row for row in self.shown if row.impossible)
+
+    @cached_property
+    def impossible_p_value(self) -> float | None:
+        """Of the hypothesis that the true shares are possible: the smallest of the columns', times their number."""
+        values = [column.impossible_p_value for column in self.columns]
+        known = [value for value in values if value is not None]
+        return min(1.0, len(known) * min(known)) if known else None
+
+    @cached_property
+    def mean(self) -> Mean | None:
+        """Of a number or a scale."""
+        ends = value_range(self.question)
+        return None if ends is None else Mean(*ends, self.columns[0], self.question.prefer_not_to_say)
+
+    @cached_property
+    def control(self) -> ControlItemTest | None:
+        """The test of a control question, once it has responses."""
+        column = self.columns[0]
+        if not (self.question.control and column.n):
+            return None
+        return pooled_control_item_test(column.of_parts, column.designs, column.weights)
+
+    def manipulation(self, forged: int) -> float:
+        """How far so many forged responses move one of its shares at most."""
+        return max(column.manipulation(forged) for column in self.columns)
+
+
+def value_range(question: Question) -> tuple[float, float] | None:
+    """The numbers that the first and the last numeric truth stand for; None where answers are no numbers.
+
+    The levels of a scale count as 1, 2, 3, ...
+    """
+    if question.encoding == "line" and question.grid is not None:
+        return question.grid.low, question.grid.high
+    return (1, len(question.options)) if question.kind == "scale" else None

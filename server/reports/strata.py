@@ -1,0 +1,181 @@
+"""Estimates of one question by stratum, rolled up, and weighted by population where that is possible."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from server.reports.estimating import estimated, post_stratified
+from server.reports.questions import QuestionReport
+from server.reports.sources import Asked
+from server.reports.withholding import Branch, withheld
+from server.strata import Node, walk
+
+
+class Weighting(StrEnum):
+    """Whether a group's strata count as much as their populations, and if not, why."""
+
+    BY_POPULATION = "by population"
+    NO_STRATA = "no strata below"
+    NO_POPULATION = "no stratum has a population"
+    POPULATION_MISSING = "some stratum has no population"
+    TOO_FEW = "some stratum has too few responses"
+
+
+@dataclass(frozen=True, eq=False)
+class StratumReport:
+    """A group of responses: all, a stratum with all strata inside, or those that came without stratum.
+
+    `n` is None and there is no `report` where the group is withheld; nor is there one of nobody.
+    The report is that of the population where `weighting` says so. `path` is empty for all.
+    """
+
+    path: str
+    name: str
+    depth: int
+    own_link: bool
+    population: int | None
+    n: int | None
+    weighting: Weighting
+    report: QuestionReport | None
+
+    @property
+    def withheld(self) -> bool:
+        """Whether nothing is said of the group."""
+        return self.n is None
+
+
+def places_of(nodes: Sequence[Node]) -> list[int | None]:
+    """All strata, each in its place; the survey's own link is first."""
+    return [None, *(node.stratum.id for node in walk(nodes))]
+
+
+def by_stratum(
+    asked: Sequence[Asked], nodes: Sequence[Node], minimum: int, confidence: float
+) -> list[StratumReport]:
+    """All responses, then each stratum before those inside it, then the responses without stratum."""
+    table = _Table(asked, nodes, minimum, confidence)
+    groups = [table.whole(), *(table.group(node) for node in walk(nodes))]
+    return [*groups, table.without()] if table.sizes[0] else groups
+
+
+def named(waves: Sequence[Sequence[int]], nodes: Sequence[Node], minimum: int) -> dict[int | None, str]:
+    """The strata that exports of single responses may name, with their paths; others stand for a larger one.
+
+    `waves` has, for each version, the responses of each place. A stratum is named where all
+    versions together and each by itself would show it: so no difference between what the
+    versions' files say tells of a few. A stratum that is not is given the path of the
+    smallest shown one around it, empty where there is none.
+    """
+    totals = [sum(sizes) for sizes in zip(*waves, strict=True)]
+    hidden: set[object] = set()
+    for sizes in [*waves, totals]:
+        if any(sizes):
+            hidden |= withheld(_root(nodes, sizes), minimum)
+    paths: dict[int | None, str] = {None: ""}
+
+    def name(below: Sequence[Node], around: str) -> None:
+        for node in below:
+            path = around if node.stratum.id in hidden else node.path
+            paths[node.stratum.id] = path
+            name(node.children, path)
+
+    name(nodes, "")
+    return paths
+
+
+class _Table:
+    """What is the same for every group of one question."""
+
+    def __init__(
+        self, asked: Sequence[Asked], nodes: Sequence[Node], minimum: int, confidence: float
+    ) -> None:
+        self.asked, self.nodes, self.confidence = asked, nodes, confidence
+        self.place = {key: place for place, key in enumerate(places_of(nodes))}
+        self.sizes: list[int] = np.sum([one.wave.sizes for one in asked], axis=0).tolist()
+        self.hidden = withheld(_root(nodes, self.sizes), minimum)
+
+    def whole(self) -> StratumReport:
+        """All responses; those of all strata where they are weighted."""
+        populations = [node.population for node in self.nodes]
+        known = [size for size in populations if size is not None]
+        total = sum(known) if len(known) == len(populations) else None
+        return self._made("", "", 0, self.nodes, list(range(len(self.sizes))), total)
+
+    def without(self) -> StratumReport:
+        """The responses that came through the survey's own link."""
+        if None in self.hidden:
+            return StratumReport("", "", 1, True, None, None, Weighting.NO_STRATA, None)
+        report = estimated(self.asked, [0], self.confidence)
+        return StratumReport("", "", 1, True, None, report.n, Weighting.NO_STRATA, report)
+
+    def group(self, node: Node) -> StratumReport:
+        """A stratum with those inside it."""
+        if node.stratum.id in self.hidden:
+            return StratumReport(
+                node.path,
+                node.stratum.name,
+                node.depth,
+                False,
+                node.population,
+                None,
+                Weighting.NO_STRATA,
+                None,
+            )
+        places = [self.place[each.stratum.id] for each in walk([node])]
+        return self._made(node.path, node.stratum.name, node.depth, node.children, places, node.population)
+
+    def _made(
+        self,
+        path: str,
+        name: str,
+        depth: int,
+        inside: Sequence[Node],
+        places: list[int],
+        population: int | None,
+    ) -> StratumReport:
+        n = sum(self.sizes[place] for place in places)
+        leaves = [node for node in walk(inside) if not node.children]
+        populations = [node.stratum.population for node in leaves]
+        known = [size for size in populations if size is not None]
+        weighting = self._weighting(leaves)
+        report = None
+        if weighting == Weighting.BY_POPULATION:
+            own = [[self.place[node.stratum.id]] for node in leaves]
+            report = post_stratified(self.asked, own, known, self.confidence)
+            n = report.n
+        elif n:
+            report = estimated(self.asked, places, self.confidence)
+        return StratumReport(path, name, depth, False, population, n, weighting, report)
+
+    def _weighting(self, leaves: Sequence[Node]) -> Weighting:
+        populations = [node.stratum.population is not None for node in leaves]
+        if not leaves:
+            return Weighting.NO_STRATA
+        if not any(populations):
+            return Weighting.NO_POPULATION
+        if not all(populations):
+            return Weighting.POPULATION_MISSING
+        if any(node.stratum.id in self.hidden or not self._n(node) for node in leaves):
+            return Weighting.TOO_FEW
+        return Weighting.BY_POPULATION
+
+    def _n(self, leaf: Node) -> int:
+        return self.sizes[self.place[leaf.stratum.id]]
+
+
+def _root(nodes: Sequence[Node], sizes: Sequence[int]) -> Branch:
+    """The tree of groups with their sizes; the survey's own link is a group beside the strata."""
+    place = {key: place for place, key in enumerate(places_of(nodes))}
+
+    def branch(node: Node) -> Branch:
+        children = tuple(branch(child) for child in node.children)
+        own = sizes[place[node.stratum.id]]
+        if children and own:
+            children = (*children, Branch(("own", node.stratum.id), own))
+        n = sum(child.n for child in children) if children else own
+        return Branch(node.stratum.id, n, children)
+
+    children = (Branch(None, sizes[0]), *(branch(node) for node in nodes))
+    return Branch("all", sum(child.n for child in children), children)

@@ -1,0 +1,160 @@
+"""What stands behind a link: a survey as it is now, its current version and the link's stratum."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from server import surveys
+from server.inputs import N_, Submission, refuse
+from server.models import Response, Stratum, Survey, SurveyVersion
+from server.surveys import Standing
+
+_PART = sa.orm.aliased(Stratum)
+# Written once: building these takes longer than running them.
+_LINKED = (
+    sa.select(Survey.slug, Survey.id, sa.cast(sa.null(), sa.Integer))
+    .where(Survey.slug.in_(sa.bindparam("slugs", expanding=True)))
+    .union_all(
+        sa.select(Stratum.slug, Stratum.survey_id, Stratum.id).where(
+            Stratum.slug.in_(sa.bindparam("slugs", expanding=True))
+        )
+    )
+)
+# On PostgreSQL, closing waits for responses on their way in: nothing arrives after it. And what has a
+# cap takes one group of responses after the other. Always in the same order, so that none waits for ever.
+_LOCKED = (
+    sa.select(*Survey.__table__.c)
+    .where(Survey.id.in_(sa.bindparam("ids", expanding=True)))
+    .order_by(Survey.id)
+    .with_for_update(key_share=True)
+)
+_VERSIONS = (
+    sa.select(SurveyVersion.survey_id, SurveyVersion.id, SurveyVersion.sha256, SurveyVersion.reports)
+    .where(SurveyVersion.survey_id.in_(sa.bindparam("ids", expanding=True)))
+    .order_by(SurveyVersion.number)
+)
+_LEAVES = sa.select(Stratum.id).where(
+    Stratum.id.in_(sa.bindparam("ids", expanding=True)), ~sa.exists().where(_PART.parent_id == Stratum.id)
+)
+_CLOSED = (410, N_("takes no responses any more; it is closed"))
+_REFUSALS = {
+    Standing.CLOSED: _CLOSED,
+    Standing.OVER: _CLOSED,
+    Standing.FULL: (410, N_("takes no responses any more; it has as many as it may have")),
+    Standing.PAUSED: (423, N_("takes no responses for the moment; it is paused")),
+    Standing.EARLY: (423, N_("takes no responses yet; it is not open yet")),
+}
+
+
+@dataclass(frozen=True)
+class Door:
+    """What a link leads to: a survey as it is now, its current version, and the link's stratum."""
+
+    survey: sa.Row[Any]
+    version: sa.Row[int, int, str, bytes]
+    stratum_id: int | None
+
+
+def doors(connection: sa.Connection, slugs: Collection[str]) -> dict[str, Door]:
+    """What links lead to; those that lead nowhere are left out. On PostgreSQL, locks the surveys."""
+    # Others no link can have, and a database takes the very question for an error.
+    asked = [slug for slug in slugs if slug.isascii() and "\x00" not in slug]
+    links = connection.execute(_LINKED, {"slugs": asked}).all()
+    ids = list({survey_id for _slug, survey_id, _stratum in links})
+    found = {survey.id: survey for survey in connection.execute(_LOCKED, {"ids": ids})}
+    versions = {version.survey_id: version for version in connection.execute(_VERSIONS, {"ids": ids})}
+    strata = [stratum for _slug, _survey, stratum in links if stratum]
+    leaves: set[int | None] = {None}
+    if strata:
+        leaves.update(connection.scalars(_LEAVES, {"ids": strata}))
+    return {
+        slug: Door(found[survey_id], versions[survey_id], stratum)
+        for slug, survey_id, stratum in links
+        if survey_id in found and survey_id in versions and stratum in leaves
+    }
+
+
+def find(known: Mapping[str, Door], slug: str) -> Door:
+    """The door behind a link.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
+    if slug not in known:
+        raise refuse(404, "survey", N_("is not known; check the link"))
+    return known[slug]
+
+
+def check(door: Door, submission: Submission, now: datetime) -> None:
+    """Hold a response against the survey as it is now, but for its invitation and its cap.
+
+    Raises
+    ------
+    InputError
+        If it is not taken.
+    """
+    check_standing(surveys.standing(door.survey, now))
+    if submission.version != door.version.sha256:
+        raise refuse(
+            409,
+            "version",
+            N_("must be the survey's current one, %(limit)s; it is %(value)s. Load the page again"),
+            limit=door.version.sha256,
+            value=submission.version,
+        )
+    _check_reports(submission.reports, door.version.reports)
+
+
+def check_standing(standing: Standing) -> None:
+    """Refuse where a survey takes no responses.
+
+    Raises
+    ------
+    InputError
+        In the words of each standing.
+    """
+    if standing in _REFUSALS:
+        status, message = _REFUSALS[standing]
+        raise refuse(status, "survey", message)
+
+
+def standing(session: Session, survey: Survey, now: datetime) -> Standing:
+    """Whether a published survey takes responses now, and if not, why; also whether it is full."""
+    found = surveys.standing(survey, now)
+    return Standing.FULL if found == Standing.OPEN and room(session, survey) == 0 else found
+
+
+def room(session: Session | sa.Connection, survey: Survey | sa.Row[Any]) -> int | None:
+    """How many more responses a survey takes; None without a cap."""
+    if survey.cap is None:
+        return None
+    query = sa.select(sa.func.count()).select_from(Response).join(SurveyVersion)
+    stored = session.scalar(query.where(SurveyVersion.survey_id == survey.id))
+    return max(int(survey.cap) - int(stored or 0), 0)
+
+
+def _check_reports(reports: bytes, possible: bytes) -> None:
+    """Hold the reports against the version: their number, and the range of each."""
+    if len(reports) != len(possible):
+        raise refuse(
+            422,
+            "reports",
+            N_("must have %(limit)d entries, one for each question; it has %(length)d"),
+            limit=len(possible),
+            length=len(reports),
+        )
+    for index, (report, number) in enumerate(zip(reports, possible, strict=True)):
+        if report >= number:
+            raise refuse(
+                422,
+                f"reports[{index}]",
+                N_("must be a whole number from 0 to %(limit)d; it is %(value)d"),
+                limit=number - 1,
+                value=report,
+            )

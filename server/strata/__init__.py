@@ -1,0 +1,31 @@
+"""The strata of a survey: a named tree of links with populations.
+
+The link, not the person, carries the stratum: whoever follows the link of Getafe counts in Spain >
+Madrid > Getafe. Only a stratum without strata below it has a working link. Functions take a
+Session and never commit.
+"""
+
+from server.strata.changing import change, move, remove
+from server.strata.lines import Line, parse_lines, parse_name, parse_population
+from server.strata.planting import plant, used
+from server.strata.trees import DEEPEST, MOST_STRATA, Node, StratumProblem, find, leaves, tree, walk
+
+__all__ = [
+    "DEEPEST",
+    "MOST_STRATA",
+    "Line",
+    "Node",
+    "StratumProblem",
+    "change",
+    "find",
+    "leaves",
+    "move",
+    "parse_lines",
+    "parse_name",
+    "parse_population",
+    "plant",
+    "remove",
+    "tree",
+    "used",
+    "walk",
+]

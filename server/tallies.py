@@ -1,0 +1,48 @@
+"""Tallies: how often each combination of reports arrived. Every estimate is a function of one."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """Report strings and how often each occurs.
+
+    `patterns` has a row for each string and a column for each byte; `counts` an entry for each
+    row. A string may stand in several rows.
+    """
+
+    patterns: NDArray[np.uint8]
+    counts: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, strings: bytes, length: int) -> "Tally":
+        """Of strings of `length` bytes, one after the other."""
+        patterns = np.frombuffer(strings, dtype=np.uint8).reshape(-1, length)
+        return cls(patterns, np.ones(len(patterns), dtype=np.int64))
+
+    @property
+    def n(self) -> int:
+        """Number of responses."""
+        return int(self.counts.sum())
+
+    def expanded(self) -> Iterator[bytes]:
+        """The report strings one by one, sorted: an order that says nothing about who came first."""
+        strings = [row.tobytes() for row in np.ascontiguousarray(self.patterns)]
+        for string, count in sorted(zip(strings, self.counts.tolist(), strict=True)):
+            for _ in range(count):
+                yield string
+
+    def __add__(self, other: "Tally") -> "Tally":
+        return Tally(
+            np.concatenate([self.patterns, other.patterns]), np.concatenate([self.counts, other.counts])
+        )
+
+
+def counted(cells: NDArray[np.integer], counts: NDArray[np.int64], possible: int) -> NDArray[np.int64]:
+    """How often each of the numbers below `possible` occurs among `cells`, each counting as often as it says."""
+    # Weights are added up as floats, exactly: no survey has 2^53 responses.
+    return np.bincount(cells, weights=counts, minlength=possible).astype(np.int64)

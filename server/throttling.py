@@ -1,0 +1,44 @@
+"""Wrong sign-ins are counted, in memory and for minutes, so that nobody tries passwords by the thousand.
+
+They are counted for the address that they come from. For an account only wrong codes are,
+and only after the right password: who does not know that can lock nobody out. Addresses are
+kept as a hash, under a salt that ends with the process; nothing is written anywhere.
+"""
+
+import hashlib
+import secrets
+from enum import Enum
+
+from limits import RateLimitItem, RateLimitItemPerDay, RateLimitItemPerMinute
+from limits.storage import MemoryStorage
+from limits.strategies import MovingWindowRateLimiter
+
+
+class Kind(Enum):
+    """What failures are counted for, with how many are let through."""
+
+    # Generous: behind a proxy that does not say whom it asks for, everybody has one address.
+    ADDRESS = (RateLimitItemPerMinute(100, 10),)
+    # A code is one of a million, three are right at a time: 50 tries a day find one in eighteen years.
+    ACCOUNT = (RateLimitItemPerMinute(10, 15), RateLimitItemPerDay(50))
+
+
+class Throttle:
+    """The failures of one process."""
+
+    def __init__(self) -> None:
+        self._limiter = MovingWindowRateLimiter(MemoryStorage())
+        self._salt = secrets.token_bytes(16)
+
+    def refuses(self, kind: Kind, who: str) -> bool:
+        """Whether there were too many failures."""
+        return not all(self._limiter.test(item, *self._key(kind, who)) for item in kind.value)
+
+    def count(self, kind: Kind, who: str) -> None:
+        """Count a failure."""
+        item: RateLimitItem
+        for item in kind.value:
+            self._limiter.hit(item, *self._key(kind, who))
+
+    def _key(self, kind: Kind, who: str) -> tuple[str, str]:
+        return kind.name, hashlib.sha256(self._salt + who.encode("utf-8", "replace")).hexdigest()

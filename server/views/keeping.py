@@ -1,0 +1,124 @@
+"""What becomes of a survey: a copy, a file that holds everything, a place in the archive, or nothing at all."""
+
+import tempfile
+from collections.abc import Iterator
+from typing import IO
+
+from flask import Blueprint, Response, current_app, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from flask_babel import get_locale, gettext
+
+from server import archives, strata, surveys, tidying
+from server.audit import Action
+from server.context import session, told
+from server.inputs import InputError, schema_limit
+from server.models import Role, Survey
+from server.security import on_survey, record, researcher
+
+blueprint = Blueprint("keeping", __name__, url_prefix="/manage/surveys/<slug>")
+
+_LONGEST_TITLE = schema_limit("properties", "title", "maxLength")
+_IN_MEMORY = 16 * 1024 * 1024
+"""Bytes of an archive that need no file while it is made."""
+_PART = 1 << 16
+
+
+@blueprint.get("/keeping")
+@on_survey(Role.VIEWER, archived=True)
+def page(survey: Survey) -> ResponseReturnValue:
+    """Everything that can be done with the survey as a whole."""
+    return _page(survey)
+
+
+@blueprint.post("/duplicate")
+@on_survey(Role.VIEWER, archived=True)
+def duplicate(survey: Survey) -> ResponseReturnValue:
+    """A new draft of the reader's own with the same questions."""
+    copy = archives.duplicate(
+        session(),
+        survey,
+        researcher(),
+        request.form.get("title", ""),
+        with_strata="strata" in request.form,
+    )
+    record(Action.SURVEY_COPIED, copy)
+    session().commit()
+    return redirect(url_for("manage.overview", slug=copy.slug), 303)
+
+
+@blueprint.post("/archive")
+@on_survey(Role.OWNER, archived=True)
+def archive(survey: Survey) -> ResponseReturnValue:
+    """Put it into the archive, or take it out again."""
+    if "out" in request.form:
+        archives.take_out(survey)
+        record(Action.TAKEN_OUT, survey)
+    else:
+        archives.put_away(survey)
+        record(Action.ARCHIVED, survey)
+    session().commit()
+    return redirect(url_for(".page", slug=survey.slug), 303)
+
+
+@blueprint.post("/export.zip")
+@on_survey(Role.OWNER, archived=True)
+def export(survey: Survey) -> ResponseReturnValue:
+    """Everything of it as one file."""
+    archives.check_packable(session(), survey)
+    record(Action.EXPORTED, survey)
+    session().commit()
+    # Not in the request's own transaction: that one would keep respondents waiting.
+    file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 - closed with the answer
+    with archives.snapshot(current_app.extensions["moneda.engine"]) as reading:
+        found = surveys.find(reading, survey.slug)
+        assert found is not None  # it was there a moment ago; else a mistake is better than half a file
+        archives.pack(reading, found, file, str(get_locale()))
+    response = Response(_parts(file), mimetype="application/zip")
+    response.content_length = file.tell()
+    response.headers["Content-Disposition"] = f'attachment; filename="{survey.slug}.zip"'
+    return response
+
+
+@blueprint.post("/delete")
+@on_survey(Role.OWNER, archived=True)
+def delete(survey: Survey) -> ResponseReturnValue:
+    """Delete it for good, if the owner types what it is called."""
+    typed = request.form.get("confirmation", "")
+    try:
+        archives.check_confirmed(survey, typed)
+    except InputError as error:
+        problems = [told(problem) for problem in error.problems]
+        return _page(survey, typed, problems), error.status
+    record(Action.DELETED, None, slug=survey.slug)
+    archives.delete(session(), survey)
+    session().commit()
+    tidying.attempt(current_app.extensions["moneda.engine"])
+    return redirect(url_for("manage.surveys_page", said="deleted"), 303)
+
+
+def _parts(file: IO[bytes]) -> Iterator[bytes]:
+    """What a file holds, which is closed afterwards."""
+    with file:
+        file.seek(0)
+        while part := file.read(_PART):
+            yield part
+
+
+def _page(survey: Survey, typed: str = "", problems: list[tuple[str, str]] | None = None) -> str:
+    try:
+        archives.check_packable(session(), survey)
+        unpackable = None
+    except InputError as error:
+        (unpackable,) = [told(problem)[1] for problem in error.problems]
+    document = surveys.draft_document(survey)
+    title = document["title"].strip() or gettext("Untitled survey")
+    return render_template(
+        "manage/keeping.html",
+        survey=survey,
+        document=document,
+        copied_title=gettext("%(title)s (copy)", title=title)[:_LONGEST_TITLE],
+        strata=len(strata.leaves(strata.tree(session(), survey))),
+        unpackable=unpackable,
+        typed=typed,
+        problems=problems or (),
+    )

@@ -1,0 +1,185 @@
+"""The links of a survey: its own and those of its strata, with QR codes, as a page, a table and a sheet.
+
+The strata are changed on one form that holds them all, so that no button loses what was typed.
+"""
+
+import io
+import re
+from collections.abc import Collection, Mapping
+
+import segno
+from flask import Blueprint, Response, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+
+from server import strata, surveys
+from server.audit import Action
+from server.context import public_address, session, told
+from server.inputs import N_, InputError, refuse
+from server.models import Role, Survey
+from server.reports.cells import csv_text
+from server.security import on_survey, record
+from server.strata import Node, StratumProblem
+
+blueprint = Blueprint("links", __name__, url_prefix="/manage/surveys/<slug>")
+
+FOLDED = 60
+"""With more strata than this, those below another one are folded at first."""
+_FIELD = re.compile(r"(name|population)\.(\d{1,18})", re.ASCII)
+_BUTTON = re.compile(r"(up|down|delete|below)-(\d{1,18})", re.ASCII)
+
+
+@blueprint.get("/links")
+@on_survey(Role.VIEWER)
+def page(survey: Survey) -> ResponseReturnValue:
+    """Every link, to copy and to print."""
+    nodes = strata.tree(session(), survey)
+    return render_template(
+        "manage/links.html",
+        survey=survey,
+        nodes=nodes,
+        leaves=strata.leaves(nodes),
+        folded=sum(1 for _ in strata.walk(nodes)) > FOLDED,
+        link_to=_link_to,
+    )
+
+
+@blueprint.get("/links.csv")
+@on_survey(Role.VIEWER)
+def table(survey: Survey) -> ResponseReturnValue:
+    """Every link as CSV; the survey's own has no stratum."""
+    own = ("", "", _link_to(survey.slug))
+    rows = [
+        (node.path, node.population, _link_to(node.stratum.slug))
+        for node in strata.leaves(strata.tree(session(), survey))
+    ]
+    response = Response(csv_text([("stratum", "population", "link"), own, *rows]), mimetype="text/csv")
+    response.headers["Content-Disposition"] = f'attachment; filename="{survey.slug}-links.csv"'
+    return response
+
+
+@blueprint.get("/links/sheet")
+@on_survey(Role.VIEWER)
+def sheet(survey: Survey) -> ResponseReturnValue:
+    """A QR code for every stratum, to print; without strata that of the survey."""
+    return render_template(
+        "manage/sheet.html",
+        survey=survey,
+        document=surveys.draft_document(survey),
+        leaves=strata.leaves(strata.tree(session(), survey)),
+        link_to=_link_to,
+    )
+
+
+@blueprint.get("/qr/<link>.svg")
+@on_survey(Role.VIEWER)
+def qr_svg(survey: Survey, link: str) -> ResponseReturnValue:
+    """A link as a QR code that can be printed in any size."""
+    return Response(_qr(survey, link, kind="svg", scale=8), mimetype="image/svg+xml")
+
+
+@blueprint.get("/qr/<link>.png")
+@on_survey(Role.VIEWER)
+def qr_png(survey: Survey, link: str) -> ResponseReturnValue:
+    """A link as a QR code for programs that take no SVG: about 600 pixels wide."""
+    return Response(_qr(survey, link, kind="png", scale=16), mimetype="image/png")
+
+
+@blueprint.get("/strata")
+@on_survey(Role.EDITOR)
+def edit(survey: Survey) -> ResponseReturnValue:
+    """The tree, to be changed and added to."""
+    return _edit(survey, at=request.args.get("at", ""), said=request.args.get("said", ""))
+
+
+@blueprint.post("/strata")
+@on_survey(Role.EDITOR)
+def save(survey: Survey) -> ResponseReturnValue:
+    """Keep everything that was typed, then do what the button says."""
+    try:
+        answer = _saved(survey, request.form)
+    except InputError as error:
+        session().rollback()
+        return _edit(survey, error=error, typed=request.form), error.status
+    session().commit()
+    return answer
+
+
+def _qr(survey: Survey, link: str, *, kind: str, scale: int) -> bytes:
+    found = surveys.find_link(session(), link)
+    if found is None or found[0].id != survey.id:
+        raise refuse(404, "link", N_("is not one of this survey"))
+    image = io.BytesIO()
+    segno.make(_link_to(link), error="m").save(image, kind=kind, scale=scale, border=4, light="white")
+    return image.getvalue()
+
+
+def _link_to(slug: str) -> str:
+    return public_address(url_for("respond.page", slug=slug))
+
+
+def _saved(survey: Survey, form: Mapping[str, str]) -> ResponseReturnValue:
+    typed: dict[str, dict[int, str]] = {"name": {}, "population": {}}
+    for field, text in form.items():
+        if found := _FIELD.fullmatch(field or ""):  # a part of a form may come without a name
+            typed[found[1]][int(found[2])] = text
+    changed = strata.change(session(), survey, typed["name"], typed["population"])
+    if changed:
+        record(Action.STRATA_CHANGED, survey, count=changed)
+    said, at = "saved", ""
+    if form.get("lines", "").strip() or form.get("action") == "add":
+        lines = strata.parse_lines(form.get("lines", ""))
+        above = form.get("under", "")
+        added = strata.plant(
+            session(), survey, lines, strata.find(session(), survey, above) if above else None
+        )
+        record(Action.STRATA_ADDED if added else Action.STRATA_CHANGED, survey, count=added or len(lines))
+        said = "added"
+    if button := _BUTTON.fullmatch(form.get("action", "")):
+        said, at = button[1], button[2]
+        if said in ("up", "down"):
+            moved = strata.move(session(), survey, at, up=said == "up")
+            record(Action.STRATUM_MOVED, survey, stratum=moved.name)
+        elif said == "delete":
+            removed = strata.remove(session(), survey, at)
+            record(Action.STRATUM_REMOVED, survey, stratum=removed.path)
+        else:
+            strata.find(session(), survey, at)
+    return redirect(url_for(".edit", slug=survey.slug, said=said, at=at or None), 303)
+
+
+def _edit(
+    survey: Survey,
+    *,
+    error: InputError | None = None,
+    typed: Mapping[str, str] | None = None,
+    at: str = "",
+    said: str = "",
+) -> str:
+    nodes = strata.tree(session(), survey)
+    everything = list(strata.walk(nodes))
+    problems = () if error is None else error.problems
+    bad = {problem.input for problem in problems if isinstance(problem, StratumProblem)}
+    shown = {at, *(field.partition(".")[2] for field in bad)}
+    return render_template(
+        "manage/strata.html",
+        survey=survey,
+        nodes=nodes,
+        everything=everything,
+        most=strata.MOST_STRATA,
+        deepest=strata.DEEPEST,
+        opened=_above(nodes, shown) if len(everything) > FOLDED else {node.stratum.id for node in everything},
+        bad=bad | {problem.field.partition("[")[0] for problem in problems},
+        problems=[told(problem) for problem in problems],
+        typed=typed or {},
+        at=at,
+        said=said,
+    )
+
+
+def _above(nodes: Collection[Node], shown: Collection[str]) -> set[int]:
+    """The strata that have one of these somewhere below them."""
+    found = set()
+    for node in nodes:
+        if any(str(each.stratum.id) in shown for each in strata.walk(node.children)):
+            found |= {node.stratum.id} | _above(node.children, shown)
+    return found

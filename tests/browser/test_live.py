@@ -1,0 +1,182 @@
+"""The page of live results: each story with a mouse on a desk, and with keys alone on a phone."""
+
+import re
+from dataclasses import dataclass
+
+import pytest
+from playwright.sync_api import Locator, Page, Route, expect
+
+from tests import factories
+from tests.browser.conftest import Opener
+from tests.browser.people import DESK, PHONE, SURVEY, Desk, press_on, sign_in
+from tests.factories import Published
+
+YES = [([1, 1, 0], 60), ([1, 0, 0], 10), ([0, 1, 0], 10), ([0, 0, 1], 20), ([0, 0, 0], 20)]
+"""120 responses of people of whom those who copied also paid."""
+
+
+@dataclass(frozen=True)
+class Watcher:
+    """A researcher at the live page of a survey with two strata."""
+
+    page: Page
+    mouse: bool
+    survey: Published
+    links: dict[str, str]
+    database_url: str
+
+    @property
+    def desk(self) -> Desk:
+        return Desk(self.page)
+
+    def open(self) -> None:
+        """Open the page, with a clock that this test moves."""
+        self.page.clock.install()
+        self.page.goto(f"/manage/surveys/{self.survey.slug}/results")
+        self.page.wait_for_load_state("networkidle")
+        # Gone as soon as the page is loaded again.
+        self.page.evaluate("window.stays = true")
+
+    def wait(self) -> None:
+        """Until the page has looked for new responses."""
+        with self.page.expect_response(lambda answer: "/results" in answer.url):
+            self.page.clock.run_for(10_000)
+
+    def press(self, target: Locator) -> None:
+        if self.mouse:
+            target.click()
+        else:
+            press_on(self.page, target, "Enter")
+
+    def choose(self, field: Locator, text: str) -> None:
+        """One of a list."""
+        if self.mouse:
+            field.select_option(field.locator("option", has_text=text).get_attribute("value"))
+        else:
+            press_on(self.page, field, "Home")
+            self.page.keyboard.type(text)
+
+    def stays(self) -> bool:
+        """Whether the page was not loaded again."""
+        return bool(self.page.evaluate("window.stays === true"))
+
+
+@pytest.fixture(params=["mouse", "keys"])
+def watcher(request: pytest.FixtureRequest, open_page: Opener, served: factories.Served) -> Watcher:
+    mouse = request.param == "mouse"
+    page = open_page(**(DESK if mouse else {"viewport": PHONE["viewport"]}))
+    sign_in(page, served.database_url)
+    survey = factories.publish(served.database_url, SURVEY, minimum=10)
+    links = factories.plant(served.database_url, survey.slug, "North, 3000\nSouth, 1000")
+    return Watcher(page, mouse, survey, links, served.database_url)
+
+
+def test_responses_arrive_without_reloading(watcher: Watcher) -> None:
+    page, desk = watcher.page, watcher.desk
+    watcher.open()
+    expect(page.get_by_text("No responses yet.")).to_be_visible()
+    factories.store(watcher.database_url, watcher.survey, [([1, 0, 0], 9)])
+    watcher.wait()
+    expect(page.get_by_text("Fewer than 10 responses so far.")).to_be_visible()
+    factories.store(watcher.database_url, watcher.survey, YES, watcher.links["North"])
+    watcher.wait()
+    expect(page.locator(".figures")).to_contain_text("120")
+    expect(page.get_by_text("Left out are fewer than 10 responses that came")).to_be_visible()
+
+    # What somebody is at stays as it is, while the numbers around it change.
+    watcher.choose(desk.field("Rows"), "Have you ever sat")
+    before = desk.field("Rows").input_value()
+    factories.store(watcher.database_url, watcher.survey, YES, watcher.links["South"])
+    watcher.wait()
+    expect(page.locator(".figures")).to_contain_text("240")
+    expect(desk.field("Rows")).to_have_value(before)
+    if not watcher.mouse:
+        expect(desk.field("Rows")).to_be_focused()
+    assert before == "sat"
+    assert watcher.stays()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_slow_refresh_is_spoken_of(watcher: Watcher) -> None:
+    page = watcher.page
+    factories.store(watcher.database_url, watcher.survey, YES)
+    watcher.open()
+    held: list[Route] = []
+    page.route("**/results", lambda route: held.append(route))
+    with page.expect_request("**/results"):
+        page.clock.run_for(10_000)
+    page.clock.run_for(1_000)
+    expect(page.locator("#refreshing")).to_have_text("Looking for new responses …")
+    held[0].continue_()
+    expect(page.locator("#refreshing")).to_be_empty()
+    assert watcher.stays()
+
+
+def test_intervals_of_both_kinds(watcher: Watcher) -> None:
+    page, desk = watcher.page, watcher.desk
+    factories.store(watcher.database_url, watcher.survey, YES)
+    watcher.open()
+    kinds = page.get_by_role("group", name="Intervals")
+    expect(kinds.locator("[aria-current]")).to_have_text("Valid at every look")
+    wide = width(page)
+    watcher.press(desk.link("For one look"))
+    page.wait_for_url("**interval=once#estimates")
+    expect(kinds.locator("[aria-current]")).to_have_text("For one look")
+    assert width(page) < 0.9 * wide
+
+
+def width(page: Page) -> float:
+    """Of the first interval in the table."""
+    text = page.locator(".estimates td", has_text=" to ").first.inner_text()
+    low, high = map(float, re.findall(r"-?\d+\.\d", text))
+    return high - low
+
+
+def test_a_question_by_stratum(watcher: Watcher) -> None:
+    page, desk = watcher.page, watcher.desk
+    factories.store(watcher.database_url, watcher.survey, YES, watcher.links["North"])
+    factories.store(watcher.database_url, watcher.survey, YES[1:], watcher.links["South"])
+    watcher.open()
+    watcher.choose(desk.field("Question"), "Have you ever paid")
+    watcher.press(page.locator("form:has(#question)").get_by_role("button", name="Show"))
+    page.wait_for_url("**question=paid#strata")
+    table = page.get_by_role("table", name=re.compile("Have you ever paid"))
+    rows = table.locator("tbody tr")
+    expect(rows).to_have_count(3)
+    # North: 70 of 120 arrived as Yes, South: 10 of 60; gamma 1/4 and three times as many people in the North.
+    north, south = (70 / 120 - 0.25) / 0.5, (10 / 60 - 0.25) / 0.5
+    for row, name, share in zip(
+        rows.all(), ("All strata", "North", "South"), (0.75 * north + 0.25 * south, north, south), strict=True
+    ):
+        expect(row).to_contain_text(name)
+        expect(row.locator(".strong")).to_have_text(re.compile(rf"{100 * share:.1f}\s%"))
+    expect(rows.first).to_contain_text("weighted by population")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_two_questions_together(watcher: Watcher) -> None:
+    page, desk = watcher.page, watcher.desk
+    # 40 % did each, 30 % both; under fair coins 45 % arrive as Yes to each, 23.75 % to both.
+    arrived = [([1, 1, 0], 1140), ([1, 0, 0], 1020), ([0, 1, 0], 1020), ([0, 0, 0], 1620)]
+    factories.store(watcher.database_url, watcher.survey, arrived)
+    watcher.open()
+    watcher.choose(desk.field("Rows"), "Have you ever copied")
+    watcher.choose(desk.field("Columns"), "Have you ever paid")
+    watcher.press(page.locator("form:has(#row)").get_by_role("button", name="Show"))
+    page.wait_for_url("**row=copied&column=paid#joint")
+    table = page.locator("table.joint")
+    expect(table.locator("td.chosen")).to_contain_text("±")
+    expect(page.get_by_text("Odds ratio 15", exact=True)).to_be_visible()
+    expect(page.get_by_text("The two answers go together")).to_be_visible()
+    watcher.choose(desk.field("Answer in the columns"), "No")
+    watcher.press(page.locator("form:has(#row)").get_by_role("button", name="Show"))
+    expect(page.get_by_text("The two answers keep apart")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_downloaded_report_is_one_press_away(watcher: Watcher) -> None:
+    factories.store(watcher.database_url, watcher.survey, YES)
+    watcher.open()
+    with watcher.page.expect_download() as started:
+        watcher.press(watcher.desk.link("Report as JSON"))
+    assert started.value.suggested_filename == f"{watcher.survey.slug}-report.json"

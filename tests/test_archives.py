@@ -1,0 +1,287 @@
+"""A survey as one file: what it holds, that it is the same elsewhere, and what its bytes do not tell."""
+
+import csv
+import io
+import json
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from flask.testing import FlaskClient
+
+from server import surveys
+from server.app import create_app
+from server.config import Config
+from server.db import make_engine
+from server.models import InvitationBatch, Response, Stratum, Survey, SurveyVersion
+from tests import archives, factories, kinds
+from tests.archives import CODES, entries, export, imported
+from tests.conftest import NewDatabase
+
+on_sqlite = pytest.mark.parametrize("new_database", ["sqlite"], indirect=True)
+"""Where nothing depends on the kind of database."""
+
+
+@contextmanager
+def elsewhere(database_url: str) -> Iterator[FlaskClient]:
+    """Another installation, and a researcher who has signed in there."""
+    app = create_app(Config(database_url=database_url))
+    yield factories.sign_in(app.test_client(), factories.sign_in_secret(database_url))
+    app.extensions["moneda.engine"].dispose()
+
+
+def results(client: FlaskClient, slug: str) -> dict[str, Any]:
+    """Everything that is downloaded of the results, of each version and of all."""
+    home = f"/manage/surveys/{slug}"
+    alone = ("report.json", "responses.csv", "codebook.csv")
+    paths = [
+        "report.json",
+        "report.csv",
+        *(f"{name}?version={number}" for number in (1, 2) for name in alone),
+    ]
+    answers = {path: client.get(f"{home}/{path}") for path in paths}
+    assert {path: answer.status_code for path, answer in answers.items()} == dict.fromkeys(paths, 200)
+    return {path: answer.data for path, answer in answers.items()}
+
+
+def test_a_study_has_the_same_results_elsewhere(
+    signed_in: FlaskClient, database_url: str, sqlite: NewDatabase, postgresql: NewDatabase
+) -> None:
+    slug = archives.study(signed_in, database_url)
+    body = export(signed_in, slug)
+    made_on_sqlite = database_url.startswith("sqlite")
+
+    with elsewhere((postgresql if made_on_sqlite else sqlite)(True)) as other:
+        assert imported(other, body) == slug
+        assert results(other, slug) == results(signed_in, slug)
+        again = entries(export(other, slug))
+
+    here = entries(body)
+    assert [name for name in here if here[name] != again[name]] == ["log.csv"]
+
+
+def test_everything_but_ids_is_the_same_elsewhere(
+    signed_in: FlaskClient, database_url: str, sqlite: NewDatabase
+) -> None:
+    slug = archives.study(signed_in, database_url)
+    target = sqlite(True)
+    with elsewhere(target) as other:
+        imported(other, export(signed_in, slug))
+
+    assert said(target) == said(database_url)
+    factories.settle(target, slug, minimum=2)
+    assert said(target) != said(database_url)
+    ids = [{row[0] for row in factories.stored(url)} for url in (database_url, target)]
+    assert len(ids[0]) == len(ids[1]) == 4 * 5 + 3 * 4 + 5
+    assert not ids[0] & ids[1]
+
+
+def said(database_url: str) -> list[Any]:
+    """What a database with one survey says of it, without the numbers of rows."""
+    with factories.writing(database_url) as session:
+        (survey,) = session.scalars(sa.select(Survey))
+        names = {attribute.key for attribute in sa.inspect(Survey).column_attrs} - {"id", "draft_number"}
+        settings = {name: getattr(survey, name) for name in names}
+        parent = sa.orm.aliased(Stratum)
+        tree = sa.select(Stratum.name, Stratum.population, Stratum.slug, parent.name).outerjoin(
+            parent, Stratum.parent_id == parent.id
+        )
+        stored = (
+            sa.select(SurveyVersion.number, Stratum.slug, Response.day, Response.reports)
+            .join(SurveyVersion, Response.version_id == SurveyVersion.id)
+            .outerjoin(Stratum, Response.stratum_id == Stratum.id)
+        )
+        versions = sa.select(
+            SurveyVersion.number,
+            SurveyVersion.sha256,
+            SurveyVersion.published,
+            SurveyVersion.reports,
+            SurveyVersion.published_on,
+        )
+        batches = sa.select(
+            InvitationBatch.label, InvitationBatch.issued_on, InvitationBatch.size, Stratum.slug
+        ).outerjoin(Stratum, InvitationBatch.stratum_id == Stratum.id)
+        queries = (tree, versions, stored, batches)
+        tables = [sorted(map(repr, session.execute(query))) for query in queries]
+    invitations = sorted((row[0], row[2]) for row in factories.dump(database_url)["invitations"])
+    assert len(invitations) == CODES
+    return [settings, surveys_draft(database_url), *tables, invitations]
+
+
+def surveys_draft(database_url: str) -> dict[str, Any]:
+    with factories.writing(database_url) as session:
+        (survey,) = session.scalars(sa.select(Survey))
+        return surveys.draft_document(survey)
+
+
+@on_sqlite
+def test_every_kind_of_question_comes_back(signed_in: FlaskClient, database_url: str) -> None:
+    survey = factories.publish(database_url, kinds.document())
+    engine = make_engine(database_url)
+    with engine.begin() as connection:
+        (version,) = connection.execute(sa.select(SurveyVersion.id, SurveyVersion.reports)).all()
+        rng = random.Random(5)
+        rows = [
+            {
+                "id": rng.randbytes(16),
+                "version_id": version.id,
+                "reports": bytes(rng.randrange(number) for number in version.reports),
+                "day": surveys.today(),
+            }
+            for _ in range(300)
+        ]
+        connection.execute(Response.__table__.insert(), rows)
+    engine.dispose()
+    copy = imported(signed_in, export(signed_in, survey.slug))
+
+    one, two = (
+        signed_in.get(f"/manage/surveys/{slug}/report.json").get_json() for slug in (survey.slug, copy)
+    )
+    assert two == {**one, "survey": copy}
+
+
+@on_sqlite
+def test_the_same_content_gives_the_same_bytes(signed_in: FlaskClient, database_url: str) -> None:
+    slug = archives.study(signed_in, database_url)
+    body = archives.pack(database_url, slug)
+    assert archives.pack(database_url, slug) == body
+    factories.settle(database_url, slug, cap=501)
+    assert archives.pack(database_url, slug) != body
+
+
+@on_sqlite
+def test_rows_are_sorted_by_what_they_hold_and_have_no_ids(signed_in: FlaskClient, database_url: str) -> None:
+    slug = archives.study(signed_in, database_url)
+    ids = [bytes(row[0]) for row in factories.stored(database_url)]  # type: ignore[call-overload]
+
+    found = entries(export(signed_in, slug))
+
+    whole = b"".join(found.values())
+    assert not [row_id for row_id in ids if row_id in whole or row_id.hex().encode() in whole]
+    header, *rows = csv.reader(io.StringIO(found["versions/1/responses.csv"].decode()))
+    assert header == ["day", "stratum", "stratum_path", "q1", "q2"]
+    assert {(row[1], row[2]) for row in rows} == {
+        *(("", ""), ("2", "North > =Oslo"), ("3", "North > Umeå"), ("4", "South"))
+    }
+    assert [row[1:] for row in rows] == sorted(row[1:] for row in rows)
+    codes = [line.split(b",")[0] for line in found["invitations.csv"].splitlines()[1:]]
+    assert codes == sorted(codes)
+    assert len(codes) == CODES
+
+
+@on_sqlite
+def test_no_text_of_a_table_starts_a_formula(signed_in: FlaskClient, database_url: str) -> None:
+    slug = archives.study(signed_in, database_url)
+    factories.plant(database_url, slug, "=1+1; 5")
+    found = entries(export(signed_in, slug))
+
+    assert "'=1+1" in found["strata.csv"].decode()
+    for name in (name for name in found if name.endswith(".csv")):
+        cells = [cell for row in csv.reader(io.StringIO(found[name].decode())) for cell in row]
+        assert not [cell for cell in cells if cell[:1] in set("=+@") or (cell[:1] == "-" and cell != "-")], (
+            name
+        )
+    assert json.loads(found["manifest.json"])["strata"][-1]["names"] == ["=1+1"]
+
+
+def test_a_second_copy_gets_new_links_and_leaves_invitations_where_they_are(
+    signed_in: FlaskClient, database_url: str
+) -> None:
+    slug = archives.study(signed_in, database_url)
+    before = factories.dump(database_url)
+
+    answer = archives.send(signed_in, export(signed_in, slug))
+
+    assert answer.status_code == 201
+    assert "4 links are new" in answer.text
+    assert "no invitations" in answer.text
+    after = factories.dump(database_url)
+    assert all(after[name] == before[name] for name in ("invitations", "invitation_batches"))
+    assert len(after["responses"]) == 2 * len(before["responses"])
+    slugs = [row[1] for row in after["surveys"]]
+    assert len(set(slugs)) == 2
+
+
+@on_sqlite
+def test_an_open_survey_comes_paused(signed_in: FlaskClient, database_url: str) -> None:
+    survey = factories.publish(database_url)
+    archives.respond(signed_in, survey, [survey.slug], 3)
+
+    copy = imported(signed_in, export(signed_in, survey.slug))
+
+    answer = signed_in.post(f"/s/{copy}/responses", json=survey.response())
+    assert answer.status_code == 423
+    assert signed_in.post(survey.url, json=survey.response()).status_code == 201
+
+
+@on_sqlite
+def test_a_survey_that_takes_responses_is_not_exported_where_that_would_tell_who(
+    signed_in: FlaskClient, database_url: str
+) -> None:
+    few = factories.publish(database_url, minimum=3)
+    archives.respond(signed_in, few, [few.slug], 2)
+    invited = factories.publish(database_url)
+    archives.respond(signed_in, invited, [invited.slug], 3)
+    factories.invite(database_url, invited.slug, 3)
+    for slug, why in ((few.slug, "at least 3 responses"), (invited.slug, "which invitation belongs")):
+        for answer in (
+            signed_in.post(f"/manage/surveys/{slug}/export.zip"),
+            signed_in.get(f"/manage/surveys/{slug}/keeping"),
+        ):
+            assert why in answer.text
+        assert signed_in.post(f"/manage/surveys/{slug}/export.zip").status_code == 409
+        factories.close(database_url, slug)
+        export(signed_in, slug)
+
+
+@on_sqlite
+def test_drafts_come_back_finished_or_not(signed_in: FlaskClient, database_url: str) -> None:
+    whole = factories.draft(database_url, kinds.document())
+    home = "/manage/surveys"
+    typed = {"title": "", "introduction": "x\r\ny", "language": "es", "action": "add", "added": "select_one"}
+    typed |= {
+        "questions[0].kind": "yes_no",
+        "questions[0].text": "",
+        "questions[0].design.mechanism": "coin_flip",
+    }
+    started = signed_in.post(f"{home}/new", data=typed).location.split("/")[3]
+    wrong = {
+        **typed,
+        "action": "save",
+        "budget": "abc",
+        "plan.margin": "7",
+        "questions[0].show_if.question": "q9",
+    }
+    signed_in.post(f"{home}/{started}/edit", data=wrong)
+
+    for slug in (whole, started):
+        copy = imported(signed_in, export(signed_in, slug))
+        documents = [signed_in.get(f"{home}/{each}/definition.json").get_json() for each in (slug, copy)]
+        assert documents[0] == documents[1]
+        assert signed_in.get(f"{home}/{copy}/edit").status_code == 200
+
+
+@on_sqlite
+def test_rows_are_read_wherever_the_parts_of_a_file_end(signed_in: FlaskClient, database_url: str) -> None:
+    body = export(signed_in, archives.study(signed_in, database_url))
+    name = "versions/1/responses.csv"
+    header, first, rest = entries(body)[name].split(b"\r\n", 2)
+    for end in range(65_534, 65_539):  # of the first row, around 64 KB
+        filled = first.replace(b",,,", b",,%b," % (b"x" * (end - len(header + first) - 2)))
+        rows = b"\r\n".join((header, filled, rest))
+        copy = imported(signed_in, archives.with_entry(name, rows)(body))
+        assert len(signed_in.get(f"/manage/surveys/{copy}/responses.csv?version=1").data.splitlines()) == 21
+
+
+@on_sqlite
+def test_the_file_says_in_the_readers_language_what_it_is(signed_in: FlaskClient, database_url: str) -> None:
+    slug = archives.study(signed_in, database_url)
+    found = entries(export(signed_in, slug))
+    for name in found:
+        shown = name.replace("versions/1/", "versions/N/").replace("versions/2/", "versions/N/")
+        assert shown == "README.txt" or shown in found["README.txt"].decode()
+    log = list(csv.reader(io.StringIO(found["log.csv"].decode())))
+    assert [row[2] for row in log] == ["what", "exported everything"]

@@ -1,0 +1,268 @@
+"""Archives that somebody cut off, damaged or made up: refused by name, with nothing changed."""
+
+import html
+import io
+import os
+import re
+import stat
+import struct
+import tracemalloc
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+from flask.testing import FlaskClient
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from server.app import create_app
+from server.config import Config
+from server.definitions import version_of
+from server.views.imports import ARCHIVE_LIMIT
+from tests import archives, factories
+from tests.archives import Change, archive_of, entries, in_directory, stated, with_entry, with_text, without
+from tests.conftest import NewDatabase
+
+FIRST = "versions/1/responses.csv"
+PUBLISHED = "versions/1/published.json"
+CODES = "invitations.csv"
+ROW = ",,,0,0\r\n"
+FIRST_ROW = b"day,stratum,stratum_path,q1,q2\r\n"
+HEAD, HASH = b"code_sha256,batch,spent\r\n", b"a" * 64
+
+
+@dataclass(frozen=True)
+class Site:
+    """An installation with a study that was exported."""
+
+    client: FlaskClient
+    database_url: str
+    body: bytes
+
+
+@pytest.fixture(scope="module")
+def site(sqlite: NewDatabase) -> Iterator[Site]:
+    database_url = sqlite(True)
+    app = create_app(Config(database_url=database_url))
+    client = factories.sign_in(app.test_client(), factories.sign_in_secret(database_url))
+    slug = archives.study(client, database_url)
+    yield Site(client, database_url, archives.export(client, slug))
+    app.extensions["moneda.engine"].dispose()
+
+
+def refused(site: Site, body: bytes, name: str = "survey.zip") -> tuple[int, str]:
+    """Status and page of an archive that is refused and changes nothing."""
+    before = factories.dump(site.database_url)
+    answer = archives.send(site.client, body, name)
+    assert factories.dump(site.database_url) == before
+    assert "Traceback" not in answer.text
+    return answer.status_code, html.unescape(re.sub(r"<[^>]*>", "", answer.text))
+
+
+def linked(body: bytes) -> bytes:
+    """With an entry that is a link to another file."""
+    file = io.BytesIO(body)
+    with zipfile.ZipFile(file, "a") as archive:
+        entry = zipfile.ZipInfo("log2.csv")
+        entry.external_attr = (stat.S_IFLNK | 0o777) << 16
+        archive.writestr(entry, "/etc/passwd")
+    return file.getvalue()
+
+
+def doubled(body: bytes) -> bytes:
+    """With one name twice."""
+    file = io.BytesIO(body)
+    with zipfile.ZipFile(file, "a") as archive, pytest.warns(UserWarning, match="Duplicate name"):
+        archive.writestr("log.csv", "at_utc,who,what\r\n")
+    return file.getvalue()
+
+
+def compressed_otherwise(body: bytes) -> bytes:
+    return archive_of(entries(body), zipfile.ZIP_BZIP2)
+
+
+def with_wrong_bytes(body: bytes) -> bytes:
+    """With an entry whose bytes are not those of its checksum."""
+    stored = archive_of(entries(body), zipfile.ZIP_STORED)
+    return stored.replace(b"Everything of one survey", b"Everything of two survey", 1)
+
+
+def with_two_published_alike(body: bytes) -> bytes:
+    parts = entries(body)
+    body = with_entry("versions/2/published.json", parts[PUBLISHED])(body)
+    sha256 = parts["manifest.json"].partition(b'"sha256": "')[2][:64].decode()
+    return stated("versions", 1, "sha256", value=sha256)(body)
+
+
+def with_a_slug_twice(body: bytes) -> bytes:
+    slug = entries(body)["manifest.json"].partition(b'"slug": "')[2][:12].decode()
+    return stated("strata", 0, "slug", value=slug)(body)
+
+
+def republished(old: str, new: str) -> Change:
+    """With a published version that says something else, under its own SHA-256."""
+
+    def change(body: bytes) -> bytes:
+        body = with_text(PUBLISHED, old, new)(body)
+        return stated("versions", 0, "sha256", value=version_of(entries(body)[PUBLISHED]))(body)
+
+    return change
+
+
+def with_many_entries(body: bytes) -> bytes:
+    """With so large a directory that reading it would fill the memory."""
+    parts = entries(body)
+    return archive_of({**parts, **{f"{number:08}.txt": b"" for number in range(20_000)}}, zipfile.ZIP_STORED)
+
+
+BAD = {
+    "path upwards": (with_entry("../log.csv", b"x"), 422, "../log.csv: must not lead out of the archive"),
+    "path upwards inside": (with_entry("versions/../../x", b""), 422, "must not lead out"),
+    "absolute path": (with_entry("/etc/passwd", b"x"), 422, "/etc/passwd: must not lead out"),
+    "drive": (with_entry("C:x", b"x"), 422, "C:x: must not lead out"),
+    "backslash": (with_entry("versions\\1\\x", b"x"), 422, "must not lead out"),
+    "link": (linked, 422, "log2.csv: must not lead out"),
+    "another file": (with_entry("x.txt", b"x"), 422, "x.txt: is no part of a survey's archive"),
+    "folder": (with_entry("versions/", b""), 422, "versions/: is no part"),
+    "third version": (with_entry("versions/3/codebook.csv", b""), 422, "versions/3/codebook.csv: is no part"),
+    "twice": (doubled, 422, "log.csv: must stand only once"),
+    "missing": (without("log.csv"), 422, "log.csv: is missing"),
+    "no manifest": (without("manifest.json"), 422, "manifest.json: is missing"),
+    "encrypted": (in_directory(8, "<H", 1), 422, "log.csv: must not be encrypted"),
+    "bzip2": (compressed_otherwise, 422, "manifest.json: must be compressed by DEFLATE"),
+    "wrong checksum": (with_wrong_bytes, 422, "README.txt: must be whole"),
+    "smaller than it says": (in_directory(24, "<I", 10_000), 422, "log.csv: must be whole"),
+    "larger than it says": (in_directory(24, "<I", 10), 422, "log.csv: must be whole"),
+    "more than it may": (in_directory(24, "<I", 1 << 30), 413, "must unpack to at most 1073741824 bytes"),
+    "large directory": (with_many_entries, 413, "must unpack to at most"),
+    "empty": (lambda body: b"PK\x05\x06" + bytes(18), 422, "is missing"),
+    "comment": (lambda body: body + b"x", 422, "must be whole"),
+    "format": (stated("format", value=2), 422, "manifest.json: format: must be 1; it is 2"),
+    "no format": (stated("format"), 422, "format: is required"),
+    "more in the manifest": (stated("ids", value=[1]), 422, "ids: is not known here"),
+    "state": (stated("state", value="gone"), 422, "must be one of draft, open, closed"),
+    "draft with versions": (stated("state", value="draft"), 422, "must be draft without published versions"),
+    "minimum": (stated("minimum", value=0), 422, "minimum: must be from 1 to 1000; it is 0"),
+    "cap": (stated("cap", value="9"), 422, "cap: must be a whole number; it is 9"),
+    "not a number": (with_text("manifest.json", '"cap": 500', '"cap": NaN'), 400, "NaN is not"),
+    "not JSON": (with_entry("manifest.json", b"{"), 400, "must be JSON"),
+    "no object": (with_entry("manifest.json", b"[]"), 422, "must be an object"),
+    "slug": (stated("slug", value="../../admin"), 422, "slug: must be written like"),
+    "slug twice": (with_a_slug_twice, 422, "strata[0].slug: must be unique"),
+    "day": (stated("created_on", value="yesterday"), 422, "created_on: must be written like 2026-12-31"),
+    "early day": (stated("created_on", value="1999-01-01"), 422, "must be from 2000-01-01 to"),
+    "late day": (stated("versions", 0, "published_on", value="9999-12-31"), 422, "it is 9999-12-31"),
+    "time": (stated("opens_at", value="2026-01-01T08:00:00+01:00"), 422, "opens_at: must be written like"),
+    "opens after it closes": (stated("opens_at", value="2999-01-02T00:00:00"), 422, "closes_at: must be after"),
+    "zone": (stated("time_zone", value="Mars/Olympus"), 422, "must be a time zone; it is Mars/Olympus"),
+    "stratum twice": (stated("strata", 1, "names", value=["NORTH"]), 422, "NORTH stands twice"),
+    "stratum in the air": (stated("strata", 1, "names", value=["East", "x"]), 422, "which is missing"),
+    "stratum's name": (stated("strata", 3, "names", value=["a > b"]), 422, "a name must not contain"),
+    "spaces in a name": (stated("strata", 3, "names", value=["a  b"]), 422, "must be written like a b"),
+    "population": (stated("strata", 1, "population", value=0), 422, "population: must be from 1 to"),
+    "populations": (stated("strata", 0, "population", value=5), 422, "must be the sum of its parts, 4000"),
+    "batch": (stated("batches", 0, "stratum", value=1), 422, "must be the number of a stratum with a link"),
+    "batch too small": (stated("batches", 0, "size", value=3), 422, "of a batch that is not full; it is 1"),
+    "hash": (stated("versions", 0, "sha256", value="0" * 64), 422, f"must have the SHA-256 {'0' * 60}"),
+    "published": (with_text(PUBLISHED, "Question 1?", "Question 9?"), 422, f"{PUBLISHED}: must have the SHA-256"),
+    "published twice": (with_two_published_alike, 422, "versions[1].sha256: must be unique"),
+    "spaces": (republished('"format":1', '"format": 1'), 422, "as Moneda publishes it, byte for byte"),
+    "epsilon": (republished('"epsilon":1.0987', '"epsilon":0.0987'), 422, "byte for byte"),
+    "weights": (republished("3221225472,1073741824", "3221225472,1073741825"), 422, "byte for byte"),
+    "no title": (republished(',"title":"=Exams – ¿sí?"', ""), 422, "title: is required"),
+    "draft": (with_entry("draft.json", b'{"questions": [1]}'), 422, "draft.json"),
+    "strange draft": (with_entry("draft.json", b'{"title": {"a": [1]}}'), 422, "is not a field of a survey"),
+    "no draft": (with_entry("draft.json", b'"x"'), 422, "must be an object"),
+    "report": (with_text(FIRST, ROW, ",,,2,0\r\n"), 422, "responses.csv[2].q1: must be a whole number from 0 to 1"),
+    "large report": (with_text(FIRST, ROW, ",,,0,256\r\n"), 422, "q2: must be a whole number"),
+    "negative report": (with_text(FIRST, ROW, ",,,-1,0\r\n"), 422, "it is -1"),
+    "report not a number": (with_text(FIRST, ROW, ",,,NaN,0\r\n"), 422, "it is NaN"),
+    "no report": (with_text(FIRST, ROW, ",,,,0\r\n"), 422, "q1: must be a whole number"),
+    "fewer cells": (with_text(FIRST, ROW, ",,,0\r\n"), 422, f"{FIRST}[2]: must have 5 cells; it has 4"),
+    "more cells": (with_text(FIRST, ROW, ",,,0,0,0\r\n"), 422, "must have 5 cells; it has 6"),
+    "unknown stratum": (with_text(FIRST, ROW, ",9,,0,0\r\n"), 422, "a stratum with a link; it is 9"),
+    "inner stratum": (with_text(FIRST, ROW, ",1,,0,0\r\n"), 422, "it is 1"),
+    "row less": (with_text(FIRST, ROW, "\r\n"), 422, "must have 5 cells; it has 1"),
+    "rows": (stated("versions", 0, "responses", value=19), 422, "as many rows as the manifest says, 19; it has 20"),
+    "columns": (with_text(FIRST, "q1,q2", "q2,q1"), 422, f"{FIRST}: must begin with the columns day, stratum"),
+    "no CSV": (with_text(FIRST, ROW, ',,"x,0,0\r\n'), 422, "must be CSV; it is not from row"),
+    "no UTF-8": (with_entry(FIRST, b"day,\xff\r\n"), 400, f"{FIRST}: must be UTF-8"),
+    "response's day": (with_entry(FIRST, FIRST_ROW + b"20260101,,,0,0\r\n"), 422, "[2].day: must be written like"),
+    "no end of line": (with_entry(FIRST, bytes(20_000_000)), 413, "must have rows of at most 65536 bytes"),
+    "code": (with_entry(CODES, HEAD + b"ab,1,true\r\n"), 422, "[2].code_sha256: must be written like"),
+    "code's batch": (with_entry(CODES, HEAD + b"%s,2,true\r\n" % HASH), 422, "of a batch that is not full; it is 2"),
+    "spent": (with_entry(CODES, HEAD + b"%s,1,maybe\r\n" % HASH), 422, "must be one of true, false; it is maybe"),
+    "code twice": (with_entry(CODES, HEAD + b"%s,1,true\r\n" % HASH * 2), 422, "must be above the one before"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_what_is_wrong_is_named_and_nothing_is_changed(name: str, site: Site) -> None:
+    change, status, said = BAD[name]
+    found, page = refused(site, change(site.body))
+    assert (found, said in page) == (status, True), page[page.find("problems") :][:600]
+
+
+@pytest.mark.parametrize("fraction", [0.001, 0.1, 0.5, 0.9, 0.999])
+def test_a_file_that_was_cut_off_is_refused(fraction: float, site: Site) -> None:
+    assert refused(site, site.body[: int(len(site.body) * fraction)])[0] == 422
+
+
+def test_a_bomb_costs_neither_memory_nor_a_change(site: Site) -> None:
+    """A gigabyte of zeros in a megabyte is let in by its size, and refused at its first row."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in entries(site.body).items():
+            with archive.open(name, "w") as entry:
+                entry.write(content)
+                for _ in range(960 if name == "versions/2/responses.csv" else 0):
+                    entry.write(bytes(1 << 20))
+    assert len(file.getvalue()) < 2_000_000
+
+    tracemalloc.start()
+    status, page = refused(site, file.getvalue())
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    assert (status, "rows of at most" in page) == (413, True)
+    assert most < 50_000_000
+
+
+def test_overlapping_entries_are_refused(site: Site) -> None:
+    """A bomb whose directory names the same compressed bytes again and again."""
+    parts = entries(site.body)
+    body = bytearray(archive_of(parts, zipfile.ZIP_STORED))
+    places = [place for place in range(len(body)) if body[place : place + 4] == b"PK\x01\x02"]
+    offset = struct.unpack_from("<I", body, places[1] + 42)[0]
+    struct.pack_into("<I", body, places[2] + 42, offset)
+    assert refused(site, bytes(body))[0] == 422
+
+
+def test_strangers_send_no_archive(site: Site) -> None:
+    """Without a sign-in, a request of more than a megabyte is not even read."""
+    stranger = site.client.application.test_client()
+    before = factories.dump(site.database_url)
+    large = site.body + bytes(2 << 20)
+    assert archives.send(stranger, large).status_code == 413
+    assert archives.send(stranger, site.body).status_code == 302
+    assert factories.dump(site.database_url) == before
+
+
+def test_an_archive_may_be_large_and_nothing_else(site: Site) -> None:
+    noise = os.urandom(2 << 20)
+    assert refused(site, noise, "a.json")[0] == 413
+    assert refused(site, b"PK\x03\x04" + noise, "a.xlsx")[0] == 413
+    assert "must be whole" in refused(site, b"PK\x03\x04" + noise, "a.zip")[1]
+    assert refused(site, b"PK\x03\x04" + bytes(ARCHIVE_LIMIT + (2 << 20)), "a.zip")[0] == 413
+
+
+@settings(max_examples=150)
+@given(st.data())
+def test_a_damaged_file_is_read_or_refused(site: Site, data: st.DataObject) -> None:
+    body = bytearray(site.body)
+    for _ in range(data.draw(st.integers(1, 4))):
+        body[data.draw(st.integers(0, len(body) - 1))] = data.draw(st.integers(0, 255))
+    answer = archives.send(site.client, bytes(body))
+    assert answer.status_code in (201, 400, 413, 422)
+    assert "Traceback" not in answer.text

@@ -1,0 +1,105 @@
+"""`python -m server survey duplicate|archive|unarchive|delete|export --zip|import`."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from server.cli import main
+from tests import archives, factories
+from tests.conftest import NewDatabase
+from tests.factories import dump
+
+
+@pytest.fixture
+def url(sqlite: NewDatabase) -> str:
+    return sqlite(True)
+
+
+def run(url: str, *arguments: str, text: str | bytes = "") -> Result:
+    """Run in this process, which is quicker than one for each command."""
+    return CliRunner(env={"DATABASE_URL": url}).invoke(main, ["survey", *arguments], input=text)
+
+
+def run_json(url: str, *arguments: str, text: str | bytes = "") -> Any:
+    result = run(url, *arguments, "--json", text=text)
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def collected(url: str) -> str:
+    """A closed survey with simulated responses; its slug."""
+    slug = factories.publish(url).slug
+    simulated = ["simulate", slug, "--respondents", "50"]
+    assert CliRunner(env={"DATABASE_URL": url}).invoke(main, simulated).exit_code == 0
+    factories.close(url, slug)
+    return slug
+
+
+def test_a_survey_goes_from_one_installation_to_another(
+    url: str, sqlite: NewDatabase, tmp_path: Path
+) -> None:
+    slug, other, file = collected(url), sqlite(False), tmp_path / "survey.zip"
+
+    done = run(url, "export", slug, "--zip", str(file), "--language", "es")
+    assert (done.exit_code, done.stdout) == (0, "")
+    made = run_json(other, "import", str(file))
+
+    assert made["survey"] == slug
+    assert (made["state"], made["version"], made["responses"], made["new_links"]) == ("closed", 1, 50, 0)
+    reports = [
+        CliRunner(env={"DATABASE_URL": each}).invoke(main, ["report", slug, "--json"])
+        for each in (url, other)
+    ]
+    assert reports[0].stdout == reports[1].stdout
+    assert json.loads(reports[0].stdout)["simulated"] is True
+    again = run_json(other, "import", "-", text=file.read_bytes())
+    assert (again["new_links"], again["survey"] != slug) == (1, True)
+
+
+def test_no_file_is_written_over_or_left_half_written(url: str, tmp_path: Path) -> None:
+    slug, file = collected(url), tmp_path / "survey.zip"
+    file.write_bytes(b"mine")
+    refused = run(url, "export", slug, "--zip", str(file))
+    assert (refused.exit_code, file.read_bytes()) == (2, b"mine")
+    assert "must be a new file" in refused.stderr
+    opened = factories.publish(url, minimum=10).slug
+    refused = run(url, "export", opened, "--zip", str(tmp_path / "two.zip"))
+    assert (refused.exit_code, "at least 10 responses" in refused.stderr) == (2, True)
+    assert not (tmp_path / "two.zip").exists()
+
+
+def test_a_file_that_is_no_archive_is_refused(url: str, tmp_path: Path) -> None:
+    file = tmp_path / "survey.zip"
+    run(url, "export", collected(url), "--zip", str(file))
+    before = dump(url)
+    bodies = [file.read_bytes()[:-100], archives.with_entry("../x", b"")(file.read_bytes()), b"PK\x03\x04"]
+    for body in bodies:
+        file.write_bytes(body)
+        refused = run(url, "import", str(file))
+        assert (refused.exit_code, "Traceback" in refused.stderr) == (2, False)
+    assert dump(url) == before
+
+
+def test_a_survey_is_copied_put_away_and_deleted(url: str) -> None:
+    slug = collected(url)
+    factories.plant(url, slug, "A\nB")
+    copy = run_json(url, "duplicate", slug, "--title", "Two", "--strata")
+    assert (copy["title"], copy["state"]) == ("Two", "draft")
+    assert len(dump(url)["strata"]) == 4
+
+    assert run(url, "archive", slug).exit_code == 0
+    assert [row[-1] is None for row in dump(url)["surveys"]] == [False, True]
+    assert run(url, "unarchive", slug).exit_code == 0
+    opened = factories.publish(url).slug
+    assert run(url, "archive", opened).exit_code == 2
+
+    refused = run(url, "delete", slug, "--confirm", "Two")
+    assert (refused.exit_code, "must be exactly" in refused.stderr) == (2, True)
+    assert run(url, "delete", slug, text="Exams\n").exit_code == 0
+    assert run_json(url, "delete", copy["survey"], "--confirm", copy["survey"])["deleted"] is True
+    after = dump(url)
+    assert (after["responses"], after["strata"], len(after["surveys"])) == ([], [], 1)
+    assert run(url, "delete", slug, "--confirm", slug).exit_code == 2

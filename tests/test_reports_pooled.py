@@ -1,0 +1,326 @@
+"""Versions and strata: estimates are those worked out by hand from the tallies of each.
+
+By hand means here: with the coins' fractions written out and NumPy alone, nothing of the estimators.
+"""
+
+import csv
+import io
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from flask.testing import FlaskClient
+
+from tests import factories
+from tests.factories import Published
+
+
+def report(client: FlaskClient, survey: Published, query: str = "") -> Any:
+    answer = client.get(f"/manage/surveys/{survey.slug}/report.json{query}")
+    assert answer.status_code == 200
+    return json.loads(answer.text)
+
+
+def by_hand(yes: int, n: int, gamma: float) -> tuple[float, float]:
+    """Share of yes and its variance under a fair coin of this gamma."""
+    observed = yes / n
+    return (observed - 0.5 + gamma) / (2 * gamma), observed * (1 - observed) / (n - 1) / (2 * gamma) ** 2
+
+
+def test_two_versions_are_pooled_each_under_its_own_design(signed_in: FlaskClient, database_url: str) -> None:
+    """The first question's gamma is tightened, the second's words are changed, the third stays as it is."""
+    questions = [factories.question(f"q{k}", f"Question {k}?", 0.25) for k in (1, 2, 3)]
+    first = factories.publish(database_url, factories.definition(questions=questions))
+    factories.store(database_url, first, [([1, 1, 1], 400), ([0, 0, 0], 450), ([1, 0, 0], 150)])
+    changed = [
+        factories.question("q1", "Question 1?", 0.2),
+        factories.question("q2", "Another question?", 0.25),
+        questions[2],
+    ]
+    second = factories.publish(database_url, factories.definition(questions=changed), first.slug)
+    factories.store(database_url, second, [([1, 1, 1], 90), ([0, 0, 0], 150), ([0, 1, 1], 60)])
+
+    pooled = report(signed_in, first)
+
+    q1, q2, q3 = pooled["questions"]
+    assert pooled["n"] == 1300
+    assert [entry["versions"] for entry in (q1, q2, q3)] == [[2, 1], [2], [2, 1]]
+    one, other = by_hand(550, 1000, 0.25), by_hand(90, 300, 0.2)
+    share = (1000 * one[0] + 300 * other[0]) / 1300
+    variance = (1000 / 1300) ** 2 * one[1] + (300 / 1300) ** 2 * other[1]
+    assert q1["estimate"]["shares"][1] == pytest.approx(share, abs=1e-8)
+    assert q1["estimate"]["standard_errors"][1] == pytest.approx(variance**0.5, abs=1e-8)
+    assert [(part["versions"], part["counts"]) for part in q1["parts"]] == [
+        ([2], [210, 90]),
+        ([1], [450, 550]),
+    ]
+    assert q2["estimate"]["n"] == 300
+    assert q2["estimate"]["shares"][1] == pytest.approx(by_hand(150, 300, 0.25)[0], abs=1e-8)
+    # One design: the reports are counted together, as if there were one version.
+    assert [(part["versions"], part["counts"]) for part in q3["parts"]] == [([2, 1], [750, 550])]
+    both = by_hand(550, 1300, 0.25)
+    assert q3["estimate"]["shares"][1] == pytest.approx(both[0], abs=1e-8)
+    assert q3["estimate"]["standard_errors"][1] == pytest.approx(both[1] ** 0.5, abs=1e-8)
+    # The broken twin: all reports under the newest design.
+    assert share != pytest.approx(by_hand(640, 1300, 0.2)[0], abs=1e-3)
+    assert report(signed_in, first, "?version=1")["questions"][0]["estimate"]["shares"][1] == pytest.approx(
+        one[0], abs=1e-8
+    )
+
+
+def choice(mechanism: str, epsilon: float) -> dict[str, Any]:
+    options = [{"name": name, "text": name.title()} for name in ("red", "green", "blue")]
+    design = {"mechanism": mechanism, "epsilon": epsilon}
+    return {"name": "party", "kind": "select_one", "text": "Which?", "options": options, "design": design}
+
+
+@pytest.mark.parametrize("order", [("k_ary", "unary"), ("unary", "k_ary")])
+def test_one_byte_and_a_byte_for_each_answer_are_pooled(
+    order: tuple[str, str], signed_in: FlaskClient, database_url: str
+) -> None:
+    reports = {
+        "k_ary": [([0], 500), ([1], 300), ([2], 200)],
+        "unary": [([1, 0, 0], 100), ([1, 1, 0], 60), ([0, 0, 1], 40), ([0, 0, 0], 100)],
+    }
+    first = factories.publish(database_url, factories.definition(questions=[choice(order[0], 2.0)]))
+    factories.store(database_url, first, reports[order[0]])
+    weaker = factories.definition(questions=[choice(order[1], 1.0)])
+    second = factories.publish(database_url, weaker, first.slug)
+    factories.store(database_url, second, reports[order[1]])
+
+    alone = [report(signed_in, first, f"?version={number}")["questions"][0] for number in (1, 2)]
+    (pooled,) = report(signed_in, first)["questions"]
+
+    def shares(entry: Any) -> Any:
+        if "boxes" not in entry:
+            return np.array(entry["estimate"]["shares"]), np.array(entry["estimate"]["standard_errors"])
+        found = [box["estimate"] for box in entry["boxes"]]
+        return [np.array([one[what][1] for one in found]) for what in ("shares", "standard_errors")]
+
+    sizes = [sum(count for _, count in reports[mechanism]) / 1300 for mechanism in order]
+    together = [shares(entry) for entry in alone]
+    by_parts = sum(size * found[0] for size, found in zip(sizes, together, strict=True))
+    errors = sum((size * found[1]) ** 2 for size, found in zip(sizes, together, strict=True)) ** 0.5
+    assert pooled["versions"] == [2, 1]
+    assert shares(pooled)[0] == pytest.approx(by_parts, abs=1e-9)
+    assert shares(pooled)[1] == pytest.approx(errors, abs=1e-9)
+
+
+TREE = """Spain > Madrid, 600
+Spain > Bilbao, 200
+Peru > Lima > Centre, 1000
+Peru > Lima > Callao, 200"""
+REPORTS = {
+    "Spain > Madrid": (80, 200),
+    "Spain > Bilbao": (30, 100),
+    "Peru > Lima > Centre": (200, 400),
+    "Peru > Lima > Callao": (35, 50),
+}
+"""Yes reports and all of them; gamma 1/4."""
+POPULATIONS = {
+    "Spain > Madrid": 600,
+    "Spain > Bilbao": 200,
+    "Peru > Lima > Centre": 1000,
+    "Peru > Lima > Callao": 200,
+}
+
+
+def stratified(database_url: str, tree: str = TREE, minimum: int = 10) -> tuple[Published, dict[str, str]]:
+    """A survey of one question whose strata have answered."""
+    survey = factories.publish(database_url, factories.definition([0.25]), minimum=minimum)
+    links = factories.plant(database_url, survey.slug, tree)
+    for path, (yes, n) in REPORTS.items():
+        factories.store(database_url, survey, [([1], yes), ([0], n - yes)], links[path])
+    return survey, links
+
+
+def groups(document: Any) -> dict[str, Any]:
+    """The strata of the only question by path; those without stratum under "-"."""
+    found: dict[str, Any] = {}
+
+    def walk(group: Any) -> None:
+        found["-" if group["without_stratum"] else group["path"]] = group
+        for child in group.get("strata", []):
+            walk(child)
+
+    walk(document["questions"][0]["strata"])
+    return found
+
+
+def share(group: Any) -> tuple[float, float]:
+    estimate = group["found"]["estimate"]
+    return estimate["shares"][1], estimate["standard_errors"][1]
+
+
+def test_strata_are_rolled_up_and_weighted_by_population(signed_in: FlaskClient, database_url: str) -> None:
+    survey, _ = stratified(database_url)
+    factories.store(database_url, survey, [([1], 30), ([0], 10)])
+
+    document = report(signed_in, survey)
+
+    found = groups(document)
+    leaves = {path: by_hand(yes, n, 0.25) for path, (yes, n) in REPORTS.items()}
+    for path, (value, variance) in leaves.items():
+        assert found[path]["weighting"] == "no strata below"
+        assert share(found[path]) == pytest.approx((value, variance**0.5), abs=1e-9)
+    for path, n in (("", 750), ("Spain", 300), ("Peru", 450), ("Peru > Lima", 450)):
+        own = [leaf for leaf in leaves if leaf.startswith(path)]
+        total = sum(POPULATIONS[leaf] for leaf in own)
+        value = sum(POPULATIONS[leaf] / total * leaves[leaf][0] for leaf in own)
+        variance = sum((POPULATIONS[leaf] / total) ** 2 * leaves[leaf][1] for leaf in own)
+        assert found[path]["weighting"] == "by population"
+        assert (found[path]["n"], found[path]["population"]) == (n, total)
+        assert share(found[path]) == pytest.approx((value, variance**0.5), abs=1e-9)
+    assert share(found["-"])[0] == pytest.approx(by_hand(30, 40, 0.25)[0], abs=1e-9)
+    # All responses, those without stratum too, each counting the same.
+    everything = document["questions"][0]["estimate"]["shares"][1]
+    assert everything == pytest.approx(by_hand(375, 790, 0.25)[0], abs=1e-9)
+    # The broken twin: it matters whether strata count as much as their people, or as their responses.
+    assert share(found[""])[0] != pytest.approx(by_hand(345, 750, 0.25)[0], abs=1e-3)
+
+
+def test_csv_says_what_json_says_of_every_stratum(signed_in: FlaskClient, database_url: str) -> None:
+    survey, links = stratified(database_url)
+    factories.store(database_url, survey, [([1], 3)], links["Spain > Madrid"])
+    text = signed_in.get(f"/manage/surveys/{survey.slug}/report.csv").text
+    rows = [row for row in csv.DictReader(io.StringIO(text, newline="")) if row["answer"] == "yes"]
+
+    found = groups(report(signed_in, survey))
+
+    assert [(row["group"], row["stratum"], row["weighting"]) for row in rows][:3] == [
+        ("all", "", "responses"),
+        ("all", "", "population"),
+        ("stratum", "Spain", "population"),
+    ]
+    assert {row["stratum"] for row in rows} == found.keys()
+    for row in rows[1:]:
+        group = found[row["stratum"]]
+        assert (float(row["estimate"]), float(row["standard_error"])) == share(group)
+        assert int(row["n"]) == group["n"]
+
+
+def test_without_every_population_responses_count_the_same(signed_in: FlaskClient, database_url: str) -> None:
+    survey, _ = stratified(database_url, TREE.replace("Callao, 200", "Callao"))
+
+    found = groups(report(signed_in, survey))
+
+    assert found[""]["weighting"] == found["Peru"]["weighting"] == "some stratum has no population"
+    assert found["Spain"]["weighting"] == "by population"
+    assert share(found["Peru"])[0] == pytest.approx(by_hand(235, 450, 0.25)[0], abs=1e-9)
+    assert share(found[""])[0] == pytest.approx(by_hand(345, 750, 0.25)[0], abs=1e-9)
+
+
+def test_a_stratum_nobody_answered_in_cannot_be_weighted(signed_in: FlaskClient, database_url: str) -> None:
+    survey, _ = stratified(database_url, f"{TREE}\nSpain > Getafe, 50")
+
+    found = groups(report(signed_in, survey))
+
+    assert found[""]["weighting"] == found["Spain"]["weighting"] == "some stratum has too few responses"
+    assert (found["Spain > Getafe"]["n"], found["Spain > Getafe"]["found"]) == (0, None)
+    assert found["Spain > Getafe"]["withheld"] is None
+    assert share(found["Spain"])[0] == pytest.approx(by_hand(110, 300, 0.25)[0], abs=1e-9)
+
+
+def test_small_strata_are_withheld_in_every_format(signed_in: FlaskClient, database_url: str) -> None:
+    survey, links = stratified(database_url, f"{TREE}\nSpain > Getafe, 50")
+    factories.store(database_url, survey, [([1], 7)], links["Spain > Getafe"])
+
+    found = groups(report(signed_in, survey))
+
+    # Bilbao is the next smallest: without it, Spain less the others would tell what Getafe holds.
+    hidden = {path for path, group in found.items() if group["withheld"]}
+    assert hidden == {"Spain > Getafe", "Spain > Bilbao"}
+    assert all(found[path]["n"] is None and found[path]["found"] is None for path in hidden)
+    text = signed_in.get(f"/manage/surveys/{survey.slug}/report.csv").text
+    rows = [row for row in csv.DictReader(io.StringIO(text, newline="")) if row["stratum"] in hidden]
+    assert {(row["n"], row["estimate"], row["count_reported"]) for row in rows} == {("", "", "")}
+    assert {bool(row["withheld"]) for row in rows} == {True}
+    noisy = signed_in.get(f"/manage/surveys/{survey.slug}/responses.csv").text
+    named = [row["stratum"] for row in csv.DictReader(io.StringIO(noisy, newline=""))]
+    assert {path: named.count(path) for path in set(named)} == {
+        "Spain": 107,
+        "Spain > Madrid": 200,
+        "Peru > Lima > Centre": 400,
+        "Peru > Lima > Callao": 50,
+    }
+    for page in ("results", "report.html"):
+        shown = signed_in.get(f"/manage/surveys/{survey.slug}/{page}").text
+        assert shown.count(">withheld<") >= 2
+        assert "Withheld are strata with fewer than 10 responses" in shown
+
+
+def test_few_responses_show_nothing_anywhere(signed_in: FlaskClient, database_url: str) -> None:
+    survey = factories.publish(database_url, factories.definition([0.25]), minimum=10)
+    factories.store(database_url, survey, [([1], 7), ([0], 2)])
+    home = f"/manage/surveys/{survey.slug}"
+
+    page = signed_in.get(f"{home}/results").text
+
+    assert "Fewer than 10 responses so far." in page
+    assert "responses so far</dt>" not in page
+    for file in ("report.html", "report.csv", "report.json", "responses.csv"):
+        answer = signed_in.get(f"{home}/{file}", headers={"Accept": "application/json"})
+        assert (file, answer.status_code) == (file, 409)
+    assert signed_in.get(f"{home}/codebook.csv").status_code == 200
+    factories.store(database_url, survey, [([1], 1)])
+    assert "responses so far</dt><dd>10</dd>" in signed_in.get(f"{home}/results").text
+    assert report(signed_in, survey)["n"] == 10
+
+
+def test_few_in_a_version_or_without_stratum_are_left_out(signed_in: FlaskClient, database_url: str) -> None:
+    survey, _ = stratified(database_url)
+    factories.store(database_url, survey, [([1], 4)])
+    newer = factories.publish(database_url, factories.definition([0.2]), survey.slug)
+    factories.store(database_url, newer, [([1], 2)])
+
+    document = report(signed_in, survey)
+
+    assert document["n"] == 750
+    assert document["left_out"] == {"versions": [2], "without_stratum": True}
+    assert document["versions"] == document["questions"][0]["versions"] == [1]
+    assert document["questions"][0]["estimate"]["shares"][1] == pytest.approx(
+        by_hand(345, 750, 0.25)[0], abs=1e-9
+    )
+    alone = signed_in.get(f"/manage/surveys/{survey.slug}/responses.csv?version=2")
+    assert alone.status_code == 409
+
+
+def test_a_question_that_nobody_has_answered_yet_is_shown_so(
+    signed_in: FlaskClient, database_url: str
+) -> None:
+    survey, _ = stratified(database_url)
+    number = {
+        "name": "cups",
+        "kind": "number",
+        "text": "How many cups?",
+        **{"low": 0, "high": 10, "step": 1},
+        "design": {"mechanism": "stochastic_rounding", "epsilon": 2},
+    }
+    questions = [*factories.definition([0.25])["questions"], factories.question("new", "New?"), number]
+    factories.publish(database_url, factories.definition(questions=questions), survey.slug)
+
+    document = report(signed_in, survey)
+
+    assert [entry["versions"] for entry in document["questions"]] == [[1], [2], [2]]
+    assert [entry["counts"] for entry in document["questions"]] == [[405, 345], [0, 0], [0, 0]]
+    assert document["questions"][1]["estimate"] is None
+    for query in ("", "?question=cups", "?question=new", "?row=q1&column=new"):
+        page = signed_in.get(f"/manage/surveys/{survey.slug}/results{query}")
+        assert (query, page.status_code) == (query, 200)
+        assert "No responses yet." in page.text
+    for file in ("report.html", "report.csv"):
+        assert signed_in.get(f"/manage/surveys/{survey.slug}/{file}").status_code == 200
+
+
+def test_command_line_shows_strata_and_what_is_withheld(database_url: str) -> None:
+    survey, links = stratified(database_url, f"{TREE}\nSpain > Getafe, 50")
+    factories.store(database_url, survey, [([1], 7)], links["Spain > Getafe"])
+
+    done = factories.moneda(database_url, "report", survey.slug)
+
+    lines = [line.split() for line in done.stdout.splitlines()]
+    (madrid,) = (line for line in lines if line[-3:] == ["Spain", ">", "Madrid"])
+    assert madrid[:5] == ["q1", "yes", "200", "80", f"{by_hand(80, 200, 0.25)[0]:.4f}"]
+    assert sum(line[-1] == "withheld" for line in lines) == 2
+    assert any(line[-3:] == ["weighted", "by", "population"] for line in lines)

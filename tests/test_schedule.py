@@ -1,0 +1,241 @@
+"""Times as clocks show them, limits, and what of them can be changed when."""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+from zoneinfo import available_timezones
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlalchemy.orm import Session
+
+from server import schedule, surveys
+from server.db import make_engine, open_session
+from server.inputs import InputError
+from server.models import Response, State, Survey
+from tests import factories
+
+at = datetime.fromisoformat
+
+NOW = at("2026-06-01 12:00")
+USUAL = {"time_zone": "Europe/Madrid", "opens_at": "", "closes_at": "", "cap": "", "minimum": "10"}
+
+
+def parsed(**fields: str) -> schedule.Schedule:
+    return schedule.parse_schedule({**USUAL, **fields})
+
+
+def refused(**fields: str) -> list[str]:
+    with pytest.raises(InputError) as caught:
+        parsed(**fields)
+    assert caught.value.status == 422
+    return [f"{problem.field}: {problem.message}" for problem in caught.value.problems]
+
+
+@pytest.mark.parametrize(
+    ("zone", "clock", "utc"),
+    [
+        # Offsets as the IANA database has them: Madrid UTC+2 in summer, +1 in winter; Kathmandu +5:45 always.
+        ("Europe/Madrid", "2026-07-01T09:00", at("2026-07-01 07:00")),
+        ("Europe/Madrid", "2026-12-01T09:00", at("2026-12-01 08:00")),
+        ("Asia/Kathmandu", "2026-12-01T09:00", at("2026-12-01 03:15")),
+        ("America/Bogota", "2026-12-01 21:30:00", at("2026-12-02 02:30")),
+        ("UTC", "2026-02-28T23:59", at("2026-02-28 23:59")),
+        # One minute before clocks in Madrid skip an hour, and the first minute after.
+        ("Europe/Madrid", "2026-03-29T01:59", at("2026-03-29 00:59")),
+        ("Europe/Madrid", "2026-03-29T03:00", at("2026-03-29 01:00")),
+        ("Europe/Madrid", "2026-10-25T03:00", at("2026-10-25 02:00")),
+    ],
+)
+def test_time_is_read_as_clocks_of_its_zone_show_it(zone: str, clock: str, utc: datetime) -> None:
+    read = parsed(time_zone=zone, opens_at=clock)
+    assert read.opens_at == utc
+    assert schedule.written(read)["opens_at"] == clock.replace(" ", "T")[:16]
+
+
+@pytest.mark.parametrize(
+    ("clock", "why"),
+    [
+        ("2026-03-29T02:00", "are put forward then and skip 2026-03-29 02:00"),
+        ("2026-03-29T02:59", "are put forward then and skip 2026-03-29 02:59"),
+        ("2026-10-25T02:00", "are put back then and show 2026-10-25 02:00 twice"),
+        ("2026-10-25T02:59", "are put back then and show 2026-10-25 02:59 twice"),
+    ],
+)
+def test_time_that_clocks_skip_or_show_twice_is_refused(clock: str, why: str) -> None:
+    assert refused(closes_at=clock) == [f"closes_at: must be another time: clocks in Europe/Madrid {why}"]
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("time_zone", "", "must be a time zone of the list; it is "),
+        ("time_zone", "Mars/Olympus", "must be a time zone of the list; it is Mars/Olympus"),
+        ("time_zone", "../../etc/passwd", "must be a time zone of the list"),
+        ("opens_at", "tomorrow", "must be a day and time from 2000-01-01 to 2199-12-30"),
+        ("opens_at", "2026-02-30T09:00", "as 2026-03-01T09:00; it is 2026-02-30T09:00"),
+        ("opens_at", "1999-12-31T23:59", "must be a day and time from 2000-01-01"),
+        ("closes_at", "2199-12-31T00:00", "to 2199-12-30"),
+        ("closes_at", "275760-09-13T00:00", "to 2199-12-30"),
+        ("closes_at", "2026-01-01T24:00", "it is 2026-01-01T24:00"),
+        ("closes_at", "2026-01-01T09:00:30", "it is 2026-01-01T09:00:30"),
+        ("cap", "0", "must be a whole number from 1 to 10000000; it is 0"),
+        ("cap", "10000001", "must be a whole number from 1 to 10000000; it is 10000001"),
+        ("cap", "1.5", "it is 1.5"),
+        ("cap", "٣", "it is ٣"),
+        ("cap", "9" * 5000, "must be a whole number from 1 to 10000000; it is 999"),
+        ("minimum", "", "must be a whole number from 3 to 1000; it is "),
+        ("minimum", "2", "must be a whole number from 3 to 1000; it is 2"),
+        ("minimum", "1001", "it is 1001"),
+    ],
+)
+def test_setting_that_is_wrong_is_named(field: str, value: str, said: str) -> None:
+    (problem,) = refused(**{field: value})
+    assert problem.startswith(f"{field}: must be ")
+    assert said in problem
+
+
+def test_every_wrong_setting_is_named_at_once() -> None:
+    told = refused(time_zone="x", opens_at="x", closes_at="x", cap="x", minimum="x")
+    assert [problem.partition(":")[0] for problem in told] == list(USUAL)
+
+
+@given(
+    zone=st.sampled_from([name for name in sorted(available_timezones()) if "/" in name]),
+    clock=st.datetimes(at("2000-01-01 00:00"), at("2199-12-30 00:00")),
+)
+def test_every_time_comes_back_as_it_was_typed_or_is_refused(zone: str, clock: datetime) -> None:
+    typed = clock.strftime("%Y-%m-%dT%H:%M")
+    try:
+        read = parsed(time_zone=zone, opens_at=typed)
+    except InputError:
+        return
+    assert schedule.written(read)["opens_at"] == typed
+    assert read.opens_at is not None
+    assert abs(read.opens_at - clock) < timedelta(hours=27)
+
+
+@pytest.fixture
+def made(database_url: str) -> Iterator[tuple[Session, Survey]]:
+    """A published survey that shows groups of ten, on SQLite and on PostgreSQL."""
+    slug = factories.publish(database_url).slug
+    engine = make_engine(database_url)
+    with open_session(engine, writes=True) as session:
+        survey = surveys.find(session, slug)
+        assert survey is not None
+        survey.minimum = 10
+        session.commit()
+        yield session, survey
+    engine.dispose()
+
+
+def settle(session: Session, survey: Survey, **fields: str) -> Mapping[str, Any]:
+    return schedule.set_schedule(session, survey, parsed(**fields), NOW)
+
+
+def not_settled(session: Session, survey: Survey, **fields: str) -> list[str]:
+    before = schedule.schedule_of(survey)
+    with pytest.raises(InputError) as caught:
+        settle(session, survey, **fields)
+    session.rollback()
+    assert schedule.schedule_of(survey) == before
+    return [f"{problem.field}: {problem.message}" for problem in caught.value.problems]
+
+
+def test_settings_are_changed_together_and_told(made: tuple[Session, Survey]) -> None:
+    session, survey = made
+    times = {"opens_at": "2026-07-01T09:00", "closes_at": "2026-08-01T09:00"}
+
+    assert settle(session, survey, **times, cap="50", by_invitation="yes") == {
+        "time_zone": "Europe/Madrid",
+        "opens_at": at("2026-07-01 07:00"),
+        "closes_at": at("2026-08-01 07:00"),
+        "cap": 50,
+        "by_invitation": True,
+    }
+
+    session.commit()
+    session.expire_all()
+    assert survey.closes_at == at("2026-08-01 07:00")
+    assert settle(session, survey, **times, cap="50", by_invitation="yes") == {}
+    nothing = {"opens_at": None, "closes_at": None, "cap": None}
+    assert settle(session, survey) == {**nothing, "by_invitation": False}
+
+
+def test_closing_time_is_after_now_and_after_opening(made: tuple[Session, Survey]) -> None:
+    session, survey = made
+    assert not_settled(session, survey, closes_at="2026-06-01T14:00") == [
+        "closes_at: must be later than now; it is 2026-06-01T14:00"
+    ]
+    opening = "2026-07-01T09:00"
+    assert not_settled(session, survey, opens_at=opening, closes_at=opening) == [
+        f"closes_at: must be later than the opening time, {opening}; it is {opening}"
+    ]
+    settle(session, survey, opens_at=opening, closes_at="2026-07-01T09:01")
+    session.commit()
+    assert not_settled(session, survey, opens_at="2026-07-02T09:00", closes_at="2026-07-01T09:01") != []
+    # Nothing else is refused because the time has come meanwhile.
+    late = parsed(opens_at=opening, closes_at="2026-07-01T09:01", cap="20")
+    assert schedule.set_schedule(session, survey, late, NOW + timedelta(days=60)) == {"cap": 20}
+
+
+def test_minimum_of_a_published_survey_can_only_be_raised(made: tuple[Session, Survey]) -> None:
+    session, survey = made
+    assert not_settled(session, survey, minimum="9") == [
+        "minimum: can only be raised once a survey is published: at least 10; it is 9"
+    ]
+    assert settle(session, survey, minimum="11")["minimum"] == 11
+    draft = Survey(
+        slug="draft", owner_id=survey.owner_id, created_on=surveys.today(), minimum=10, time_zone="Europe/Madrid"
+    )  # fmt: skip
+    session.add(draft)
+    session.flush()
+    assert settle(session, draft, minimum="3") == {"minimum": 3}
+
+
+def test_cap_leaves_room_for_what_is_stored_and_shown(made: tuple[Session, Survey]) -> None:
+    session, survey = made
+    current = survey.current
+    assert current is not None
+    least = "must be at least the smallest group shown and what is stored already"
+
+    # With fewer responses than are shown, the cap cannot be used to count them.
+    assert not_settled(session, survey, cap="9") == [f"cap: {least}, 10; it is 9"]
+    session.add_all(
+        Response(id=bytes([k] * 16), version_id=current.id, reports=b"\0\0", day=surveys.today())
+        for k in range(12)
+    )
+    session.commit()
+    assert not_settled(session, survey, cap="11") == [f"cap: {least}, 12; it is 11"]
+    assert settle(session, survey, cap="12")["cap"] == 12
+    session.commit()
+    assert not_settled(session, survey, cap="12", minimum="13") == [f"cap: {least}, 13; it is 12"]
+
+
+def test_closed_survey_stays_closed(made: tuple[Session, Survey]) -> None:
+    session, survey = made
+    surveys.close(survey)
+    session.commit()
+    for fields in ({"closes_at": "2027-01-01T09:00"}, {"cap": "100"}, {"by_invitation": "yes"}):
+        assert not_settled(session, survey, **fields) == [
+            "state: must not be closed; a closed survey stays closed"
+        ]
+    assert schedule.set_schedule(session, survey, parsed(time_zone="UTC", minimum="12"), NOW) == {
+        "minimum": 12
+    }
+    assert survey.state == State.CLOSED
+
+
+def test_only_an_open_survey_is_paused(made: tuple[Session, Survey]) -> None:
+    session, survey = made
+    schedule.pause(survey)
+    assert survey.paused
+    schedule.resume(survey)
+    assert not survey.paused
+    surveys.close(survey)
+    for act in (schedule.pause, schedule.resume):
+        with pytest.raises(InputError, match="must be open to be paused or resumed") as caught:
+            act(survey)
+        assert caught.value.status == 409
+    session.rollback()

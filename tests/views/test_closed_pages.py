@@ -1,0 +1,59 @@
+"""What a respondent meets behind a link: the survey, or why there is none to answer now."""
+
+from datetime import datetime
+
+import pytest
+from flask.testing import FlaskClient
+
+from tests import factories
+from tests.factories import Published
+
+PAST, FUTURE = datetime(2001, 2, 3, 4, 5), datetime(2201, 2, 3, 4, 5)  # noqa: DTZ001 - in UTC
+
+
+@pytest.mark.parametrize(
+    ("settings", "status", "said"),
+    [
+        ({"closes_at": PAST}, 410, "This survey is closed"),
+        ({"paused": True}, 423, "This survey is paused"),
+        ({"opens_at": FUTURE, "time_zone": "Asia/Tokyo"}, 423, "It opens on February 3, 2201, 13:05."),
+        ({"cap": 1}, 410, "As many people as were looked for have answered."),
+        ({"opens_at": PAST, "closes_at": FUTURE, "cap": 2}, 200, ""),
+    ],
+)
+def test_page_says_why_a_survey_takes_no_responses_now(
+    settings: dict[str, object],
+    status: int,
+    said: str,
+    client: FlaskClient,
+    survey: Published,
+    database_url: str,
+) -> None:
+    leaf = factories.plant(database_url, survey.slug, "Spain")["Spain"]
+    client.post(survey.url, json=survey.response())
+    factories.settle(database_url, survey.slug, **settings)
+
+    for slug in (survey.slug, leaf):
+        page, definition = client.get(f"/s/{slug}"), client.get(f"/s/{slug}/survey.json")
+        answer = client.post(f"/s/{slug}/responses", json=survey.response([0, 9]))
+
+        assert (page.status_code, definition.status_code) == (status, status)
+        assert said in page.text
+        if status != 200:
+            assert definition.get_json() == answer.get_json() or "cap" in settings
+            assert definition.get_json()["error"]["field"] == "survey"
+
+
+def test_link_of_a_leaf_leads_to_the_survey_and_stores_for_it(
+    client: FlaskClient, survey: Published, database_url: str
+) -> None:
+    slugs = factories.plant(database_url, survey.slug, "Spain > Madrid\nKenya")
+
+    for path, status in (("Spain > Madrid", 200), ("Kenya", 200), ("Spain", 404)):
+        link = f"/s/{slugs[path]}"
+        assert client.get(link).status_code == client.get(f"{link}/survey.json").status_code == status
+        stored = client.post(f"{link}/responses", json=survey.response())
+        assert stored.status_code == (201 if status == 200 else 404)
+    page = client.get(f"/s/{slugs['Kenya']}").text
+    assert f'"/s/{slugs["Kenya"]}/responses"' in page
+    assert survey.slug not in page

@@ -1,0 +1,255 @@
+"""The page of invitations: codes are handed over once, for the link they belong to, and nothing tells who used them."""
+
+import csv
+import hashlib
+import html
+import json
+import re
+
+import pytest
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from server.inputs import normalised
+from tests import factories, pdfs
+from tests.factories import Published, dump
+
+VECTORS = json.loads((factories.ROOT / "tests" / "vectors" / "codes.json").read_text("utf-8"))
+
+
+@pytest.mark.parametrize(("typed", "code"), VECTORS["read"])
+def test_code_is_read_as_the_browser_reads_it(typed: str, code: str) -> None:
+    assert normalised(typed) == code
+
+
+@pytest.mark.parametrize("typed", VECTORS["refused"])
+def test_what_is_no_code_here_is_none_in_the_browser(typed: str) -> None:
+    assert normalised(typed) is None
+
+
+def path(survey: Published, page: str = "") -> str:
+    return f"/manage/surveys/{survey.slug}/invitations{page}"
+
+
+def issue(
+    client: FlaskClient, survey: Published, size: object = 3, label: str = "By letter", **more: object
+) -> TestResponse:
+    return client.post(path(survey), data={"size": size, "label": label, **more})
+
+
+def codes_on(page: TestResponse) -> list[str]:
+    assert page.status_code == 200
+    return re.findall(r"^(?:[0-9A-Z]{4}-){3}[0-9A-Z]{4}$", page.text.replace(">", ">\n"), re.MULTILINE)
+
+
+def alert(page: TestResponse) -> str:
+    found = re.search(r'class="problems".*?</div>', page.text, re.DOTALL)
+    assert found is not None
+    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", found[0])).split())
+
+
+def test_codes_are_shown_once_and_kept_as_hashes(
+    signed_in: FlaskClient, survey: Published, database_url: str
+) -> None:
+    page = issue(signed_in, survey, 3, "  By   letter ")
+    codes = codes_on(page)
+
+    assert len(codes) == 3
+    assert page.headers["Cache-Control"] == "no-store"
+    hashes = {hashlib.sha256(code.replace("-", "").encode()).digest() for code in codes}
+    assert {bytes(row[0]) for row in dump(database_url)["invitations"]} == hashes  # type: ignore[call-overload]
+    everything = repr(dump(database_url)) + signed_in.get(path(survey)).text
+    assert not any(form in everything for code in codes for form in (code, code.replace("-", "")))
+    (entry,) = [row for row in dump(database_url)["audit_entries"] if row[4] == "invitations issued"]
+    assert json.loads(str(entry[5])) == {"count": 3, "label": "By letter"}
+
+
+@pytest.mark.parametrize("stratum", ["", "Spain > Madrid"])
+def test_table_links_and_sheet_are_those_of_the_batch(
+    signed_in: FlaskClient, survey: Published, database_url: str, stratum: str
+) -> None:
+    slugs = factories.plant(database_url, survey.slug, "Spain > Madrid")
+    numbers = {str(row[6]): row[0] for row in dump(database_url)["strata"]}
+    chosen = numbers[slugs[stratum]] if stratum else ""
+    codes = codes_on(issue(signed_in, survey, 12, stratum=chosen))
+    address = f"http://localhost/s/{slugs[stratum] if stratum else survey.slug}"
+    links = [f"{address}#{code.replace('-', '')}" for code in codes]
+    before = dump(database_url)
+
+    def asked(page: str, *some: str) -> TestResponse:
+        answer = signed_in.post(path(survey, f"/1/{page}"), data={"codes": "\r\n".join(some or codes)})
+        assert (answer.status_code, answer.headers["Cache-Control"]) == (200, "no-store")
+        assert answer.headers["Content-Disposition"].startswith(f'attachment; filename="{survey.slug}')
+        return answer
+
+    assert list(csv.reader(asked("codes.csv").text.splitlines())) == [
+        ["code", "link"],
+        *([code, link] for code, link in zip(codes, links, strict=True)),
+    ]
+    assert asked("links.txt").text.split() == links
+    sheet = asked("sheet.pdf")
+    assert sheet.mimetype == "application/pdf"
+    said = "".join(page.text for page in pdfs.pages(sheet.data))
+    assert re.findall(r"^[0-9A-Z-]{19}$", said, re.MULTILINE) == codes
+    assert said.count(f"{address}\n") == 12
+    # In any form, and only some of them.
+    assert asked("links.txt", codes[1].lower(), codes[0].replace("-", "")).text.split() == [
+        links[1],
+        links[0],
+    ]
+    assert dump(database_url) == before
+
+
+def test_sheet_is_in_the_surveys_language(signed_in: FlaskClient, database_url: str) -> None:
+    survey = factories.publish(database_url, factories.definition(language="es", title="Exámenes: ¿y tú?"))
+    codes = codes_on(issue(signed_in, survey))
+
+    sheet = signed_in.post(path(survey, "/1/sheet.pdf"), data={"codes": "\r\n".join(codes)})
+
+    assert b"/Lang(es)" in sheet.data
+    assert "Exámenes: ¿y tú?\n" in pdfs.pages(sheet.data)[0].text
+
+
+def test_sheet_of_a_draft_has_the_title_it_has_so_far(signed_in: FlaskClient, database_url: str) -> None:
+    slug = factories.unfinished(database_url, {**factories.definition(), "title": "", "language": "xx"})
+    survey = Published(slug, "", {})
+    codes = codes_on(issue(signed_in, survey))
+
+    (page,) = pdfs.pages(
+        signed_in.post(path(survey, "/1/sheet.pdf"), data={"codes": "\r\n".join(codes)}).data
+    )
+
+    assert all(code in page.text for code in codes)
+
+
+def test_many_codes_come_in_sheets_of_a_thousand(signed_in: FlaskClient, survey: Published) -> None:
+    page = issue(signed_in, survey, 2_001)
+    codes = codes_on(page)
+
+    assert re.findall(r'name="sheet" value="(\d+)"', page.text) == [str(number) for number in range(3)]
+    table = signed_in.post(path(survey, "/1/codes.csv"), data={"codes": "\r\n".join(codes)})
+    assert len(table.text.splitlines()) == 2_002
+    last = signed_in.post(path(survey, "/1/sheet.pdf"), data={"codes": "\r\n".join(codes), "sheet": "2"})
+    assert [len(page.codes) for page in pdfs.pages(last.data)] == [1]
+    for sheet in ("3", "999", "-1", "x", "1e1"):
+        data = {"codes": "\r\n".join(codes[:9]), "sheet": sheet}
+        refused = signed_in.post(path(survey, "/1/sheet.pdf"), data=data)
+        assert (refused.status_code, "Sheet: must be one of this batch" in refused.text) == (422, True)
+
+
+def test_the_largest_batch_fits_into_a_form(signed_in: FlaskClient, survey: Published) -> None:
+    line = "0000-0000-0000-0000"
+    answer = signed_in.post(path(survey, "/1/codes.csv"), data={"codes": "\r\n".join([line] * 100_000)})
+    # Read whole, and refused for another reason than its size.
+    assert answer.status_code == 404
+
+
+def test_codes_of_another_link_or_batch_that_is_not_theirs_are_refused(
+    signed_in: FlaskClient, survey: Published, database_url: str
+) -> None:
+    other = factories.publish(database_url)
+    factories.plant(database_url, survey.slug, "Spain")
+    (own, *_), (elsewhere, *_) = codes_on(issue(signed_in, survey)), codes_on(issue(signed_in, other))
+    in_stratum = codes_on(issue(signed_in, survey, label="Spain", stratum=1))[0]
+
+    for page in ("codes.csv", "links.txt", "sheet.pdf"):
+        for wrong in (elsewhere, in_stratum, f"{own} {elsewhere}", "x", "0000-0000-0000-0000"):
+            answer = signed_in.post(path(survey, f"/1/{page}"), data={"codes": wrong})
+            assert (answer.status_code, "must be those that were issued" in answer.text) == (422, True)
+        for number in ("2", "4", "0", "9" * 9, "9" * 40, "x", "-1"):
+            assert signed_in.post(path(survey, f"/{number}/{page}"), data={"codes": own}).status_code == 404
+    assert signed_in.post(path(survey, "/2/withdraw")).status_code == 404
+
+
+REFUSED: list[tuple[dict[str, str], int, str]] = [
+    ({"size": "0"}, 422, "How many: must be from 1 to 100000; it is 0"),
+    ({"size": "100001"}, 422, "How many: must be from 1 to 100000; it is 100001"),
+    ({"size": "-1"}, 422, "How many: must be a whole number from 1 to 100000; it is -1"),
+    ({"size": "1.5"}, 422, "How many: must be a whole number from 1 to 100000; it is 1.5"),
+    ({"size": ""}, 422, "How many: must be a whole number from 1 to 100000; it is -"),
+    ({"size": "9" * 5000}, 422, "How many: must be a whole number from 1 to 100000; it is 999"),
+    ({"size": "٣"}, 422, "How many: must be a whole number from 1 to 100000; it is ٣"),
+    ({"label": " "}, 422, "Name of the batch: must have 1 to 200 characters, in one line; it is -"),
+    ({"label": "a" * 201}, 422, "Name of the batch: must have 1 to 200 characters"),
+    (
+        {"label": "Before"},
+        409,
+        "Name of the batch: must be new, so that no batch is issued twice; it is Before",
+    ),
+    ({"stratum": "77"}, 404, "Stratum: is not known"),
+    ({"stratum": "x"}, 404, "Stratum: is not known"),
+]
+
+
+def test_what_cannot_be_issued_is_refused_and_what_was_typed_stays(
+    signed_in: FlaskClient, survey: Published, database_url: str
+) -> None:
+    issue(signed_in, survey, 1, "Before")
+    before = dump(database_url)
+
+    for form, status, said in REFUSED:
+        page = signed_in.post(path(survey), data={"size": "7", "label": "My <b>own", **form})
+
+        assert (page.status_code, said in alert(page)) == (status, True)
+        typed = {"size": "7", "label": "My &lt;b&gt;own", **form}
+        assert all(f'value="{typed[name]}"' in page.text for name in ("size", "label"))
+    assert dump(database_url) == before
+
+
+def test_a_page_that_is_loaded_again_issues_nothing_twice(
+    signed_in: FlaskClient, survey: Published, database_url: str
+) -> None:
+    assert [issue(signed_in, survey).status_code for _ in range(2)] == [200, 409]
+    assert len(dump(database_url)["invitations"]) == 3
+
+
+def test_how_many_are_used_is_told_in_steps_only(signed_in: FlaskClient, database_url: str) -> None:
+    survey = factories.publish(database_url, minimum=5)
+    codes = factories.invite(database_url, survey.slug, 12)
+    told = {}
+    for used, code in enumerate(codes):
+        page = " ".join(signed_in.get(path(survey)).text.split())
+        told[used] = re.findall(r"(?:fewer than|at least) \d+ used", page)
+        assert signed_in.post(survey.url, json=survey.response(invitation=code)).status_code == 201
+
+    few, many = ["fewer than 5 used"], ["at least 5 used"]
+    assert told == {used: few if used < 5 else many for used in range(12)}
+    assert "12 codes" in page
+
+
+def test_a_batch_too_small_for_steps_tells_nothing(signed_in: FlaskClient, database_url: str) -> None:
+    survey = factories.publish(database_url, minimum=5)
+    pages = set()
+    for used in range(3):
+        (code, *_) = factories.invite(database_url, survey.slug, 9)
+        if used:
+            assert signed_in.post(survey.url, json=survey.response(invitation=code)).status_code == 201
+        pages.add(signed_in.get(path(survey)).text.count("too few codes to tell how many are used"))
+    assert pages == {1, 2, 3}
+
+
+def test_withdrawing_lets_the_unused_codes_in_no_more(
+    signed_in: FlaskClient, survey: Published, database_url: str
+) -> None:
+    codes = factories.invite(database_url, survey.slug, 2)
+    assert signed_in.post(survey.url, json=survey.response(invitation=codes[0])).status_code == 201
+
+    for _ in range(2):
+        assert signed_in.post(path(survey, "/1/withdraw")).status_code == 303
+
+    answer = signed_in.post(survey.url, json=survey.response(invitation=codes[1]))
+    assert (answer.status_code, answer.json["error"]["field"]) == (422, "invitation")  # type: ignore[index]
+    page = signed_in.get(path(survey)).text
+    assert "withdrawn on" in page
+    assert "Withdraw the unused codes" not in page
+    assert signed_in.post(path(survey, "/1/sheet.pdf"), data={"codes": codes[1]}).status_code == 422
+    assert [row[4] for row in dump(database_url)["audit_entries"]].count("invitations withdrawn") == 1
+
+
+def test_nothing_is_issued_for_a_closed_survey(
+    signed_in: FlaskClient, survey: Published, database_url: str
+) -> None:
+    factories.close(database_url, survey.slug)
+
+    assert "Issue the codes" not in signed_in.get(path(survey)).text
+    assert issue(signed_in, survey).status_code == 409

@@ -1,0 +1,325 @@
+"""The pages of links, strata, times and limits: what they keep, what they refuse, and what is put on record."""
+
+import csv
+import io
+import json
+import re
+import struct
+
+import pytest
+import segno
+from flask.testing import FlaskClient
+
+from server.app import create_app
+from server.config import Config
+from tests import factories
+from tests.conftest import NewDatabase
+from tests.factories import Published, dump
+
+SPAIN = "Spain > Madrid > Getafe, 183000\nSpain > Madrid > Parla, 132000\nSpain > Murcia\nFrance"
+USUAL = {"time_zone": "Europe/Madrid", "opens_at": "", "closes_at": "", "cap": "", "minimum": "10"}
+
+
+@pytest.fixture
+def strata(survey: Published, database_url: str) -> dict[str, str]:
+    """The paths of a survey's strata, and the slugs of their links."""
+    return factories.plant(database_url, survey.slug, SPAIN)
+
+
+def path(survey: Published, page: str = "") -> str:
+    return f"/manage/surveys/{survey.slug}{page}"
+
+
+def number(database_url: str, name: str) -> int:
+    (found,) = [int(str(row[0])) for row in dump(database_url)["strata"] if name in row]
+    return found
+
+
+def log(database_url: str) -> list[tuple[str, dict[str, object]]]:
+    """What the survey's log says, in order."""
+    entries = sorted(dump(database_url)["audit_entries"], key=lambda row: int(str(row[0])))
+    return [(str(row[4]), json.loads(str(row[5]))) for row in entries if row[3] is not None]
+
+
+def said(page: str) -> list[str]:
+    """What a page complains about."""
+    found = re.findall(r"<li><strong>(.*?):</strong> (.*?)</li>", page)
+    return [f"{name}: {message}" for name, message in found]
+
+
+def test_every_link_is_on_the_page_and_in_the_table(
+    signed_in: FlaskClient, survey: Published, strata: dict[str, str]
+) -> None:
+    page = signed_in.get(path(survey, "/links"))
+    table = signed_in.get(path(survey, "/links.csv"))
+    sheet = signed_in.get(path(survey, "/links/sheet"))
+
+    leaves = {name: slug for name, slug in strata.items() if name not in ("Spain", "Spain > Madrid")}
+    shown = dict.fromkeys(re.findall(r'href="http://localhost/s/(\w+)"', page.text))
+    assert list(shown) == [survey.slug, *leaves.values()]
+    rows = list(csv.DictReader(io.StringIO(table.text)))
+    assert [row["link"].rpartition("/")[2] for row in rows] == list(shown)
+    assert [(row["stratum"], row["population"]) for row in rows] == [
+        ("", ""),
+        ("Spain > Madrid > Getafe", "183000"),
+        ("Spain > Madrid > Parla", "132000"),
+        ("Spain > Murcia", ""),
+        ("France", ""),
+    ]
+    assert re.findall(r'<p class="link">http://localhost/s/(\w+)</p>', sheet.text) == list(leaves.values())
+
+
+def test_survey_without_strata_has_its_link_and_is_told_what_strata_are(
+    signed_in: FlaskClient, survey: Published
+) -> None:
+    page = signed_in.get(path(survey, "/links")).text
+    assert re.findall(r'href="http://localhost/s/(\w+)"', page) == [survey.slug]
+    assert "Strata are parts of the people you ask" in page
+    sheet = signed_in.get(path(survey, "/links/sheet")).text
+    assert re.findall(r'<p class="link">http://localhost/s/(\w+)</p>', sheet) == [survey.slug]
+
+
+def test_formula_in_a_name_stays_a_text_in_the_table(
+    signed_in: FlaskClient, survey: Published, database_url: str
+) -> None:
+    factories.plant(database_url, survey.slug, '=cmd|"/c calc"!A1\n@x')
+    rows = list(csv.DictReader(io.StringIO(signed_in.get(path(survey, "/links.csv")).text)))
+    assert [row["stratum"] for row in rows[1:]] == ['\'=cmd|"/c calc"!A1', "'@x"]
+
+
+def test_qr_codes_are_images_of_the_survey_s_own_links_only(
+    signed_in: FlaskClient, survey: Published, strata: dict[str, str], database_url: str
+) -> None:
+    other = factories.publish(database_url)
+    for slug in (survey.slug, strata["Spain > Madrid > Getafe"]):
+        svg, png = (signed_in.get(path(survey, f"/qr/{slug}.{kind}")) for kind in ("svg", "png"))
+        made = io.BytesIO()
+        segno.make(f"http://localhost/s/{slug}", error="m").save(
+            made, kind="svg", scale=8, border=4, light="white"
+        )
+        assert (svg.mimetype, svg.data) == ("image/svg+xml", made.getvalue())
+        assert png.mimetype == "image/png"
+        width, height = struct.unpack(">II", png.data[16:24])
+        assert png.data.startswith(b"\x89PNG")
+        assert width == height >= 500
+    # An inner stratum has no link; another survey's link is none of this one.
+    for slug in (strata["Spain"], other.slug, "unknown", "%00", "a" * 5000):
+        assert signed_in.get(path(survey, f"/qr/{slug}.svg")).status_code == 404
+
+
+def test_only_links_of_leaves_lead_to_the_survey(
+    client: FlaskClient, survey: Published, strata: dict[str, str]
+) -> None:
+    assert client.get(f"/s/{strata['Spain > Murcia']}").status_code == 200
+    assert client.get(f"/s/{strata['Spain']}").status_code == 404
+
+
+def test_one_form_keeps_everything_that_was_typed(
+    signed_in: FlaskClient, survey: Published, strata: dict[str, str], database_url: str
+) -> None:
+    spain, murcia, france = (number(database_url, name) for name in ("Spain", "Murcia", "France"))
+    form = {f"name.{murcia}": "Región de Murcia", f"population.{murcia}": "1.500.000"}
+
+    answer = signed_in.post(
+        path(survey, "/strata"),
+        data={**form, "lines": "Lyon, 5\nNice, 6", "under": france, "action": f"up-{france}"},
+    )
+
+    assert answer.status_code == 303
+    assert answer.location == path(survey, f"/strata?said=up&at={france}")
+    page = signed_in.get(answer.location).text
+    paths = re.findall(r"Name of ([^<]+)<", page.replace("&gt;", ">"))
+    assert paths == [
+        "France", "France > Lyon", "France > Nice", "Spain", "Spain > Madrid", "Spain > Madrid > Getafe",
+        "Spain > Madrid > Parla", "Spain > Región de Murcia",
+    ]  # fmt: skip
+    assert log(database_url) == [
+        ("strata changed", {"count": 1}),
+        ("strata added", {"count": 2}),
+        ("stratum moved", {"stratum": "France"}),
+    ]
+    assert signed_in.post(path(survey, "/strata"), data={"action": f"delete-{spain}"}).status_code == 303
+    assert log(database_url)[-1] == ("stratum removed", {"stratum": "Spain"})
+    assert len(dump(database_url)["strata"]) == 3
+    assert signed_in.post(path(survey, "/strata"), data={"action": "save"}).status_code == 303
+    assert len(log(database_url)) == 4
+
+
+def test_what_is_refused_changes_nothing_and_stays_on_the_page(
+    signed_in: FlaskClient, survey: Published, strata: dict[str, str], database_url: str
+) -> None:
+    murcia, madrid = number(database_url, "Murcia"), number(database_url, "Madrid")
+    before = dump(database_url)
+    typed = {
+        f"name.{murcia}": "Kept <b>x",
+        f"population.{madrid}": "7",
+        "lines": "Kept too, 0\n>",
+        "under": str(madrid),
+    }
+    for form, status, problems in [
+        ({**typed, f"name.{murcia}": "madrid"}, 422, ["Spain &gt; Murcia: must not have the same name"]),
+        ({**typed, f"population.{murcia}": "x"}, 422, ["Spain &gt; Murcia: its population must be a whole number"]),
+        (typed, 422, ["Spain &gt; Madrid: its population must be the sum of its parts, 315000; it is 7"]),
+        ({**typed, f"population.{madrid}": ""}, 422, ["Line 1: its population must be", "Line 2: a name must not"]),
+        ({"lines": "", "action": "add"}, 422, ["Strata to add: must be 1 to 2000 lines; it has 0"]),
+        ({"lines": "A > B > C > D > E > F > G"}, 422, ["Line 1: must be at most 6 levels deep; it has 7"]),
+        ({"lines": "New", "under": "999"}, 404, ["Stratum: is not known"]),
+        ({"name.999": "New"}, 404, ["Stratum: is not known"]),
+        ({"lines": "New", "action": "delete-999"}, 404, ["Stratum: is not known"]),
+        ({"lines": "New", "action": "below-999"}, 404, ["Stratum: is not known"]),
+    ]:  # fmt: skip
+        answer = signed_in.post(path(survey, "/strata"), data=form)
+        assert answer.status_code == status, form
+        told = said(answer.text)
+        assert len(told) == len(problems), told
+        assert all(message.startswith(known) for message, known in zip(told, problems, strict=True)), told
+        assert dump(database_url) == before
+        for text in form.values():
+            if text.startswith("Kept"):
+                assert text.replace("<", "&lt;").replace(">", "&gt;").partition("\n")[0] in answer.text
+        assert "Kept <" not in answer.text
+
+
+def test_strata_of_another_survey_are_not_reached_by_their_numbers(
+    signed_in: FlaskClient, survey: Published, strata: dict[str, str], database_url: str
+) -> None:
+    other = factories.publish(database_url)
+    factories.plant(database_url, other.slug, "Secret, 5")
+    theirs, before = number(database_url, "Secret"), dump(database_url)
+    for form in (
+        {f"name.{theirs}": "Mine"},
+        {f"population.{theirs}": "6"},
+        {"lines": "New", "under": str(theirs)},
+        *({"action": f"{button}-{theirs}"} for button in ("up", "down", "delete", "below")),
+    ):
+        answer = signed_in.post(path(survey, "/strata"), data=form)
+        assert (form, answer.status_code) == (form, 404)
+        assert "Secret" not in answer.text
+        assert dump(database_url) == before
+
+
+def test_two_thousand_strata_are_one_folded_page(sqlite: NewDatabase) -> None:
+    database_url = sqlite(True)
+    survey = factories.publish(database_url)
+    text = "\n".join(f"R{n // 100} > P{n // 10 % 10} > M{n % 10}, {n}" for n in range(1000, 2800))
+    slugs = factories.plant(database_url, survey.slug, text)
+    app = create_app(Config(database_url=database_url))
+    browser = factories.sign_in(app.test_client(), factories.sign_in_secret(database_url))
+
+    page = browser.get(path(survey, "/links")).text
+    edit = browser.get(path(survey, "/strata")).text
+
+    assert len(re.findall(r"<details>", page)) == 18 * 11
+    assert "<details open>" not in page
+    assert sum(f"/s/{slug}<" in page for slug in slugs.values()) == 1800
+    assert 'class="more" open' not in edit
+    fields = dict(re.findall(r'name="((?:name|population)\.\d+)" value="([^"]*)"', edit))
+    assert len(fields) == 2 * (18 * 11 + 1800)
+    last = number(database_url, "R27")
+    assert browser.post(path(survey, "/strata"), data={**fields, f"name.{last}": "Last"}).status_code == 303
+    assert log(database_url) == [("strata changed", {"count": 1})]
+    app.extensions["moneda.engine"].dispose()
+
+
+def test_times_and_limits_are_kept_shown_and_put_on_record(
+    signed_in: FlaskClient, client: FlaskClient, survey: Published, database_url: str
+) -> None:
+    form = {
+        **USUAL,
+        "opens_at": "2199-07-01T09:00",
+        "closes_at": "2199-08-01T09:00",
+        "cap": "50",
+        "by_invitation": "yes",
+    }
+
+    assert signed_in.post(path(survey, "/schedule"), data=form).status_code == 303
+
+    page = signed_in.get(path(survey, "/schedule")).text
+    assert 'value="2199-07-01T09:00"' in page
+    assert re.search(r"<option selected>Europe/Madrid</option>", page)
+    assert "data-here" not in page
+    overview = signed_in.get(path(survey)).text
+    assert "It opens on July 1, 2199, 09:00 (Europe/Madrid)" in overview
+    assert "It closes on August 1, 2199, 09:00 (Europe/Madrid)" in overview
+    assert client.get(f"/s/{survey.slug}").status_code != 200
+    assert log(database_url) == [
+        ("time zone set", {"zone": "Europe/Madrid"}),
+        ("opening set", {"time": "2199-07-01 07:00"}),
+        ("closing set", {"time": "2199-08-01 07:00"}),
+        ("cap set", {"number": 50}),
+        ("minimum set", {"number": 10}),
+        ("by invitation", {}),
+    ]
+    assert signed_in.post(path(survey, "/schedule"), data={**USUAL, "minimum": "11"}).status_code == 303
+    assert [action for action, _details in log(database_url)[6:]] == [
+        "opening removed",
+        "closing removed",
+        "cap removed",
+        "minimum set",
+        "by link",
+    ]
+
+
+def test_refused_settings_stay_on_the_page(
+    signed_in: FlaskClient, survey: Published, database_url: str
+) -> None:
+    before = dump(database_url)
+    form = {
+        "time_zone": "Europe/Madrid",
+        "opens_at": "2026-03-29T02:30",
+        "closes_at": "x<b>",
+        "cap": "-1",
+        "minimum": "0",
+    }
+
+    answer = signed_in.post(path(survey, "/schedule"), data=form)
+
+    assert answer.status_code == 422
+    assert [message.partition(":")[0] for message in said(answer.text)] == [
+        "Opening time", "Closing time", "Most responses", "Smallest group shown",
+    ]  # fmt: skip
+    assert 'value="2026-03-29T02:30"' in answer.text
+    assert "x&lt;b&gt;" in answer.text
+    assert answer.text.count('aria-invalid="true"') == 4
+    assert dump(database_url) == before
+    assert signed_in.post(path(survey, "/schedule")).status_code == 422
+    assert dump(database_url) == before
+
+
+def test_paused_survey_takes_nothing_until_it_goes_on(
+    signed_in: FlaskClient, client: FlaskClient, survey: Published, database_url: str
+) -> None:
+    assert signed_in.post(path(survey, "/pause")).status_code == 303
+
+    assert "It is paused" in signed_in.get(path(survey)).text
+    assert client.get(f"/s/{survey.slug}").status_code != 200
+    assert client.post(survey.url, json=survey.response()).status_code == 423
+    assert signed_in.post(path(survey, "/resume")).status_code == 303
+    assert client.get(f"/s/{survey.slug}").status_code == 200
+    assert client.post(survey.url, json=survey.response()).status_code == 201
+    assert log(database_url) == [("paused", {}), ("resumed", {})]
+    assert signed_in.post(path(survey, "/close")).status_code == 303
+    assert signed_in.post(path(survey, "/pause")).status_code == 409
+
+
+def test_full_survey_says_so(signed_in: FlaskClient, client: FlaskClient, survey: Published) -> None:
+    assert (
+        signed_in.post(path(survey, "/schedule"), data={**USUAL, "minimum": "3", "cap": "3"}).status_code
+        == 303
+    )
+    statuses = [client.post(survey.url, json=survey.response()).status_code for _ in range(4)]
+    assert statuses == [201, 201, 201, 410]
+    assert "It is full: it takes no more than 3 responses." in signed_in.get(path(survey)).text
+
+
+def test_of_a_closed_survey_the_minimum_is_all_that_is_left_to_change(
+    signed_in: FlaskClient, survey: Published, database_url: str
+) -> None:
+    factories.close(database_url, survey.slug)
+    page = signed_in.get(path(survey, "/schedule")).text
+    assert re.findall(r'<(?:input|select) [^>]*name="(\w+)"', page) == ["minimum"]
+    answer = signed_in.post(
+        path(survey, "/schedule"), data={"minimum": "20", "cap": "5", "closes_at": "2199-01-01T00:00"}
+    )
+    assert answer.status_code == 303
+    assert log(database_url) == [("minimum set", {"number": 20})]

@@ -1,0 +1,276 @@
+"""Passwords and codes: what may be chosen, what is told, and how guessing ends. Hashes take long: SQLite only."""
+
+import re
+from concurrent.futures import ThreadPoolExecutor
+
+import pyotp
+import pytest
+import sqlalchemy as sa
+from argon2 import PasswordHasher
+from flask import Flask
+from flask.testing import FlaskClient
+
+from server.accounts import codes, sign_ins
+from server.models import Researcher
+from server.throttling import Kind, Throttle
+from tests import factories
+from tests.conftest import NewDatabase
+from tests.signing import CHANGED, PASSWORD, alert, enter, is_in, save, turn_on
+
+BROWSERS = {
+    "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0": "Firefox, Linux",
+    "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 "
+    "Safari/537.36": "Chrome, Windows",
+    "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 "
+    "Safari/537.36 Edg/126.0.0.0": "Edge, Windows",
+    "Mozilla/5.0 (Macintosh; Intel Mac OS X 14_5) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 "
+    "Safari/605.1.15": "Safari, macOS",
+    "Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) "
+    "Version/17.5 Mobile/15E148 Safari/604.1": "Safari, iOS",
+    "Mozilla/5.0 (Linux; Android 14; SM-S921B) AppleWebKit/537.36 (KHTML, like Gecko) SamsungBrowser/25.0 "
+    "Chrome/121.0.0.0 Mobile Safari/537.36": "Samsung Internet, Android",
+    "curl/8.5": "",
+    "<script>alert(1)</script>": "",
+}
+
+
+@pytest.fixture
+def database_url(sqlite: NewDatabase) -> str:
+    return sqlite(True)
+
+
+def count(app: Flask, who: str, failures: int, kind: Kind = Kind.ADDRESS) -> None:
+    """As if there had been so many failures already."""
+    throttle: Throttle = app.extensions["moneda.throttle"]
+    for _ in range(failures):
+        throttle.count(kind, who)
+
+
+def test_password_is_the_same_however_it_is_composed(app: Flask, database_url: str) -> None:
+    """U+00E9 against e + U+0301, and a ligature against its letters: NFKC makes them one."""
+    factories.account(database_url, "zoë", "caf\u00e9 con leche ﬁno".replace("ﬁ", "fi"))
+    browser = app.test_client()
+
+    assert enter(browser, "zoe\u0308", "cafe\u0301 con leche \ufb01no").status_code == 303
+
+
+def test_long_password_is_refused_before_any_work(app: Flask, ana: int) -> None:
+    for text in ("x" * 129, "x" * 1_000_000, "\ufdfa" * 100):
+        answer = enter(app.test_client(), "ana", text)
+        assert answer.status_code == 422
+        assert "12 to 128 characters" in alert(answer)
+        assert text not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("changes", "status", "said"),
+    [
+        ({"password": "x" * 11, "again": "x" * 11}, 422, "must have 12 to 128 characters; it has 11"),
+        ({"password": "x" * 129, "again": "x" * 129}, 422, "must have 12 to 128 characters; it has 129"),
+        ({"password": "\ufb01" * 65, "again": "\ufb01" * 65}, 422, "it has 130"),
+        ({"password": "my name is ANA", "again": "my name is ANA"}, 422, "must not hold the name"),
+        ({"password": CHANGED, "again": CHANGED + "x"}, 422, "the same password once more"),
+        ({"login": "an"}, 422, "must have 3 to 100 characters"),
+        ({"login": "a" * 101}, 422, "must have 3 to 100 characters"),
+        ({"login": "ana maria"}, 422, "no spaces"),
+        ({"login": "ana\x00"}, 422, "no spaces"),
+        ({"login": "BEN"}, 409, "is taken"),
+        ({"name": ""}, 422, "must have 1 to 200 characters"),
+        ({"name": "a" * 201}, 422, "must have 1 to 200 characters"),
+        ({"name": "a\u202eb"}, 422, "must have 1 to 200 characters"),
+        ({"current": "wrong"}, 403, "is not the password"),
+        ({"current": ""}, 403, "is not the password"),
+    ],
+)
+def test_account_is_refused_by_field_with_what_was_typed_kept(
+    changes: dict[str, str], status: int, said: str, browser: FlaskClient, database_url: str
+) -> None:
+    factories.account(database_url, "ben")
+    before = factories.dump(database_url)
+
+    answer = save(browser, **changes)
+
+    assert answer.status_code == status
+    assert said in alert(answer)
+    assert factories.dump(database_url) == before
+    if "login" in changes and "\x00" not in changes["login"]:
+        assert f'value="{changes["login"]}"' in answer.text
+
+
+@pytest.mark.parametrize("length", [12, 128])
+def test_passwords_at_the_limits_are_taken(
+    length: int, app: Flask, browser: FlaskClient, database_url: str
+) -> None:
+    password = "y" * length
+    assert save(browser, password=password, again=password).status_code == 303
+    assert enter(app.test_client(), "ana", password).status_code == 303
+    assert enter(app.test_client(), "ana", PASSWORD).status_code == 403
+
+
+def test_hash_is_argon2_and_renewed_when_its_parameters_are_old(
+    app: Flask, ana: int, database_url: str
+) -> None:
+    weak = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD.encode())
+    with factories.writing(database_url) as session:
+        found = session.get_one(Researcher, ana)
+        assert found.password_hash.startswith("$argon2id$")
+        found.password_hash = weak
+
+    assert enter(app.test_client(), "ana", "wrong password").status_code == 403
+    with factories.writing(database_url) as session:
+        assert session.get_one(Researcher, ana).password_hash == weak
+    assert enter(app.test_client(), "ana", PASSWORD).status_code == 303
+    with factories.writing(database_url) as session:
+        renewed = session.get_one(Researcher, ana).password_hash
+    assert not PasswordHasher().check_needs_rehash(renewed)
+    assert enter(app.test_client(), "ana", PASSWORD).status_code == 303
+
+
+@pytest.mark.parametrize(
+    ("seconds", "code"),
+    [
+        (59, "94287082"),
+        (1111111109, "07081804"),
+        (1111111111, "14050471"),
+        (1234567890, "89005924"),
+        (2000000000, "69279037"),
+        (20000000000, "65353130"),
+    ],
+)
+def test_codes_are_those_of_rfc_6238(seconds: int, code: str) -> None:
+    """Appendix B, SHA1, the last six of its eight digits; the secret is "12345678901234567890" in base32."""
+    secret, step = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ", seconds // 30
+
+    assert codes.step_of(secret, code[-6:], seconds) == step
+    assert codes.step_of(secret, f" {code[-6:-3]} {code[-3:]}", seconds) == step
+    for later in (-30, 30):
+        assert codes.step_of(secret, code[-6:], seconds + later) == step
+    for later in (-60, 60):
+        assert codes.step_of(secret, code[-6:], seconds + later) is None
+    assert codes.step_of(secret, code, seconds) is None
+
+
+def test_code_counts_only_once_the_app_has_shown_one(browser: FlaskClient, app: Flask) -> None:
+    page = browser.get("/manage/account/codes").text
+    secret = re.findall(r'name="secret" value="([A-Z2-7]{32})"', page)[0]
+    wrong = browser.post("/manage/account/codes", data={"secret": secret, "code": "1"})
+
+    assert (wrong.status_code, secret in wrong.text) == (422, True)
+    for odd in ("", "a", secret.lower(), secret + "A", "'" * 32):
+        assert browser.post("/manage/account/codes", data={"secret": odd, "code": "1"}).status_code == 422
+    assert enter(app.test_client(), "ana", PASSWORD).status_code == 303
+
+
+def test_turning_codes_off_and_renewing_them_need_the_password(app: Flask, browser: FlaskClient) -> None:
+    _secret, recovery = turn_on(browser)
+    for path in ("off", "recovery"):
+        assert browser.post(f"/manage/account/codes/{path}", data={"current": "wrong"}).status_code == 403
+
+    renewed = browser.post("/manage/account/codes/recovery", data={"current": PASSWORD})
+    assert renewed.status_code == 200
+    assert enter(app.test_client(), "ana", PASSWORD, recovery[0]).status_code == 403
+    assert browser.post("/manage/account/codes/off", data={"current": PASSWORD}).status_code == 303
+    assert enter(app.test_client(), "ana", PASSWORD).status_code == 303
+
+
+def test_wrong_codes_are_limited_for_an_account_once_its_password_was_right(
+    app: Flask, browser: FlaskClient, ana: int
+) -> None:
+    _secret, recovery = turn_on(browser)
+    count(app, str(ana), 9, Kind.ACCOUNT)
+    assert enter(app.test_client(), "ana", PASSWORD, "1", "8.8.8.8").status_code == 403
+
+    # The right one, from elsewhere; until then it would have been let in.
+    assert enter(app.test_client(), "ana", PASSWORD, recovery[0], "8.8.4.4").status_code == 403
+    assert is_in(browser)
+
+
+def test_wrong_passwords_lock_nobody_out_but_who_sends_them(app: Flask, ana: int) -> None:
+    """Other addresses, and other people behind a proxy on the same machine, sign in as before."""
+    count(app, "8.8.8.8", 99)
+    statuses = [enter(app.test_client(), "ana", "wrong", "", "8.8.8.8").status_code for _ in range(2)]
+    assert statuses == [403, 429]
+    assert "wait 10 minutes" in alert(enter(app.test_client(), "ana", PASSWORD, "", "8.8.8.8"))
+
+    # An address that the client gives itself does not help.
+    forged = enter(app.test_client(), "ana", PASSWORD, "", "8.8.8.8", X_Forwarded_For="8.8.4.4")
+    assert forged.status_code == 429
+    assert enter(app.test_client(), "ana", PASSWORD, "", "8.8.4.4").status_code == 303
+
+
+def test_behind_a_proxy_each_client_is_counted_by_itself(app: Flask, ana: int) -> None:
+    for known in ("192.0.2.1", "2001:db8:1:2::/64"):
+        count(app, known, 100)
+
+    def behind(named: str) -> int:
+        answer = enter(app.test_client(), "ana", PASSWORD, "", "127.0.0.1", X_Forwarded_For=named)
+        return answer.status_code
+
+    # Only what the proxy wrote, which is the last, counts; one network of IPv6 is one client.
+    assert behind("198.51.100.1, 192.0.2.1") == 429
+    assert behind("192.0.2.1, 198.51.100.1") == 303
+    assert behind("2001:db8:1:2:3:4:5:6") == 429
+    assert behind("2001:db8:1:3:3:4:5:6") == 303
+    assert behind("nonsense") == 303
+
+
+def test_the_throttle_keeps_no_address(app: Flask) -> None:
+    throttle = Throttle()
+    throttle.count(Kind.ADDRESS, "192.0.2.1")
+
+    assert "192.0.2.1" not in repr(vars(throttle._limiter.storage))
+    assert all(not throttle.refuses(Kind.ADDRESS, who) for who in ("192.0.2.1", "192.0.2.2"))
+
+
+def test_a_crowd_at_the_door_is_turned_away_instead_of_waiting(app: Flask, ana: int) -> None:
+    """At most two hashes at once and two waiting: the threads that serve respondents stay free."""
+    with ThreadPoolExecutor(16) as people:
+        statuses = list(
+            people.map(lambda _: enter(app.test_client(), "ana", PASSWORD).status_code, range(16))
+        )
+
+    assert set(statuses) == {303, 503}
+    assert enter(app.test_client(), "ana", PASSWORD).status_code == 303
+
+
+@pytest.mark.parametrize(("agent", "device"), BROWSERS.items(), ids=lambda text: text[-20:])
+def test_device_is_a_family_of_browsers_and_systems(agent: str, device: str) -> None:
+    assert sign_ins._device(agent) == device
+
+
+def test_wrong_current_passwords_are_limited(app: Flask, browser: FlaskClient, ana: int) -> None:
+    count(app, str(ana), 9, Kind.ACCOUNT)
+    assert [save(browser, current="wrong").status_code for _ in range(2)] == [403, 429]
+    assert is_in(browser)
+
+
+def test_no_answer_tells_what_was_wrong(app: Flask, database_url: str, ana: int) -> None:
+    factories.account(database_url, "nobody-yet")
+    factories.account(database_url, "gone", PASSWORD)
+    secret = pyotp.random_base32()
+    with factories.writing(database_url) as session:
+        for researcher in session.scalars(sa.select(Researcher)):
+            if researcher.login == "gone":
+                researcher.disabled_on = sa.func.current_date()
+            if researcher.login == "ana":
+                researcher.totp_secret = secret
+    tried = [
+        ("unknown", PASSWORD, ""),
+        ("ana", "not the password", ""),
+        ("ana", "not the password", pyotp.TOTP(secret).now()),
+        ("ana", PASSWORD, ""),
+        ("ana", PASSWORD, "000000000"),
+        ("nobody-yet", "", ""),
+        ("nobody-yet", PASSWORD, ""),
+        ("gone", PASSWORD, ""),
+        ("\x00", PASSWORD, ""),
+        ("", "", ""),
+    ]
+    before = factories.dump(database_url)
+
+    answers = [(enter(app.test_client(), *attempt), attempt[0]) for attempt in tried]
+
+    assert {answer.status_code for answer, _ in answers} == {403}
+    assert len({alert(answer) for answer, _ in answers}) == 1
+    assert not any("Set-Cookie" in answer.headers for answer, _ in answers)
+    assert factories.dump(database_url) == before
