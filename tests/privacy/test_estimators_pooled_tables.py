@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+import pickle
 from itertools import product
 from typing import Any
 
@@ -20,6 +21,7 @@ from server.privacy.estimators import (
     estimate_pooled_joint,
     estimate_pooled_mean,
     estimate_pooled_shares,
+    estimate_shares,
 )
 from tests.privacy.test_estimators_pooled import tallies
 
@@ -29,8 +31,18 @@ THREE = [[420, 330, 250], [90, 200, 10]], [k_ary(3, 2.0), k_ary(3, 4.0)]
 
 def same(one: Any, other: Any) -> bool:
     """Whether two results are equal to the last digit, arrays inside them too."""
-    left, right = (dataclasses.astuple(value) for value in (one, other))
+    left, right = (
+        (dataclasses.astuple(value), getattr(value, "interval", None), getattr(value, "intervals", None))
+        for value in (one, other)
+    )
     return repr(left) == repr(right)
+
+
+def test_a_result_that_goes_to_another_process_takes_its_intervals_along() -> None:
+    for result in (estimate_pooled_mean([[600, 400]], [STRONG], -3, 17), estimate_shares([600, 400], STRONG)):
+        there = pickle.loads(pickle.dumps(result))  # noqa: S301 - our own, made in the line itself
+        assert same(there, result)
+        assert not same(there, estimate_shares([600, 401], STRONG))
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from scipy.optimize import brentq
 from server.privacy._checks import option, probability
 from server.privacy.designs import Design
 from server.privacy.estimators.inverse import checked_reports, covariance, left_inverse, possible_reports
+from server.privacy.estimators.late import LateInterval
 from server.privacy.estimators.limits import INTERVALS, added_limits, linear_limits
 from server.privacy.estimators.means import checked_range
 
@@ -27,7 +28,7 @@ _DOUBLINGS = 60
 
 
 @dataclass(frozen=True)
-class AnsweredMeanEstimate:
+class AnsweredMeanEstimate(LateInterval):
     """An estimated mean among the people who gave a number.
 
     Attributes
@@ -56,7 +57,6 @@ class AnsweredMeanEstimate:
     answered: float
     mean: float | None
     standard_error: float | None
-    interval: tuple[float, float]
     impossible: bool
     confidence: float
     kind: str
@@ -178,11 +178,21 @@ def answered_mean_of(
         below, above = limits(distances(position))
         return min(-below, above)
 
+    def reached() -> tuple[float, float]:
+        """The accepted means, on the scale [0, 1]."""
+        if mean is None or error is None or limits(answers)[0] <= 0:
+            return 0.0, 1.0
+        step = min(max(error, 2.0**-10), 1.0)
+        return _limit(contains, mean, -step), _limit(contains, mean, step)
+
+    def interval_of_mean() -> tuple[float, float]:
+        below, above = reached()
+        return bottom + width * below, bottom + width * above
+
     answers = [part.answers for part in parts]
     answered = summed(answers)
     rounding = 1e-13 * max(float(np.abs(part.positions).max() + np.abs(part.answers).max()) for part in parts)
     mean = error = None
-    reached = (0.0, 1.0)
     if answered > rounding:
         mean = summed([part.positions for part in parts]) / answered
         spread = [
@@ -190,20 +200,16 @@ def answered_mean_of(
             for w, row, o, size in zip(weights, distances(mean), observed, sizes, strict=True)
         ]
         error = math.hypot(*spread) / answered
-        if limits(answers)[0] > 0:
-            step = min(max(error, 2.0**-10), 1.0)
-            reached = _limit(contains, mean, -step), _limit(contains, mean, step)
     bottom, width = ends[0], ends[1] - ends[0]
     return AnsweredMeanEstimate(
         n=n,
         answered=answered,
         mean=None if mean is None else bottom + width * mean,
         standard_error=None if error is None else width * error,
-        interval=(bottom + width * reached[0], bottom + width * reached[1]),
         impossible=mean is None or not -rounding <= mean * answered <= answered + rounding,
         confidence=confidence,
         kind=interval,
-    )
+    ).computing(interval_of_mean)
 
 
 def _limit(contains: Callable[[float], float], start: float, step: float) -> float:

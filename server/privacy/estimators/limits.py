@@ -22,8 +22,6 @@ Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about effect
 
 import math
 from collections.abc import Callable, Sequence
-from functools import cached_property
-from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,22 +33,6 @@ INTERVALS = ("wilson", "exact", "wald")
 
 SAME = 1e-9
 """Values of reports closer than this, as a fraction of their range, differ by rounding alone."""
-
-
-class LateIntervals:
-    """A result whose intervals are computed when they are looked at: they take longer than all else in it."""
-
-    _compute: Callable[[], NDArray[np.float64]]
-
-    def computing(self, compute: Callable[[], NDArray[np.float64]]) -> Self:
-        """The same result, with what computes its intervals."""
-        object.__setattr__(self, "_compute", compute)
-        return self
-
-    @cached_property
-    def intervals(self) -> NDArray[np.float64]:
-        """Lower and upper limits, unclipped, shape (k, 2); each share has its own, at `confidence`."""
-        return self._compute()
 
 
 def normal_quantile(confidence: float) -> float:

@@ -15,11 +15,12 @@ from numpy.typing import ArrayLike
 from server.privacy._checks import option, probability, real_numbers
 from server.privacy.designs import Design
 from server.privacy.estimators.inverse import checked_reports, covariance, left_inverse, possible_reports
+from server.privacy.estimators.late import LateInterval
 from server.privacy.estimators.limits import INTERVALS, linear_limits
 
 
 @dataclass(frozen=True)
-class MeanEstimate:
+class MeanEstimate(LateInterval):
     """An estimated mean.
 
     Attributes
@@ -43,7 +44,6 @@ class MeanEstimate:
     n: int
     mean: float
     standard_error: float
-    interval: tuple[float, float]
     impossible: bool
     confidence: float
     kind: str
@@ -104,17 +104,20 @@ def estimate_mean(
     position, width = float(row @ observed), top - bottom
     variance = float(covariance(row[None, :], observed, n)[0, 0])
     possible = possible_reports(design)
-    limits = linear_limits(row[possible], reports[possible], confidence, interval)
+
+    def limits() -> tuple[float, float]:
+        below, above = linear_limits(row[possible], reports[possible], confidence, interval)
+        return bottom + width * below, bottom + width * above
+
     rounding = 1e-13 * float(np.abs(row).max())
     return MeanEstimate(
         n=n,
         mean=bottom + width * position,
         standard_error=width * math.sqrt(variance),
-        interval=(bottom + width * limits[0], bottom + width * limits[1]),
         impossible=not -rounding <= position <= 1 + rounding,
         confidence=confidence,
         kind=interval,
-    )
+    ).computing(limits)
 
 
 def checked_range(low: float, high: float) -> tuple[float, float]:

@@ -19,7 +19,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from server.privacy._checks import probability
 from server.privacy.designs import Design
-from server.privacy.estimators.limits import LateIntervals, added_limits
+from server.privacy.estimators.late import LateIntervals
+from server.privacy.estimators.limits import added_limits
 from server.privacy.estimators.parts import Part, checked_parts
 from server.privacy.estimators.shares import estimate_shares
 

@@ -71,17 +71,21 @@ def estimate_pooled_mean(
     factors = [part.weight for part in counting]
     position = sum(factor * one.mean for factor, one in zip(factors, estimates, strict=True))
     errors = [factor * one.standard_error for factor, one in zip(factors, estimates, strict=True)]
-    limits = added_limits(factors, [one.mean for one in estimates], [one.interval for one in estimates])
     width = top - bottom
+
+    def limits() -> tuple[float, float]:
+        means, intervals = [one.mean for one in estimates], [one.interval for one in estimates]
+        below, above = added_limits(factors, means, intervals)
+        return bottom + width * below, bottom + width * above
+
     return MeanEstimate(
         n=sum(int(part.reports.sum()) for part in parts),
         mean=bottom + width * position,
         standard_error=width * math.hypot(*errors),
-        interval=(bottom + width * limits[0], bottom + width * limits[1]),
         impossible=pooled_impossible(np.array([position]), counting, [one.impossible for one in estimates]),
         confidence=confidence,
         kind="wilson",
-    )
+    ).computing(limits)
 
 
 def estimate_pooled_answered_mean(

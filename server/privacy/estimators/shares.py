@@ -8,7 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 from server.privacy._checks import option, probability
 from server.privacy.designs import Design
 from server.privacy.estimators.inverse import checked_reports, covariance, left_inverse, possible_reports
-from server.privacy.estimators.limits import INTERVALS, LateIntervals, linear_limits
+from server.privacy.estimators.late import LateIntervals
+from server.privacy.estimators.limits import INTERVALS, linear_limits
 
 
 @dataclass(frozen=True)
