@@ -248,7 +248,7 @@ def test_preview_beside_the_editor_follows_the_question_and_its_words(
     desk: Desk, served: factories.Served
 ) -> None:
     editing(desk, served)
-    phone = desk.page.frame_locator("#phone iframe")
+    phone = desk.page.frame_locator("#phone iframe:last-of-type")
     expect(phone.get_by_role("button", name="Start · 3 questions")).to_be_visible()
     desk.entry(2).locator("summary").first.click()
     desk.part(2, "Wording").focus()
