@@ -17,7 +17,7 @@ from server.context import session, told
 from server.db import make_engine, open_session
 from server.formatting import filters
 from server.inputs import DEFINITION_LIMIT, InputError
-from server.intake import Edge, Intake
+from server.intake import Edge, Intake, type_and_place
 from server.throttling import Throttle
 from server.views import (
     account,
@@ -223,13 +223,8 @@ def _failed(error: HTTPException) -> ResponseReturnValue:
 
 
 def _broken(error: Exception) -> ResponseReturnValue:
-    # No request data in the log: the type and the place say enough to mend it.
-    place = error.__traceback__
-    while place is not None and place.tb_next is not None:
-        place = place.tb_next
-    where = f"{place.tb_frame.f_code.co_filename}:{place.tb_lineno}" if place else "?"
     request_kind = request.endpoint or "unknown address"
-    current_app.logger.error("%s at %s while serving %s", type(error).__name__, where, request_kind)
+    current_app.logger.error("%s while serving %s", type_and_place(error), request_kind)
     message = gettext("Something went wrong here. Nothing was half-done; please try again.")
     if _wants_json():
         return jsonify(error={"field": "server", "message": message}), 500

@@ -2,7 +2,7 @@
 
 import re
 
-from flask import current_app, g, request
+from flask import current_app, g, request, url_for
 from flask_babel import gettext
 from sqlalchemy.orm import Session
 
@@ -97,6 +97,11 @@ def config() -> Config:
 def public_address(path: str) -> str:
     """Where people reach a page of this site."""
     return (config().public_url or request.host_url.rstrip("/")) + path
+
+
+def link_to(slug: str) -> str:
+    """The link of a survey or a stratum, as respondents are given it."""
+    return public_address(url_for("respond.page", slug=slug))
 
 
 def session() -> Session:

@@ -164,13 +164,17 @@ def _body(request: Request) -> bytes:
     return request.stream.read(RESPONSE_LIMIT + 1)
 
 
-def _log(error: Exception) -> None:
-    # No request data in the log: the type and the place say enough to mend it.
+def type_and_place(error: Exception) -> str:
+    """What the log says of a mistake of ours: enough to mend it, and nothing of the request."""
     place = error.__traceback__
     while place is not None and place.tb_next is not None:
         place = place.tb_next
     where = f"{place.tb_frame.f_code.co_filename}:{place.tb_lineno}" if place else "?"
-    logging.getLogger(__name__).error("%s at %s while storing responses", type(error).__name__, where)
+    return f"{type(error).__name__} at {where}"
+
+
+def _log(error: Exception) -> None:
+    logging.getLogger(__name__).error("%s while storing responses", type_and_place(error))
 
 
 @lru_cache

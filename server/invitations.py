@@ -104,7 +104,7 @@ def issue(
     codes = ["".join(secrets.choice(CODE_ALPHABET) for _ in range(CODE_LENGTH)) for _ in range(size)]
     rows = [{"code_hash": key, "batch_id": batch.id, "spent": False} for key in sorted(map(code_hash, codes))]
     session.execute(sa.insert(Invitation), rows)
-    return batch, ["-".join(code[start : start + 4] for start in range(0, CODE_LENGTH, 4)) for code in codes]
+    return batch, [grouped(code) for code in codes]
 
 
 def batches(session: Session, survey: Survey) -> list[Issued]:
@@ -129,6 +129,11 @@ def withdraw(session: Session, batch: InvitationBatch) -> None:
     session.execute(sa.select(Survey.id).where(Survey.id == batch.survey_id).with_for_update(key_share=True))
     session.execute(sa.delete(Invitation).where(Invitation.batch_id == batch.id, ~Invitation.spent))
     batch.withdrawn_on = batch.withdrawn_on or today()
+
+
+def grouped(code: str) -> str:
+    """A code in its normal form as it is shown and printed: in groups of four."""
+    return "-".join(code[start : start + 4] for start in range(0, CODE_LENGTH, 4))
 
 
 def code_hash(code: str) -> bytes:

@@ -5,8 +5,10 @@ columns' parts: reports that were drawn from one design, each part with a weight
 which of the estimates are shown. All of it is computed when it is looked at.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
 from server.definitions import Question
 from server.privacy.estimators import (
@@ -21,6 +23,8 @@ from server.privacy.estimators import (
 )
 from server.reports.axes import Axis, mean_axis
 from server.reports.columns import Column
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,28 +81,20 @@ class Mean:
         """The estimated mean; None before the first response."""
         if not self.column.n:
             return None
-        estimator = estimate_pooled_answered_mean if self.answered else estimate_pooled_mean
-        return estimator(
-            self.column.of_parts,
-            self.column.designs,
-            self.low,
-            self.high,
-            self.column.weights,
-            self.column.confidence,
-        )
+        if self.answered:
+            return self._by(estimate_pooled_answered_mean)
+        return self._by(estimate_pooled_mean)
 
     @cached_property
     def anytime(self) -> tuple[float, float]:
         """An interval that stays valid however often one looks."""
-        estimator = anytime_answered_mean if self.answered else anytime_mean
-        return estimator(
-            self.column.of_parts,
-            self.column.designs,
-            self.low,
-            self.high,
-            self.column.weights,
-            self.column.confidence,
-        )
+        return self._by(anytime_answered_mean if self.answered else anytime_mean)
+
+    def _by(self, estimator: Callable[..., Result]) -> Result:
+        """What an estimator of means says of the column's parts."""
+        column = self.column
+        parts = column.of_parts, column.designs
+        return estimator(*parts, self.low, self.high, column.weights, column.confidence)
 
     @property
     def value(self) -> float | None:

@@ -13,7 +13,7 @@ from flask_babel import force_locale, gettext
 
 from server import invitations, strata, surveys
 from server.audit import Action
-from server.context import public_address, session, told
+from server.context import link_to, session, told
 from server.inputs import N_, InputError, refuse, shown
 from server.inputs.xlsform import LANGUAGES
 from server.models import InvitationBatch, Role, Stratum, Survey
@@ -180,7 +180,7 @@ def _codes(batch: InvitationBatch) -> list[str]:
             set(asked) - known.keys()
         ):
             raise refuse(422, "codes", N_("must be those that were issued for this link"))
-    return [f"{code[:4]}-{code[4:8]}-{code[8:12]}-{code[12:]}" for code in codes]
+    return [invitations.grouped(code) for code in codes]
 
 
 def _paths(survey: Survey) -> dict[int | None, str]:
@@ -190,7 +190,7 @@ def _paths(survey: Survey) -> dict[int | None, str]:
 
 def _link(survey: Survey, batch: InvitationBatch) -> str:
     stratum = None if batch.stratum_id is None else session().get_one(Stratum, batch.stratum_id)
-    return public_address(url_for("respond.page", slug=(stratum or survey).slug))
+    return link_to((stratum or survey).slug)
 
 
 def _cards(survey: Survey, link: str) -> Cards:

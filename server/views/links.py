@@ -13,7 +13,7 @@ from flask.typing import ResponseReturnValue
 
 from server import strata, surveys
 from server.audit import Action
-from server.context import public_address, session, told
+from server.context import link_to, session, told
 from server.inputs import N_, InputError, refuse
 from server.models import Role, Survey
 from server.reports.cells import csv_text
@@ -39,7 +39,7 @@ def page(survey: Survey) -> ResponseReturnValue:
         nodes=nodes,
         leaves=strata.leaves(nodes),
         folded=sum(1 for _ in strata.walk(nodes)) > FOLDED,
-        link_to=_link_to,
+        link_to=link_to,
     )
 
 
@@ -47,9 +47,9 @@ def page(survey: Survey) -> ResponseReturnValue:
 @on_survey(Role.VIEWER)
 def table(survey: Survey) -> ResponseReturnValue:
     """Every link as CSV; the survey's own has no stratum."""
-    own = ("", "", _link_to(survey.slug))
+    own = ("", "", link_to(survey.slug))
     rows = [
-        (node.path, node.population, _link_to(node.stratum.slug))
+        (node.path, node.population, link_to(node.stratum.slug))
         for node in strata.leaves(strata.tree(session(), survey))
     ]
     response = Response(csv_text([("stratum", "population", "link"), own, *rows]), mimetype="text/csv")
@@ -66,7 +66,7 @@ def sheet(survey: Survey) -> ResponseReturnValue:
         survey=survey,
         document=surveys.draft_document(survey),
         leaves=strata.leaves(strata.tree(session(), survey)),
-        link_to=_link_to,
+        link_to=link_to,
     )
 
 
@@ -109,12 +109,8 @@ def _qr(survey: Survey, link: str, *, kind: str, scale: int) -> bytes:
     if found is None or found[0].id != survey.id:
         raise refuse(404, "link", N_("is not one of this survey"))
     image = io.BytesIO()
-    segno.make(_link_to(link), error="m").save(image, kind=kind, scale=scale, border=4, light="white")
+    segno.make(link_to(link), error="m").save(image, kind=kind, scale=scale, border=4, light="white")
     return image.getvalue()
-
-
-def _link_to(slug: str) -> str:
-    return public_address(url_for("respond.page", slug=slug))
 
 
 def _saved(survey: Survey, form: Mapping[str, str]) -> ResponseReturnValue:

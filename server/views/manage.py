@@ -8,7 +8,7 @@ from flask.typing import ResponseReturnValue
 
 from server import planning, responses, strata, surveys
 from server.audit import Action
-from server.context import public_address, session, told
+from server.context import link_to, session, told
 from server.definitions import Definition, version_of
 from server.editing import NOT_SENT
 from server.inputs import InputError, Problem, parse_definition
@@ -132,7 +132,7 @@ def _overview(survey: Survey, refused: Sequence[tuple[str, str]]) -> str:
         sha256=sha256,
         missing=_missing(problems),
         unpublished=survey.current is None or survey.current.sha256 != sha256,
-        link=public_address(url_for("respond.page", slug=survey.slug)),
+        link=link_to(survey.slug),
         standing=responses.standing(session(), survey, surveys.now()),
         strata=len(strata.leaves(strata.tree(session(), survey))),
         problems=refused,
