@@ -12,6 +12,7 @@ from server import archives, surveys
 from server.db import make_engine
 from server.inputs import normalised
 from tests import factories
+from tests.traces_of_order import content
 
 WORDS = {
     "title": "Zqxjtitle",
@@ -69,7 +70,7 @@ def stored(database_url: str) -> bytes:
     ((number,),) = on_postgresql(
         database_url, "SELECT oid FROM pg_database WHERE datname = current_database()"
     )
-    return b"".join(path.read_bytes() for path in Path(folder, "base", str(number)).iterdir())
+    return b"".join(content(path) for path in Path(folder, "base", str(number)).iterdir())
 
 
 def on_postgresql(database_url: str, statement: str) -> list[Any]:

@@ -77,12 +77,20 @@ def postgresql_rows(database_url: str, table: str, key: str) -> list[Any]:
     return [(bytes(row[0]), *row[1:]) for row in rows]
 
 
+def content(file: Path) -> bytes:
+    """What is in a file of a running server; nothing where the server has removed it since it was listed."""
+    try:
+        return file.read_bytes()
+    except FileNotFoundError:
+        return b""
+
+
 def holding(files: Iterable[Path], codes: Iterable[str]) -> list[str]:
     """The codes that stand in one of the files, with or without hyphens, in either case."""
     known = {code.replace("-", "").encode() for code in codes}
     written = re.compile(rb"(?=([0-9A-HJKMNP-TV-Z]{4}(?:-?[0-9A-HJKMNP-TV-Z]{4}){3}))", re.IGNORECASE)
     found: set[bytes] = set()
     for file in files:
-        for match in written.finditer(file.read_bytes()):
+        for match in written.finditer(content(file)):
             found.add(match[1].replace(b"-", b"").upper())
     return sorted(code.decode() for code in found & known)

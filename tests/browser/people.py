@@ -160,8 +160,10 @@ def sign_in(page: Page, database_url: str) -> None:
 def press_on(page: Page, target: Locator, key: str) -> None:
     """Go to the target with the Tab key, and press another one there."""
     expect(target).to_be_visible()
-    # Lists grow with every test on the same site: once around everything that takes the focus.
+    # Once around everything that takes the focus: lists grow with every test on the same site. A field for a
+    # time has a stop for each of its parts.
     stops = page.locator("a, button, input, select, textarea, summary, iframe, [tabindex]").count()
+    stops += 7 * page.locator("input[type=datetime-local], input[type=date], input[type=time]").count()
     for _ in range(stops + 10):
         page.keyboard.press("Tab")
         if target.evaluate("element => element === document.activeElement"):
