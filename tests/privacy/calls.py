@@ -21,6 +21,7 @@ from server.privacy.designs import coin_flip
 COIN = coin_flip(0.25)
 FIT = {"reports": np.repeat([0, 1, 0, 1], [70, 30, 60, 40]), "covariates": np.repeat([0.0, 1.0], 100)}
 TREE, TABLE = queries.hierarchy([("a", "b"), ("a", "c")], 1.0), queries.table([["a"], ["x", "y"]], 1.0)
+FITTED = queries.contingency([["x", "y"]], 1.0, margins=0.5)
 L2 = {"l2_sensitivity": 1, "epsilon": 1, "delta": 1e-6}
 L1 = {"sensitivity": 1, "epsilon": 1}
 GRID = {**L1, "granularity": 0.25, "changed": 1}
@@ -85,6 +86,24 @@ VALID: list[tuple[Callable[..., Any], dict[str, Any]]] = [
     (
         estimators.association_of,
         {"joint": estimators.estimate_joint([[6, 3], [3, 2]], [COIN, COIN]), "first": 1, "second": 0},
+    ),
+    (estimators.share_coefficients, {"designs": [COIN, coin_flip(0.4)]}),
+    (estimators.mean_coefficients, {"designs": [COIN], "low": 0, "high": 9}),
+    (estimators.answered_mean_coefficients, {"designs": THREES["designs"], "low": 0, "high": 9}),
+    (estimators.joint_coefficients, {"designs": [[COIN, COIN], [COIN, coin_flip(0.4)]]}),
+    (
+        estimators.released_ratio,
+        {
+            "cells": [60, 40],
+            "numerator": [0, 1],
+            "denominator": [1, 1],
+            "variances": 2.0,
+            "confidence": 0.9,
+            "total": 101,
+            "sampled": True,
+            "noise": "gaussian",
+            "reach": (0, 1),
+        },
     ),
     (estimators.pooled_impossible_share_test, {"counts": [[80, 20], [6, 3]], "designs": [COIN, COIN]}),
     (
@@ -177,11 +196,30 @@ VALID: list[tuple[Callable[..., Any], dict[str, Any]]] = [
     (selection.noisy_maximum, {"counts": [1, 2], "epsilon": 1, "neighbours": "unbounded"}),
     (selection.selection_error, {"options": 3, **L1, "failure": 0.05, "monotone": True}),
     (selection.sparse_vector, {**SPARSE, "thresholds": 2, "positives": 1, "values_epsilon": 0}),
-    (queries.count, {"epsilon": 1, "neighbours": "bounded"}),
+    (selection.estimate_utilities, {"numerators": [[1, 0], [0, 1]], "neighbours": "bounded"}),
+    (
+        selection.excess_weights,
+        {"numerator": [0, 1], "denominator": [1, 1], "share": 0.3, "neighbours": "bounded"},
+    ),
+    (queries.count, {"epsilon": 1, "neighbours": "bounded", "noise": "laplace"}),
     (queries.proportion, {"epsilon": 1, "neighbours": "bounded"}),
-    (queries.mean, {"low": 0, "high": 1, "epsilon": 1, "neighbours": "bounded"}),
-    (queries.histogram, {"categories": ["a", "b"], "epsilon": 1, "neighbours": "bounded"}),
-    (queries.table, {"categories": [["a"], ["b", "c"]], "epsilon": 1, "neighbours": "bounded"}),
+    (queries.mean, {"low": 0, "high": 1, "epsilon": 1, "neighbours": "bounded", "delta": 1e-6}),
+    (
+        queries.histogram,
+        {"categories": ["a", "b"], "epsilon": 1, "neighbours": "bounded", "noise": "laplace"},
+    ),
+    (
+        queries.table,
+        {"categories": [["a"], ["b", "c"]], "epsilon": 1, "neighbours": "bounded", "noise": "laplace"},
+    ),
+    (
+        queries.contingency,
+        {"categories": [["a"], ["b", "c"]], "epsilon": 1, "neighbours": "bounded", "margins": 0.5},
+    ),
+    (
+        queries.epsilon_for_error,
+        {"expected_error": lambda epsilon: 1 / epsilon, "error": 3, "low": 0.01, "high": 10},
+    ),
     (
         queries.hierarchy,
         {"leaves": [("a", "b")], "epsilon": 1, "neighbours": "bounded", "proportions": [1, 1, 1]},
@@ -197,6 +235,8 @@ VALID: list[tuple[Callable[..., Any], dict[str, Any]]] = [
         {"data": ["x"], "confidence": 0.9},
     ),
     (TABLE.release, {"counts": [[4, 5]], "confidence": 0.9}),
+    (FITTED.release, {"counts": [4, 5], "confidence": 0.9}),
+    (FITTED.fit, {"cells": [4, 5], "noisy_margins": [[3, 6]], "confidence": 0.9}),
     (TABLE.sensitivity, {"neighbours": "bounded"}),
     (consistency.consistent_hierarchy, {"noisy": [9, 6, 5], "parents": [-1, 0, 0], "variances": [1, 1, 1]}),
     (
@@ -207,6 +247,7 @@ VALID: list[tuple[Callable[..., Any], dict[str, Any]]] = [
         consistency.least_squares_table,
         {"table": [[1, 1]], "margins": [[2], [1, 1]], "variances": [[1, 1]], "non_negative": True},
     ),
+    (consistency.round_table, {"values": [[1.5, 0.5], [0.5, 1.5]], "margins": [[2, 2], [2, 2]]}),
     (consistency.round_to_integers, {"values": [10.4, 7, 3], "parents": [-1, 0, 0]}),
     (consistency.round_to_integers, {"values": [1.5, 2.5], "total": 4}),
     (accounting.Loss, {"epsilon": 1, "delta": 0.1}),

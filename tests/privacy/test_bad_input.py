@@ -35,7 +35,7 @@ EXTREMES = [
 OPTIONAL = set(
     "answered shares weights null proportions changed variances parents total other mean neighbours".split()
 )
-FLAGS = {"optimised", "monotone", "simultaneous", "non_negative"}
+FLAGS = {"optimised", "monotone", "simultaneous", "non_negative", "sampled"}
 DESIGNS = {"design", "designs", "a", "b"}
 CASES = [(call, argument) for call, arguments in VALID for argument in arguments]
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from server.privacy.noise import geometric_pmf
+from server.privacy.noise import geometric, geometric_pmf, geometric_variance
 from server.privacy.queries import Tabulation, count, hierarchy, histogram, table
 from tests.privacy.goodness import FALSE_ALARMS, p_value
 
@@ -119,6 +119,38 @@ def test_published_places_add_up_and_hold_the_truth_as_often_as_they_say() -> No
     expected = query.expected_error() ** 2
     assert (squares / 600 < 2 * (expected + 1)).all()
     assert (squares / 600 > expected / 2).all()
+
+
+def test_a_thousand_trees_add_up_and_are_better_than_noise_alone_on_every_level() -> None:
+    leaves = [(s, s + m) for s in "ABC" for m in "12"]
+    query = hierarchy(leaves, 1.0)
+    truth = np.array([1000, 300, 400, 300, 100, 200, 150, 250, 200, 100])
+    levels = [slice(0, 1), slice(1, 4), slice(4, 10)]
+    values = np.array([query.release([100, 200, 150, 250, 200, 100]).value for _ in range(1000)])
+    assert values.min() >= 0
+    assert (values[:, 0] == values[:, 1:4].sum(axis=1)).all()
+    assert (values[:, 1:4] == values[:, 4:].reshape(-1, 3, 2).sum(axis=2)).all()
+    # Each level alone has a third of the loss. The errors of 1,000 trees are within a fifth of their means
+    # (seven standard deviations at the root), and those of the tree are at most two thirds of those of the noise.
+    alone = geometric_variance(1, 1 / 3)
+    errors = [float(((values - truth)[:, level] ** 2).mean()) for level in levels]
+    assert max(errors) <= alone
+    # The twin adds up leaves that got a third of the loss: worse than noise alone above them.
+    summed = truth[4:] + geometric(np.zeros((1000, 6), dtype=np.int64), 1, 1 / 3)
+    assert ((summed.sum(axis=1) - 1000) ** 2).mean() > alone
+
+
+@pytest.mark.parametrize("neighbours", ["unbounded", "bounded"])
+def test_laplace_noise_on_counts_is_geometric(neighbours: str) -> None:
+    query = histogram("ab", 0.5, neighbours, noise="laplace")
+    noise = np.array([query.release([50, 50]).value for _ in range(2000)]) - 50
+    assert noise.dtype == np.int64
+    assert p_value(noise, lambda k: geometric_pmf(k, query.sensitivity(), 0.5)) > FALSE_ALARMS
+    assert p_value(noise, lambda k: geometric_pmf(k, query.sensitivity(), 0.75)) < FALSE_ALARMS
+    assert query != histogram("ab", 0.5, neighbours)
+    assert table(["ab"], 0.5, neighbours, "laplace").expected_error() == query.expected_error()
+    with pytest.raises(ValueError, match="noise must be one of geometric, laplace; it is 'none'"):
+        count(1.0, noise="none")
 
 
 def test_levels_may_be_given_unequal_shares() -> None:

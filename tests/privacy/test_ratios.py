@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from server.privacy.noise import geometric_pmf
+from server.privacy.noise import gaussian_sigma, geometric_pmf
 from server.privacy.queries import mean, proportion
 from tests.privacy.goodness import FALSE_ALARMS
 
@@ -84,6 +84,50 @@ def test_a_mean_errs_as_expected_and_its_interval_holds_it(neighbours: str, true
     assert held >= 728
 
 
+@pytest.mark.parametrize("neighbours", ["unbounded", "bounded"])
+def test_the_gaussian_pair_changes_by_no_more_than_its_noise_is_scaled_to(neighbours: str) -> None:
+    query = mean(0.0, 1.0, 1.0, neighbours, delta=1e-6)
+    sensitivity = query._gaussian[0]
+    ends = [None, 0.0, 0.3, 1.0]  # not in the selection, or in it with this number
+    moved = []
+    for one, other in itertools.product(ends, ends):
+        if neighbours == "unbounded" and other is not None:
+            continue
+        pairs = [
+            np.zeros(2) if end is None else np.array([query._in_steps([end])[0], 1 << 20])
+            for end in (one, other)
+        ]
+        moved.append(float(np.linalg.norm(pairs[0] - pairs[1])))
+    assert max(moved) == pytest.approx(sensitivity, rel=1e-12)
+
+
+def test_a_gaussian_mean_shares_its_loss_and_says_so() -> None:
+    query = mean(0.0, 100.0, 1.0, delta=1e-6)
+    sigma = gaussian_sigma(math.sqrt(2), 1.0, 1e-6)
+    assert query.expected_error(500, 50) == pytest.approx(50 * sigma / 500, rel=1e-6)
+    assert query.expected_error(500, 0) == pytest.approx(50 * math.sqrt(2) * sigma / 500, rel=1e-6)
+    # Two draws of half the loss each would be worse.
+    assert sigma < 0.75 * gaussian_sigma(1.0, 0.5, 5e-7)
+    answer = query.run([30.0] * 500)
+    assert (answer.epsilon, answer.delta) == (1.0, 1e-6)
+    assert mean(0.0, 100.0, 1.0).run([30.0] * 500).delta == 0
+
+
+@pytest.mark.parametrize("neighbours", ["unbounded", "bounded"])
+def test_a_gaussian_mean_errs_as_expected_and_its_interval_holds_it(neighbours: str) -> None:
+    people, true = 400, 20.0
+    query = mean(0.0, 100.0, 2.0, neighbours, delta=1e-6)
+    answers = [query.run(np.full(people, true)) for _ in range(400)]
+    errors = np.array([float(answer.value) - true for answer in answers])
+    # The root of a mean of 400 squares of normal errors is within a fifth of its expectation but for 1e-7.
+    assert abs(math.sqrt((errors**2).mean()) / query.expected_error(people, true) - 1) < 0.2
+    assert sum(a.interval[0] <= true <= a.interval[1] for a in answers) >= 354  # 0.95: fewer, below 1e-7
+    # The twin has the noise of the other neighbours.
+    other = {"unbounded": "bounded", "bounded": "unbounded"}[neighbours]
+    twin = mean(0.0, 100.0, 2.0, other, delta=1e-6).expected_error(people, true)
+    assert abs(math.sqrt((errors**2).mean()) / twin - 1) > 0.2
+
+
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.9])
 def test_a_proportion_errs_as_expected_and_its_interval_holds_it(share: float) -> None:
     people, query = 1000, proportion(0.5)
@@ -132,6 +176,7 @@ def test_no_valid_data_fails(
 @pytest.mark.parametrize(
     ("call", "message"),
     [
+        (lambda: mean(0, 1, 1.0, delta=1.0), r"delta must be in \[0, 1\); it is 1.0"),
         (lambda: mean(1.0, 1.0, 1.0), "low must be below high"),
         (lambda: mean(math.nan, 1.0, 1.0), "low must be finite; it is nan"),
         (lambda: mean(0.0, math.inf, 1.0), "high must be finite; it is inf"),

@@ -18,6 +18,7 @@ from server.privacy.accounting import optimal, shuffle_amplification
 from server.privacy.auditing.cases import ROUNDING, Case, Finding, exact, exact_design, sampled
 from server.privacy.auditing.exact import exact_loss
 from server.privacy.designs import Design
+from server.privacy.estimators import share_coefficients
 
 _MANY, _FEW, _FEWER = 60_000, 2_000, 1_000
 """Runs: of a vector call, of a call for each run, of a slow one."""
@@ -135,6 +136,7 @@ def _selection() -> list[Case]:
                 4 * _FEW,
             ),
         ),
+        Case("exponential_mechanism(1) of estimates, chances", 1.0, True, _estimates()),
         Case(
             "noisy_maximum(1)",
             1.0,
@@ -172,6 +174,15 @@ def _selection() -> list[Case]:
             sampled(_first_above, [0, 0, 0, 1], [1, 1, 1, 0], _FEW),
         ),
     ]
+
+
+def _estimates() -> Callable[[], Finding]:
+    """The chances of each answer with and without a report of the second, where the first is far ahead."""
+    made = selection.estimate_utilities(share_coefficients([designs.k_ary(3, 1.0)]).numerators)
+    both = [made.weights @ np.array(counts) / (2 * made.sensitivity) for counts in ([90, 5, 5], [90, 6, 5])]
+    chances = [np.exp(utilities - utilities.max()) for utilities in both]
+    first, second = (weights / weights.sum() for weights in chances)
+    return exact(first, second, lambda index: f"answer = {index}")
 
 
 def _queries() -> list[Case]:

@@ -13,7 +13,7 @@ differentially private histograms through consistency. *PVLDB* 3.
 
 from server.privacy.consistency.hierarchies import ConsistentHierarchy, consistent_hierarchy
 from server.privacy.consistency.margins import FittedTable, fit_margins
-from server.privacy.consistency.rounding import round_to_integers
+from server.privacy.consistency.rounding import round_table, round_to_integers
 from server.privacy.consistency.squares import least_squares_table
 
 __all__ = [
@@ -22,5 +22,6 @@ __all__ = [
     "consistent_hierarchy",
     "fit_margins",
     "least_squares_table",
+    "round_table",
     "round_to_integers",
 ]

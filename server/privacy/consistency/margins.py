@@ -89,7 +89,7 @@ def fit_margins(
     targets = checked_margins(fitted, margins, positive("tolerance", tolerance))
     whole_number("rounds", rounds, 1)
     for axis, target in targets.items():
-        empty = (_sums(fitted, axis) == 0) & (target > 0)
+        empty = (sums_along(fitted, axis) == 0) & (target > 0)
         if empty.any():
             place = int(empty.argmax())
             raise ValueError(
@@ -100,7 +100,7 @@ def fit_margins(
     while discrepancy > tolerance * total and done < rounds:
         done += 1
         for axis, target in targets.items():
-            sums = _sums(fitted, axis)
+            sums = sums_along(fitted, axis)
             factors = np.divide(target, sums, out=np.zeros_like(sums), where=sums > 0)
             fitted = fitted * _along(factors, axis, fitted.ndim)
         discrepancy = _discrepancy(fitted, targets)
@@ -138,7 +138,8 @@ def checked_margins(
     return targets
 
 
-def _sums(table: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
+def sums_along(table: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
+    """The margin of an axis."""
     return np.asarray(table.sum(axis=tuple(other for other in range(table.ndim) if other != axis)))
 
 
@@ -147,4 +148,4 @@ def _along(vector: NDArray[np.float64], axis: int, dimensions: int) -> NDArray[n
 
 
 def _discrepancy(table: NDArray[np.float64], targets: dict[int, NDArray[np.float64]]) -> float:
-    return max(float(np.abs(_sums(table, axis) - target).max()) for axis, target in targets.items())
+    return max(float(np.abs(sums_along(table, axis) - target).max()) for axis, target in targets.items())

@@ -16,6 +16,13 @@ from server.privacy.estimators.answered import AnsweredMeanEstimate, estimate_an
 from server.privacy.estimators.anytime import anytime_answered_mean, anytime_mean, anytime_shares
 from server.privacy.estimators.association import Association, Measure
 from server.privacy.estimators.cheating import CheatingTest, cheating_test
+from server.privacy.estimators.coefficients import (
+    Coefficients,
+    answered_mean_coefficients,
+    joint_coefficients,
+    mean_coefficients,
+    share_coefficients,
+)
 from server.privacy.estimators.diagnostics import ControlItemTest, control_item_test, manipulation_bound
 from server.privacy.estimators.impossible import impossible_share_test
 from server.privacy.estimators.joint import JointEstimate, estimate_joint
@@ -28,6 +35,7 @@ from server.privacy.estimators.pooled_means import estimate_pooled_answered_mean
 from server.privacy.estimators.pooled_tests import pooled_control_item_test, pooled_impossible_share_test
 from server.privacy.estimators.prevalence import UnknownPrevalenceEstimate, estimate_unknown_prevalence
 from server.privacy.estimators.regression import LikelihoodRatioTest, LogisticRegression, logistic_regression
+from server.privacy.estimators.released import ReleasedRatio, released_ratio
 from server.privacy.estimators.sequences import ConfidenceSequence, confidence_sequence
 from server.privacy.estimators.shares import ShareEstimate, estimate_shares
 
@@ -36,6 +44,7 @@ __all__ = [
     "AnsweredMeanEstimate",
     "Association",
     "CheatingTest",
+    "Coefficients",
     "ConfidenceSequence",
     "ControlItemTest",
     "JointEstimate",
@@ -45,8 +54,10 @@ __all__ = [
     "MeanEstimate",
     "Measure",
     "PooledShares",
+    "ReleasedRatio",
     "ShareEstimate",
     "UnknownPrevalenceEstimate",
+    "answered_mean_coefficients",
     "anytime_answered_mean",
     "anytime_mean",
     "anytime_shares",
@@ -64,9 +75,13 @@ __all__ = [
     "estimate_shares",
     "estimate_unknown_prevalence",
     "impossible_share_test",
+    "joint_coefficients",
     "logistic_regression",
     "manipulation_bound",
     "maximum_likelihood",
+    "mean_coefficients",
     "pooled_control_item_test",
     "pooled_impossible_share_test",
+    "released_ratio",
+    "share_coefficients",
 ]

@@ -9,22 +9,18 @@ Cochran, W. G. (1977). *Sampling Techniques*, 3rd edition, sections 2.11 and 6.4
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import brentq
 
 from server.privacy._checks import option, probability
 from server.privacy.designs import Design
 from server.privacy.estimators.inverse import checked_reports, covariance, left_inverse, possible_reports
 from server.privacy.estimators.late import LateInterval
-from server.privacy.estimators.limits import INTERVALS, added_limits, linear_limits
+from server.privacy.estimators.limits import INTERVALS, accepted_end, added_limits, linear_limits
 from server.privacy.estimators.means import checked_range
-
-_DOUBLINGS = 60
-"""How far a limit is looked for: 2**60 times the range, beyond which nothing is said."""
 
 
 @dataclass(frozen=True)
@@ -183,7 +179,7 @@ def answered_mean_of(
         if mean is None or error is None or limits(answers)[0] <= 0:
             return 0.0, 1.0
         step = min(max(error, 2.0**-10), 1.0)
-        return _limit(contains, mean, -step), _limit(contains, mean, step)
+        return accepted_end(contains, mean, -step), accepted_end(contains, mean, step)
 
     def interval_of_mean() -> tuple[float, float]:
         below, above = reached()
@@ -210,16 +206,3 @@ def answered_mean_of(
         confidence=confidence,
         kind=interval,
     ).computing(interval_of_mean)
-
-
-def _limit(contains: Callable[[float], float], start: float, step: float) -> float:
-    """Where the accepted positions around `start` end, in the direction of a first step."""
-    inside = start
-    if contains(start) <= 0:  # a single point, but for rounding
-        return start
-    for _ in range(_DOUBLINGS):
-        outside = start + step
-        if contains(outside) < 0:
-            return float(brentq(contains, inside, outside, xtol=1e-300, rtol=1e-12))
-        inside, step = outside, 2 * step
-    return inside

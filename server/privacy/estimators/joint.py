@@ -125,8 +125,9 @@ def joint_of(
     covariance = _covariance(inverses, observed, table, n)
     possible = [possible_reports(design) for design in designs]
     seen = reports[np.ix_(*possible)].ravel()
+    used = [inverse[:, sent] for inverse, sent in zip(inverses, possible, strict=True)]
     limits = [
-        linear_limits(_row(inverses, possible, cell), seen, confidence, interval)
+        linear_limits(cell_coefficients(used, cell), seen, confidence, interval)
         for cell in np.ndindex(truths)
     ]
     rounding = rounding_errors(designs)
@@ -185,9 +186,7 @@ def _covariance(
     return np.asarray(covariance)
 
 
-def _row(
-    inverses: Sequence[NDArray[np.float64]], possible: Sequence[NDArray[np.bool_]], cell: tuple[int, ...]
-) -> NDArray[np.float64]:
+def cell_coefficients(inverses: Sequence[NDArray[np.float64]], cell: tuple[int, ...]) -> NDArray[np.float64]:
     """One row of the Kronecker product of the inverses: what each report pattern adds to this cell."""
-    rows = [inverse[truth, used] for inverse, used, truth in zip(inverses, possible, cell, strict=True)]
+    rows = [inverse[truth] for inverse, truth in zip(inverses, cell, strict=True)]
     return np.asarray(reduce(np.multiply.outer, rows)).ravel()

@@ -139,6 +139,22 @@ def added_limits(
     return centre - math.hypot(*below), centre + math.hypot(*above)
 
 
+def accepted_end(contains: Callable[[float], float], start: float, step: float) -> float:
+    """Where the accepted positions around `start` end, in the direction of a first step.
+
+    `contains` is negative outside of them. The end is looked for as far as 2**60 steps.
+    """
+    inside = start
+    if contains(start) <= 0:  # a single point, but for rounding
+        return start
+    for _ in range(60):
+        outside = start + step
+        if contains(outside) < 0:
+            return float(brentq(contains, inside, outside, xtol=1e-300, rtol=1e-12))
+        inside, step = outside, 2 * step
+    return inside
+
+
 def _layered_limits(
     scaled: NDArray[np.float64], counts: NDArray[np.int64], n: int, confidence: float
 ) -> tuple[float, float]:

@@ -14,18 +14,25 @@ the declared categories or bounds is refused, never dropped or added: a category
 in the data would give away who is in it.
 """
 
-from server.privacy.queries._answer import Answer
-from server.privacy.queries.ratios import Mean, Proportion, mean, proportion
+from server.privacy.queries._answer import Answer, ContingencyAnswer
+from server.privacy.queries.contingency import Contingency, contingency
+from server.privacy.queries.means import Mean, mean
+from server.privacy.queries.needed import epsilon_for_error
+from server.privacy.queries.proportions import Proportion, proportion
 from server.privacy.queries.tabulations import Tabulation, count, histogram, table
 from server.privacy.queries.trees import Hierarchy, hierarchy
 
 __all__ = [
     "Answer",
+    "Contingency",
+    "ContingencyAnswer",
     "Hierarchy",
     "Mean",
     "Proportion",
     "Tabulation",
+    "contingency",
     "count",
+    "epsilon_for_error",
     "hierarchy",
     "histogram",
     "mean",

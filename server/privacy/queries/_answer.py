@@ -31,11 +31,56 @@ class Answer:
         Between what neighbouring data the loss is bounded.
     confidence : float
         Of the interval.
+    delta : float
+        Failure probability; 0 but for Gaussian noise.
     """
 
     value: NDArray[Any]
     interval: NDArray[Any]
     standard_error: NDArray[np.float64]
+    epsilon: float
+    neighbours: str
+    confidence: float
+    delta: float = 0.0
+
+
+@dataclass(frozen=True)
+class ContingencyAnswer:
+    """A noisy table that adds up, fit to be published with all of its fields.
+
+    Attributes
+    ----------
+    value : ndarray of int64
+        The fitted table: whole, not negative.
+    margins : tuple of ndarray of int64
+        What it sums to, for each variable.
+    cells : ndarray of int64
+        The noisy cells as they were drawn, possibly negative.
+    noisy_margins : tuple of ndarray of int64
+        The noisy margins as they were drawn; empty if none were asked for.
+    interval : ndarray, shape (..., 2)
+        Limits for each exact cell, at least `confidence` for each by itself.
+    margin_intervals : tuple of ndarray, shapes (m1, 2), (m2, 2), ...
+        The same for the margins.
+    standard_error : float
+        Of each cell, before it was made whole and non-negative.
+    margin_errors : tuple of float
+        The same for an entry of each margin.
+    epsilon : float
+        Privacy loss of all of it together, in nats.
+    neighbours : {"unbounded", "bounded"}
+    confidence : float
+        Of the intervals.
+    """
+
+    value: NDArray[np.int64]
+    margins: tuple[NDArray[np.int64], ...]
+    cells: NDArray[np.int64]
+    noisy_margins: tuple[NDArray[np.int64], ...]
+    interval: NDArray[np.int64]
+    margin_intervals: tuple[NDArray[np.int64], ...]
+    standard_error: float
+    margin_errors: tuple[float, ...]
     epsilon: float
     neighbours: str
     confidence: float

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from server.privacy._checks import listed, positive, probability
-from server.privacy.noise import geometric, geometric_interval, geometric_variance
+from server.privacy._checks import listed, option, positive, probability
+from server.privacy.noise import geometric, geometric_interval, geometric_variance, laplace
 from server.privacy.queries._answer import (
     Answer,
     checked_categories,
@@ -18,6 +18,8 @@ from server.privacy.queries._answer import (
     places_of,
     yes_or_no,
 )
+
+NOISES = ("geometric", "laplace")
 
 
 @dataclass(frozen=True)
@@ -31,11 +33,15 @@ class Tabulation:
     epsilon : float
         Privacy loss of the whole table, in nats.
     neighbours : {"unbounded", "bounded"}
+    noise : {"geometric", "laplace"}
+        Two names of one distribution: counts lie on a grid of 1, where Laplace noise is two-sided
+        geometric.
     """
 
     categories: tuple[tuple[Hashable, ...], ...]
     epsilon: float
     neighbours: str
+    noise: str = "geometric"
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -76,7 +82,13 @@ class Tabulation:
         """Perturb exact counts of the declared shape. Cells that are 0 get noise like any other."""
         probability("confidence", confidence, open_interval=True)
         exact = checked_tally(counts, self.shape)
-        noisy = geometric(exact, self.sensitivity(), self.epsilon)
+        if self.noise == "laplace":
+            # Counts are on the grid already: rounding to it moves none, whoever changes.
+            noisy = laplace(exact, self.sensitivity(), self.epsilon, granularity=1, changed=1).astype(
+                np.int64
+            )
+        else:
+            noisy = geometric(exact, self.sensitivity(), self.epsilon)
         return Answer(
             value=noisy,
             interval=geometric_interval(noisy, self.sensitivity(), self.epsilon, confidence),
@@ -91,7 +103,7 @@ class Tabulation:
         return self.release(self.tally(*data), confidence)
 
 
-def count(epsilon: float, neighbours: str = "unbounded") -> Tabulation:
+def count(epsilon: float, neighbours: str = "unbounded", noise: str = "geometric") -> Tabulation:
     """How many people have a property.
 
     Parameters
@@ -100,6 +112,7 @@ def count(epsilon: float, neighbours: str = "unbounded") -> Tabulation:
         Privacy loss in nats.
     neighbours : {"unbounded", "bounded"}
         The sensitivity is 1 under both.
+    noise : {"geometric", "laplace"}
 
     Returns
     -------
@@ -109,8 +122,8 @@ def count(epsilon: float, neighbours: str = "unbounded") -> Tabulation:
     Raises
     ------
     ValueError
-        If epsilon is not positive and finite, or neighbours is another word; in `run`, if
-        an entry is neither True nor False.
+        If epsilon is not positive and finite, or neighbours or noise is another word; in
+        `run`, if an entry is neither True nor False.
 
     Examples
     --------
@@ -120,10 +133,14 @@ def count(epsilon: float, neighbours: str = "unbounded") -> Tabulation:
     >>> query.run([True] * 40 + [False] * 60).interval.shape
     (2,)
     """
-    return Tabulation((), positive("epsilon", epsilon), checked_neighbours(None, neighbours))
+    return Tabulation(
+        (), positive("epsilon", epsilon), checked_neighbours(None, neighbours), option("noise", noise, NOISES)
+    )
 
 
-def histogram(categories: Iterable[Hashable], epsilon: float, neighbours: str = "unbounded") -> Tabulation:
+def histogram(
+    categories: Iterable[Hashable], epsilon: float, neighbours: str = "unbounded", noise: str = "geometric"
+) -> Tabulation:
     """How many people are in each category.
 
     Parameters
@@ -135,6 +152,7 @@ def histogram(categories: Iterable[Hashable], epsilon: float, neighbours: str = 
         Privacy loss of all cells together, in nats.
     neighbours : {"unbounded", "bounded"}
         The sensitivity is 1 or 2.
+    noise : {"geometric", "laplace"}
 
     Returns
     -------
@@ -154,11 +172,14 @@ def histogram(categories: Iterable[Hashable], epsilon: float, neighbours: str = 
     >>> query.sensitivity()
     2
     """
-    return table([categories], epsilon, neighbours)
+    return table([categories], epsilon, neighbours, noise)
 
 
 def table(
-    categories: Sequence[Iterable[Hashable]], epsilon: float, neighbours: str = "unbounded"
+    categories: Sequence[Iterable[Hashable]],
+    epsilon: float,
+    neighbours: str = "unbounded",
+    noise: str = "geometric",
 ) -> Tabulation:
     """How many people are in each combination of categories of several variables.
 
@@ -170,13 +191,13 @@ def table(
         Privacy loss of all cells together, in nats.
     neighbours : {"unbounded", "bounded"}
         The sensitivity is 1 or 2, however many variables there are.
+    noise : {"geometric", "laplace"}
 
     Returns
     -------
     Tabulation
         Its `run` takes one vector per variable. Margins of the noisy table are free
-        (post-processing); to release them more exactly, use `hierarchy` or a histogram
-        of their own and `server.privacy.consistency`.
+        (post-processing); `contingency` fits a table to them.
 
     Raises
     ------
@@ -192,7 +213,12 @@ def table(
     declared = tuple(checked_categories("categories", part) for part in listed("categories", categories))
     if not declared:
         raise ValueError("categories must declare at least one variable; there are none")
-    return Tabulation(declared, positive("epsilon", epsilon), checked_neighbours(None, neighbours))
+    return Tabulation(
+        declared,
+        positive("epsilon", epsilon),
+        checked_neighbours(None, neighbours),
+        option("noise", noise, NOISES),
+    )
 
 
 def _variables(data: tuple[Any, ...], expected: int) -> tuple[Any, ...]:

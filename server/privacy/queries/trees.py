@@ -1,6 +1,5 @@
 """Counts on every level of a tree of places, made to add up."""
 
-import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from server.privacy._checks import listed, positive, probability, real_numbers
+from server.privacy._sums import reach
 from server.privacy.consistency import consistent_hierarchy, round_to_integers
 from server.privacy.noise import allocate, geometric, geometric_variance
 from server.privacy.queries._answer import Answer, checked_neighbours, checked_tally, hashable, places_of
@@ -82,7 +82,7 @@ class Hierarchy:
             noisy[depths == depth] = geometric(exact[depths == depth], sensitivity, share)
         best = consistent_hierarchy(noisy, self.parents, self._variances())
         value = round_to_integers(best.values, self.parents)
-        half = _reach(confidence) * np.sqrt(best.variances) + 0.5
+        half = reach(confidence) * np.sqrt(best.variances) + 0.5
         limits = np.stack(
             [
                 np.minimum(np.maximum(np.floor(best.values - half), 0), value),
@@ -198,21 +198,3 @@ def _path(name: str, path: Any) -> tuple[Hashable, ...]:
 def _sensitivities(levels: int, neighbours: str) -> list[int]:
     """Of each level; the root is a single count."""
     return [1] + [2 if neighbours == "bounded" else 1] * (levels - 1)
-
-
-def _reach(confidence: float) -> float:
-    """Standard deviations that an estimate's error stays within, with at least this confidence.
-
-    The error is a weighted sum of independent two-sided geometric noise: symmetric, with a
-    log-concave tail G(t) = Pr(|error| > t), up to the step of whole numbers. Then G(t) is
-    at least exp(-c t) as far as the t at which it is exp(-c t) = 1 - confidence =: m, so
-    the variance is at least the integral of 2 t exp(-c t) up to there,
-    2 (1 - m (1 + ln(1/m))) / c**2. Solve for t. 95 %: 2.37 (a Gaussian has 1.96).
-    """
-    miss = 1 - confidence
-    logarithm = -math.log1p(-confidence)
-    if confidence < 1e-100:
-        return 1.0  # what it tends to, where squares leave the range of floats
-    # Nearly nothing is left of the difference for a confidence near 0, where it tends to confidence**2 / 2.
-    missing = max(1 - miss * (1 + logarithm), confidence**2 / 2)
-    return logarithm / math.sqrt(2 * missing)

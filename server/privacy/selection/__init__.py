@@ -21,12 +21,16 @@ from server.privacy.selection.threshold import (
     best_split,
     sparse_vector,
 )
+from server.privacy.selection.weights import WholeWeights, estimate_utilities, excess_weights
 
 __all__ = [
     "SparseAnswers",
+    "WholeWeights",
     "above_threshold",
     "above_threshold_error",
     "best_split",
+    "estimate_utilities",
+    "excess_weights",
     "exponential_mechanism",
     "noisy_maximum",
     "selection_error",

@@ -1,4 +1,4 @@
-"""Proportions and means: ratios of two noisy numbers, never of an exact one.
+"""Means: ratios of a noisy sum and a noisy number of people, never of an exact one.
 
 The number of people in a selection is as private as what they answered: dividing a noisy
 sum by the exact count, redrawing until the result looks possible, or clamping in place of
@@ -7,7 +7,6 @@ noise on the count all lose more than they claim.
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,60 +20,18 @@ from server.privacy._checks import (
     real_numbers,
     whole_number,
 )
-from server.privacy.noise import geometric, geometric_interval, geometric_variance
-from server.privacy.queries._answer import Answer, checked_neighbours, checked_tally, yes_or_no
+from server.privacy.noise import (
+    gaussian,
+    gaussian_interval,
+    gaussian_variance,
+    geometric,
+    geometric_interval,
+    geometric_variance,
+)
+from server.privacy.queries._answer import Answer, checked_neighbours
 
 _HALF = 1 << 20
 """Steps from the midpoint of a mean's range to either bound."""
-
-
-@dataclass(frozen=True)
-class Proportion:
-    """The share of people who have a property; made by `proportion`."""
-
-    epsilon: float
-    neighbours: str
-
-    def sensitivity(self, neighbours: str | None = None) -> int:
-        """Of the pair (people without, people with): 1, or 2 when a person is replaced."""
-        return 2 if checked_neighbours(neighbours, self.neighbours) == "bounded" else 1
-
-    def expected_error(self, people: int, share: float = 0.5) -> float:
-        """Root mean squared error with so many people, to first order in 1 / people; at most 1."""
-        whole_number("people", people, 1, 1 << 62)
-        probability("share", share)
-        variance = geometric_variance(self.sensitivity(), self.epsilon)
-        return min(math.sqrt(variance * (share**2 + (1 - share) ** 2)) / people, 1.0)
-
-    def tally(self, data: Any) -> NDArray[np.int64]:
-        """People without and with the property, exactly. They must not be published."""
-        members = yes_or_no("data", data)
-        return np.array([members.size - members.sum(), members.sum()], dtype=np.int64)
-
-    def release(self, counts: ArrayLike, confidence: float = 0.95) -> Answer:
-        """Perturb the two exact counts, (without, with), and divide."""
-        probability("confidence", confidence, open_interval=True)
-        noisy = geometric(checked_tally(counts, (2,)), self.sensitivity(), self.epsilon)
-        no, yes = noisy.tolist()
-        value = min(max(yes / (no + yes), 0.0), 1.0) if no + yes > 0 else 0.5
-        # Both true counts are in their limits at once with this confidence, and not negative.
-        limits = geometric_interval(noisy, self.sensitivity(), self.epsilon, confidence, simultaneous=True)
-        (no_low, no_high), (yes_low, yes_high) = np.maximum(limits, 0).tolist()
-        low = yes_low / (yes_low + no_high) if yes_low > 0 else 0.0
-        high = yes_high / (yes_high + no_low) if no_low > 0 and yes_high > 0 else float(no_low <= 0)
-        people = max(no + yes, 1)
-        return Answer(
-            value=np.asarray(value),
-            interval=np.array([min(low, value), max(high, value)]),
-            standard_error=np.asarray(self.expected_error(people, value)),
-            epsilon=self.epsilon,
-            neighbours=self.neighbours,
-            confidence=confidence,
-        )
-
-    def run(self, data: Any, confidence: float = 0.95) -> Answer:
-        """Count True and False, one per person, perturb both and divide."""
-        return self.release(self.tally(data), confidence)
 
 
 @dataclass(frozen=True)
@@ -85,6 +42,7 @@ class Mean:
     high: float
     epsilon: float
     neighbours: str
+    delta: float = 0.0
 
     def sensitivity(self, neighbours: str | None = None) -> float:
         """Of the sum of distances from the midpoint, in the units of the number.
@@ -104,9 +62,13 @@ class Mean:
         if mean is not None and not (is_number(mean) and self.low <= mean <= self.high):
             raise ValueError(f"mean must be in [{self.low}, {self.high}]; it is {mean!r}")
         away = (self.high - self.low) / 2 if mean is None else abs(mean - self._midpoint)
-        of_sum = math.sqrt(geometric_variance(self._steps(), self.epsilon / 2)) * self._step
-        of_count = math.sqrt(geometric_variance(1, self.epsilon / 2)) * away
-        return min(math.hypot(of_sum, of_count) / people, self.high - self.low)
+        if self.delta:
+            of_sum = of_count = math.sqrt(gaussian_variance(*self._gaussian)) / _HALF
+        else:
+            of_sum = math.sqrt(geometric_variance(self._steps(), self.epsilon / 2)) / _HALF
+            of_count = math.sqrt(geometric_variance(1, self.epsilon / 2))
+        width = (self.high - self.low) / 2
+        return min(math.hypot(of_sum * width, of_count * away) / people, self.high - self.low)
 
     def run(self, data: ArrayLike, confidence: float = 0.95) -> Answer:
         """Noisy sum about the midpoint over noisy count, clamped; the midpoint if nobody seems there.
@@ -120,18 +82,14 @@ class Mean:
         """
         probability("confidence", confidence, open_interval=True)
         steps = self._in_steps(data)
-        half = self.epsilon / 2
-        total = geometric(steps.sum(), self._steps(), half)
-        people = geometric(steps.size, 1, half)
+        (total, people), sums, sizes = self._perturbed(int(steps.sum()), steps.size, (1 + confidence) / 2)
+        width = (self.high - self.low) / 2
         value = self._midpoint
         if people > 0:
-            value += self._step * int(total) / int(people)
-        each = (1 + confidence) / 2
-        sums = geometric_interval(total, self._steps(), half, each) * self._step
-        sizes = geometric_interval(people, 1, half, each)
+            value += width * (total / people)
         interval = [self.low, self.high]
         if sizes[0] > 0:
-            ends = [self._midpoint + float(s) / int(n) for s in sums for n in sizes]
+            ends = [self._midpoint + width * (s / n) for s in sums for n in sizes]
             # Half a step more on either side for rounding each number to a whole number of steps.
             interval = [min(ends) - self._step / 2, max(ends) + self._step / 2]
         value = self._clamped(value)
@@ -142,7 +100,35 @@ class Mean:
             epsilon=self.epsilon,
             neighbours=self.neighbours,
             confidence=confidence,
+            delta=self.delta,
         )
+
+    def _perturbed(
+        self, steps: int, people: int, confidence: float
+    ) -> tuple[tuple[float, float], tuple[float, float], tuple[float, float]]:
+        """Noisy sum, in half ranges, and noisy number of people, with the limits of either."""
+        if self.delta:
+            # One draw for both, each in the same units, and so with the same noise.
+            noisy = gaussian([steps, people * _HALF], *self._gaussian)
+            limits = gaussian_interval(noisy, *self._gaussian, confidence) / _HALF
+            found = noisy / _HALF
+        else:
+            half = self.epsilon / 2
+            total, size = geometric(steps, self._steps(), half), geometric(people, 1, half)
+            found = np.array([int(total) / _HALF, int(size)])
+            of_sum = geometric_interval(total, self._steps(), half, confidence) / _HALF
+            limits = np.stack([of_sum, geometric_interval(size, 1, half, confidence)])
+        (low, high), (fewest, most) = limits.tolist()
+        return (float(found[0]), float(found[1])), (low, high), (fewest, most)
+
+    @property
+    def _gaussian(self) -> tuple[float, float, float]:
+        """L2 sensitivity of the pair (sum, number of people), in steps, and the loss.
+
+        A person added changes each by at most half a range, or one; one replaced the sum alone
+        by a range, or both by half as much.
+        """
+        return _HALF * (2.0 if self.neighbours == "bounded" else math.sqrt(2)), self.epsilon, self.delta
 
     @property
     def _midpoint(self) -> float:
@@ -178,39 +164,7 @@ class Mean:
         return np.clip(steps, -_HALF, _HALF).astype(np.int64)
 
 
-def proportion(epsilon: float, neighbours: str = "unbounded") -> Proportion:
-    """The share of people who have a property, among a selection of unknown size.
-
-    People with and people without are two cells of a histogram, so each gets noise for
-    all of epsilon (unbounded; for half of it, bounded): half the variance of a mean of
-    zeros and ones by halves.
-
-    Parameters
-    ----------
-    epsilon : float
-        Privacy loss in nats.
-    neighbours : {"unbounded", "bounded"}
-
-    Returns
-    -------
-    Proportion
-        Its `run` takes one vector of True or False per person. 1/2 if nobody seems there.
-
-    Raises
-    ------
-    ValueError
-        If epsilon is not positive and finite, or neighbours is another word; in `run`, if
-        an entry is neither True nor False.
-
-    Examples
-    --------
-    >>> round(proportion(epsilon=1.0).expected_error(people=1000, share=0.3), 6)
-    0.001033
-    """
-    return Proportion(positive("epsilon", epsilon), checked_neighbours(None, neighbours))
-
-
-def mean(low: float, high: float, epsilon: float, neighbours: str = "unbounded") -> Mean:
+def mean(low: float, high: float, epsilon: float, neighbours: str = "unbounded", delta: float = 0.0) -> Mean:
     """The mean of a number between declared bounds, among a selection of unknown size.
 
     Parameters
@@ -220,6 +174,9 @@ def mean(low: float, high: float, epsilon: float, neighbours: str = "unbounded")
     epsilon : float
         Privacy loss in nats: half for the sum, half for the number of people.
     neighbours : {"unbounded", "bounded"}
+    delta : float
+        Failure probability. 0: geometric noise. In (0, 1): Gaussian noise, drawn for the sum and
+        the number of people at once, so that they share the whole loss.
 
     Returns
     -------
@@ -229,8 +186,8 @@ def mean(low: float, high: float, epsilon: float, neighbours: str = "unbounded")
     Raises
     ------
     ValueError
-        If the bounds are not finite and in order, or their distance is not finite; as
-        `proportion`; in `run`, if a number is outside the bounds.
+        If the bounds are not finite and in order, or their distance is not finite; if delta is
+        not in [0, 1); as `proportion`; in `run`, if a number is outside the bounds.
 
     Examples
     --------
@@ -246,4 +203,11 @@ def mean(low: float, high: float, epsilon: float, neighbours: str = "unbounded")
         raise ValueError(f"low must be below high; they are {low!r} and {high!r}")
     if not 1e-293 <= float(high) - float(low) <= 1e280:
         raise ValueError(f"low and high must be 1e-293 to 1e280 apart; they are {low!r} and {high!r}")
-    return Mean(float(low), float(high), positive("epsilon", epsilon), checked_neighbours(None, neighbours))
+    failure = probability("delta", delta)
+    if failure == 1:
+        raise ValueError(f"delta must be in [0, 1); it is {delta!r}")
+    query = Mean(
+        float(low), float(high), positive("epsilon", epsilon), checked_neighbours(None, neighbours), failure
+    )
+    query.expected_error(1)  # a noise that cannot be drawn is refused before there are data
+    return query
