@@ -11,7 +11,7 @@ PIP := $(PY) -m pip --disable-pip-version-check -qq
 SOURCES := server tests
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test lint python-tests client-tests chromium format screenshots bench-privacy bench-live messages lock clean
+.PHONY: help run demo test lint python-tests client-tests chromium format screenshots bench-privacy bench-live bench-reports messages lock clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "  %-18s %s\n", $$1, $$2 }'
@@ -50,8 +50,10 @@ lint: $(VENV)/.tests-installed ## Style, types and layers
 client-tests: $(NODE_MODULES)/.installed ## The browser's modules under Node's test runner
 	node --test --test-reporter=spec tests/client/*.test.js
 
+# Files start in their order: those of the browser, which take longest, are first, and short ones are left for the end.
+# Where every core has its tests, threads for a matrix would only wait for each other.
 python-tests: $(VENV)/.tests-installed $(NODE_MODULES)/.installed chromium ## pytest, real browser included (JOBS=2 at a time)
-	$(PY) -m pytest --numprocesses=$(JOBS) --dist=loadfile
+	OPENBLAS_NUM_THREADS=1 $(PY) -m pytest --numprocesses=$(JOBS) --dist=loadfile --no-loadscope-reorder
 
 # Unpacks a browser when the machine has none, or says how to get one; takes no time when there is one.
 chromium: $(VENV)/.tests-installed $(NODE_MODULES)/.installed
@@ -61,12 +63,16 @@ format: $(VENV)/.tests-installed ## Rewrite Python files in the house style
 	$(PY) -m ruff check --fix $(SOURCES)
 	$(PY) -m ruff format $(SOURCES)
 
-screenshots: $(VENV)/.tests-installed chromium ## Take the pictures of the README and the guides again
+screenshots: $(VENV)/.tests-installed chromium ## Take the pictures of the README, the guides and the reports again
 	$(PY) -m tests.browser.screenshots
 	$(PY) -m tests.browser.guide_pictures
+	$(PY) -m tests.browser.report_pictures
 
 bench-privacy: $(BENCH_VENV)/.installed ## Times of the privacy library beside those of its peers, which get an environment of their own
 	$(BENCH_VENV)/bin/python -m tests.benchmarks.privacy
+
+bench-reports: $(VENV)/.tests-installed ## Time and memory of a report in five formats, beside a floor of the same run
+	$(PY) -m tests.benchmarks.reports
 
 bench-live: $(VENV)/.tests-installed ## Time of the page of live results beside a bare page of the same server
 	$(PY) -m tests.benchmarks.live

@@ -51,6 +51,10 @@ class Action(StrEnum):
     INVITATIONS_WITHDRAWN = "invitations withdrawn"
     PAUSED = "paused"
     RESUMED = "resumed"
+    BUDGET_SET = "budget set"
+    RELEASED = "released"
+    REPORT_LINKED = "public report linked"
+    REPORT_UNLINKED = "public report unlinked"
     MEMBER_INVITED = "member invited"
     MEMBER_JOINED = "member joined"
     ROLE_CHANGED = "role changed"
@@ -106,6 +110,10 @@ SENTENCES = {
     Action.INVITATIONS_WITHDRAWN: N_("withdrew the codes that were not used: %(label)s"),
     Action.PAUSED: N_("paused the survey"),
     Action.RESUMED: N_("resumed the survey"),
+    Action.BUDGET_SET: N_("set the budget for releases: ε = %(epsilon)s, δ = %(delta)s"),
+    Action.RELEASED: N_("made release %(number)s, which spent ε = %(epsilon)s"),
+    Action.REPORT_LINKED: N_("made a link to the public report"),
+    Action.REPORT_UNLINKED: N_("revoked the link to the public report"),
     Action.MEMBER_INVITED: N_("invited %(name)s as %(role)s"),
     Action.MEMBER_JOINED: N_("accepted the invitation as %(role)s"),
     Action.ROLE_CHANGED: N_("changed the role of %(name)s to %(role)s"),

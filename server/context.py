@@ -20,13 +20,19 @@ _NAMES = {
     "codes": N_("Codes"),
     "column": N_("Columns"),
     "current": N_("Current password"),
+    "delta": N_("Chance δ that the limit fails"),
+    "division": N_("How ε is divided"),
+    "confidence": N_("Confidence of the intervals"),
     "confirmation": N_("What you typed"),
     "draft": N_("The draft"),
+    "epsilon": N_("Loss ε"),
+    "exceeding": N_("Questions to compare"),
     "file": N_("File"),
     "gamma": N_("Privacy and sample size"),
     "interval": N_("Intervals"),
     "introduction": N_("Introduction"),
     "invitation": N_("Invitation"),
+    "items": N_("What to release"),
     "label": N_("Name of the batch"),
     "language": N_("Language of your texts"),
     "lines": N_("Strata to add"),
@@ -34,31 +40,52 @@ _NAMES = {
     "login": N_("Name to sign in with"),
     "minimum": N_("Smallest group shown"),
     "name": N_("Name"),
+    "neighbours": N_("What is hidden of each person"),
     "opens_at": N_("Opening time"),
     "password": N_("Password"),
+    "people": N_("Respondents you expect"),
     "person": N_("Person"),
+    "plan": N_("The plan"),
     "plan.margin": N_("Margin you want"),
     "plan.respondents": N_("Respondents you plan for"),
+    "positives": N_("How many to find"),
     "question": N_("Question"),
     "questions": N_("Questions"),
+    "release": N_("Release"),
     "role": N_("Role"),
     "row": N_("Rows"),
     "secret": N_("Secret of the app"),
+    "share": N_("Share to exceed"),
     "sheet": N_("Sheet"),
+    "side2": N_("Second side"),
     "sign_in": N_("Sign-in"),
     "size": N_("How many"),
     "state": N_("State of the survey"),
     "strata": N_("Strata"),
     "stratum": N_("Stratum"),
     "survey": N_("Survey"),
+    "sure": N_("Confirmation"),
     "template": N_("Template"),
     "time_zone": N_("Time zone"),
     "title": N_("Title"),
     "version": N_("Version"),
 }
 _QUESTION = re.compile(r"questions\[(\d{1,9})\](?:\.(.+))?")
+_ITEM = re.compile(r"items\[(\d{1,9})\](?:\.(\w+))?")
 _LINE = re.compile(r"lines\[(\d{1,9})\]")
 _OPTION = re.compile(r"options\[(\d{1,9})\](\.name)?.*")
+_ITEM_PARTS = {
+    "delta": "δ",
+    "epsilon": "ε",
+    "error": N_("error"),
+    "kind": N_("kind"),
+    "noise": N_("noise"),
+    "option": N_("answer"),
+    "questions": N_("questions"),
+    "share": N_("share to exceed"),
+    "stratum": N_("stratum"),
+    "weight": N_("part"),
+}
 _PARTS = {
     "body": N_("text"),
     "control": N_("control item"),
@@ -120,6 +147,11 @@ def told(problem: Problem) -> tuple[str, str]:
     if question is not None:
         said = gettext("Question %(number)d", number=int(question[1]) + 1)
         part = _part(question[2] or "")
+        return (gettext("%(whole)s, %(part)s", whole=said, part=part) if part else said), message
+    item = _ITEM.fullmatch(problem.field)
+    if item is not None:
+        said = gettext("Item %(number)d", number=int(item[1]) + 1)
+        part = gettext(_ITEM_PARTS.get(item[2], item[2])) if item[2] else ""
         return (gettext("%(whole)s, %(part)s", whole=said, part=part) if part else said), message
     line = _LINE.fullmatch(problem.field)
     if line is not None:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 from datetime import UTC, date, datetime
-from decimal import ROUND_CEILING, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from zoneinfo import ZoneInfo
 
 from babel.dates import format_date, format_time
@@ -11,6 +11,8 @@ from babel.numbers import format_decimal, parse_pattern
 
 from server.privacy.designs import round_up
 
+_FOURTH = Decimal("0.0001")
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 # Parsed once: a page of results shows a thousand numbers.
 _TENTHS, _WHOLE, _UNGROUPED = (parse_pattern(pattern) for pattern in ("#,##0.0", "#,##0", "0"))
 
@@ -64,6 +66,25 @@ def ratio(value: float, locale: str) -> str:
     return number(float(f"{value:.3g}"), locale)
 
 
+def scientific(value: float | Decimal, locale: str) -> str:
+    """0.0000015 -> "1.5 × 10⁻⁶": a chance that may be tiny; one from 0.0001 as it is."""
+    if not value or value >= Decimal("0.0001"):
+        return number(float(value), locale)
+    digits, _, power = f"{value:.3e}".partition("e")
+    raised = str(int(power)).translate(_RAISED)
+    return f"{number(float(digits), locale)} × 10{raised}".replace(" ", "\N{NO-BREAK SPACE}")
+
+
+def loss(value: Decimal, locale: str) -> str:
+    """0.166666666 -> "0.1667": a loss of the ledger, rounded up; further digits matter in sums only."""
+    return number(float(value.quantize(_FOURTH, ROUND_CEILING)), locale)
+
+
+def left(value: Decimal, locale: str) -> str:
+    """0.166666666 -> "0.1666": what is left of a budget, rounded down."""
+    return number(float(value.quantize(_FOURTH, ROUND_FLOOR)), locale)
+
+
 def epsilon(value: float, locale: str) -> str:
     """A privacy loss with two decimals, rounded up."""
     return format_decimal(round_up(value, 2), "0.00", locale)
@@ -96,6 +117,9 @@ def filters(locale: Callable[[], str]) -> dict[str, Callable[..., str]]:
         measure,
         margin,
         ratio,
+        loss,
+        left,
+        scientific,
         epsilon,
         p_value,
         day,

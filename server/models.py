@@ -331,6 +331,109 @@ class Response(Base):
     stratum_id: Mapped[int | None] = mapped_column(sa.ForeignKey(Stratum.id))
 
 
+class PrivacyBudget(Base):
+    """What a survey's releases may lose together. Once there is a release, nothing in it can change.
+
+    Losses are decimal texts, so that sums of them are exact.
+    """
+
+    __tablename__ = "privacy_budgets"
+    __table_args__ = (
+        sa.CheckConstraint("neighbours IN ('bounded', 'unbounded')", name="neighbours_are_known"),
+    )
+
+    survey_id: Mapped[int] = mapped_column(
+        sa.ForeignKey(Survey.id, ondelete="CASCADE"), primary_key=True, autoincrement=False
+    )
+    epsilon: Mapped[str] = mapped_column(sa.String(40))
+    delta: Mapped[str] = mapped_column(sa.String(40))
+    neighbours: Mapped[str] = mapped_column(sa.String(10))
+    set_at: Mapped[datetime]
+
+
+class Release(Base):
+    """Things that were released together, in one transaction: when, by whom, from which responses.
+
+    `made_by` is the researcher's name at that time, or empty for the command line. `covers` is
+    JSON. Triggers refuse every change of releases, ledger entries and released values, and
+    deleting them unless their survey is deleted.
+    """
+
+    __tablename__ = "releases"
+    __table_args__ = (
+        sa.UniqueConstraint("survey_id", "number"),
+        sa.CheckConstraint("number >= 1", name="number_is_positive"),
+    )
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    survey_id: Mapped[int] = mapped_column(sa.ForeignKey(Survey.id, ondelete="CASCADE"))
+    number: Mapped[int]
+    made_at: Mapped[datetime]
+    researcher_id: Mapped[int | None] = mapped_column(sa.ForeignKey(Researcher.id), index=True)
+    made_by: Mapped[str] = mapped_column(sa.String(200))
+    software: Mapped[str] = mapped_column(sa.String(40))
+    covers: Mapped[str] = mapped_column(sa.Text)
+
+    entries: Mapped[list["LedgerEntry"]] = relationship(
+        order_by="LedgerEntry.position", back_populates="release"
+    )
+
+
+class LedgerEntry(Base):
+    """A row of the ledger: what was released, by which mechanism, at which loss, between which neighbours.
+
+    `what` is the item as it was asked for, JSON; `asked` the SHA-256 of what makes two of them
+    the same question. `strata` is JSON: the ids of the smallest strata whose responses it
+    covers, or null for all responses.
+    """
+
+    __tablename__ = "ledger_entries"
+    __table_args__ = (
+        sa.UniqueConstraint("release_id", "position"),
+        sa.CheckConstraint("position >= 1", name="position_is_positive"),
+        sa.CheckConstraint("length(asked) = 32", name="asked_is_sha256"),
+        sa.CheckConstraint("neighbours IN ('bounded', 'unbounded')", name="neighbours_are_known"),
+    )
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    release_id: Mapped[int] = mapped_column(sa.ForeignKey(Release.id, ondelete="CASCADE"))
+    position: Mapped[int]
+    what: Mapped[str] = mapped_column(sa.Text)
+    asked: Mapped[bytes] = mapped_column(sa.LargeBinary(32))
+    mechanism: Mapped[str] = mapped_column(sa.String(40))
+    epsilon: Mapped[str] = mapped_column(sa.String(40))
+    delta: Mapped[str] = mapped_column(sa.String(40))
+    neighbours: Mapped[str] = mapped_column(sa.String(10))
+    strata: Mapped[str] = mapped_column(sa.Text)
+
+    release: Mapped[Release] = relationship(back_populates="entries")
+    released: Mapped["ReleasedValue"] = relationship(back_populates="entry")
+
+
+class ReleasedValue(Base):
+    """What an entry of the ledger paid for, JSON. No entry is without it, and it is never without its entry."""
+
+    __tablename__ = "released_values"
+
+    entry_id: Mapped[int] = mapped_column(
+        sa.ForeignKey(LedgerEntry.id, ondelete="CASCADE"), primary_key=True, autoincrement=False
+    )
+    document: Mapped[str] = mapped_column(sa.Text)
+
+    entry: Mapped[LedgerEntry] = relationship(back_populates="released")
+
+
+class ReportLink(Base):
+    """A link to a survey's public report, made from its releases alone, until it is revoked."""
+
+    __tablename__ = "report_links"
+
+    slug: Mapped[str] = mapped_column(sa.String(32), primary_key=True)
+    survey_id: Mapped[int] = mapped_column(sa.ForeignKey(Survey.id, ondelete="CASCADE"), index=True)
+    made_on: Mapped[date]
+    revoked_on: Mapped[date | None]
+
+
 class Untidied(Base):
     """A mark: since something was closed or deleted, the stored files may still tell of what was there.
 

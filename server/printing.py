@@ -1,36 +1,26 @@
-"""Printed sheets: invitations as cards to cut out, ten on a page of A4. By typst; nothing is downloaded.
+"""Printed sheets: invitations as cards to cut out, ten on a page of A4.
 
-Data reach typst as JSON, never as a part of its source: no text can become markup. The same data
-give the same bytes. Titles are set in the fonts that typst brings (Latin, Greek, Cyrillic, Hebrew,
-Arabic, Devanagari), other scripts in a font of the machine; where there is none, the card does
-without its title.
-
-Typst keeps what it has laid out in memory, for the next time: each sheet is made by a process of
-its own, which takes that with it when it ends. Codes pass through pipes, not through files.
+The same data give the same bytes. Where no font has the letters of a title, the card does without
+it. Codes pass through pipes, not through files.
 """
 
 import json
 import re
-import subprocess
 import sys
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby
-from pathlib import Path
-from threading import Lock
-from typing import Final
 
 import segno
+
+from server.typesetting import can_be_set, in_a_process, is_right_to_left, typeset
 
 SHEET_LIMIT = 1_000
 """Cards on one sheet, a hundred pages: so many take some 150 MB while they are made."""
 
-_ONE_AT_A_TIME = Lock()
-_PATIENCE = 120  # seconds
 _TITLE_LIMIT = 150
 _QUIET = 4  # modules around a QR code
-_STANDARD: Final = "ua-1"  # tagged, with a language and a title; a letter without a glyph is an error
 
 _SOURCE = b"""
 #let data = json(bytes(sys.inputs.data))
@@ -68,7 +58,6 @@ _SOURCE = b"""
   pagebreak(weak: true)
 }
 """
-_PROBE = b"#set document(title: sys.inputs.title)\n#sys.inputs.title"
 
 
 @dataclass(frozen=True)
@@ -98,16 +87,7 @@ class Cards:
 def invitation_sheet(shared: Cards, codes: Sequence[str]) -> bytes:
     """The cards of at most SHEET_LIMIT codes ("XXXX-XXXX-XXXX-XXXX") as a tagged PDF."""
     order = json.dumps({"shared": asdict(shared), "codes": list(codes)}).encode()
-    with _ONE_AT_A_TIME:
-        done = subprocess.run(
-            [sys.executable, "-m", "server.printing"],
-            cwd=Path(__file__).parent.parent,
-            input=order,
-            stdout=subprocess.PIPE,
-            check=True,
-            timeout=_PATIENCE,
-        )
-    return done.stdout
+    return in_a_process("server.printing", order)
 
 
 def invitation_link(link: str, code: str) -> str:
@@ -134,13 +114,13 @@ def _path(text: str) -> str:
 
 
 def _typeset(shared: Cards, codes: Sequence[str]) -> bytes:
-    system_fonts = not _can_be_set(shared.title, system_fonts=False)
-    title = shared.title if not system_fonts or _can_be_set(shared.title, system_fonts=True) else ""
+    system_fonts = not can_be_set(shared.title, system_fonts=False)
+    title = shared.title if not system_fonts or can_be_set(shared.title, system_fonts=True) else ""
     address = shared.link.removeprefix("https://")
     data = {
         "title": _shortened(title),
         "size": 14 if _width(title) <= 40 else 11 if _width(title) <= 90 else 9.5,
-        "rtl": _is_right_to_left(title),
+        "rtl": is_right_to_left(title),
         "heading": f"{shared.heading}: {title}" if title else shared.heading,
         "words": shared.words,
         "alternative": shared.alternative,
@@ -150,29 +130,7 @@ def _typeset(shared: Cards, codes: Sequence[str]) -> bytes:
         "side": len(qr_code(invitation_link(shared.link, codes[0])).matrix) + 2 * _QUIET,
         "cards": [(code, _path(invitation_link(shared.link, code))) for code in codes],
     }
-    return _compile(_SOURCE, "data", json.dumps(data), system_fonts=system_fonts)
-
-
-def _can_be_set(title: str, *, system_fonts: bool) -> bool:
-    """Whether there is a glyph for every letter."""
-    try:
-        _compile(_PROBE, "title", title, system_fonts=system_fonts)
-    except RuntimeError:
-        return False
-    return True
-
-
-def _compile(source: bytes, name: str, value: str, *, system_fonts: bool) -> bytes:
-    # Here, so that the server itself does without it.
-    import typst
-
-    return typst.compile(
-        source,
-        format="pdf",
-        sys_inputs={name: value},
-        ignore_system_fonts=not system_fonts,
-        pdf_standards=_STANDARD,
-    )
+    return typeset(_SOURCE, data, system_fonts=system_fonts)
 
 
 def _shortened(title: str) -> str:
@@ -187,12 +145,6 @@ def _shortened(title: str) -> str:
 def _width(text: str) -> int:
     """In letters of the usual width."""
     return sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in text)
-
-
-def _is_right_to_left(text: str) -> bool:
-    """As browsers tell (`dir="auto"`): by the first letter that has a direction."""
-    directions = (unicodedata.bidirectional(letter) for letter in text)
-    return next((found for found in directions if found in ("L", "R", "AL")), "L") != "L"
 
 
 if __name__ == "__main__":

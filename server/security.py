@@ -44,7 +44,7 @@ from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Request
 from werkzeug.wrappers import Response as BaseResponse
 
-from server import accounts, audit, surveys, tidying
+from server import accounts, audit, documents, surveys, tidying
 from server.context import config, session
 from server.db import open_session
 from server.inputs import N_, refuse
@@ -58,6 +58,8 @@ FRAMED = {"manage.preview"}
 """Pages that the editor shows in a frame."""
 FRAMING = {"editor.new", "editor.create", "editor.edit", "editor.save"}
 """Pages that hold the frame."""
+REPORTS = {"public.page"}
+"""Pages that are a document which needs nothing else: its own style sheet is inside, known by its hash."""
 
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -76,6 +78,8 @@ def add_headers(response: Response) -> Response:
         policy = policy.replace("frame-ancestors 'none'", "frame-ancestors 'self'")
     elif request.endpoint in FRAMING:
         policy += "; frame-src 'self'"
+    elif request.endpoint in REPORTS and request.method != "OPTIONS" and response.status_code == 200:
+        policy = f"{documents.policy()}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     for name, value in headers(config().secure).items():
         response.headers.setdefault(name, value)
     response.headers["Content-Security-Policy"] = policy

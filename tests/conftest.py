@@ -12,6 +12,8 @@ import sqlalchemy as sa
 from flask import Flask
 from flask.testing import FlaskClient
 from hypothesis import HealthCheck, settings
+from jinja2 import BytecodeCache
+from jinja2.bccache import Bucket
 
 from server.app import create_app
 from server.config import Config
@@ -26,6 +28,24 @@ settings.register_profile(
 settings.load_profile("repeatable")
 
 NewDatabase = Callable[[bool], str]
+
+
+class _Compiled(BytecodeCache):
+    """What templates compile to. Each application would compile them anew, and most tests make one."""
+
+    def __init__(self) -> None:
+        self.kept: dict[str, bytes] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        if code := self.kept.get(bucket.key):
+            bucket.bytecode_from_string(code)
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        self.kept[bucket.key] = bucket.bytecode_to_string()
+
+
+# Jinja compares each template's source with that of the code before it takes it.
+Flask.jinja_options = {"bytecode_cache": _Compiled()}
 
 
 @pytest.fixture(scope="session")

@@ -20,10 +20,12 @@ from typing import Any, TextIO
 from urllib.parse import urlsplit
 
 import sqlalchemy as sa
+from click.testing import CliRunner, Result
 from flask.testing import FlaskClient
 from sqlalchemy.orm import Session
 
 from server import accounts, invitations, strata, surveys
+from server.cli import main
 from server.db import make_engine, open_session
 from server.inputs import parse_definition
 from server.models import Member, Researcher, Response, Survey
@@ -299,6 +301,11 @@ def moneda(database_url: str, *arguments: str, text: str = "") -> subprocess.Com
     return subprocess.run(
         command, cwd=ROOT, env=settings, input=text, capture_output=True, text=True, timeout=120, check=False
     )
+
+
+def run(database_url: str, *arguments: str) -> Result:
+    """Run a command in this process, which is quicker than one for each command."""
+    return CliRunner(env={"DATABASE_URL": database_url}).invoke(main, arguments)
 
 
 @contextmanager

@@ -94,9 +94,9 @@ def test_text_cannot_command_the_terminal(sqlite: NewDatabase, tmp_path: Path) -
     file = tmp_path / "survey.json"
     file.write_text(json.dumps(factories.definition(title="Exams\x1b]0;owned\x07\x1b[2J\u202e")))
 
-    done = factories.moneda(sqlite(True), "survey", "import", str(file))
+    done = factories.run(sqlite(True), "survey", "import", str(file))
 
-    assert done.returncode == 0
+    assert done.exit_code == 0
     assert "Exams" in done.stdout
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", done.stdout)
 

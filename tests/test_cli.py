@@ -106,9 +106,9 @@ def test_simulation_never_mixes_with_responses_of_people(url: str) -> None:
         assert factories.ask(served.url + survey.url, survey.response())[0] == 201
     before = dump(url)
 
-    refused = moneda(url, "simulate", slug, "--respondents", "3")
+    refused = factories.run(url, "simulate", slug, "--respondents", "3")
 
-    assert refused.returncode == 2
+    assert refused.exit_code == 2
     assert "real people" in refused.stderr
     assert dump(url) == before
 

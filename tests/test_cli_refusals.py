@@ -168,7 +168,7 @@ def test_bad_report_is_refused(sqlite: NewDatabase, tmp_path: Path) -> None:
         ([draft], "must be published first"),
         ([slug, "--version", "2"], "version: must be from 1 to 1; it is 2"),
         ([slug, "--version", "0"], "version: must be from 1 to 1; it is 0"),
-        ([slug, "--format", "pdf"], "'pdf' is not one of 'html', 'csv', 'json'"),
+        ([slug, "--format", "doc"], "'doc' is not one of 'html', 'pdf', 'xlsx', 'csv', 'json'"),
         ([slug, "--format", "csv", "--output", nowhere], "nowhere"),
         ([slug, "--output", str(tmp_path / "report.csv")], "--output needs --format"),
         ([slug, "--language", "fr"], "'fr' is not one of 'en', 'es'"),

@@ -18,8 +18,13 @@ from server.cli import main
 from server.config import from_environment
 from server.definitions import version_of
 from server.inputs import InputError, parse_definition
+from server.inputs.releases import parse_plan
 from server.inputs.xlsform import types, workbook
-from server.privacy.designs import round_up
+from server.privacy.accounting import shuffle_amplification
+from server.privacy.designs import coin_flip, round_up
+from server.privacy.planning import belief_after_report
+from server.releases.dividing import divide, expected
+from server.releases.shapes import Asked, Coins, Leaf, Shape, Variable
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
@@ -194,10 +199,14 @@ def said(quoted: str) -> list[tuple[str, str]]:
     ]
 
 
-def reads(text: str, quoted: str) -> bool:
+@cache
+def pattern(text: str) -> re.Pattern[str]:
     parts = re.split(r"(%\(\w+\)[sd]|{\w+})", text.replace("%%", "%").replace("\N{NO-BREAK SPACE}", " "))
-    pattern = "".join(".+" if place % 2 else re.escape(part) for place, part in enumerate(parts))
-    return re.fullmatch(pattern, quoted) is not None
+    return re.compile("".join(".+" if place % 2 else re.escape(part) for place, part in enumerate(parts)))
+
+
+def reads(text: str, quoted: str) -> bool:
+    return pattern(text).fullmatch(quoted) is not None
 
 
 def quotes(language: str) -> list[str]:
@@ -317,6 +326,43 @@ def test_the_numbers_in_the_guides_are_those_of_the_plan(language: str) -> None:
     ]
     scales = rows(language, {"en": "design", "es": "diseño"}[language])
     assert scales == [[target.respondents for target in planned(design).targets] for design in designs]
+
+
+@pytest.mark.parametrize("language", GUIDES)
+def test_the_numbers_in_the_guides_are_those_of_releases(language: str) -> None:
+    question = parse_definition(whole({"name": "q", "text": "?", **COSTS[0]})).questions[0]
+    asked = (Asked(1, (Coins(2, question.designs[0]),)),)
+    variable = Variable("q", "q", ("no", "yes"), False, False, 0, None, None, asked)
+    shape = Shape("unbounded", (1,), (variable,), (Leaf((), ()),), True, None)
+    items = [{"kind": "count"}, {"kind": "share", "question": "q", "option": "yes"}]
+
+    def found(epsilon: float, people: int) -> list[float]:
+        priced = [{**item, "epsilon": epsilon} for item in items]
+        plan = {"format": 1, "division": "given", "items": priced, "people": people}
+        count, share = expected(divide(parse_plan(plan), shape), shape)
+        assert count.error is not None
+        assert share.margin is not None
+        return [round_up(count.error, 1), round_up(share.margin * 100, 1)]
+
+    prices = rows(language, {"en": "ε of one number", "es": "ε de un número"}[language])
+    assert [row[0] for row in prices] == [0.05, 0.1, 0.25, 1]
+    for row in prices:
+        noise, margins = row[1], row[2:]
+        assert [found(row[0], people) for people in (500, 1000, 5000)] == [[noise, each] for each in margins]
+
+    for row in rows(language, {"en": "budget ε", "es": "presupuesto ε"}[language]):
+        even, seldom = belief_after_report(row[0], 0.5), belief_after_report(row[0], 0.1)
+        assert row[1:] == [round(100 * each, 1) for each in (1 - even, even, seldom)]
+
+
+@pytest.mark.parametrize("language", GUIDES)
+def test_the_guides_say_what_exact_tallies_cost(language: str) -> None:
+    heading = {"en": "### Exact tallies", "es": "### Recuentos exactos"}[language]
+    section = guide(language).split(heading)[1].split("\n#")[0].replace(",", ".")
+    coins = coin_flip(gamma=0.25).epsilon
+    for respondents, questions, digits in ((1000, 1, 2), (5000, 1, 2), (5000, 4, 2), (1000, 4, 1)):
+        price = shuffle_amplification(respondents, questions * coins, respondents**-2).epsilon
+        assert f" {round_up(price, digits)}" in section
 
 
 def test_the_documents_say_how_many_people_the_demonstration_simulates() -> None:

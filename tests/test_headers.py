@@ -36,6 +36,7 @@ def addresses(app: Flask, slug: str) -> list[tuple[str, str, str]]:
         "link": slug,
         "name": "style.css",
         "batch": "1",
+        "number": "1",
     }
     for rule in app.url_map.iter_rules():
         path = app.url_map.bind("localhost").build(rule.endpoint, _values(rule, values))

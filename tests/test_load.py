@@ -49,7 +49,7 @@ def test_5000_responses_from_32_clients_are_all_stored_once(new_database: NewDat
     reports = [bytes(row[2]) for row in rows]  # type: ignore[call-overload]
     assert tuple(sum(report[question] for report in reports) for question in range(2)) == YES
 
-    report = json.loads(factories.moneda(database_url, "report", survey.slug, "--json").stdout)
+    report = json.loads(factories.run(database_url, "report", survey.slug, "--json").stdout)
     shares = [question["estimate"]["shares"][1] for question in report["questions"]]
     # (0.4 - 0.25) / (0.75 - 0.25) and (0.5 - 0.4) / (0.6 - 0.4); gamma 1/10 is rounded to a multiple of 2**-32.
     assert shares == pytest.approx([0.3, 0.5], abs=1e-8)

@@ -317,7 +317,7 @@ def test_command_line_shows_strata_and_what_is_withheld(database_url: str) -> No
     survey, links = stratified(database_url, f"{TREE}\nSpain > Getafe, 50")
     factories.store(database_url, survey, [([1], 7)], links["Spain > Getafe"])
 
-    done = factories.moneda(database_url, "report", survey.slug)
+    done = factories.run(database_url, "report", survey.slug)
 
     lines = [line.split() for line in done.stdout.splitlines()]
     (madrid,) = (line for line in lines if line[-3:] == ["Spain", ">", "Madrid"])

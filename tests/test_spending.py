@@ -76,9 +76,9 @@ def test_10000_codes_on_sqlite_let_one_of_two_racing_clients_in_and_leave_no_tra
         race = Race(served, survey, codes)
         _check_each_counted_once(race, database_url)
         before = copied(database_url, tmp_path)
-        closed = factories.moneda(database_url, "survey", "close", survey.slug)
+        closed = factories.run(database_url, "survey", "close", survey.slug)
         files = traces_of_order.sqlite_files(database_url)
-        assert (closed.returncode, closed.stderr) == (0, "")
+        assert (closed.exit_code, closed.stderr) == (0, "")
         # The log holds a single page: on which it was noted that all is tidied.
         assert [file.stat().st_size <= 5000 for file in files if file.name.endswith("-wal")] == [True]
         assert not holding(files, codes)
@@ -102,10 +102,10 @@ def test_codes_on_postgresql_let_one_of_two_racing_clients_in_and_leave_no_trace
         race = Race(served, survey, codes)
         _check_each_counted_once(race, database_url)
         before = [postgresql_rows(database_url, *place) for place in places]
-        closed = factories.moneda(database_url, "survey", "close", survey.slug)
+        closed = factories.run(database_url, "survey", "close", survey.slug)
         after = [postgresql_rows(database_url, *place) for place in places]
 
-    assert (closed.returncode, closed.stderr) == (0, "")
+    assert (closed.exit_code, closed.stderr) == (0, "")
     for rows, arrived in zip(after, (race.ids, race.hashes), strict=True):
         # Where a row lies and who wrote it follow from the random keys alone.
         assert [row[0] for row in rows] == sorted(arrived)

@@ -126,14 +126,14 @@ def test_who_stays_is_in_the_way_and_this_is_said(survey: Published, database_ur
         _take_nothing_new(database_url)
         with pytest.raises(tidying.UnfinishedError):
             _tidy(database_url, 0.2)
-        said = factories.moneda(database_url, "tidy", "--wait", "0.2", "--json")
+        said = factories.run(database_url, "tidy", "--wait", "0.2", "--json")
         assert _marks(database_url) == 1
-    assert said.returncode == 1
+    assert said.exit_code == 1
     document = json.loads(said.stdout)
     assert (document["finished"], bool(document["reason"])) == (False, True)
 
-    done = factories.moneda(database_url, "tidy", "--json")
-    assert (done.returncode, json.loads(done.stdout)) == (0, {"finished": True, "reason": None})
+    done = factories.run(database_url, "tidy", "--json")
+    assert (done.exit_code, json.loads(done.stdout)) == (0, {"finished": True, "reason": None})
     assert _marks(database_url) == 0
 
 

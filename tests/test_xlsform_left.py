@@ -210,19 +210,19 @@ def test_the_command_imports_a_form_and_says_what_it_left(tmp_path: Any) -> None
     path = tmp_path / "form.xlsx"
     path.write_bytes(xlsforms.kobo())
 
-    shown = factories.moneda(database, "survey", "import", str(path))
-    assert shown.returncode == 0
+    shown = factories.run(database, "survey", "import", str(path))
+    assert shown.exit_code == 0
     assert "Tabaco y salud" in shown.stdout
     assert "not taken: survey 15 type: text: free text cannot be randomised" in shown.stderr
 
-    answer = factories.moneda(database, "survey", "import", str(path), "--language", "en", "--json")
+    answer = factories.run(database, "survey", "import", str(path), "--language", "en", "--json")
     document = json.loads(answer.stdout)
     assert {"sheet", "rows", "column", "said", "why"} == set(document["not_taken"][0])
-    exported = json.loads(factories.moneda(database, "survey", "export", document["survey"]).stdout)
+    exported = json.loads(factories.run(database, "survey", "export", document["survey"]).stdout)
     assert exported["language"] == "en"
 
     path.write_bytes(xlsforms.kobo()[:1000])
-    broken = factories.moneda(database, "survey", "import", str(path))
-    assert broken.returncode == 2
+    broken = factories.run(database, "survey", "import", str(path))
+    assert broken.exit_code == 2
     assert "must be a whole .xlsx workbook" in broken.stderr
     assert "Traceback" not in broken.stderr

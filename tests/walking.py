@@ -1,5 +1,6 @@
 """Somebody who opens every page of the site in every state that it can be in."""
 
+import html
 import json
 import re
 from collections.abc import Mapping
@@ -48,6 +49,11 @@ class Reader:
     def send(self, form: tuple[bytes, str]) -> None:
         """Import a file."""
         self.post("/manage/surveys/import", form[0], Content_Type=form[1])
+
+    @property
+    def last(self) -> str:
+        """The page that was shown last."""
+        return list(self.pages.values())[-1]
 
     def _ask(self, method: str, path: str, body: bytes = b"", headers: Mapping[str, str] = SPANISH) -> None:
         cookies = "; ".join(f"{cookie.key}={cookie.value}" for cookie in self.cookies.values())
@@ -294,6 +300,121 @@ def walk_strata(owner: Reader, database: str) -> None:
     factories.settle(database, survey.slug, cap=5000)
     factories.plant(database, survey.slug, "\n".join(f"{c} > {pseudo(str(place))}" for place in range(300)))
     owner.get(f"{home}/results")
+
+
+def walk_releases(owner: Reader, stranger: Reader, site: factories.Served) -> Reader:
+    """The budget, plans of every kind and division, releases, and the public report; who else was there."""
+    database = site.database_url
+    survey = factories.publish(database, everything())
+    home = f"/manage/surveys/{survey.slug}/releases"
+    viewer = Reader(site, factories.link_of(database, number := factories.account(database, "eva")))
+    factories.join(database, survey.slug, number, "viewer")
+    for reader in (owner, viewer):
+        reader.get(home)
+    owner.get(f"{home}/new")
+    owner.post(f"{home}/exact")
+    owner.post(f"{home}/budget", {"epsilon": "0", "delta": "1", "neighbours": "x"})
+    north, south = pseudo("North"), pseudo("South")
+    factories.plant(database, survey.slug, f"{north}\n{south}")
+    with factories.writing(database) as session:
+        found = surveys.find(session, survey.slug)
+        assert found is not None
+        for _ in simulate(session, found, 60, Assumptions()):
+            pass
+        found.simulated = False
+
+    def item(kind: str, *questions: str, **more: object) -> str:
+        document = {"kind": kind, **({"questions": questions} if questions else {}), **more}
+        return json.dumps(document, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+
+    def look(items: list[str], press: Mapping[str, str] | None = None, **more: object) -> None:
+        """Look at a plan; then pay for it where the page lets one."""
+        form: dict[str, object] = {"item": items, "epsilon": "0.5", "people": "60", **more}
+        owner.post(f"{home}/new", form)
+        hidden = dict(re.findall(r'name="(plan|looked)" form="builder" value="([^"]+)"', owner.last))
+        if press is not None:
+            owner.post(
+                home, {**form, **{name: html.unescape(text) for name, text in hidden.items()}, **press}
+            )
+
+    def state(neighbours: str, delta: str = "0.0005", epsilon: str = "90") -> None:
+        owner.post(f"{home}/budget", {"epsilon": epsilon, "delta": delta, "neighbours": neighbours})
+
+    count, yes = item("count"), item("share", "e0", option="yes")
+    state("unbounded")
+    for page in ("", "?said=budget", "/new"):
+        owner.get(f"{home}{page}")
+    viewer.get(home)
+    look([])
+    look([count, yes], division="errors")
+    look([count, yes, item("mean", "e8"), item("mean", "e19")], division="proportions")
+    errors = {f"amount {each}": "3" for each in (count, yes, item("mean", "e8"))}
+    look([count, yes, item("mean", "e8")], division="errors", **errors)
+    look([count, yes, item("mean", "e8")], division="errors", **{**errors, f"amount {count}": "x"})
+    look([count], people="", epsilon="0.00001")
+    look([yes], people="")
+    look([item("mean", "e99")])
+    look([], side1="e0", action="table")
+    look([], side1="e0", side2="e1", action="table")
+    look([], exceeding="e0", share="10", positives="0", action="exceeding")
+    look([], exceeding="e0", share="10", positives="1", action="exceeding")
+    look([], stratum="", part=count, action="part")
+    mean = item("mean", "e8")
+    look([mean], **{f"noise {mean}": "gaussian", "delta": "0.0006"})
+    wanted = [
+        *(count, yes, mean, item("hierarchy"), item("histogram", "e20"), item("most_common", "e20")),
+        *(item("table", "e0", "e1"), item("table", "e0", by_stratum=True), item("share", "e20", option="a")),
+        *(
+            item("exceeding", "e0", "e1", positives=1, share="0.1", values=True),
+            item("count", stratum=[north]),
+        ),
+    ]
+    noises = {f"noise {count}": "laplace", f"noise {mean}": "gaussian", "delta": "0.0001"}
+    noises[f"noise {item('most_common', 'e20')}"] = "exponential"
+    look(wanted, {}, **noises)
+    look(wanted, {"sure": "yes", "people": "61"}, **noises)
+    look(wanted, {"sure": "yes"}, **noises)
+    look(wanted, {"sure": "yes"}, **noises)
+    owner.post(f"{home}/plan.json", {"item": [count], "epsilon": "1"})
+    owner.post(f"{home}/plan.json", {"item": [count], "epsilon": "x"})
+    look([item("count", stratum=[south])], {"sure": "yes"})
+    look([item("mean", "e14")], epsilon="90")
+    look([yes], epsilon="90")
+    other = item("mean", "e14")
+    look([other], **{f"noise {other}": "gaussian", "delta": "0.0005"})
+    state("bounded")
+    owner.get(f"{home}/1?said=known")
+    owner.get(f"{home}/99")
+    owner.get(f"/manage/surveys/{survey.slug}/log")
+    owner.post(f"{home}/link")
+    for reader in (owner, viewer):
+        reader.get(home)
+    address = re.findall(r"/r/\w{12}", owner.last)[0]
+    for ending in ("", "/report.pdf", "/report.xlsx", "/report.csv", "/report.json"):
+        stranger.get(f"{address}{ending}")
+        owner.get(f"/manage/surveys/{survey.slug}{ending or '/microdata.zip'}")
+    owner.post(f"{home}/link/revoke")
+    stranger.get(address)
+    stranger.get("/r/bcdfghjkmnpq")
+    # Bounded: the number is public, and exact tallies can be had.
+    for responses, budget in ((1, "20"), (500, "0.01"), (500, "20")):
+        told = factories.publish(database, wrapped_definition(), minimum=2)
+        factories.store(database, told, [([1, 0], responses)])
+        home = f"/manage/surveys/{told.slug}/releases"
+        state("bounded", "0.001", budget)
+        owner.get(home)
+        owner.get(f"{home}/new")
+        for form in ({}, {"sure": "yes", "epsilon": "0.001"}, {"sure": "yes", "epsilon": "20"}):
+            owner.post(f"{home}/exact", form)
+        look([item("share", "a", option="yes")], {"sure": "yes"}, epsilon="0.001")
+        owner.get(home)
+    draft = factories.draft(database, wrapped_definition())
+    home = f"/manage/surveys/{draft}/releases"
+    state("bounded")
+    owner.get(f"{home}/new")
+    owner.get(home)
+    owner.post(f"{home}/link")
+    return viewer
 
 
 def walk_links(owner: Reader, site: factories.Served) -> None:
@@ -631,6 +752,7 @@ def walk(site: factories.Served) -> list[Reader]:
         owner.get(f"/manage/consequences{query}")
     owner.post(f"/manage/surveys/{unfinished}/simulate", {})
     walk_results(owner, site)
+    viewer = walk_releases(owner, stranger, site)
     walk_links(owner, site)
     walk_invitations(owner, stranger, site)
     others = walk_people(owner, site)
@@ -667,4 +789,4 @@ def walk(site: factories.Served) -> list[Reader]:
         session.connection().exec_driver_sql("DROP TABLE responses")
     owner.get(f"/manage/surveys/{chance.slug}/results")
     owner.post("/manage/sign-out")
-    return [stranger, newcomer, owner, *others]
+    return [stranger, newcomer, owner, viewer, *others]

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass, field
+from functools import cache
 from html.parser import HTMLParser
 
 from babel.messages import Catalog, Message
@@ -16,7 +17,10 @@ NAMES = ["Moneda", "SHA-256", "SVG", "PNG", "make run", *LANGUAGES.values()]
 ADDRESS, HASH, SLUG = r"https?://\S+", r"\b[0-9a-f]{8,64}\b", r"\b[2-9b-df-hj-np-tv-xz]{12}\b"
 ZONE = r"\b(?:UTC|[A-Z][a-z]+/[A-Z]\w+)\b"
 SPANISH_DATE, FILLED_IN_BY_A_SCRIPT = r"\d+ de [a-z]+ de \d{4}", r"\{\w+\}"
-DATA = re.compile("|".join([*NAMES, ADDRESS, HASH, SLUG, ZONE, SPANISH_DATE, FILLED_IN_BY_A_SCRIPT]))
+POWER_OF_TEN = "10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+"
+DATA = re.compile(
+    "|".join([*NAMES, ADDRESS, HASH, SLUG, ZONE, SPANISH_DATE, FILLED_IN_BY_A_SCRIPT, POWER_OF_TEN])
+)
 """What may stand on a page untranslated."""
 READ_ATTRIBUTES = set(
     "alt aria-description aria-label aria-roledescription aria-valuetext label placeholder title".split()
@@ -82,15 +86,21 @@ def outside(text: str) -> list[str]:
             pieces[-1] += character
     assert depth == 0, f"unbalanced: {text!r}"
     left = (DATA.sub(" ", piece) for piece in pieces)
-    return [word for piece in left for word in re.findall(r"[^\W\d_]+", piece) if word not in ("ε", "γ")]
+    return [word for piece in left for word in re.findall(r"[^\W\d_]+", piece) if word not in ("ε", "γ", "δ")]
 
 
 def untranslated(html: str) -> list[str]:
     """The words of a page that no catalogue holds."""
+    return [word for text in shown_on(html) for word in outside(text)]
+
+
+@cache
+def shown_on(html: str) -> tuple[str, ...]:
+    """The text of a page, and what is said by its attributes."""
     page = Page()
     page.feed(html)
     page.close()
-    return [word for text in (page.text, *page.attributes) for word in outside(text)]
+    return page.text, *page.attributes
 
 
 def pseudo(text: str) -> str:
@@ -112,12 +122,7 @@ def texts(value: str | tuple[str, ...] | list[str]) -> list[str]:
 
 def missing_on(pages: list[str]) -> list[str]:
     """The templates' messages that are on none of the pages."""
-    everything = []
-    for html in pages:
-        page = Page()
-        page.feed(html)
-        everything += [page.text, *page.attributes]
-    joined = "\0".join(everything)
+    joined = "\0".join(text for html in pages for text in shown_on(html))
 
     # What is filled in may be a message itself.
     filled = rf"(?:[^{OPEN}{CLOSE}]|{OPEN}[^{OPEN}{CLOSE}]*{CLOSE})*"

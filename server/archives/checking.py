@@ -8,6 +8,7 @@ import numpy as np
 
 from server import editing
 from server.archives import contents
+from server.archives.charges import read_ledger
 from server.archives.contents import Document, Told, untold
 from server.archives.opening import Archive, inside
 from server.archives.stated import leaves, read_manifest
@@ -58,6 +59,7 @@ class Checked:
 
     manifest: Document
     draft: Document
+    ledger: Document
     versions: tuple[Version, ...]
 
     @property
@@ -95,7 +97,7 @@ def check(archive: Archive, told: Told = untold) -> Checked:
             raise refuse(
                 422, f"{contents.MANIFEST}: versions[{number}].sha256", template, value=version.sha256
             )
-    checked = Checked(manifest, _draft(archive), versions)
+    checked = Checked(manifest, _draft(archive), read_ledger(archive, manifest), versions)
     done = 0
     for version in versions:
         for rows in checked.response_rows(archive, version):

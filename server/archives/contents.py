@@ -13,6 +13,7 @@ DRAFT = "draft.json"
 STRATA = "strata.csv"
 BATCHES = "batches.csv"
 INVITATIONS = "invitations.csv"
+RELEASES = "releases.json"
 LOG = "log.csv"
 
 PUBLISHED = "versions/{}/published.json"
@@ -34,7 +35,7 @@ def entry_names(versions: int) -> list[str]:
     numbered = [
         name.format(number) for number in range(1, versions + 1) for name in (PUBLISHED, RESPONSES, CODEBOOK)
     ]
-    return [MANIFEST, README, DRAFT, *numbered, STRATA, BATCHES, INVITATIONS, LOG]
+    return [MANIFEST, README, DRAFT, *numbered, STRATA, BATCHES, INVITATIONS, RELEASES, LOG]
 
 
 def response_header(columns: Sequence[str]) -> tuple[str, ...]:

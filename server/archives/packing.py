@@ -12,15 +12,16 @@ from sqlalchemy.orm import Session
 from server import audit, strata, surveys
 from server.archives import contents
 from server.archives.contents import Told, response_header, untold
+from server.archives.ledgers import ledger_of
 from server.archives.manifests import batches_of, manifest_of, stratum_numbers
 from server.archives.readme import readme
 from server.db import open_session
 from server.definitions import Definition
+from server.documents.words import TRANSLATIONS
 from server.inputs import N_, refuse
 from server.models import Invitation, InvitationBatch, Response, State, Survey, SurveyVersion
 from server.reports import codebook_csv
 from server.reports.cells import csv_text
-from server.reports.page import TRANSLATIONS
 
 _CODES = [str(code) for code in range(256)]
 _BUFFER = 1 << 20
@@ -100,6 +101,7 @@ def pack(
         batches = batches_of(session, survey)
         _add(archive, contents.BATCHES, [_batches(batches, numbers)])
         _add(archive, contents.INVITATIONS, _invitations(session, batches))
+        _add(archive, contents.RELEASES, [_json(ledger_of(session, survey, numbers))])
         _add(archive, contents.LOG, [_log(session, survey, translations)])
 
 

@@ -38,6 +38,10 @@ _LINES = (
             "nor for which response"
         ),
     ),
+    (
+        contents.RELEASES,
+        N_("the budget for releases, what was released from it, and at what price; import reads it"),
+    ),
     (contents.LOG, N_("who changed what, and when (UTC), to be read")),
 )
 

@@ -68,7 +68,7 @@ def _check_settings(document: Document) -> None:
         raise refuse(422, "state", template, value=document["state"])
     for field in ("opens_at", "closes_at"):
         if field in document:
-            _check_moment(document[field], field)
+            check_moment(document[field], field)
     if "opens_at" in document and "closes_at" in document and document["opens_at"] >= document["closes_at"]:
         template = N_("must be after %(limit)s; it is %(value)s")
         raise refuse(422, "closes_at", template, limit=document["opens_at"], value=document["closes_at"])
@@ -97,7 +97,14 @@ def _check_strata(stated: list[Document]) -> None:
         above.add(names)
 
 
-def _check_moment(text: str, field: str) -> None:
+def check_moment(text: str, field: str) -> None:
+    """Check a time in UTC as it is written in archives.
+
+    Raises
+    ------
+    InputError
+        If it is none.
+    """
     try:
         time = datetime.fromisoformat(text)
     except ValueError:

@@ -92,7 +92,7 @@ def invitation_rows(archive: Archive, sizes: Sequence[int]) -> Iterator[Sequence
         read = []
         for number, (code, batch, spent) in part:
             field = f"{name}[{number}]"
-            code_hash = _hash(code, f"{field}.code_sha256")
+            code_hash = check_hash(code, f"{field}.code_sha256")
             if code_hash <= before:
                 template = N_("must be above the one before it: they are sorted, and each stands once")
                 raise refuse(422, f"{field}.code_sha256", template)
@@ -176,7 +176,14 @@ def _out_of_range(table: Table, number: int, row: Sequence[str]) -> InputError:
     raise AssertionError("every report of this row is possible")
 
 
-def _hash(text: str, field: str) -> bytes:
+def check_hash(text: str, field: str) -> bytes:
+    """A SHA-256 as it is written in archives.
+
+    Raises
+    ------
+    InputError
+        If it is none.
+    """
     try:
         code_hash = bytes.fromhex(text)
     except ValueError:

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from server import drafts, surveys
 from server.archives.checking import Checked, check
 from server.archives.contents import Document, Told, untold
+from server.archives.ledgers import store_ledger
 from server.archives.opening import Archive, open_archive
 from server.archives.stated import leaves
 from server.archives.trees import Part, grow
@@ -85,6 +86,7 @@ def _store(session: Session, owner: Researcher, archive: Archive, checked: Check
             published_on=version.published_on,
         )
         survey.versions.append(stored)
+    store_ledger(session, survey, checked.ledger, ids)
     session.flush()
     done, connection = checked.responses, session.connection()
     for version, stored in zip(checked.versions, survey.versions, strict=True):

@@ -12,7 +12,8 @@ from server import __version__
 from server.cli.auditing import audit
 from server.cli.estimating import estimate
 from server.cli.planning import plan
-from server.cli.results import report
+from server.cli.releasing import release
+from server.cli.reporting import report
 from server.cli.running import demo, serve
 from server.cli.surveys import simulate, survey
 from server.cli.tidying import tidy
@@ -35,5 +36,5 @@ def main() -> None:
     """Moneda: surveys whose answers are randomised in the respondent's own browser."""
 
 
-for command in (serve, demo, survey, simulate, estimate, plan, report, audit, tidy, user):
+for command in (serve, demo, survey, simulate, estimate, plan, release, report, audit, tidy, user):
     main.add_command(command)

@@ -1,82 +1,14 @@
-"""Report on a survey."""
+"""How the commands print what a survey found."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
 
 import click
-from sqlalchemy.orm import Session
 
-from server import reports, surveys
-from server.cli.common import JSON, SLUG, database_session, found_survey, print_table
-from server.models import Survey
+from server import reports
+from server.cli.common import print_table
 from server.privacy.estimators import AnsweredMeanEstimate, MeanEstimate, PooledShares, ShareEstimate
 from server.simulation import Entered
-
-WRITERS = ("html", "csv", "json", "responses", "codebook")
-
-
-@click.command()
-@SLUG
-@click.option(
-    "--format", "kind", type=click.Choice(WRITERS), help="What to write; without it, a table is printed."
-)
-@click.option(
-    "--output", type=click.Path(dir_okay=False, path_type=Path), help="File; standard output without it."
-)
-@click.option(
-    "--language", type=click.Choice(["en", "es"]), default="en", show_default=True, help="Of the HTML."
-)
-@click.option("--version", "number", type=int, help="One published version; all of them, pooled, without it.")
-@JSON
-def report(
-    slug: str, kind: str | None, output: Path | None, language: str, number: int | None, as_json: bool
-) -> None:
-    """Report on a survey's responses."""
-    if output is not None and kind is None and not as_json:
-        raise click.UsageError(f"--output needs --format, one of {', '.join(WRITERS)}; it is missing")
-    if as_json:
-        kind = "json"
-    with database_session() as session:
-        found = found_survey(session, slug)
-        if kind is None:
-            print_report(_shown(session, found, number))
-            return
-        text = _written(session, found, number, kind, language)
-    if output is None:
-        click.echo(text, nl=False)
-    else:
-        try:
-            output.write_text(text, "utf-8", newline="")
-        except OSError as error:
-            raise click.UsageError(
-                f"--output must be a file that can be written; {str(output)!r} is not: {error.strerror}"
-            ) from error
-
-
-def _shown(session: Session, survey: Survey, number: int | None) -> reports.Report:
-    made = reports.read(session, survey, number)
-    reports.require_shown(made)
-    return made
-
-
-def _written(session: Session, survey: Survey, number: int | None, kind: str, language: str) -> str:
-    """The report, or what goes with it, as text."""
-    version = surveys.published_version(survey, number)
-    definition = surveys.definition_of(version)
-    if kind == "codebook":
-        return reports.codebook_csv(definition)
-    if kind == "responses":
-        pooled = _shown(session, survey, None)
-        reports.require_shown(pooled, version.number)
-        return reports.responses_csv(pooled, definition, version.number)
-    made = _shown(session, survey, number)
-    writers: dict[str, Callable[[], str]] = {
-        "html": lambda: reports.to_html(made, language),
-        "csv": lambda: reports.to_csv(made),
-        "json": lambda: reports.to_json(made),
-    }
-    return writers[kind]()
 
 
 def print_report(made: reports.Report, entered: Mapping[str, Entered] | None = None) -> None:

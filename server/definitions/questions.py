@@ -89,6 +89,16 @@ class Question(Entry):
         return math.fsum(design.epsilon for design in self.designs)
 
     @property
+    def ends(self) -> tuple[Number, Number] | None:
+        """The numbers that the first and the last numeric truth stand for; None where answers are no numbers.
+
+        The levels of a scale count as 1, 2, 3, ...
+        """
+        if self.kind == "number" and self.grid is not None:
+            return self.grid.low, self.grid.high
+        return (1, len(self.options)) if self.kind == "scale" else None
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """A name for each byte in exports. Names hold no dot, so that these are unique in a survey."""
         if self.encoding in ("whole", "line"):

@@ -68,6 +68,7 @@ _TYPES = {
     "string": N_("must be text; it is %(value)s"),
     "number": N_("must be a number; it is %(value)s"),
     "integer": N_("must be a whole number; it is %(value)s"),
+    "boolean": N_("must be true or false; it is %(value)s"),
     "number or string": N_("must be a number, or text; it is %(value)s"),
 }
 _KEYWORDS = {

@@ -7,11 +7,14 @@ spreadsheet formula.
 """
 
 from server.reports.columns import Column
+from server.reports.contents import internal, public
 from server.reports.crossing import Crossed, can_be_crossed, crossed
 from server.reports.documents import estimate_json, mean_json, to_json
 from server.reports.forest import Forest, figures, forest
-from server.reports.page import to_html
+from server.reports.ledgers import public_csv, public_json
+from server.reports.microdata import microdata
 from server.reports.pictures import bars, highest, ratio_chart
+from server.reports.publishing import Published, published
 from server.reports.questions import Mean, QuestionReport, ShareRow, value_range
 from server.reports.report import Report, build, read, require_shown
 from server.reports.strata import StratumReport, Weighting
@@ -22,6 +25,7 @@ __all__ = [
     "Crossed",
     "Forest",
     "Mean",
+    "Published",
     "QuestionReport",
     "Report",
     "ShareRow",
@@ -36,13 +40,18 @@ __all__ = [
     "figures",
     "forest",
     "highest",
+    "internal",
     "mean_json",
+    "microdata",
+    "public",
+    "public_csv",
+    "public_json",
+    "published",
     "ratio_chart",
     "read",
     "require_shown",
     "responses_csv",
     "to_csv",
-    "to_html",
     "to_json",
     "value_range",
 ]

@@ -17,8 +17,8 @@ from server.privacy.estimators import (
 )
 from server.reports.questions import value_range
 from server.reports.report import Report
-from server.reports.sources import Asked, Byte, by_option, same_question
 from server.tallies import counted
+from server.waves import Asked, Byte, by_option, same_question
 
 MOST_CELLS = 144
 """Of a table that is shown whole."""

@@ -4,8 +4,13 @@ import json
 import math
 from typing import Any
 
+import numpy as np
+
 from server.privacy.estimators import AnsweredMeanEstimate, MeanEstimate, ShareEstimate
+from server.releases.values import Ledger
 from server.reports.columns import Column
+from server.reports.ledgers import ledger_json
+from server.reports.publishing import NOTHING
 from server.reports.questions import Mean, QuestionReport
 from server.reports.report import Report
 from server.reports.strata import StratumReport
@@ -14,8 +19,8 @@ WITHHELD = "fewer responses than the minimum, or as many as are needed to hide s
 """The reason that JSON and CSV give where they hold nothing of a group."""
 
 
-def to_json(report: Report) -> str:
-    """The report as JSON."""
+def to_json(report: Report, ledger: Ledger = NOTHING) -> str:
+    """The report as JSON, with the survey's ledger."""
     document = {
         "title": report.definition.title,
         "survey": report.slug,
@@ -37,6 +42,7 @@ def to_json(report: Report) -> str:
             for period in report.days
         ],
         "questions": [_question_json(report, entry) for entry in report.questions],
+        "ledger": ledger_json(ledger, names=True),
     }
     return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
 
@@ -115,7 +121,11 @@ def _found_json(entry: QuestionReport) -> dict[str, Any]:
 def _mean_json(mean: Mean) -> dict[str, Any]:
     estimate = None
     if mean.estimate is not None:
-        estimate = {**mean_json(mean.estimate), "anytime_interval": list(mean.anytime)}
+        estimate = {
+            **mean_json(mean.estimate),
+            "within_range": mean.within_range,
+            "anytime_interval": list(mean.anytime),
+        }
     return {"low": mean.low, "high": mean.high, "estimate": estimate}
 
 
@@ -128,6 +138,10 @@ def _column_json(column: Column) -> dict[str, Any]:
                 "weight": weight,
                 "weights": part.design.weights.tolist(),
                 "epsilon": part.design.epsilon,
+                "odds": {
+                    "people": part.design.odds.people,
+                    "counts": [list(row) for row in part.design.odds.counts],
+                },
                 "counts": part.counts.tolist(),
             }
             for part, weight in zip(column.parts, _weights(column), strict=True)
@@ -152,6 +166,7 @@ def _shares_json(column: Column) -> dict[str, Any] | None:
         "n": estimate.n,
         "observed": column.observed.tolist(),
         "shares": estimate.shares.tolist(),
+        "within_range": np.clip(estimate.shares, 0, 1).tolist(),
         "standard_errors": [finite(value) for value in estimate.standard_errors.tolist()],
         "intervals": estimate.intervals.tolist(),
         "anytime_intervals": column.anytime.tolist(),

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from server.reports.columns import Column, Part, merged
 from server.reports.questions import QuestionReport
-from server.reports.sources import Asked, by_option
+from server.waves import Asked, by_option
 
 
 def estimated(asked: Sequence[Asked], places: Sequence[int], confidence: float) -> QuestionReport:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from server.reports.axes import Axis, mean_axis, share_axis
+from server.charts import Axis, mean_axis, share_axis
 from server.reports.questions import Mean, QuestionReport, ShareRow
 from server.reports.report import Report
 from server.reports.strata import StratumReport

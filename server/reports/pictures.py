@@ -4,8 +4,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from server.charts import Axis
 from server.privacy.estimators import Measure
-from server.reports.axes import Axis
 from server.reports.days import Period
 
 _MOST_DOUBLINGS = 6

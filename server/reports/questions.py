@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
+from server.charts import Axis, mean_axis
 from server.definitions import Question
 from server.privacy.estimators import (
     AnsweredMeanEstimate,
@@ -21,8 +22,8 @@ from server.privacy.estimators import (
     estimate_pooled_mean,
     pooled_control_item_test,
 )
-from server.reports.axes import Axis, mean_axis
 from server.reports.columns import Column
+from server.reports.remarks import Remark, remarks
 
 Result = TypeVar("Result")
 
@@ -52,6 +53,11 @@ class ShareRow:
         """The estimated share."""
         assert self.column.estimate is not None
         return float(self.column.estimate.shares[self.code])
+
+    @property
+    def within_range(self) -> float:
+        """The possible share that is nearest to the estimate."""
+        return min(max(self.value, 0.0), 1.0)
 
     @property
     def standard_error(self) -> float:
@@ -101,6 +107,11 @@ class Mean:
         """The estimated mean; None where the reports do not show that anybody gave a number."""
         assert self.estimate is not None
         return self.estimate.mean
+
+    @property
+    def within_range(self) -> float | None:
+        """The possible mean that is nearest to the estimate."""
+        return None if self.value is None else min(max(self.value, self.low), self.high)
 
     @property
     def standard_error(self) -> float | None:
@@ -172,16 +183,25 @@ class QuestionReport:
             return None
         return pooled_control_item_test(column.of_parts, column.designs, column.weights)
 
+    @property
+    def remarks(self) -> tuple[Remark, ...]:
+        """What a reader must know about its estimates."""
+        mean = None if self.mean is None else self.mean.estimate
+        return tuple(
+            remarks(
+                [row.value for row in self.impossible],
+                len(self.shown),
+                self.impossible_p_value,
+                mean,
+                self.control,
+            )
+        )
+
     def manipulation(self, forged: int) -> float:
         """How far so many forged responses move one of its shares at most."""
         return max(column.manipulation(forged) for column in self.columns)
 
 
 def value_range(question: Question) -> tuple[float, float] | None:
-    """The numbers that the first and the last numeric truth stand for; None where answers are no numbers.
-
-    The levels of a scale count as 1, 2, 3, ...
-    """
-    if question.encoding == "line" and question.grid is not None:
-        return question.grid.low, question.grid.high
-    return (1, len(question.options)) if question.kind == "scale" else None
+    """The numbers that the first and the last numeric truth stand for; None where answers are no numbers."""
+    return question.ends

@@ -1,25 +1,25 @@
 """(survey, tallies, strata, days) -> a `Report` value."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 
 from sqlalchemy.orm import Session
 
 from server import __version__, collected, strata, surveys
+from server.charts import Axis, share_axis
 from server.collected import Key
 from server.definitions import Definition, Question, Section
 from server.inputs import N_, refuse
 from server.models import Survey, SurveyVersion
-from server.reports.axes import Axis, share_axis
 from server.reports.days import Period, periods
 from server.reports.estimating import estimated
 from server.reports.questions import QuestionReport
-from server.reports.sources import Wave, same_question
-from server.reports.strata import StratumReport, by_stratum, places_of
+from server.reports.strata import StratumReport, by_stratum
 from server.reports.withholding import left_out
 from server.strata import Node
 from server.tallies import Tally
+from server.waves import Wave, places_of, same_question
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +50,7 @@ class Report:
     left_out: tuple[int, ...]
     without_left_out: bool
     software: str = f"Moneda {__version__}"
+    _groups: dict[str, list[StratumReport]] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def n(self) -> int:
@@ -79,8 +80,11 @@ class Report:
         """A question by stratum, all responses first; nothing where there are no strata, or no responses."""
         if not (self.nodes and self.pooled and self.n):
             return []
-        asked = same_question(entry.question.name, self.waves)
-        return by_stratum(asked, self.nodes, self.minimum, self.confidence)
+        name = entry.question.name
+        if name not in self._groups:  # every writer asks, and what is estimated once is kept
+            asked = same_question(name, self.waves)
+            self._groups[name] = by_stratum(asked, self.nodes, self.minimum, self.confidence)
+        return self._groups[name]
 
     def axis(self, anytime: bool) -> Axis:
         """What the charts of shares are drawn on: one axis, so that they can be compared."""

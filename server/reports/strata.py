@@ -8,9 +8,9 @@ import numpy as np
 
 from server.reports.estimating import estimated, post_stratified
 from server.reports.questions import QuestionReport
-from server.reports.sources import Asked
 from server.reports.withholding import Branch, withheld
 from server.strata import Node, walk
+from server.waves import Asked, places_of
 
 
 class Weighting(StrEnum):
@@ -44,11 +44,6 @@ class StratumReport:
     def withheld(self) -> bool:
         """Whether nothing is said of the group."""
         return self.n is None
-
-
-def places_of(nodes: Sequence[Node]) -> list[int | None]:
-    """All strata, each in its place; the survey's own link is first."""
-    return [None, *(node.stratum.id for node in walk(nodes))]
 
 
 def by_stratum(

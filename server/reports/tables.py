@@ -13,9 +13,14 @@ from server.tallies import Tally
 
 _REPORT = (
     "survey,version,version_sha256,simulated,question,kind,text,answer,answer_text,versions,group,stratum,"
-    "weighting,statistic,n,count_reported,share_reported,estimate,standard_error,interval_low,interval_high,"
+    "weighting,statistic,n,count_reported,share_reported,estimate,within_range,standard_error,interval_low,interval_high,"
     "confidence,interval,anytime_low,anytime_high,impossible,impossible_p_value,epsilon,withheld"
 ).split(",")
+CODEBOOK = (
+    "column,question,text,kind,encoding,truth,truth_text,code,report,report_text,probability,weight,"
+    "epsilon,question_epsilon,low,high,step"
+).split(",")
+"""The columns of a codebook."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +52,7 @@ def responses_csv(report: Report, definition: Definition, number: int) -> str:
     """
     header = [column for question in definition.questions for column in question.columns]
     rows: list[list[object]] = [[*(["stratum"] if report.nodes else []), *header]]
-    for path, tally in sorted(_responses(report, number).items(), key=lambda item: item[0]):
+    for path, tally in sorted(responses_to(report, number).items(), key=lambda item: item[0]):
         own = [path] if report.nodes else []
         rows += ([*own, *pattern] for pattern in tally.expanded())
     return csv_text(rows)
@@ -60,11 +65,11 @@ def codebook_csv(definition: Definition) -> str:
     first and its last numeric truth stand for; where there is a `step`, numbers between them
     were rounded to one of the two at random, so as to keep their mean.
     """
-    header = (
-        "column,question,text,kind,encoding,truth,truth_text,code,report,report_text,probability,weight,"
-        "epsilon,question_epsilon,low,high,step"
-    ).split(",")
-    rows: list[Sequence[object]] = []
+    return csv_text([CODEBOOK, *codebook_rows(definition)])
+
+
+def codebook_rows(definition: Definition) -> Iterator[Sequence[object]]:
+    """The rows of `codebook_csv`, under the names in `CODEBOOK`."""
     for question in definition.questions:
         low, high = value_range(question) or ("", "")
         step = question.grid.step if question.encoding == "line" and question.grid else ""
@@ -75,15 +80,17 @@ def codebook_csv(definition: Definition) -> str:
                 for code, weight in enumerate(weights):
                     chances = (float(design.matrix[truth, code]), weight)
                     losses = (design.epsilon, question.epsilon)
-                    rows.append(
-                        (*asked, *labels[truth], code, *labels[code], *chances, *losses, low, high, step)
-                    )
-    return csv_text([header, *rows])
+                    yield *asked, *labels[truth], code, *labels[code], *chances, *losses, low, high, step
 
 
-def _responses(report: Report, number: int) -> dict[str, Tally]:
+def permitted_strata(report: Report) -> dict[int | None, str]:
+    """The path under which single responses of each stratum may stand (`strata.named`)."""
+    return named([wave.sizes.tolist() for wave in report.waves], report.nodes, report.minimum)
+
+
+def responses_to(report: Report, number: int) -> dict[str, Tally]:
     """The responses to a version by the path of the stratum that may be named."""
-    paths = named([wave.sizes.tolist() for wave in report.waves], report.nodes, report.minimum)
+    paths = permitted_strata(report)
     found: dict[str, Tally] = {}
     for wave in report.waves:
         if wave.number == number:
@@ -112,10 +119,10 @@ def _question_rows(
     rest = (question.epsilon, WITHHELD if hidden else "")
     shares = entry.rows if found is None else found.rows
     for row in shares:
-        cells = ("",) * 13 if found is None else (found.n, row.count, *_share_cells(row))
+        cells = ("",) * 14 if found is None else (found.n, row.count, *_share_cells(row))
         yield (*asked, row.answer, _answer_text(question, row.index), *about, "share", *cells, *rest)
     if entry.mean is not None:
-        cells = ("",) * 13 if found is None else (found.n, "", "", *_mean_cells(found.mean), "")
+        cells = ("",) * 14 if found is None else (found.n, "", "", *_mean_cells(found.mean), "")
         yield (*asked, "", "", *about, "mean", *cells, *rest)
 
 
@@ -135,10 +142,11 @@ def _answer_text(question: Question, index: int) -> str:
 def _share_cells(row: ShareRow) -> tuple[object, ...]:
     estimate, code = row.column.estimate, row.code
     if estimate is None:
-        return ("",) * 11
+        return ("",) * 12
     return (
         float(row.column.observed[code]),
-        float(estimate.shares[code]),
+        row.value,
+        row.within_range,
         finite(float(estimate.standard_errors[code])),
         *row.interval(anytime=False),
         estimate.confidence,
@@ -152,9 +160,10 @@ def _share_cells(row: ShareRow) -> tuple[object, ...]:
 def _mean_cells(mean: Mean | None) -> tuple[object, ...]:
     estimate = None if mean is None else mean.estimate
     if mean is None or estimate is None:
-        return ("",) * 9
+        return ("",) * 10
     return (
         estimate.mean,
+        mean.within_range,
         finite(estimate.standard_error),
         *estimate.interval,
         estimate.confidence,

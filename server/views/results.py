@@ -6,17 +6,19 @@ from flask import Blueprint, Response, render_template, request
 from flask.typing import ResponseReturnValue
 from flask_babel import get_locale
 
-from server import reports, surveys
+from server import documents, releases, reports, surveys
 from server.context import session
+from server.documents import Document
 from server.inputs import N_, refuse, shown
 from server.models import Role, Survey
 from server.reports import Crossed, QuestionReport, Report
+from server.reports.contents import internal
+from server.reports.contents.diagnostics import FORGED
 from server.security import on_survey
 
 blueprint = Blueprint("results", __name__, url_prefix="/manage/surveys/<slug>")
 
-FORGED = 0.01
-"""Of the responses: how many forged ones the page says what they could do."""
+SPREADSHEET = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 _KEPT = ("version", "interval", "question", "figure", "row", "column", "row_answer", "column_answer")
 """What the address says the page shall show; each of its forms and links changes some of it."""
 
@@ -55,7 +57,32 @@ def live(survey: Survey) -> ResponseReturnValue:
 @on_survey(Role.VIEWER)
 def report_html(survey: Survey) -> ResponseReturnValue:
     """The report as one HTML file."""
-    return _report(survey, lambda report: reports.to_html(report, str(get_locale())), "html", "text/html")
+    return _report(survey, lambda report: documents.to_html(_document(survey, report)), "html", "text/html")
+
+
+@blueprint.get("/report.pdf")
+@on_survey(Role.VIEWER)
+def report_pdf(survey: Survey) -> ResponseReturnValue:
+    """The report as PDF."""
+    return _report(
+        survey, lambda report: documents.to_pdf(_document(survey, report)), "pdf", "application/pdf"
+    )
+
+
+@blueprint.get("/report.xlsx")
+@on_survey(Role.VIEWER)
+def report_xlsx(survey: Survey) -> ResponseReturnValue:
+    """The report as a spreadsheet."""
+    return _report(survey, lambda report: documents.to_xlsx(_document(survey, report)), "xlsx", SPREADSHEET)
+
+
+@blueprint.get("/microdata.zip")
+@on_survey(Role.VIEWER)
+def microdata(survey: Survey) -> ResponseReturnValue:
+    """The noisy responses with what it takes to estimate from them elsewhere."""
+    report = reports.read(session(), survey, request.args.get("version"))
+    reports.require_shown(report)
+    return _download(reports.microdata(report), "application/zip", survey, "microdata.zip")
 
 
 @blueprint.get("/report.csv")
@@ -69,7 +96,11 @@ def report_csv(survey: Survey) -> ResponseReturnValue:
 @on_survey(Role.VIEWER)
 def report_json(survey: Survey) -> ResponseReturnValue:
     """The report as JSON."""
-    return _report(survey, reports.to_json, "json", "application/json")
+
+    def write(report: Report) -> str:
+        return reports.to_json(report, releases.ledger(session(), survey))
+
+    return _report(survey, write, "json", "application/json")
 
 
 @blueprint.get("/responses.csv")
@@ -92,7 +123,11 @@ def codebook_csv(survey: Survey) -> ResponseReturnValue:
     return _download(text, "text/csv", survey, f"v{version.number}-codebook.csv")
 
 
-def _report(survey: Survey, write: Callable[[Report], str], ending: str, mimetype: str) -> Response:
+def _document(survey: Survey, report: Report) -> Document:
+    return internal(report, releases.ledger(session(), survey), str(get_locale()))
+
+
+def _report(survey: Survey, write: Callable[[Report], str | bytes], ending: str, mimetype: str) -> Response:
     """The report that is asked for, of all versions or, with `?version=`, of one."""
     report = reports.read(session(), survey, request.args.get("version"))
     reports.require_shown(report)
@@ -100,7 +135,7 @@ def _report(survey: Survey, write: Callable[[Report], str], ending: str, mimetyp
     return _download(write(report), mimetype, survey, f"{which}report.{ending}")
 
 
-def _download(text: str, mimetype: str, survey: Survey, name: str) -> Response:
+def _download(text: str | bytes, mimetype: str, survey: Survey, name: str) -> Response:
     response = Response(text, mimetype=mimetype)
     response.headers["Content-Disposition"] = f'attachment; filename="{survey.slug}-{name}"'
     return response

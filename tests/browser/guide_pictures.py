@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect, sync_playwright
 
 from server.db import make_engine, migrate
 from tests import factories, xlsforms
-from tests.browser import guide_running
+from tests.browser import guide_releases, guide_running
 from tests.browser.chromium import launch
 from tests.browser.people import DESK, Desk, sign_in
 from tests.browser.studio import IMAGES, PREFIX, Say, Studio, survey
@@ -158,6 +158,7 @@ def main() -> None:
                     plans(studio, page)
                     imported(studio, page)
                     guide_running.take_all(studio, page)
+                    guide_releases.take_all(studio, page)
         browser.close()
 
 

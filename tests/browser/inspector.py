@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from playwright.sync_api import Page
+from playwright.sync_api import Page, Request
 
 from tests.browser.chromium import NODE_MODULES
 from tests.browser.people import DESK, PHONE
@@ -32,6 +32,7 @@ RUN = """async (options) => {
   }
 }"""
 LOOKS: list[tuple[str, dict[str, Any]]] = [("light", DESK["viewport"]), ("dark", PHONE["viewport"])]
+QUIET = 75  # milliseconds for which a page that has loaded asks for nothing; Playwright's own "networkidle" is 500
 NARROW = {"width": 320, "height": 640}  # 1280 pixels at 400 % (WCAG 1.4.10)
 
 
@@ -41,6 +42,7 @@ class Inspector:
     def __init__(self) -> None:
         self.states: list[str] = []
         self.problems: list[str] = []
+        self._asked: dict[Page, set[Request]] = {}
 
     def look(self, page: Page, state: str) -> None:
         """Inspect the page as it is now: in light and dark, wide and narrow."""
@@ -58,11 +60,29 @@ class Inspector:
 
     def unfold(self, page: Page, address: str, state: str) -> None:
         """Open a page, unfold everything on it, and inspect it."""
+        self._note_requests(page)
         page.goto(address)
         self.unfolded(page, state)
 
     def unfolded(self, page: Page, state: str) -> None:
         """Unfold everything on the page that is being opened, and inspect it."""
-        page.wait_for_load_state("networkidle")
+        if self._note_requests(page):
+            page.wait_for_load_state("networkidle")  # what it asked for before is not known
+        quiet = 0
+        while quiet < QUIET:
+            page.wait_for_timeout(25)
+            quiet = 0 if self._asked[page] else quiet + 25
+        page.wait_for_load_state("load")
         page.evaluate("document.querySelectorAll('details').forEach((details) => { details.open = true; })")
         self.look(page, state)
+
+    def _note_requests(self, page: Page) -> bool:
+        """Keep what the page asks for until it is answered; whether this begins only now."""
+        if page in self._asked:
+            return False
+        asked: set[Request] = set()
+        self._asked[page] = asked
+        page.on("request", lambda request: asked.add(request))
+        page.on("requestfinished", lambda request: asked.discard(request))
+        page.on("requestfailed", lambda request: asked.discard(request))
+        return True

@@ -111,7 +111,7 @@ def test_the_report_is_printed_as_a_table_that_fits_the_paper(
     page.goto("about:blank")
     page.set_content(report)
     page.emulate_media(media="print", color_scheme=scheme)
-    expect(page.locator(".estimates tbody tr").first).to_have_css("display", "table-row")
+    expect(page.locator("#estimates tbody tr").first).to_have_css("display", "table-row")
     expect(page.locator("body")).to_have_css("background-color", "rgb(255, 255, 255)")
     expect(page.locator("body")).to_have_css("color", "rgb(0, 0, 0)")
     assert fits(page)

@@ -15,11 +15,12 @@ import sqlalchemy as sa
 from flask import Flask
 from flask.testing import FlaskClient
 
-from server import accounts, audit
+from server import accounts, audit, surveys
 from server.models import AuditEntry, Base, InvitationBatch, Researcher, Survey
 from tests import factories
 from tests.conftest import NewDatabase
 from tests.factories import Published
+from tests.releasing import COUNT, Builder, build, set_budget
 from tests.scene import ADMINISTRATOR, EDITOR, OWNER, VIEWER, Scene, hashed, invitation, member, routes
 from tests.signing import PASSWORD
 from tests.walking import edited
@@ -79,6 +80,29 @@ def batch(scene: Scene) -> Form:
     with factories.writing(scene.database_url) as session:
         number = session.scalar(sa.select(sa.func.max(InvitationBatch.id)))
     return {"codes": "\r\n".join(codes), "in path": {"batch": number}}
+
+
+def linked(scene: Scene) -> Form:
+    """A survey with a public report."""
+    scene.people[OWNER].post(f"/manage/surveys/{scene.slug}/releases/link")
+    return {}
+
+
+def looked(scene: Scene) -> Builder:
+    """An editor who has seen what it costs to tell how many responded."""
+    set_budget(scene.people[OWNER], scene.slug)
+    return build(scene.people[EDITOR], scene.slug).tick(COUNT).type(epsilon="0.5").press()
+
+
+def crowded(scene: Scene) -> Form:
+    """So many responses that exact tallies can be paid for."""
+    with factories.writing(scene.database_url) as session:
+        survey = surveys.find(session, scene.slug)
+        assert survey is not None
+        version = Published(scene.slug, survey.versions[0].sha256, {})
+    factories.store(scene.database_url, version, [([1, 0], 2000)])
+    set_budget(scene.people[OWNER], scene.slug, "20", "0.001", "bounded")
+    return {"epsilon": "20", "sure": "yes"}
 
 
 FORMS: Mapping[str, tuple[str, Callable[[Scene], Form]]] = {
@@ -144,6 +168,16 @@ FORMS: Mapping[str, tuple[str, Callable[[Scene], Form]]] = {
     "invitations.table": (EDITOR, batch),
     "invitations.links": (EDITOR, batch),
     "invitations.sheet": (EDITOR, batch),
+    "releases.set_budget": (
+        OWNER,
+        lambda scene: {"epsilon": "1", "delta": "0", "neighbours": "unbounded"},
+    ),
+    "releases.link": (OWNER, lambda scene: {}),
+    "releases.revoke": (OWNER, linked),
+    "releasing.look": (EDITOR, lambda scene: looked(scene).form),
+    "releasing.plan_file": (EDITOR, lambda scene: looked(scene).form),
+    "releasing.make": (EDITOR, lambda scene: {**looked(scene).form, "sure": "yes"}),
+    "releasing.exact": (EDITOR, crowded),
     "keeping.duplicate": (VIEWER, lambda scene: {"title": "Copy"}),
     "keeping.archive": (OWNER, closed),
     "keeping.export": (OWNER, closed),
@@ -152,6 +186,8 @@ FORMS: Mapping[str, tuple[str, Callable[[Scene], Form]]] = {
 """Who sends each form of /manage, and what it holds when it is in order; "in path" goes into the address."""
 CHANGES_NOTHING = {
     "simulate.run",
+    "releasing.look",
+    "releasing.plan_file",
     "invitations.table",
     "invitations.links",
     "invitations.sheet",

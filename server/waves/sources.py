@@ -1,4 +1,4 @@
-"""Where a report's numbers come from: the responses to each version, counted by byte and by stratum."""
+"""The responses to each version, counted by byte and by stratum: where every number about a survey comes from."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,15 +12,21 @@ from server.collected import Key
 from server.definitions import Definition, Question
 from server.models import SurveyVersion
 from server.privacy.designs import TOTAL, Design
-from server.reports.sameness import identities
+from server.strata import Node, walk
 from server.tallies import Tally, counted
+from server.waves.sameness import identities
 
 Counts = NDArray[np.int64]
 
 
+def places_of(nodes: Sequence[Node]) -> list[int | None]:
+    """All strata, each in its place; the survey's own link is first."""
+    return [None, *(node.stratum.id for node in walk(nodes))]
+
+
 @dataclass(frozen=True, eq=False)
 class Wave:
-    """The responses to one version; `places` says which of the report's `strata` each row comes from."""
+    """The responses to one version; `places` says which of the `strata` each row comes from."""
 
     number: int
     definition: Definition

@@ -1,0 +1,124 @@
+"""What all drawings are made of: lines of text that fit, shapes with classes, one <svg> element."""
+
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from html import escape
+
+WIDTH = 360
+"""Of a drawing, in units; a phone shows one at about a pixel each."""
+SIZE = 12
+"""Of letters."""
+LINE = 15
+_ABOVE = 3  # room for accents on the first line
+_LETTER = 7.2  # the usual width of one, and on the safe side
+
+PAPER_CSS = """
+text { font-size: 12px; fill: #000 }
+text.soft, text.mark { fill: #444 }
+text.strong { font-weight: bold }
+text.mark { font-size: 11px }
+.outside { fill: #eee }
+.hatch { stroke: #888; stroke-width: 0.8; fill: none }
+.tick { stroke: #888; stroke-width: 0.8 }
+.limit { stroke: #000; stroke-width: 1 }
+.range { stroke: #17544a; stroke-width: 3; fill: none }
+.thin { stroke: #000; stroke-width: 1.2 }
+.dot { fill: #17544a; stroke: #fff; stroke-width: 1.5 }
+.bar { fill: #8fb5ac }
+.line { stroke: #888; stroke-width: 1; fill: none }
+.heat { stroke: #888; stroke-width: 0.5; fill: #17544a }
+.heat-0 { fill-opacity: 0 } .heat-1 { fill-opacity: 0.08 } .heat-2 { fill-opacity: 0.16 }
+.heat-3 { fill-opacity: 0.24 } .heat-4 { fill-opacity: 0.32 } .heat-5 { fill-opacity: 0.4 }
+""".strip()
+"""Rules for paper, by which a drawing can also be read in black and white."""
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """One <svg> element, and everything it shows in words."""
+
+    svg: str
+    alternative: str
+
+
+def drawing(
+    title: str, said: Iterable[str], parts: Iterable[str], height: float, width: int = WIDTH
+) -> Drawing:
+    """Shapes and texts together; `said` is what they show, piece by piece."""
+    alternative = "; ".join(said)
+    # `role` and the title first: that is what a screen reader says; the description follows.
+    svg = (
+        f'<svg class="drawing" viewBox="0 -{_ABOVE} {width} {plain(height + _ABOVE)}" role="img">'
+        f"<title>{escape(title)}</title><desc>{escape(alternative)}</desc>{''.join(parts)}</svg>"
+    )
+    return Drawing(svg, f"{title}: {alternative}")
+
+
+def text(x: float, y: float, words: str, look: str = "", anchor: str = "start") -> str:
+    """A line of text."""
+    look = f' class="{look}"' if look else ""
+    anchor = f' text-anchor="{anchor}"' if anchor != "start" else ""
+    return f'<text x="{plain(x)}" y="{plain(y)}"{look}{anchor}>{escape(words)}</text>'
+
+
+def line(x: float, y: float, to_x: float, to_y: float, look: str) -> str:
+    """A straight line."""
+    return f'<line class="{look}" x1="{plain(x)}" y1="{plain(y)}" x2="{plain(to_x)}" y2="{plain(to_y)}"/>'
+
+
+def box(x: float, y: float, width: float, height: float, look: str) -> str:
+    """A filled rectangle."""
+    size = f'width="{plain(width)}" height="{plain(height)}"'
+    return f'<rect class="{look}" x="{plain(x)}" y="{plain(y)}" {size}/>'
+
+
+def plain(number: float) -> str:
+    """With at most two decimals: 12.5, 3."""
+    return f"{number:.2f}".rstrip("0").rstrip(".")
+
+
+def wide(words: str) -> float:
+    """About how wide a text is."""
+    return sum(_width(letter) for letter in words)
+
+
+def wrapped(words: str, width: float, most: int = 2) -> list[str]:
+    """A text in lines that fit; what is longer than so many ends in "…"."""
+    lines = [""]
+    room = width
+    for word in _pieces(words, width):
+        needed = wide(word)
+        if lines[-1] and needed + _LETTER <= room:
+            lines[-1] += f" {word}"
+            room -= needed + _LETTER
+            continue
+        if lines[-1]:
+            lines.append("")
+            if len(lines) > most:
+                return [*lines[: most - 1], _ended(lines[most - 1], width)]
+        lines[-1], room = word, width - needed
+    return lines
+
+
+def _width(letter: str) -> float:
+    return 2 * _LETTER if unicodedata.east_asian_width(letter) in "WF" else _LETTER
+
+
+def _pieces(words: str, width: float) -> Iterator[str]:
+    """The words of a text; one that is longer than a line in parts that fit."""
+    for word in words.split():
+        start, needed = 0, 0.0
+        for place, letter in enumerate(word):
+            needed += _width(letter)
+            if needed > width and place > start:
+                yield word[start:place]
+                start, needed = place, _width(letter)
+        yield word[start:]
+
+
+def _ended(line: str, width: float) -> str:
+    """A line that goes on, with the sign of that."""
+    while line and wide(line) + _LETTER > width:
+        line = line[:-1].rstrip()
+    return f"{line}…"

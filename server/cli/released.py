@@ -1,0 +1,179 @@
+"""How the commands print what was released, and what it would cost."""
+
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from decimal import Decimal
+from typing import IO, Any
+
+import click
+
+from server.cli.common import print_document, print_table
+from server.inputs import parse_json
+from server.inputs.releases import PLAN_LIMIT, Item, Plan, item_json, plain
+from server.releases import OWN_LINK, STRATUM, Expected, Figure, Ledger, Released
+from server.releases.pricing import Price
+from server.strata.trees import SEPARATOR
+
+
+def item_name(item: Item) -> str:
+    """What was asked for, on one line."""
+    words = [item.kind.value, " x ".join(item.questions)]
+    words += [f"= {item.option}"] if item.option else []
+    words += [f"above {plain(item.share)}"] if item.share is not None else []
+    words += ["by stratum"] if item.by_stratum else []
+    words += [f"in {SEPARATOR.join(item.stratum)}"] if item.stratum else []
+    return " ".join(filter(None, words))
+
+
+def print_ledger(ledger: Ledger) -> None:
+    """The budget, what is left of it, and a row for everything that was paid for."""
+    budget, spent = ledger.budget, ledger.spent
+    if budget is None:
+        click.echo("No budget is set; set one with --budget-epsilon before the first release.")
+        return
+    said = f"epsilon {plain(budget.epsilon)}, delta {plain(budget.delta)}, {budget.neighbours} neighbours"
+    click.echo(f"Budget: {said}.")
+    click.echo(
+        f"Spent: epsilon {plain(spent.epsilon)}, delta {plain(spent.delta)}. Left: epsilon {plain(ledger.left)}."
+    )
+    if spent.best is not None:
+        click.echo(
+            f"All releases one after the other: epsilon {plain(spent.sequential)}; "
+            f"best known: {spent.best:.4f} at delta {spent.best_delta:g}."
+        )
+    if ledger.released:
+        header = ["entry", "release", "made (UTC)", "by", "what", "mechanism", "epsilon", "delta"]
+        print_table(header, [_entry_cells(released) for released in ledger.released])
+        print_figures(ledger.released)
+
+
+def _entry_cells(released: Released) -> list[str]:
+    return [
+        str(released.entry),
+        str(released.release),
+        released.made_at.isoformat(" ", "minutes"),
+        released.made_by or "-",
+        item_name(released.item),
+        released.mechanism,
+        plain(released.epsilon),
+        plain(released.delta),
+    ]
+
+
+def print_figures(entries: Iterable[Released]) -> None:
+    """A row for each number that was released."""
+    header = ["entry", "statistic", "of", "value", "standard error", "interval", "confidence"]
+    print_table(
+        header,
+        [
+            [str(released.entry), *_figure_cells(figure), f"{released.confidence:.0%}"]
+            for released in entries
+            for figure in released.figures
+        ],
+    )
+
+
+def _figure_cells(figure: Figure) -> list[str]:
+    limits = "-"
+    if figure.low is not None and figure.high is not None:
+        limits = f"{_number(figure.low)} to {_number(figure.high)}"
+    return [
+        figure.statistic,
+        _place(figure),
+        _number(figure.value),
+        _number(figure.standard_error),
+        limits,
+    ]
+
+
+def _place(figure: Figure) -> str:
+    strata = {"": "(all)", OWN_LINK: "(without stratum)"}
+    parts = [
+        strata.get(answer, answer) if name == STRATUM else f"{name} = {answer}" if answer else name
+        for name, answer in figure.place
+    ]
+    return ", ".join(parts) or "(all)"
+
+
+def _number(value: float | int | None) -> str:
+    if value is None:
+        return "-"
+    return str(value) if isinstance(value, int) else f"{value:.4f}"
+
+
+def print_priced(plan: Plan, priced: Price, left: Decimal) -> None:
+    """What each item costs; what was released before costs nothing."""
+    for place, entry in sorted(priced.known.items()):
+        click.echo(f"{item_name(plan.items[place])}: released already (entry {entry.entry}), free.")
+    if priced.paying is not None:
+        print_costs(priced.expected.values())
+        delta = f", delta {plain(priced.delta)}" if priced.delta else ""
+        click.echo(
+            f"Takes from the budget: epsilon {plain(priced.epsilon)}{delta}. Left: epsilon {plain(left)}."
+        )
+
+
+def print_costs(costs: Iterable[Expected]) -> None:
+    """What each item costs, and how exact it will be."""
+    costs = tuple(costs)
+    header = ["item", "epsilon", "delta", "error of the noise", "standard error in all", "in"]
+    rows = [
+        [
+            item_name(cost.item),
+            plain(cost.epsilon),
+            plain(cost.delta),
+            _error(cost.error),
+            _error(cost.standard_error),
+            cost.unit,
+        ]
+        for cost in costs
+    ]
+    print_table(header, rows)
+    if any(cost.error is None for cost in costs):
+        click.echo('Some errors depend on how many respond: state "people" in the plan to see them.')
+
+
+def _error(error: float | None) -> str:
+    return "-" if error is None else f"{error:.4g}"
+
+
+def costs_json(costs: Iterable[Expected]) -> list[dict[str, Any]]:
+    """What each item costs, and how exact it will be, as JSON."""
+    return [
+        {
+            "item": item_json(cost.item),
+            "epsilon": float(cost.epsilon),
+            "delta": float(cost.delta),
+            "unit": cost.unit,
+            "error": cost.error,
+            "standard_error": cost.standard_error,
+            "margin": cost.margin,
+        }
+        for cost in costs
+    ]
+
+
+def decoded(file: IO[bytes]) -> Any:
+    """A plan, not checked yet."""
+    return parse_json(file.read(PLAN_LIMIT + 1), PLAN_LIMIT)
+
+
+def agreed(yes: bool, quiet: bool) -> bool:
+    """Whether to go on: said before, or asked for where somebody sits at the terminal."""
+    return yes or (not quiet and sys.stdin.isatty() and click.confirm("Release it?"))
+
+
+def print_nothing(document: dict[str, Any], as_json: bool) -> None:
+    """Say that it was looked at only."""
+    if as_json:
+        print_document(document, as_json)
+    click.echo("Nothing was released; add --yes to release it.", err=True)
+
+
+@contextmanager
+def working(label: str) -> Iterator[None]:
+    """Say that something may take a while."""
+    with click.progressbar(length=1, label=label, file=sys.stderr) as bar:
+        yield
+        bar.update(1)

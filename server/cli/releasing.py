@@ -1,0 +1,152 @@
+"""`python -m server release`: central releases of a survey, or of a table that is not one."""
+
+from decimal import Decimal
+from pathlib import Path
+from typing import IO, Any
+
+import click
+
+from server import audit, releases
+from server.audit import Action
+from server.cli.common import JSON, database_session, found_survey, print_document
+from server.cli.release_tables import release_from_table
+from server.cli.released import (
+    agreed,
+    costs_json,
+    decoded,
+    print_figures,
+    print_ledger,
+    print_nothing,
+    print_priced,
+    working,
+)
+from server.inputs.releases import Plan, parse_plan, plain
+from server.releases import Released
+from server.releases.pricing import price
+from server.reports.ledgers import entry_json, ledger_json
+
+_BUDGET = ("budget_epsilon", "budget_delta", "neighbours")
+
+
+@click.command()
+@click.argument("slug", required=False)
+@click.option(
+    "--budget-epsilon", metavar="EPSILON", help="Set what all releases may lose, before the first one."
+)
+@click.option("--budget-delta", metavar="DELTA", help="Failure probability of the budget; 0 without it.")
+@click.option(
+    "--neighbours",
+    type=click.Choice(["unbounded", "bounded"]),
+    help="Of the budget: a response is added or removed (unbounded), or replaced.",
+)
+@click.option("--plan", type=click.File("rb"), help="What to release (JSON; - for standard input).")
+@click.option(
+    "--data",
+    type=click.File("rb"),
+    help="Release from this table (CSV) instead of a survey; the plan declares its columns.",
+)
+@click.option(
+    "--yes", is_flag=True, help="Release it; without this, only the costs are printed, or you are asked."
+)
+@click.option(
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write what was released from a table into this new file, as JSON.",
+)
+@JSON
+def release(
+    slug: str | None,
+    plan: IO[bytes] | None,
+    data: IO[bytes] | None,
+    yes: bool,
+    output: Path | None,
+    as_json: bool,
+    **budget: str | None,
+) -> None:
+    """Print what was released of a survey and what is left of its budget; set the budget; release more.
+
+    With --plan, the costs and expected errors are printed before anything is spent. With --data, nothing is
+    stored: whoever releases twice from the same table has to add up the losses themselves.
+    """
+    given = [name for name in _BUDGET if budget[name] is not None]
+    if (slug is None) == (data is None):
+        raise click.UsageError("either SLUG or --data must be given, and not both")
+    if given and (plan is not None or data is not None):
+        other = "--plan" if plan is not None else "--data"
+        raise click.UsageError(f"--{given[0].replace('_', '-')} must not be given with {other}")
+    if data is not None:
+        release_from_table(data, plan, yes, output, as_json)
+        return
+    if output is not None:
+        raise click.UsageError("--output needs --data; what is released of a survey is kept with it")
+    assert slug is not None
+    if plan is not None:
+        _from_survey(slug, parse_plan(decoded(plan)), yes, as_json)
+        return
+    if given:
+        _set_budget(slug, **budget)
+    with database_session() as session:
+        ledger = releases.ledger(session, found_survey(session, slug))
+    if as_json:
+        print_document({"survey": slug, **ledger_json(ledger, names=True)}, as_json)
+    else:
+        print_ledger(ledger)
+
+
+def _set_budget(
+    slug: str, budget_epsilon: str | None, budget_delta: str | None, neighbours: str | None
+) -> None:
+    if budget_epsilon is None:
+        raise click.UsageError("--budget-epsilon must be given to set a budget; it is missing")
+    with database_session() as session:
+        found = found_survey(session, slug)
+        made = releases.set_budget(
+            session, found, budget_epsilon, budget_delta or "0", neighbours or "unbounded", None
+        )
+        audit.record(session, None, Action.BUDGET_SET, found, epsilon=made.epsilon, delta=made.delta)
+
+
+def _from_survey(slug: str, plan: Plan, yes: bool, as_json: bool) -> None:
+    with database_session() as session:
+        survey = found_survey(session, slug)
+        priced = price(session, survey, plan)
+        left = releases.ledger(session, survey).left
+    # Asked between two transactions: nobody else has to wait for the answer.
+    document: dict[str, Any] = {
+        "survey": slug,
+        "plan": costs_json(priced.expected.values()),
+        "epsilon": float(priced.epsilon),
+        "delta": float(priced.delta),
+        "left": float(left),
+    }
+    if not as_json:
+        print_priced(plan, priced, left)
+    if priced.paying is not None and not agreed(yes, as_json):
+        print_nothing(document, as_json)
+        return
+    made = dict(priced.known)
+    if priced.paying is not None:
+        with working("Releasing"):
+            paid, left = _make(slug, priced.paying)
+        made |= dict(zip(priced.expected, paid, strict=True))
+    released = [made[place] for place in sorted(made)]
+    if as_json:
+        document |= {"left": float(left), "released": [entry_json(entry, names=True) for entry in released]}
+        print_document(document, as_json)
+    else:
+        print_figures(released)
+        click.echo(f"Left of the budget: epsilon {plain(left)}.")
+
+
+def _make(slug: str, plan: Plan) -> tuple[tuple[Released, ...], Decimal]:
+    """Pay for a plan; what was released, and what is left of the budget."""
+    with database_session() as session:
+        survey = found_survey(session, slug)
+        before = releases.ledger(session, survey)
+        made = releases.make(session, survey, plan, None)
+        after = releases.ledger(session, survey)
+        new = after.released[len(before.released) :]
+        if new:
+            spent = plain(after.spent.epsilon - before.spent.epsilon)
+            audit.record(session, None, Action.RELEASED, survey, number=new[0].release, epsilon=spent)
+    return made, after.left

@@ -1,0 +1,37 @@
+"""Documents to hand in: one value, and a writer for each format. Nothing here knows what a survey is."""
+
+from server.documents.html import policy, rows, to_html
+from server.documents.model import (
+    Block,
+    Cell,
+    Chart,
+    Document,
+    Facts,
+    Number,
+    Paragraph,
+    Section,
+    Table,
+    Text,
+)
+from server.documents.pdf import to_pdf
+from server.documents.words import Words
+from server.documents.xlsx import to_xlsx
+
+__all__ = [
+    "Block",
+    "Cell",
+    "Chart",
+    "Document",
+    "Facts",
+    "Number",
+    "Paragraph",
+    "Section",
+    "Table",
+    "Text",
+    "Words",
+    "policy",
+    "rows",
+    "to_html",
+    "to_pdf",
+    "to_xlsx",
+]

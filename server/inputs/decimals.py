@@ -1,0 +1,50 @@
+"""Decimals, kept exactly: numbers and texts -> `Decimal`."""
+
+from decimal import Decimal, InvalidOperation
+
+from server.inputs.problems import N_, refuse, shown
+
+MOST_DECIMALS = 20
+"""Digits after the point: sums of ten thousand losses are then exact, and fit into a column of 40."""
+
+_WITHIN = N_("must be from %(low)s to %(high)s; it is %(value)s")
+_BETWEEN = N_("must be more than %(low)s and at most %(high)s; it is %(value)s")
+
+
+def plain(number: Decimal) -> str:
+    """A decimal as people write it: no exponent, no zeros at its end.
+
+    Examples
+    --------
+    >>> plain(Decimal("1E+1")), plain(Decimal("0.500"))
+    ('10', '0.5')
+    """
+    text = format(number, "f")
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def parse_decimal(value: object, field: str, low: Decimal, high: Decimal, *, above: bool = False) -> Decimal:
+    """A number, or a text that is one, kept exactly.
+
+    Parameters
+    ----------
+    above : bool
+        Whether `low` itself is refused.
+
+    Raises
+    ------
+    InputError
+        Naming the field, the range and the value.
+    """
+    try:
+        number = Decimal(value.strip() if isinstance(value, str) else repr(value))
+    except (InvalidOperation, ValueError):
+        number = Decimal("NaN")
+    limits = {"low": plain(low), "high": plain(high), "value": shown(value)}
+    fits = number.is_finite() and (low < number if above else low <= number) and number <= high
+    if not fits:
+        raise refuse(422, field, _BETWEEN if above else _WITHIN, **limits)
+    if -int(number.as_tuple().exponent) > MOST_DECIMALS:
+        template = N_("must have at most %(limit)s digits after the point; it is %(value)s")
+        raise refuse(422, field, template, limit=MOST_DECIMALS, value=plain(number))
+    return number

@@ -1,0 +1,102 @@
+"""What can be asked of a release, as values."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import StrEnum
+
+
+class Kind(StrEnum):
+    """What can be released."""
+
+    COUNT = "count"
+    SHARE = "share"
+    HISTOGRAM = "histogram"
+    MEAN = "mean"
+    TABLE = "table"
+    HIERARCHY = "hierarchy"
+    MOST_COMMON = "most_common"
+    EXCEEDING = "exceeding"
+    SHUFFLED = "shuffled"
+
+
+class Division(StrEnum):
+    """How a plan's privacy loss is divided over its items."""
+
+    EQUALLY = "equally"
+    PROPORTIONS = "proportions"
+    ERRORS = "errors"
+    GIVEN = "given"
+
+
+@dataclass(frozen=True)
+class Item:
+    """One thing to release.
+
+    Attributes
+    ----------
+    kind : Kind
+    questions : tuple of str
+        Names of questions (of columns, where the data are a table).
+    option : str or None
+        For a share: the name of the answer.
+    by_stratum : bool
+        For a table: one of its axes is the smallest strata.
+    stratum : tuple of str
+        Names from the top down of the stratum whose responses alone are asked about; empty for all.
+    noise : str
+        "geometric", "laplace" or, for a mean, "gaussian"; for the most common answer
+        "noisy_maximum" or "exponential".
+    share : Decimal or None
+        For `exceeding`: the share to exceed, in (0, 1).
+    positives : int
+        For `exceeding`: after how many of those above nothing more is said.
+    values : bool
+        For `exceeding`: whether noisy numbers of those above are wanted.
+    weight, error, epsilon : Decimal or None
+        Its part of the whole loss; or the error to reach, root mean squared, in the units of
+        what is released (people, shares, the number's own); or its loss, in nats.
+    delta : Decimal
+        Failure probability: positive with Gaussian noise and for `shuffled`, else 0.
+    anew : bool
+        Whether it is wanted anew where the same was released already.
+    """
+
+    kind: Kind
+    questions: tuple[str, ...] = ()
+    option: str | None = None
+    by_stratum: bool = False
+    stratum: tuple[str, ...] = ()
+    noise: str = "geometric"
+    share: Decimal | None = None
+    positives: int = 1
+    values: bool = False
+    weight: Decimal | None = None
+    error: Decimal | None = None
+    epsilon: Decimal | None = None
+    delta: Decimal = Decimal(0)
+    anew: bool = False
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Things to release together.
+
+    Attributes
+    ----------
+    items : tuple of Item
+    division : Division
+        `EQUALLY` and `PROPORTIONS` divide `epsilon`; `ERRORS` gives each item what its error
+        needs; `GIVEN` takes each item's own.
+    epsilon : Decimal or None
+        Loss of all items together, in nats, where it is divided.
+    people : int or None
+        How many respondents to expect: errors of shares and means depend on it.
+    confidence : float
+        Of the intervals.
+    """
+
+    items: tuple[Item, ...]
+    division: Division = Division.EQUALLY
+    epsilon: Decimal | None = None
+    people: int | None = None
+    confidence: float = 0.95

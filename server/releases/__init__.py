@@ -1,0 +1,40 @@
+"""Central releases: what may leave the building, at what price, from which budget.
+
+A survey has a budget. `make` releases what a plan asks for, and books it, in one transaction: whatever
+was released is in the ledger, and whatever is in the ledger was released. `divide` and `expected`
+say before that what it costs and how exact it is; they look at no response. Everything that is
+shown of a release comes from what `ledger` reads.
+"""
+
+from server.releases.budgets import budget_of, ledger, set_budget
+from server.releases.dividing import Expected, divide, expected
+from server.releases.kinds import OWN_LINK, Shuffling, query_of
+from server.releases.making import make
+from server.releases.shapes import Shape, Source
+from server.releases.sources import shuffling_price, survey_shape, survey_source
+from server.releases.values import STRATUM, Budget, Covers, Figure, Ledger, Released, Spent
+
+__all__ = [
+    "OWN_LINK",
+    "STRATUM",
+    "Budget",
+    "Covers",
+    "Expected",
+    "Figure",
+    "Ledger",
+    "Released",
+    "Shape",
+    "Shuffling",
+    "Source",
+    "Spent",
+    "budget_of",
+    "divide",
+    "expected",
+    "ledger",
+    "make",
+    "query_of",
+    "set_budget",
+    "shuffling_price",
+    "survey_shape",
+    "survey_source",
+]

@@ -1,0 +1,153 @@
+"""The central budget of a survey and its ledger, read and added up."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session, joinedload
+
+from server import surveys
+from server.inputs import N_, refuse
+from server.inputs.releases import MOST_DELTA, MOST_EPSILON, parse_decimal, plain, read_item
+from server.models import LedgerEntry, PrivacyBudget, Release, Researcher, Survey
+from server.releases.spending import spent
+from server.releases.values import Budget, Covers, Figure, Ledger, Released
+
+NEIGHBOURS = ("unbounded", "bounded")
+
+
+def set_budget(
+    session: Session,
+    survey: Survey,
+    epsilon: Decimal | str | float,
+    delta: Decimal | str | float,
+    neighbours: str,
+    researcher: Researcher | None,
+) -> PrivacyBudget:
+    """Set what all releases may lose together; only before the first one.
+
+    Raises
+    ------
+    InputError
+        422 on `epsilon`, `delta` or `neighbours`; 403 if the researcher is not the survey's owner; 409
+        on `budget` if something was released.
+    """
+    if researcher is not None and researcher.id != survey.owner_id:
+        raise refuse(403, "survey", N_("allows this to its owner only"))
+    loss = parse_decimal(_written(epsilon), "epsilon", Decimal(0), MOST_EPSILON, above=True)
+    failure = parse_decimal(_written(delta), "delta", Decimal(0), MOST_DELTA)
+    if neighbours not in NEIGHBOURS:
+        template = N_("must be one of %(limit)s; it is %(value)s")
+        raise refuse(422, "neighbours", template, limit=", ".join(NEIGHBOURS), value=neighbours)
+    lock(session, survey)
+    if session.scalar(sa.select(sa.exists().where(Release.survey_id == survey.id))):
+        raise refuse(409, "budget", N_("must stay as it was before the first release"))
+    budget = session.get(PrivacyBudget, survey.id, populate_existing=True)
+    if budget is None:
+        session.add(budget := PrivacyBudget(survey_id=survey.id))
+    budget.epsilon, budget.delta, budget.neighbours = plain(loss), plain(failure), neighbours
+    budget.set_at = surveys.now()
+    session.flush()
+    return budget
+
+
+def _written(number: object) -> object:
+    return plain(number) if isinstance(number, Decimal) and number.is_finite() else number
+
+
+def lock(session: Session, survey: Survey) -> None:
+    """Let others who release from this survey wait, and on PostgreSQL responses on their way in.
+
+    All that a release reads is then of one moment. SQLite has one writer at a time by itself.
+    """
+    session.flush()  # refreshing forgets what was not written yet
+    session.refresh(survey, with_for_update=True)
+
+
+def budget_of(session: Session, survey: Survey) -> Budget | None:
+    """A survey's budget, if it was set."""
+    row = session.get(PrivacyBudget, survey.id)
+    return None if row is None else Budget(Decimal(row.epsilon), Decimal(row.delta), row.neighbours)
+
+
+def ledger(session: Session, survey: Survey) -> Ledger:
+    """A survey's budget and everything that was released from it."""
+    budget, stored = budget_of(session, survey), enumerate(entries(session, survey), start=1)
+    released = tuple(read_released(number, entry) for number, entry in stored)
+    return Ledger(budget, released, spent(budget, released))
+
+
+def entries(session: Session, survey: Survey) -> Sequence[LedgerEntry]:
+    """The entries of a survey's ledger, oldest first."""
+    query = (
+        sa.select(LedgerEntry)
+        .join(Release)
+        .where(Release.survey_id == survey.id)
+        .order_by(Release.number, LedgerEntry.position)
+        .options(joinedload(LedgerEntry.release), joinedload(LedgerEntry.released))
+    )
+    return session.scalars(query).all()
+
+
+def read_released(number: int, entry: LedgerEntry) -> Released:
+    """A stored entry and what it paid for."""
+    document = json.loads(entry.released.document)
+    release = entry.release
+    strata = json.loads(entry.strata)
+    return Released(
+        entry=number,
+        release=release.number,
+        item=read_item(json.loads(entry.what)),
+        mechanism=entry.mechanism,
+        epsilon=Decimal(entry.epsilon),
+        delta=Decimal(entry.delta),
+        neighbours=entry.neighbours,
+        confidence=document["confidence"],
+        made_at=release.made_at,
+        made_by=release.made_by,
+        software=release.software,
+        covers=_covers(json.loads(release.covers)),
+        strata=None if strata is None else tuple(strata),
+        figures=tuple(_figure(figure) for figure in document["figures"]),
+        notes=document["notes"],
+    )
+
+
+def covers_json(covers: Covers) -> dict[str, Any]:
+    """As it is stored with a release."""
+    return {
+        "versions": list(covers.versions),
+        "state": covers.state,
+        "until": covers.until.isoformat(),
+        "respondents": covers.respondents,
+    }
+
+
+def _covers(document: dict[str, Any]) -> Covers:
+    until = date.fromisoformat(document["until"])
+    return Covers(tuple(document["versions"]), document["state"], until, document["respondents"])
+
+
+def value_json(figures: Iterable[Figure], confidence: float, notes: Mapping[str, object]) -> dict[str, Any]:
+    """As it is stored with its entry."""
+    written = [
+        {
+            "statistic": figure.statistic,
+            "place": [list(pair) for pair in figure.place],
+            "value": figure.value,
+            "standard_error": figure.standard_error,
+            "low": figure.low,
+            "high": figure.high,
+        }
+        for figure in figures
+    ]
+    return {"confidence": confidence, "figures": written, "notes": dict(notes)}
+
+
+def _figure(document: dict[str, Any]) -> Figure:
+    place = tuple((name, answer) for name, answer in document["place"])
+    rest = (document[name] for name in ("value", "standard_error", "low", "high"))
+    return Figure(document["statistic"], place, *rest)

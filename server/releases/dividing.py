@@ -1,0 +1,137 @@
+"""What a plan costs, and what error to expect of it: before anything is counted."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from decimal import ROUND_DOWN, Decimal
+
+from server.inputs import N_, refuse
+from server.inputs.releases import LEAST_EPSILON, MOST_EPSILON, Division, Item, Plan, plain
+from server.privacy.estimators.limits import normal_quantile
+from server.privacy.queries import epsilon_for_error
+from server.releases.kinds import Query, Shuffled, query_of
+from server.releases.shapes import Shape
+from server.releases.values import Budget
+
+SMALLEST = Decimal("0.000000001")
+"""Losses are whole multiples of it."""
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What to expect of an item.
+
+    Attributes
+    ----------
+    item : Item
+    epsilon, delta : Decimal
+        What it costs.
+    unit : str
+        Of the errors: "people", "share" or "value", the number's own.
+    error : float or None
+        Of the noise alone, root mean squared; None while `Plan.people` is needed and not known.
+    standard_error, margin : float or None
+        Of an estimate: with coins, sampling and noise together; the margin is half of the interval.
+        None for what is no estimate, and as above.
+    """
+
+    item: Item
+    epsilon: Decimal
+    delta: Decimal
+    unit: str
+    error: float | None
+    standard_error: float | None
+    margin: float | None
+
+
+def divide(plan: Plan, shape: Shape, budget: Budget | None = None) -> Plan:
+    """The plan with a loss for every item. No data are looked at.
+
+    Raises
+    ------
+    InputError
+        On an item that asks for what there is not, for an error that cannot be reached, or for more
+        than the whole budget.
+    """
+    queries = [query_of(item, shape, f"items[{place}]") for place, item in enumerate(plan.items)]
+    if isinstance(queries[0], Shuffled):  # alone in its plan
+        price = queries[0].price
+        item = replace(plan.items[0], epsilon=price.epsilon, delta=price.delta)
+        _check_granted((item,), budget)
+        return replace(plan, items=(item,), division=Division.GIVEN, epsilon=None)
+    if plan.division == Division.GIVEN:
+        losses = [item.epsilon or Decimal(0) for item in plan.items]
+    elif plan.division == Division.ERRORS:
+        losses = [
+            _needed(query, item, plan, shape, f"items[{place}]")
+            for place, (query, item) in enumerate(zip(queries, plan.items, strict=True))
+        ]
+    else:
+        weights = [item.weight or Decimal(1) for item in plan.items]
+        whole = plan.epsilon or Decimal(0)
+        losses = [
+            (whole * weight / sum(weights)).quantize(SMALLEST, rounding=ROUND_DOWN) for weight in weights
+        ]
+    for place, loss in enumerate(losses):
+        if loss <= 0:
+            template = N_("must leave something for each item; it is %(value)s")
+            raise refuse(422, f"items[{place}].epsilon", template, value=plain(plan.epsilon or Decimal(0)))
+    items = tuple(
+        replace(item, epsilon=loss, weight=None, error=None)
+        for item, loss in zip(plan.items, losses, strict=True)
+    )
+    _check_granted(items, budget)
+    return replace(plan, items=items, division=Division.GIVEN, epsilon=None)
+
+
+def _check_granted(items: Sequence[Item], budget: Budget | None) -> None:
+    """Refuse what could not be paid for if nothing were spent yet."""
+    if budget is None:
+        return
+    for place, item in enumerate(items):
+        for name, limit in (("epsilon", budget.epsilon), ("delta", budget.delta)):
+            value = getattr(item, name)
+            if value > limit:
+                template = N_("must be at most %(limit)s, the survey's budget; it is %(value)s")
+                values = {"limit": plain(limit), "value": plain(value)}
+                raise refuse(409, f"items[{place}].{name}", template, **values)
+
+
+def _needed(query: Query, item: Item, plan: Plan, shape: Shape, field: str) -> Decimal:
+    """The smallest loss with which an item's error is what is wanted."""
+    assert item.error is not None  # `parse_plan` says so
+    people = _people(plan, shape)
+
+    def error(epsilon: float) -> float:
+        found = query.error(epsilon, float(item.delta), people).noise
+        if found is None:
+            raise refuse(422, "people", N_("is required; the error of a share or a mean depends on it"))
+        return found
+
+    low, high = float(LEAST_EPSILON), float(MOST_EPSILON)
+    best = error(high)
+    if best > item.error:
+        template = N_("must be at least %(limit)s, the error with the largest loss; it is %(value)s")
+        raise refuse(422, f"{field}.error", template, limit=f"{best:.3g}", value=plain(item.error))
+    return Decimal(repr(epsilon_for_error(error, float(item.error), low, high)))
+
+
+def _people(plan: Plan, shape: Shape) -> int | None:
+    return plan.people if shape.respondents is None else max(shape.respondents, 1)
+
+
+def expected(plan: Plan, shape: Shape) -> tuple[Expected, ...]:
+    """What to expect of each item of a divided plan. No data are looked at.
+
+    Raises
+    ------
+    InputError
+        As `divide`.
+    """
+    people = _people(plan, shape)
+    found = []
+    for place, item in enumerate(plan.items):
+        assert item.epsilon is not None
+        error = query_of(item, shape, f"items[{place}]").error(float(item.epsilon), float(item.delta), people)
+        margin = None if error.whole is None else normal_quantile(plan.confidence) * error.whole
+        found.append(Expected(item, item.epsilon, item.delta, error.unit, error.noise, error.whole, margin))
+    return tuple(found)

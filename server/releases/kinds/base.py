@@ -1,0 +1,113 @@
+"""What every kind of item can do before and when it is paid for."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from server.inputs import N_, refuse, shown
+from server.inputs.releases import Item
+from server.releases.shapes import Shape, Source, Variable
+from server.releases.values import Figure
+
+OWN_LINK = ">"
+"""The path of the survey's own link in a `Figure`; no stratum's name begins so."""
+SEPARATOR = " > "
+
+
+@dataclass(frozen=True)
+class Error:
+    """What to expect of an item.
+
+    Attributes
+    ----------
+    unit : str
+        Of the errors: "people", "share" or "value", the number's own.
+    noise : float or None
+        Error of the noise alone, root mean squared; None where it depends on a number of people
+        that is not known.
+    whole : float or None
+        Standard error of an estimate with coins, sampling and noise together; None as above, and
+        for what is no estimate.
+    """
+
+    unit: str
+    noise: float | None
+    whole: float | None = None
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """What was drawn for an item."""
+
+    figures: tuple[Figure, ...]
+    notes: Mapping[str, float | int | str]
+
+
+class Query(Protocol):
+    """An item that the shape has everything for."""
+
+    @property
+    def mechanism(self) -> str:
+        """What perturbs it, by name."""
+
+    @property
+    def leaves(self) -> tuple[int, ...]:
+        """The places of the leaves that it covers."""
+
+    def error(self, epsilon: float, delta: float, people: int | None) -> Error:
+        """What to expect; looks at no data."""
+
+    def draw(self, source: Source, epsilon: float, delta: float, confidence: float) -> Drawn:
+        """Count, perturb, estimate."""
+
+
+def leaves_of(item: Item, shape: Shape, field: str) -> tuple[int, ...]:
+    """The places of the leaves that an item asks about.
+
+    Raises
+    ------
+    InputError
+        On its stratum, if there is none of that name.
+    """
+    found = shape.within(item.stratum)
+    if not found:
+        path = shown(SEPARATOR.join(item.stratum))
+        raise refuse(
+            422, f"{field}.stratum", N_("must be a stratum of the survey; it is %(value)s"), value=path
+        )
+    return found
+
+
+def variables_of(item: Item, shape: Shape, field: str) -> tuple[Variable, ...]:
+    """The variables that an item names.
+
+    Raises
+    ------
+    InputError
+        On its questions, if there is none of a name.
+    """
+    found = []
+    for name in item.questions:
+        variable = shape.variable(name)
+        if variable is None:
+            template = N_("must be one of %(limit)s; it is %(value)s")
+            limit = shown(", ".join(each.name for each in shape.variables))
+            raise refuse(422, f"{field}.questions", template, limit=limit, value=shown(name))
+        found.append(variable)
+    return tuple(found)
+
+
+def path_of(path: Sequence[str]) -> str:
+    """A leaf's path in a `Figure`."""
+    return SEPARATOR.join(path) or OWN_LINK
+
+
+def known(shape: Shape, versions: Sequence[int], leaves: Sequence[int]) -> int | None:
+    """The exact number of respondents to some versions from some leaves, where it is public."""
+    everybody = len(leaves) == len(shape.leaves) and set(versions) == set(shape.versions)
+    return shape.respondents if everybody else None
+
+
+def bounded(shape: Shape) -> bool:
+    """Whether neighbours differ in what one person said, not in whether they are there."""
+    return shape.neighbours == "bounded"

@@ -1,0 +1,94 @@
+"""Counts of respondents: one, or one for each place of the tree of strata."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from server.inputs import N_, refuse
+from server.inputs.releases import Item
+from server.privacy.noise import geometric_interval
+from server.privacy.queries import Hierarchy, hierarchy
+from server.releases.cells import Noise, people
+from server.releases.kinds.base import OWN_LINK, SEPARATOR, Drawn, Error, bounded, leaves_of
+from server.releases.shapes import Shape, Source
+from server.releases.values import STRATUM, Figure
+
+
+@dataclass(frozen=True, eq=False)
+class Count:
+    """How many responded, in all or in a stratum."""
+
+    item: Item
+    leaves: tuple[int, ...]
+    mechanism: str
+
+    @classmethod
+    def of(cls, item: Item, shape: Shape, field: str) -> "Count":
+        """Check an item against a shape."""
+        if bounded(shape) and not item.stratum:
+            template = N_(
+                "must be something else; the number of respondents is public in this survey's releases"
+            )
+            raise refuse(422, f"{field}.kind", template)
+        return cls(item, leaves_of(item, shape, field), item.noise)
+
+    def error(self, epsilon: float, delta: float, people: int | None) -> Error:
+        """Of the number of people."""
+        return Error("people", float(np.sqrt(self._noise(epsilon).variance)))
+
+    def draw(self, source: Source, epsilon: float, delta: float, confidence: float) -> Drawn:
+        """The noisy number."""
+        exact = np.array([people(source, self.leaves).sum()])
+        (noisy,) = self._noise(epsilon).add([exact])
+        low, high = geometric_interval(noisy, 1, epsilon, confidence)[0].tolist()
+        error = float(np.sqrt(self._noise(epsilon).variance))
+        place = ((STRATUM, SEPARATOR.join(self.item.stratum)),) if self.item.stratum else ()
+        figure = Figure("respondents", place, int(noisy[0]), error, low, high)
+        return Drawn((figure,), {"l1_sensitivity": 1, "noise_variance": error**2})
+
+    def _noise(self, epsilon: float) -> Noise:
+        return Noise(self.item.noise, 1, epsilon, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """How many responded in each place, whole numbers that add up."""
+
+    shape: Shape
+    leaves: tuple[int, ...]
+    mechanism: str = "geometric"
+
+    @classmethod
+    def of(cls, item: Item, shape: Shape, field: str) -> "Tree":
+        """Check an item against a shape."""
+        if not shape.strata:
+            raise refuse(422, f"{field}.kind", N_("must be something else; there are no strata"))
+        return cls(shape, tuple(range(len(shape.leaves))))
+
+    def error(self, epsilon: float, delta: float, people: int | None) -> Error:
+        """Of a smallest stratum, root mean squared over them."""
+        query = self._query(epsilon)
+        errors = query.expected_error()
+        smallest = [errors[query.nodes.index(path)] for path in query.leaves]
+        return Error("people", float(np.sqrt(np.mean(np.square(smallest)))))
+
+    def draw(self, source: Source, epsilon: float, delta: float, confidence: float) -> Drawn:
+        """The noisy tree."""
+        query = self._query(epsilon)
+        answer = query.release(people(source, self.leaves), confidence)
+        errors = np.broadcast_to(answer.standard_error, answer.value.shape).tolist()
+        figures = [
+            Figure("respondents", ((STRATUM, SEPARATOR.join(map(str, node))),), value, error, *interval)
+            for node, value, error, interval in zip(
+                query.nodes, answer.value.tolist(), errors, answer.interval.tolist(), strict=True
+            )
+        ]
+        return Drawn(
+            tuple(figures),
+            {"l1_sensitivity": query.sensitivity(), "levels": len(query.level_epsilons)},
+        )
+
+    def _query(self, epsilon: float) -> Hierarchy:
+        return hierarchy(
+            [leaf.path or (OWN_LINK,) for leaf in self.shape.leaves], epsilon, self.shape.neighbours
+        )

@@ -1,0 +1,117 @@
+"""What a plan costs on top of what was released: looked at before it is paid for, as often as one likes."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+from sqlalchemy.orm import Session
+
+from server.inputs import InputError, Problem
+from server.inputs.releases import Item, Plan
+from server.models import Survey
+from server.releases.budgets import entries, ledger
+from server.releases.dividing import Expected, divide, expected
+from server.releases.kinds import query_of
+from server.releases.making import asked_of, covered
+from server.releases.shapes import Shape
+from server.releases.sources import survey_shape
+from server.releases.spending import Wanted, losses
+from server.releases.values import Released
+
+_PLACE = re.compile(r"items\[(\d+)\]")
+
+
+@dataclass(frozen=True)
+class Price:
+    """A plan with its price.
+
+    Attributes
+    ----------
+    known : mapping
+        By the place of an item in the plan, the entry in which it is released already; it costs nothing.
+    expected : mapping
+        By the place of every other item, what it costs and how far off it will be.
+    paying : Plan or None
+        What is paid for, each item with its loss; None if that is nothing.
+    epsilon, delta : Decimal
+        What all of it takes from the budget.
+    """
+
+    known: Mapping[int, Released]
+    expected: Mapping[int, Expected]
+    paying: Plan | None
+    epsilon: Decimal
+    delta: Decimal
+
+
+def price(session: Session, survey: Survey, plan: Plan) -> Price:
+    """What a plan would cost now. No response is looked at.
+
+    Raises
+    ------
+    InputError
+        As `divide`.
+    """
+    shape = survey_shape(session, survey)
+    booked = ledger(session, survey)
+    assert booked.budget is not None  # survey_shape says so
+    released = released_already(session, survey)
+    newest = [released.get(asked_of(item, shape)) for item in plan.items]
+    known = {
+        place: found
+        for place, (item, found) in enumerate(zip(plan.items, newest, strict=True))
+        if found is not None and not item.anew
+    }
+    places = [place for place in range(len(plan.items)) if place not in known]
+    nothing = Decimal(0)
+    if not places:
+        return Price(known, {}, None, nothing, nothing)
+    try:
+        paying = divide(
+            replace(plan, items=tuple(plan.items[place] for place in places)), shape, booked.budget
+        )
+    except InputError as error:
+        raise InputError(error.status, [_at_home(problem, places) for problem in error.problems]) from None
+    wanted = [_wanted(item, shape) for item in paying.items]
+    before = losses(booked.budget.neighbours, booked.released)
+    after = losses(booked.budget.neighbours, [*booked.released, *wanted])
+    errors = dict(zip(places, expected(paying, shape), strict=True))
+    return Price(known, errors, paying, after[0] - before[0], after[1] - before[1])
+
+
+def released_already(session: Session, survey: Survey) -> Mapping[bytes, Released]:
+    """The newest entry for each question that was asked, by what `asked_of` says of it."""
+    stored, read = entries(session, survey), ledger(session, survey).released
+    return {bytes(entry.asked): each for entry, each in zip(stored, read, strict=True)}
+
+
+def _at_home(problem: Problem, places: Sequence[int]) -> Problem:
+    """A problem of an item named by its place in the whole plan."""
+    found = _PLACE.match(problem.field)
+    if found is None:
+        return problem
+    return replace(problem, field=f"items[{places[int(found[1])]}]{problem.field[found.end() :]}")
+
+
+def _wanted(item: Item, shape: Shape) -> Wanted:
+    assert item.epsilon is not None  # the plan was divided
+    return Wanted(item.epsilon, item.delta, covered(query_of(item, shape, "items[0]"), shape))
+
+
+def renewed(session: Session, survey: Survey, plan: Plan, seen: Sequence[int | None]) -> Plan:
+    """The plan with those items wanted anew that were not released since an entry that somebody has seen.
+
+    Whoever means "newer than this one" pays once, however often they ask: if others wait meanwhile (`lock`).
+
+    Parameters
+    ----------
+    seen : sequence of int or None
+        For each item, the number of the entry that it shall be newer than; None where any will do.
+    """
+    shape, known = survey_shape(session, survey), released_already(session, survey)
+    items = []
+    for item, entry in zip(plan.items, seen, strict=True):
+        newest = known.get(asked_of(item, shape))
+        items.append(replace(item, anew=newest is not None and newest.entry == entry))
+    return replace(plan, items=tuple(items))

@@ -1,0 +1,133 @@
+"""What was released, as values: one figure for each number, and what was paid for them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+
+from server.inputs.releases import Item
+
+STRATUM = "*stratum"
+"""The variable of a place that is a stratum; no question can be named so."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One number of a release.
+
+    Attributes
+    ----------
+    statistic : str
+        "respondents": their noisy number. "reports": the noisy number of reports of an answer, as
+        they arrived. "fitted": the same, made to add up with others of its table or tree. "share"
+        and "mean": estimates of what people entered. "most_common": the answer chosen, `value` None.
+        "above": 1 or 0, whether a share exceeds the one asked for. "answered": the estimated share
+        of those who gave a number.
+    place : tuple of (str, str)
+        Which: pairs of a question's name and an answer's name, or of `STRATUM` and a path
+        ("North > Alba"; empty for all); the question's name and "" for its mean.
+    value : float or int or None
+        Unclipped.
+    standard_error, low, high : float or None
+        For counts, of the noise alone. For estimates: coins, sampling and noise together.
+    """
+
+    statistic: str
+    place: tuple[tuple[str, str], ...]
+    value: float | int | None
+    standard_error: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Covers:
+    """Which responses a release is about.
+
+    Attributes
+    ----------
+    versions : tuple of int
+        Numbers of the published versions.
+    state : str
+        Of the survey at that moment: "open" or "closed".
+    until : date
+        The day of the release: everything that had arrived by then.
+    respondents : int or None
+        Their exact number, which is public under bounded neighbours; None under unbounded ones.
+    """
+
+    versions: tuple[int, ...]
+    state: str
+    until: date
+    respondents: int | None
+
+
+@dataclass(frozen=True)
+class Released:
+    """An entry of the ledger and what it paid for.
+
+    `entry` numbers the entries of a survey 1, 2, ...; `release` is the number of the release it
+    was made in. `made_by` is empty for the command line. `notes` are facts about the method by
+    name, such as "l1_sensitivity" or "scale".
+    """
+
+    entry: int
+    release: int
+    item: Item
+    mechanism: str
+    epsilon: Decimal
+    delta: Decimal
+    neighbours: str
+    confidence: float
+    made_at: datetime
+    made_by: str
+    software: str
+    covers: Covers
+    strata: tuple[int, ...] | None
+    figures: tuple[Figure, ...]
+    notes: Mapping[str, float | int | str]
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What a survey's releases lose together.
+
+    Attributes
+    ----------
+    epsilon, delta : Decimal
+        What the budget counts: sums, where strata are disjoint (unbounded neighbours) their maximum.
+    sequential : Decimal
+        The sum of all epsilons.
+    best : float or None
+        The smallest bound known for all of it at `best_delta`; None without entries.
+    best_delta : float
+    """
+
+    epsilon: Decimal
+    delta: Decimal
+    sequential: Decimal
+    best: float | None
+    best_delta: float
+
+
+@dataclass(frozen=True)
+class Budget:
+    """A survey's central budget."""
+
+    epsilon: Decimal
+    delta: Decimal
+    neighbours: str
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """A survey's budget and everything that was released, oldest first."""
+
+    budget: Budget | None
+    released: tuple[Released, ...]
+    spent: Spent
+
+    @property
+    def left(self) -> Decimal:
+        """Of the budget's epsilon; 0 without a budget."""
+        return Decimal(0) if self.budget is None else self.budget.epsilon - self.spent.epsilon

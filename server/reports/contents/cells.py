@@ -1,0 +1,79 @@
+"""Numbers and texts of a report as they stand in its document."""
+
+import math
+from decimal import Decimal
+
+from babel.numbers import format_decimal
+
+from server.definitions import PREFER_NOT_TO_SAY, Definition, Question
+from server.documents import Number, Text, Words
+
+NOTHING = "–"
+
+
+def share(words: Words, value: float | None) -> Number:
+    """A fraction, in percent."""
+    value = _finite(value)
+    return Number(value, words.percent(value), "0.0%")
+
+
+def measure(words: Words, value: float | None, width: float) -> Number:
+    """A number in its own unit, whose range is `width` wide."""
+    value = _finite(value)
+    decimals = min(max(3 - math.floor(math.log10(width)), 0), 10)
+    return Number(value, words.measure(value, width), "0" + "." * bool(decimals) + "0" * decimals)
+
+
+def count(words: Words, value: int | None) -> Number:
+    """How many."""
+    return Number(value, NOTHING if value is None else words.integer(value), "#,##0")
+
+
+def real(words: Words, value: float | None) -> Number:
+    """A noisy number of people, or its error, with one decimal where it has any."""
+    value = _finite(value)
+    if value is None or value == int(value):
+        return count(words, None if value is None else int(value))
+    return Number(value, format_decimal(round(value, 1), "#,##0.0", words.locale), "#,##0.0")
+
+
+def epsilon(words: Words, value: float) -> Number:
+    """A privacy loss, rounded up where it is read; a spreadsheet, which would round it to the nearest, shows more."""
+    return Number(value, words.epsilon(value), "0.0000")
+
+
+def spent(words: Words, value: Decimal) -> Number:
+    """A loss of a ledger, as it was booked."""
+    text = format_decimal(value, "0.##################", words.locale)
+    return Number(float(value), text, "0.##########")
+
+
+def p_value(words: Words, value: float | None) -> Number:
+    """A p value, without its letter, which the head of its column has."""
+    if value is None:
+        return Number(None, NOTHING, "0.000")
+    return Number(
+        value, words.p_value(value).removeprefix("p\N{NO-BREAK SPACE}").removeprefix("=").strip(), "0.000"
+    )
+
+
+def own(definition: Definition, text: str) -> Text:
+    """A text of the survey's own."""
+    return Text(text, own=True, language=definition.language)
+
+
+def asked(definition: Definition, question: Question) -> Text:
+    """A question's wording."""
+    return own(definition, question.text)
+
+
+def answer(words: Words, definition: Definition, question: Question, index: int) -> Text:
+    """An answer as people read it: ours translated, the researcher's as written."""
+    text = words.macro("_macros.html", "answer_text", question, index)
+    if question.options and question.answers[index] != PREFER_NOT_TO_SAY:
+        return own(definition, text)
+    return Text(text)
+
+
+def _finite(value: float | None) -> float | None:
+    return None if value is None or not math.isfinite(value) else value

@@ -1,0 +1,63 @@
+"""Whether respondents did what was asked, and what a few who did not could have done."""
+
+from collections.abc import Iterator
+
+from server.documents import Block, Number, Paragraph, Table, Text, Words
+from server.reports.contents import cells
+from server.reports.questions import QuestionReport
+from server.reports.report import Report
+
+FORGED = 0.01
+"""Of the responses: how many forged ones the report says what they could do."""
+
+
+def diagnostics(words: Words, report: Report) -> Iterator[Block]:
+    """The tests of each question, and the reach of forged responses."""
+    _ = words.gettext
+    forged = max(1, round(report.n * FORGED))
+    yield Paragraph(
+        Text(
+            _(
+                "Whether the reports fit the coins, and how far forged ones could have moved an estimate: here if "
+                "%(forged)s of %(all)s responses were forged in the worst way.",
+                forged=words.integer(forged),
+                all=words.integer(report.n),
+            )
+        )
+    )
+    rows = tuple(
+        (
+            cells.asked(report.definition, entry.question),
+            Text(_("yes") if entry.impossible else _("none")),
+            cells.p_value(words, entry.impossible_p_value if entry.impossible else None),
+            cells.p_value(words, min(entry.control.above, entry.control.below) if entry.control else None),
+            _moved(words, entry, min(forged, entry.n)),
+        )
+        for entry in report.questions
+        if entry.n
+    )
+    columns = (
+        _("Question"),
+        _("Impossible shares"),
+        _("their p value"),
+        _("p value of the control question"),
+        _("Forging moves it by at most"),
+    )
+    yield Table(
+        "diagnostics",
+        _("Diagnostics"),
+        columns,
+        rows,
+        (_("p values close to 0 say that chance hardly explains the reports"),),
+    )
+
+
+def _moved(words: Words, entry: QuestionReport, forged: int) -> Number:
+    """A share in points; the mean of a number that everybody gives, in its unit."""
+    share = entry.manipulation(forged)
+    question, mean = entry.question, entry.mean
+    if question.encoding == "line" and not question.prefer_not_to_say and mean is not None:
+        return cells.measure(words, share * (mean.high - mean.low), mean.high - mean.low)
+    number = cells.share(words, share)
+    points = words.gettext("%(points)s points", points=number.text.removesuffix("\N{NO-BREAK SPACE}%"))
+    return Number(share, points, "0.0%")

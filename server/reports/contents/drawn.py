@@ -1,0 +1,134 @@
+"""What was released, drawn: intervals, a heat map, a tree."""
+
+from collections.abc import Iterator, Sequence
+
+from server import charts
+from server.charts import Branch, Row
+from server.documents import Chart, Words
+from server.inputs.releases import Kind
+from server.releases import OWN_LINK, Figure, Released
+from server.reports.contents.estimates import MOST_DRAWN, MOST_ROWS, percent_label
+from server.reports.contents.figures import Asked, numbers, part, place, span
+
+
+def drawn(words: Words, each: Released, asked: Asked) -> Iterator[Chart]:
+    """The charts of an entry."""
+    shares = [figure for figure in each.figures if figure.statistic == "share" and figure.low is not None]
+    if each.item.kind == Kind.TABLE and shares:
+        yield from _heat_map(words, each, asked, shares)
+    elif shares:
+        yield from _intervals(words, each, asked, shares)
+    if each.item.kind == Kind.HIERARCHY:
+        yield from _tree(words, each)
+    yield from _means(words, each, asked)
+
+
+def _intervals(words: Words, each: Released, asked: Asked, shares: Sequence[Figure]) -> Iterator[Chart]:
+    _ = words.gettext
+    rows = []
+    for figure in shares:
+        assert figure.low is not None
+        assert figure.high is not None
+        rows.append(
+            Row(
+                place(words, each, figure, asked).text,
+                _said(words, each, figure, asked),
+                figure.value,
+                (figure.low, figure.high),
+            )
+        )
+    axis = charts.share_axis([row.interval for row in rows if row.interval is not None])
+    draw = charts.histogram if each.item.kind == Kind.HISTOGRAM else charts.estimates
+    caption = _("Estimated shares with %(confidence)d %% intervals", confidence=round(each.confidence * 100))
+    for first in range(0, len(rows), MOST_ROWS):
+        made = draw(caption, rows[first : first + MOST_ROWS], axis, percent_label)
+        yield Chart(made.svg, caption, made.alternative)
+
+
+def _means(words: Words, each: Released, asked: Asked) -> Iterator[Chart]:
+    rows = []
+    for figure in each.figures:
+        ends = span(each, figure, asked) if figure.statistic == "mean" else None
+        if ends is not None and figure.low is not None and figure.high is not None:
+            limits = (figure.low, figure.high)
+            row = Row(
+                place(words, each, figure, asked).text,
+                _said(words, each, figure, asked),
+                figure.value,
+                limits,
+            )
+            rows.append((row, charts.mean_axis(*ends, limits), words.number))
+    if rows:
+        caption = words.gettext(
+            "Estimated means with %(confidence)d %% intervals", confidence=round(each.confidence * 100)
+        )
+        made = charts.means(caption, rows)
+        yield Chart(made.svg, caption, made.alternative)
+
+
+def _said(words: Words, each: Released, figure: Figure, asked: Asked) -> str:
+    """An estimate with its interval, in words."""
+    value, _error, low, high = (cell.text for cell in numbers(words, each, figure, asked))
+    return words.gettext("%(estimate)s (%(low)s to %(high)s)", estimate=value, low=low, high=high)
+
+
+def _heat_map(words: Words, each: Released, asked: Asked, shares: Sequence[Figure]) -> Iterator[Chart]:
+    """Of two variables, if every pair is there."""
+    found = {figure.place: figure for figure in shares if len(figure.place) == 2}
+    rows = list(dict.fromkeys(first for first, _second in found))
+    columns = list(dict.fromkeys(second for _first, second in found))
+    if not found or any((row, column) not in found for row in rows for column in columns):
+        return
+    table = [
+        [(value if (value := found[row, column].value) is not None else 0.0) for column in columns]
+        for row in rows
+    ]
+    caption = words.gettext("Joint table, the darker the larger")
+    made = charts.heat_map(
+        caption,
+        [part(words, each, row, asked).text for row in rows],
+        [part(words, each, column, asked).text for column in columns],
+        [[(value, words.percent(value)) for value in line] for line in table],
+    )
+    yield Chart(made.svg, caption, made.alternative)
+
+
+def _tree(words: Words, each: Released) -> Iterator[Chart]:
+    """The numbers that add up."""
+    counts = [
+        figure
+        for figure in each.figures
+        if figure.statistic in ("respondents", "fitted") and len(figure.place) == 1
+    ]
+    fitted = [figure for figure in counts if figure.statistic == "fitted"] or counts
+    branches = [_branch(words, figure) for figure in _downwards(fitted)]
+    if 1 < len(branches) <= MOST_DRAWN:
+        caption = words.gettext("Respondents by stratum, made to add up")
+        made = charts.tree(caption, branches)
+        yield Chart(made.svg, caption, made.alternative)
+
+
+def _downwards(figures: Sequence[Figure]) -> list[Figure]:
+    """Each stratum before those below it, whatever the order of levels in the release."""
+    places = {figure.place[0][1]: place for place, figure in enumerate(figures)}
+
+    def above(figure: Figure) -> list[int]:
+        names = figure.place[0][1].split(" > ") if figure.place[0][1] not in ("", OWN_LINK) else []
+        way = (" > ".join(names[: depth + 1]) for depth in range(len(names)))
+        return [places.get(path, -1) for path in way] or [places[figure.place[0][1]]]
+
+    return sorted(figures, key=above)
+
+
+def _branch(words: Words, figure: Figure) -> Branch:
+    path = figure.place[0][1]
+    names = [path] if path == OWN_LINK else path.split(" > ") if path else []
+    label = (
+        words.gettext("Without stratum")
+        if path == OWN_LINK
+        else names[-1]
+        if names
+        else words.gettext("All strata")
+    )
+    value = int(figure.value or 0)
+    return Branch(len(names), label, words.integer(value), value)

@@ -1,0 +1,91 @@
+"""The figures of a release in words: what each is, of what, its numbers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from server.definitions import Definition, Question
+from server.documents import Cell, Number, Text, Words
+from server.inputs import N_
+from server.releases import OWN_LINK, STRATUM, Covers, Figure, Released
+from server.reports.contents import cells
+from server.reports.questions import value_range
+
+STATISTICS = {
+    "respondents": N_("Respondents"),
+    "reports": N_("Reports as they arrived, with noise"),
+    "fitted": N_("The same, made to add up"),
+    "share": N_("Estimated share of true answers"),
+    "mean": N_("Estimated mean"),
+    "most_common": N_("Most common answer"),
+    "above": N_("Above the share asked for?"),
+    "answered": N_("Estimated share of those who gave a number"),
+}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the versions of a survey asked, by their numbers."""
+
+    definitions: Mapping[int, Definition]
+
+    def question(self, name: str, covers: Covers) -> tuple[Definition, Question] | None:
+        """A question as the newest of the versions that a release covers asked it; None where none did."""
+        for number in sorted(covers.versions, reverse=True):
+            definition = self.definitions.get(number)
+            for question in definition.questions if definition is not None else ():
+                if question.name == name and definition is not None:
+                    return definition, question
+        return None
+
+
+def place(words: Words, each: Released, figure: Figure, asked: Asked) -> Text:
+    """What a figure is of: answers, a stratum, everybody."""
+    parts = [part(words, each, pair, asked) for pair in figure.place]
+    if len(parts) == 1 and len(each.item.questions) > 1:  # an answer to one of them
+        name, value = figure.place[0]
+        found = asked.question(name, each.covers)
+        if found is not None and value:
+            parts.insert(0, cells.asked(*found))
+    if not parts:
+        return Text(words.gettext("All responses"))
+    text = " × ".join(part.text for part in parts)
+    languages = [part.language for part in parts if part.own]
+    return Text(text, own=bool(languages), language=languages[0] if languages else "")
+
+
+def part(words: Words, each: Released, pair: tuple[str, str], asked: Asked) -> Text:
+    """A stratum, an answer, or a question as a whole."""
+    name, value = pair
+    if name == STRATUM:
+        if value == OWN_LINK:
+            return Text(words.gettext("Without stratum"))
+        return Text(value, own=True) if value else Text(words.gettext("All strata"))
+    found = asked.question(name, each.covers)
+    if found is None:
+        return Text(value or name, code=True)
+    definition, question = found
+    if not value:
+        return cells.asked(definition, question)
+    if value not in question.answers:
+        return Text(value, code=True)
+    return cells.answer(words, definition, question, question.answers.index(value))
+
+
+def numbers(words: Words, each: Released, figure: Figure, asked: Asked) -> tuple[Cell, ...]:
+    """Value, standard error, lower and upper limit, in the unit of the figure."""
+    found = (figure.value, figure.standard_error, figure.low, figure.high)
+    if figure.statistic in ("share", "answered"):
+        return tuple(cells.share(words, number) for number in found)
+    if figure.statistic == "mean":
+        low, high = span(each, figure, asked) or (0.0, max(abs(figure.value or 1.0), 1e-6))
+        return tuple(cells.measure(words, number, high - low) for number in found)
+    if figure.statistic == "above":
+        said = words.gettext("Yes") if figure.value else words.gettext("No")
+        return Number(figure.value, said, "0"), *(cells.real(words, number) for number in found[1:])
+    return tuple(cells.real(words, number) for number in found)
+
+
+def span(each: Released, figure: Figure, asked: Asked) -> tuple[float, float] | None:
+    """What the mean of a question lies between."""
+    found = asked.question(figure.place[0][0], each.covers) if figure.place else None
+    return None if found is None else value_range(found[1])

@@ -1,0 +1,131 @@
+"""The internal report: from the stored noisy responses."""
+
+from collections.abc import Iterator
+
+from server.charts import PAPER_CSS
+from server.documents import Block, Document, Facts, Paragraph, Section, Text, Words
+from server.releases.values import Ledger
+from server.reports.contents import cells, methods, released, strata
+from server.reports.contents.diagnostics import diagnostics
+from server.reports.contents.estimates import estimates
+from server.reports.contents.figures import Asked
+from server.reports.contents.ledger import ledger
+from server.reports.contents.questions import questions
+from server.reports.report import Report
+
+
+def internal(report: Report, book: Ledger, locale: str) -> Document:
+    """The document of a report, with the survey's ledger."""
+    words = Words(locale)
+    definition = report.definition
+    return Document(
+        title=cells.own(definition, definition.title),
+        subtitle=_subtitle(words, report),
+        language=locale,
+        sections=tuple(_sections(words, report, book)),
+        blocks=tuple(_opening(words, report)),
+        paper_css=PAPER_CSS,
+    )
+
+
+def _subtitle(words: Words, report: Report) -> str:
+    _ = words.gettext
+    parts = [
+        _("Report of %(day)s", day=words.day(report.made_on)),
+        words.ngettext("%(num)s response", "%(num)s responses", report.n, num=words.integer(report.n)),
+        _(
+            "version %(number)d, published %(day)s",
+            number=report.version_number,
+            day=words.day(report.published_on),
+        ),
+    ]
+    if len(report.versions) > 1:
+        numbers = ", ".join(map(str, sorted(report.versions)))
+        parts.append(_("versions %(numbers)s together", numbers=numbers))
+    return " · ".join(parts)
+
+
+def _opening(words: Words, report: Report) -> Iterator[Block]:
+    _ = words.gettext
+    if report.simulated:
+        yield Paragraph(Text(_("This is a demonstration: its respondents are simulated.")), notice=True)
+    if report.definition.introduction:
+        yield Paragraph(cells.own(report.definition, report.definition.introduction))
+    yield Paragraph(
+        Text(
+            _(
+                "An internal report, from the stored noisy responses: for those who run the survey. What is meant "
+                "for everybody is made from releases alone."
+            )
+        )
+    )
+    minimum = words.integer(report.minimum)
+    if report.left_out:
+        numbers = ", ".join(map(str, report.left_out))
+        text = _(
+            "Versions with fewer than %(minimum)s responses are left out: %(numbers)s.",
+            minimum=minimum,
+            numbers=numbers,
+        )
+        yield Paragraph(Text(text))
+    if report.without_left_out:
+        text = _(
+            "Left out are fewer than %(minimum)s responses that came through the survey's own link, without "
+            "stratum.",
+            minimum=minimum,
+        )
+        yield Paragraph(Text(text))
+
+
+def _sections(words: Words, report: Report, book: Ledger) -> Iterator[Section]:
+    _ = words.gettext
+    definition = report.definition
+    yield Section("questions", Text(_("Questions")), (questions(words, definition),))
+    if report.n:
+        yield Section("results", Text(_("Estimates")), tuple(estimates(words, report)))
+    else:
+        yield Section("results", Text(_("Estimates")), (methods.said(_("No responses yet.")),))
+    arrived = (*strata.days(words, report), *strata.sizes(words, report))
+    if arrived:
+        yield Section("arrived", Text(_("Responses by day and stratum")), arrived)
+    inside = tuple(strata.by_stratum(words, report))
+    if inside:
+        yield Section("by-stratum", Text(_("By stratum")), (strata.introduced(words),), inside)
+    yield Section(
+        "collected",
+        Text(_("How the answers were collected")),
+        tuple(methods.collected(words, definition)),
+    )
+    yield Section("method", Text(_("Method")), tuple(methods.estimators(words, report)))
+    if report.n:
+        yield Section("checks", Text(_("Diagnostics")), tuple(diagnostics(words, report)))
+    asked = Asked({wave.number: wave.definition for wave in report.waves})
+    yield Section(
+        "releases",
+        Text(_("Central releases: spent and left")),
+        (*ledger(words, book, names=True), *([released.explained(words)] if book.released else [])),
+        tuple(released.sections(words, book.released, asked)),
+    )
+    yield Section("limits", Text(_("Limits")), tuple(methods.limits(words)))
+    cite = _(
+        "Survey report, version %(number)d (%(hash)s), %(day)s. Made with %(software)s.",
+        number=report.version_number,
+        hash=report.version[:12],
+        day=words.day(report.made_on),
+        software=report.software,
+    )
+    yield Section(
+        "source",
+        Text(_("Source")),
+        (
+            Facts(
+                (
+                    (_("Survey"), Text(report.slug, code=True)),
+                    (_("SHA-256 of the published definition"), Text(report.version, code=True)),
+                    (_("Software"), Text(report.software)),
+                    (_("Cite as"), Text(f"{definition.title}. {cite}")),
+                )
+            ),
+        ),
+    )
+    yield Section("exact-designs", Text(_("Codebook")), (methods.codebook(words, definition),))

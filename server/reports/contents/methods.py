@@ -1,0 +1,174 @@
+"""How it was done, in plain words: the coins, the designs, the estimators, what they do not tell."""
+
+from collections.abc import Iterator, Sequence
+
+from server.definitions import Definition, Question
+from server.documents import Block, Cell, Paragraph, Table, Text, Words
+from server.privacy.designs import Design
+from server.reports.contents import cells
+from server.reports.report import Report
+
+
+def said(text: str) -> Paragraph:
+    """A paragraph of our own words."""
+    return Paragraph(Text(text))
+
+
+def collected(words: Words, definition: Definition) -> Iterator[Block]:
+    """The coins, in words and in counts of people, and what they cost."""
+    _ = words.gettext
+    yield said(
+        _(
+            "Each respondent's own browser flipped a coin for every question before anything was sent, so that "
+            "no stored answer says what its sender entered. The estimates undo the coins for the group as a "
+            "whole; they are unbiased for the shares of what people entered."
+        )
+    )
+    rows: list[tuple[Cell, ...]] = [
+        (
+            cells.asked(definition, question),
+            Text(words.macro("_macros.html", "odds_label", question)),
+            cells.epsilon(words, question.epsilon),
+        )
+        for question in definition.questions
+    ]
+    together = Text(_("All questions together, for one respondent"), strong=True)
+    rows.append((together, Text(""), cells.epsilon(words, definition.epsilon)))
+    caption = _(
+        "What the coins do to each question's answers, and the privacy loss of one respondent in nats"
+    )
+    yield Table("designs", caption, (_("Question"), _("Odds"), "ε"), tuple(rows))
+
+
+def estimators(words: Words, report: Report) -> Iterator[Block]:
+    """How estimates, errors and intervals were computed."""
+    _ = words.gettext
+    questions = [entry.question for entry in report.questions]
+    yield said(
+        _(
+            "Estimates: method of moments, unclipped. Standard errors: binomial, with n − 1. Intervals: Wilson "
+            "(1927), carried through the estimator. An estimate outside 0 to 100 %% is shown and flagged, with an "
+            "exact one-sided binomial test."
+        )
+    )
+    if any(len(entry.shown) > 1 for entry in report.questions):
+        yield said(
+            _(
+                "Several answers of one question: each interval stands by itself, and the test of shares outside "
+                "0 to 100 %% counts all of them (Bonferroni); where a scale's near answers are likelier than far "
+                "ones, it is a score test."
+            )
+        )
+    if len(report.versions) > 1:
+        yield said(
+            _(
+                "Versions: a question is pooled over the versions that ask it of the same people in the same "
+                "words, with the same answers. The responses to each version are estimated under its own design, "
+                "and the estimates are added, weighted by their responses; the variances add up likewise."
+            )
+        )
+    yield from encodings(words, questions)
+    if any(entry.mean is not None and entry.question.prefer_not_to_say for entry in report.questions):
+        yield said(
+            _(
+                "Means of those who answered are ratios of two estimates: standard error by the delta method, "
+                "interval by Fieller (1954)."
+            )
+        )
+
+
+def encodings(words: Words, questions: Sequence[Question]) -> Iterator[Block]:
+    """What must be known of how some kinds of questions were randomised."""
+    _ = words.gettext
+    found = {question.encoding for question in questions}
+    if "one_hot" in found:
+        yield said(
+            _(
+                "One of several, each option by itself: every option was randomised with a coin of its own, so that "
+                "the estimated shares of a question need not add up to 100 %%."
+            )
+        )
+    if "boxes" in found:
+        yield said(
+            _(
+                "All that apply: every box was randomised with a coin of its own, and the privacy losses of the "
+                "boxes add up."
+            )
+        )
+    if "line" in found or any(question.kind == "scale" for question in questions):
+        yield said(
+            _(
+                "Means: a number is rounded at random to the lowest or the highest possible one, so that its mean "
+                "stays, and that is randomised; the standard error includes both (Duchi, Jordan and Wainwright "
+                "2013). The mean of a scale counts its levels 1, 2, 3 and so on."
+            )
+        )
+    if any(question.show_if for question in questions):
+        yield said(
+            _(
+                "Every respondent reports every question. Whoever was not shown one reports, through the same "
+                "coins, the answer declared for that case; shares and means are those of all respondents."
+            )
+        )
+
+
+def limits(words: Words) -> Iterator[Block]:
+    """What no number here tells."""
+    _ = words.gettext
+    yield said(
+        _(
+            "Estimates are unbiased for what people entered, not for what they did. Intervals hold for one look at "
+            "the data, and for a sample drawn at random; they say nothing about who did not answer."
+        )
+    )
+
+
+def codebook(words: Words, definition: Definition) -> Table:
+    """The exact designs; designs that several columns share once, options that are treated alike once."""
+    _ = words.gettext
+    rows = [row for question in definition.questions for row in _codes(words, definition, question)]
+    columns = (_("Question"), _("entered"), _("recorded as"), _("chance"), _("out of 2^32"), "ε")
+    return Table("codebook", _("Codebook"), columns, tuple(rows))
+
+
+def _codes(words: Words, definition: Definition, question: Question) -> Iterator[tuple[Cell, ...]]:
+    _ = words.gettext
+    asked = cells.asked(definition, question)
+    if question.encoding in ("one_hot", "boxes"):
+        ticked = (Text(_("an option not chosen")), Text(_("an option chosen")))
+        for design in _distinct(question.designs):
+            yield from _matrix(words, asked, ticked, design)
+        return
+    (design,) = question.designs
+    if question.encoding == "line" and question.grid is not None:
+        # What a number is rounded to.
+        ends = (question.grid.low, question.grid.high)
+        labels = tuple(Text(words.number(end)) for end in ends) + tuple(
+            cells.answer(words, definition, question, index) for index in range(2, len(question.answers))
+        )
+        yield from _matrix(words, asked, labels, design)
+    elif len(question.answers) > 2 and design.treats_options_alike():
+        first = Text(_("an answer"))
+        for code, arrived in ((0, _("the same answer")), (1, _("each other answer"))):
+            yield (asked, first, Text(arrived), *_chance(words, design, 0, code))
+    else:
+        labels = tuple(
+            cells.answer(words, definition, question, index) for index in range(len(question.answers))
+        )
+        yield from _matrix(words, asked, labels, design)
+
+
+def _distinct(designs: Sequence[Design]) -> list[Design]:
+    return list({design.weights.tobytes(): design for design in designs}.values())
+
+
+def _matrix(words: Words, asked: Text, labels: Sequence[Text], design: Design) -> Iterator[tuple[Cell, ...]]:
+    for truth, entered in enumerate(labels):
+        for code, arrived in enumerate(labels):
+            yield (asked, entered, arrived, *_chance(words, design, truth, code))
+
+
+def _chance(words: Words, design: Design, truth: int, code: int) -> tuple[Cell, ...]:
+    weight = int(design.weights[truth, code])
+    chance = float(design.matrix[truth, code])
+    return cells.share(words, chance), cells.count(words, weight), cells.epsilon(words, design.epsilon)

@@ -1,0 +1,123 @@
+"""The public report: from published definitions and releases alone."""
+
+from collections.abc import Iterator
+
+from server.charts import PAPER_CSS
+from server.documents import Block, Document, Facts, Paragraph, Section, Text, Words
+from server.inputs.releases import Kind
+from server.reports.contents import cells, methods, released
+from server.reports.contents.figures import Asked
+from server.reports.contents.ledger import ledger
+from server.reports.contents.questions import questions
+from server.reports.publishing import Published
+
+
+def public(published: Published, locale: str) -> Document:
+    """The document that everybody may read."""
+    words = Words(locale)
+    definition = published.newest.definition
+    return Document(
+        title=cells.own(definition, definition.title),
+        subtitle=_subtitle(words, published),
+        language=locale,
+        sections=tuple(_sections(words, published)),
+        blocks=tuple(_opening(words, published)),
+        paper_css=PAPER_CSS,
+    )
+
+
+def _subtitle(words: Words, published: Published) -> str:
+    _ = words.gettext
+    newest = published.newest
+    parts = [
+        _(
+            "version %(number)d, published %(day)s",
+            number=newest.number,
+            day=words.day(newest.published_on),
+        )
+    ]
+    if published.released_on is not None:
+        parts.insert(0, _("Public report of %(day)s", day=words.day(published.released_on)))
+    return " · ".join(parts)
+
+
+def _opening(words: Words, published: Published) -> Iterator[Block]:
+    _ = words.gettext
+    definition = published.newest.definition
+    if published.simulated:
+        yield Paragraph(Text(_("This is a demonstration: its respondents are simulated.")), notice=True)
+    if definition.introduction:
+        yield Paragraph(cells.own(definition, definition.introduction))
+    yield Paragraph(
+        Text(
+            _(
+                "A public report. Answers were randomised before they were sent, and everything here draws on a "
+                "budget that bounds how much any one person's response can change it. How much that is, is said "
+                "below."
+            )
+        )
+    )
+
+
+def _sections(words: Words, published: Published) -> Iterator[Section]:
+    _ = words.gettext
+    newest, book = published.newest, published.ledger
+    yield Section("questions", Text(_("Questions")), (questions(words, newest.definition),))
+    asked = Asked({version.number: version.definition for version in published.versions})
+    inside = tuple(released.sections(words, book.released, asked))
+    first = released.explained(words) if inside else methods.said(_("Nothing was released yet."))
+    yield Section("results", Text(_("What was released")), (first,), inside)
+    yield Section(
+        "collected",
+        Text(_("How the answers were collected")),
+        tuple(methods.collected(words, newest.definition)),
+    )
+    yield Section("method", Text(_("Method")), tuple(_method(words, published)))
+    yield Section(
+        "ledger-of-releases",
+        Text(_("Central releases: spent and left")),
+        tuple(ledger(words, book, names=False)),
+    )
+    yield Section("limits", Text(_("Limits")), tuple(methods.limits(words)))
+    cite = _(
+        "Public survey report, version %(number)d (%(hash)s), up to entry %(entry)s of its ledger. Made with "
+        "%(software)s.",
+        number=newest.number,
+        hash=newest.sha256[:12],
+        entry=words.integer(len(book.released)),
+        software=published.software,
+    )
+    entries = [
+        (_("SHA-256 of version %(number)d", number=version.number), Text(version.sha256, code=True))
+        for version in published.versions
+    ]
+    facts = (
+        (_("Survey"), Text(published.slug, code=True)),
+        *entries,
+        (_("Software"), Text(published.software)),
+        (_("Cite as"), Text(f"{newest.definition.title}. {cite}")),
+    )
+    yield Section("source", Text(_("Source")), (Facts(facts),))
+    yield Section("exact-designs", Text(_("Codebook")), (methods.codebook(words, newest.definition),))
+
+
+def _method(words: Words, published: Published) -> Iterator[Block]:
+    _ = words.gettext
+    kinds = {each.item.kind for each in published.ledger.released}
+    if kinds - {Kind.SHUFFLED}:
+        yield methods.said(
+            _(
+                "What is released is counts of reports with noise added, whose size follows from the loss that was "
+                "allowed. Every share and mean is computed from those noisy counts alone: its error and interval "
+                "hold the coins, the sampling of respondents and the noise together."
+            )
+        )
+    if Kind.SHUFFLED in kinds:
+        yield methods.said(
+            _(
+                "The exact tallies were released without more noise: they are counts of reports that a coin had "
+                "changed already, and nothing tells whose each one is. Their loss follows from that (shuffling; "
+                "Feldman, McMillan and Talwar 2021)."
+            )
+        )
+    yield from methods.encodings(words, published.newest.definition.questions)

@@ -1,0 +1,77 @@
+"""What was released, entry by entry: its figures as a table, and as a chart where they make one."""
+
+from collections.abc import Iterator, Sequence
+
+from server.documents import Block, Cell, Facts, Paragraph, Section, Table, Text, Words
+from server.releases import Released
+from server.reports.contents import cells
+from server.reports.contents.drawn import drawn
+from server.reports.contents.figures import STATISTICS, Asked, numbers, place
+from server.reports.contents.ledger import NEIGHBOURS, WORDS, covers, mechanism
+
+
+def sections(words: Words, released: Sequence[Released], asked: Asked) -> Iterator[Section]:
+    """A section for each entry of the ledger."""
+    for each in released:
+        title = words.gettext(
+            "%(entry)s. %(what)s", entry=each.entry, what=words.macro(WORDS, "kind_name", each.item)
+        )
+        yield Section(f"entry-{each.entry}", Text(title), tuple(_blocks(words, each, asked)))
+
+
+def _blocks(words: Words, each: Released, asked: Asked) -> Iterator[Block]:
+    _ = words.gettext
+    facts: list[tuple[str, Cell]] = []
+    for name in each.item.questions:
+        found = asked.question(name, each.covers)
+        facts.append((_("Question"), Text(name, code=True) if found is None else cells.asked(*found)))
+    if each.item.stratum:
+        facts.append((_("Stratum"), Text(" > ".join(each.item.stratum), own=True)))
+    if each.item.share is not None:
+        facts.append((_("Limit"), cells.share(words, float(each.item.share))))
+    facts += [
+        (_("Noise"), Text(mechanism(words, each))),
+        (_("Privacy loss, ε"), cells.spent(words, each.epsilon)),
+    ]
+    if each.delta:
+        facts.append((_("Failure probability, δ"), cells.spent(words, each.delta)))
+    facts += [
+        (_("Between neighbours"), Text(_(NEIGHBOURS[each.neighbours]))),
+        (_("Responses covered"), Text(covers(words, each.covers))),
+    ]
+    yield Facts(tuple(facts))
+    if each.figures:
+        yield _table(words, each, asked)
+    yield from drawn(words, each, asked)
+
+
+def _table(words: Words, each: Released, asked: Asked) -> Table:
+    _ = words.gettext
+    confidence = round(each.confidence * 100)
+    columns = (
+        _("Of"),
+        _("what"),
+        _("value"),
+        _("standard error"),
+        _("%(confidence)d %% interval, from", confidence=confidence),
+        _("to"),
+    )
+    rows = tuple(
+        (
+            place(words, each, figure, asked),
+            Text(_(STATISTICS[figure.statistic])),
+            *numbers(words, each, figure, asked),
+        )
+        for figure in each.figures
+    )
+    caption = _("Released, entry %(entry)s", entry=each.entry)
+    return Table(f"released-{each.entry}", caption, columns, rows)
+
+
+def explained(words: Words) -> Paragraph:
+    """What the errors and intervals of released numbers hold."""
+    text = words.gettext(
+        "Errors and intervals of numbers of people hold the noise of the release alone; those of shares and "
+        "means hold coins, sampling and noise together."
+    )
+    return Paragraph(Text(text))

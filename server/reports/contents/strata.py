@@ -1,0 +1,199 @@
+"""Estimates by stratum, and how many responded where and when."""
+
+from collections.abc import Iterator
+
+from server import charts
+from server.charts import Bar, Branch
+from server.documents import Block, Cell, Chart, Paragraph, Section, Table, Text, Words
+from server.reports.contents import cells
+from server.reports.contents.estimates import MOST_DRAWN, figures, percent_label, said
+from server.reports.days import Period
+from server.reports.forest import figures as figures_of
+from server.reports.pictures import bars, highest
+from server.reports.questions import Mean, QuestionReport, ShareRow
+from server.reports.report import Report
+from server.reports.strata import StratumReport, Weighting
+
+
+def days(words: Words, report: Report) -> Iterator[Block]:
+    """Responses per day, days with few of them together."""
+    if len(report.days) < 2:
+        return
+    _ = words.gettext
+    periods = report.days
+    note = _(
+        "Days with fewer than %(minimum)s responses are taken together with others.",
+        minimum=words.integer(report.minimum),
+    )
+    rows = tuple(
+        (Text(span(words, period)), cells.count(words, period.days), cells.count(words, period.n))
+        for period in periods
+    )
+    caption = _("Responses per day")
+    yield Table("days", caption, (_("Day"), _("days"), _("responses")), rows, (note,))
+    drawn = [
+        Bar(bar.start, bar.width, bar.height, f"{span(words, period)}: {words.integer(period.n)}")
+        for bar, period in zip(bars(periods), periods, strict=True)
+    ]
+    most = words.integer(round(highest(periods)))
+    made = charts.bars(caption, drawn, words.day(periods[0].first), words.day(periods[-1].last), most)
+    yield Chart(made.svg, caption, made.alternative)
+
+
+def span(words: Words, period: Period) -> str:
+    """A day, or from the first to the last of several."""
+    if period.days == 1:
+        return words.day(period.first)
+    return words.gettext("%(low)s to %(high)s", low=words.day(period.first), high=words.day(period.last))
+
+
+def sizes(words: Words, report: Report) -> Iterator[Block]:
+    """The tree of strata with the responses of each, as far as they may be told."""
+    _ = words.gettext
+    most = max((entry.n for entry in report.questions), default=0)
+    entry = next((entry for entry in report.questions if entry.n == most), None)
+    groups = [] if entry is None else report.strata(entry)
+    if not groups:
+        return
+    caption = _("Responses by stratum")
+    rows = tuple(
+        (
+            name(words, group),
+            cells.count(words, group.population),
+            cells.count(words, group.n),
+            Text(_("withheld") if group.withheld else ""),
+        )
+        for group in groups
+    )
+    columns = (_("Stratum"), _("population"), _("responses"), _("remark"))
+    notes = () if not any(group.withheld for group in groups) else (withheld_note(words, report),)
+    yield Table("strata", caption, columns, rows, notes)
+    if len(groups) <= MOST_DRAWN:
+        made = charts.tree(caption, [_branch(words, group) for group in groups])
+        yield Chart(made.svg, caption, made.alternative)
+
+
+def by_stratum(words: Words, report: Report) -> Iterator[Section]:
+    """A section for each question, if there are strata."""
+    for number, entry in enumerate(report.questions, start=1):
+        groups = report.strata(entry)
+        if groups and entry.n:
+            blocks = tuple(_blocks(words, report, entry, groups, number))
+            yield Section(f"stratum-{number}", cells.asked(report.definition, entry.question), blocks)
+
+
+def withheld_note(words: Words, report: Report) -> str:
+    """Why some groups say nothing."""
+    return words.gettext(
+        "Withheld are strata with fewer than %(minimum)s responses and, where a difference would tell what "
+        "they hold, the next smallest beside them.",
+        minimum=words.integer(report.minimum),
+    )
+
+
+def name(words: Words, group: StratumReport) -> Text:
+    """What a group is called: the tree's top, a stratum with those it is in, or those without one."""
+    _ = words.gettext
+    if group.own_link:
+        return Text(_("Without stratum"))
+    if group.depth:
+        return Text(group.path, own=True)
+    weighted = group.weighting == Weighting.BY_POPULATION
+    return Text(_("All strata") if weighted else _("All responses"), strong=True)
+
+
+def _branch(words: Words, group: StratumReport) -> Branch:
+    label = group.name if group.depth and not group.own_link else name(words, group).text
+    shown = words.gettext("withheld") if group.n is None else words.integer(group.n)
+    return Branch(group.depth, label, shown, group.n)
+
+
+def _blocks(
+    words: Words, report: Report, entry: QuestionReport, groups: list[StratumReport], number: int
+) -> Iterator[Block]:
+    _ = words.gettext
+    weighted = any(group.weighting == Weighting.BY_POPULATION for group in groups)
+    confidence = round(report.confidence * 100)
+    columns = (
+        _("Stratum"),
+        _("Answer"),
+        *((_("weighted"),) if weighted else ()),
+        _("responses"),
+        _("estimate"),
+        _("standard error"),
+        _("%(confidence)d %% interval, from", confidence=confidence),
+        _("to"),
+    )
+    rows = [row for group in groups for row in _rows(words, report, entry, group, weighted)]
+    notes = (withheld_note(words, report),) if any(group.withheld for group in groups) else ()
+    caption = _("By stratum: %(question)s", question=entry.question.name)
+    yield Table(f"strata-{number}", caption, columns, tuple(rows), notes)
+    chosen = figures_of(entry)
+    if len(chosen) == 1 and len(groups) <= MOST_DRAWN:
+        yield _chart(words, report, groups, *chosen[0])
+
+
+def _rows(
+    words: Words, report: Report, entry: QuestionReport, group: StratumReport, weighted: bool
+) -> Iterator[tuple[Cell, ...]]:
+    _ = words.gettext
+    head, n = name(words, group), cells.count(words, group.n)
+    how: tuple[Cell, ...] = ()
+    if weighted:
+        by_population = group.weighting == Weighting.BY_POPULATION
+        how = (Text(_("by population") if by_population else _("no")),)
+    if group.report is None:
+        said_so = Text(_("withheld") if group.withheld else _("No responses yet."))
+        yield (head, said_so, *how, n, *[cells.share(words, None)] * 4)
+        return
+    for _name, figure in figures_of(group.report):
+        yield (head, label(words, report, entry, figure), *how, n, *figures(words, figure))
+
+
+def label(words: Words, report: Report, entry: QuestionReport, figure: ShareRow | Mean) -> Text:
+    """What a figure is of: an answer, or the mean."""
+    if isinstance(figure, ShareRow):
+        return cells.answer(words, report.definition, entry.question, figure.index)
+    return Text(words.macro("results/_estimates.html", "mean_label", entry.question, figure))
+
+
+def _chart(
+    words: Words, report: Report, groups: list[StratumReport], which: str, chosen: ShareRow | Mean
+) -> Chart:
+    """One figure in every group that shows it."""
+    _ = words.gettext
+    shown = [
+        (group, figure)
+        for group in groups
+        if group.report is not None
+        for figure in [dict(figures_of(group.report))[which]]
+        if figure.value is not None
+    ]
+    rows = [
+        charts.Row(name(words, group).text, said(words, figure), figure.value, figure.interval(anytime=False))
+        for group, figure in shown
+    ]
+    caption = _("By stratum, with %(confidence)d %% intervals", confidence=round(report.confidence * 100))
+    reached = [figure.interval(anytime=False) for _group, figure in shown]
+    if isinstance(chosen, ShareRow):
+        made = charts.estimates(caption, rows, charts.share_axis(reached), percent_label)
+    else:
+        lows, highs = (
+            [chosen.low, *(low for low, _ in reached)],
+            [chosen.high, *(high for _, high in reached)],
+        )
+        axis = charts.mean_axis(chosen.low, chosen.high, (min(lows), max(highs)))
+        made = charts.estimates(caption, rows, axis, words.number)
+    return Chart(made.svg, caption, made.alternative)
+
+
+def introduced(words: Words) -> Paragraph:
+    """What the tables by stratum say."""
+    return Paragraph(
+        Text(
+            words.gettext(
+                "Where it says so, every stratum counts as much as its population (post-stratification); "
+                "elsewhere every response counts the same."
+            )
+        )
+    )

@@ -1,0 +1,140 @@
+"""A survey's ledger, and its public report, as JSON and CSV."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from server.definitions import Question
+from server.inputs.releases import item_json
+from server.releases.budgets import covers_json, value_json
+from server.releases.values import STRATUM, Ledger, Released
+from server.reports.cells import csv_text
+from server.reports.publishing import Published, PublishedVersion
+
+_DEEPEST = 4
+"""Pairs that say what a figure is of: three questions and a stratum."""
+_PUBLIC = [
+    *"survey,simulated,entry,release,what".split(","),
+    *(f"{name}_{place}" for place in range(1, _DEEPEST + 1) for name in ("of", "is")),
+    *"statistic,value,standard_error,interval_low,interval_high,confidence".split(","),
+    *"mechanism,epsilon,delta,neighbours,versions,until,respondents,made_at,software".split(","),
+]
+
+
+def ledger_json(ledger: Ledger, *, names: bool) -> dict[str, Any]:
+    """The budget, what was spent and left, and every entry with its figures; `names`: also who made it."""
+    budget, spent = ledger.budget, ledger.spent
+    return {
+        "budget": None
+        if budget is None
+        else {
+            "epsilon": float(budget.epsilon),
+            "delta": float(budget.delta),
+            "neighbours": budget.neighbours,
+        },
+        "spent": {
+            "epsilon": float(spent.epsilon),
+            "delta": float(spent.delta),
+            "sequential": float(spent.sequential),
+            "best": spent.best,
+            "best_delta": spent.best_delta,
+        },
+        "left": float(ledger.left),
+        "entries": [entry_json(each, names) for each in ledger.released],
+    }
+
+
+def public_json(published: Published) -> str:
+    """The public report as JSON."""
+    newest = published.newest
+    released_on = published.released_on
+    document = {
+        "title": newest.definition.title,
+        "survey": published.slug,
+        "simulated": published.simulated,
+        "released_on": None if released_on is None else released_on.isoformat(),
+        "software": published.software,
+        "versions": [_version_json(version) for version in published.versions],
+        **ledger_json(published.ledger, names=False),
+    }
+    return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+
+
+def public_csv(published: Published) -> str:
+    """What was released as CSV, long format: one row for each figure.
+
+    Columns `of_1`, `is_1`, ... say what it is of: a question and its answer, or "stratum" and a path.
+    """
+    rows: list[Sequence[object]] = [_PUBLIC]
+    for each in published.ledger.released:
+        before = (published.slug, published.simulated, each.entry, each.release, str(each.item.kind))
+        about = each.covers
+        after = (
+            each.confidence,
+            each.mechanism,
+            float(each.epsilon),
+            float(each.delta),
+            each.neighbours,
+            " ".join(map(str, about.versions)),
+            about.until.isoformat(),
+            about.respondents,
+            each.made_at.isoformat(),
+            each.software,
+        )
+        for figure in each.figures:
+            pairs = [cell for name, value in figure.place for cell in (_name(name), value)]
+            place = [*pairs, *[""] * (2 * _DEEPEST - len(pairs))]
+            numbers = (figure.value, figure.standard_error, figure.low, figure.high)
+            rows.append((*before, *place, figure.statistic, *numbers, *after))
+    return csv_text(rows)
+
+
+def _name(name: str) -> str:
+    return "stratum" if name == STRATUM else name
+
+
+def entry_json(each: Released, names: bool) -> dict[str, Any]:
+    """An entry of a ledger with everything that it paid for; `names`: also who made it."""
+    return {
+        "entry": each.entry,
+        "release": each.release,
+        "what": item_json(each.item),
+        "mechanism": each.mechanism,
+        "epsilon": float(each.epsilon),
+        "delta": float(each.delta),
+        "neighbours": each.neighbours,
+        "made_at": each.made_at.isoformat(),
+        **({"made_by": each.made_by} if names else {}),
+        "software": each.software,
+        "covers": covers_json(each.covers),
+        **value_json(each.figures, each.confidence, dict(each.notes)),
+    }
+
+
+def _version_json(version: PublishedVersion) -> dict[str, Any]:
+    return {
+        "number": version.number,
+        "sha256": version.sha256,
+        "published_on": version.published_on.isoformat(),
+        "epsilon": version.definition.epsilon,
+        "questions": [_question_json(question) for question in version.definition.questions],
+    }
+
+
+def _question_json(question: Question) -> dict[str, Any]:
+    return {
+        "name": question.name,
+        "kind": question.kind,
+        "text": question.text,
+        "answers": list(question.answers),
+        "encoding": question.encoding,
+        "epsilon": question.epsilon,
+        "designs": [
+            {
+                "weights": design.weights.tolist(),
+                "epsilon": design.epsilon,
+                "odds": {"people": design.odds.people, "counts": [list(row) for row in design.odds.counts]},
+            }
+            for design in question.designs
+        ],
+    }

@@ -1,0 +1,5 @@
+"""The noisy responses of a report, and what recomputes its estimates from them: one ZIP file."""
+
+from server.reports.microdata.packing import microdata
+
+__all__ = ["microdata"]

@@ -1,0 +1,84 @@
+"""A report -> the bytes of its microdata. The same report gives the same bytes."""
+
+import io
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from server.reports.cells import csv_text
+from server.reports.microdata.parquet import to_parquet
+from server.reports.microdata.readme import readme
+from server.reports.microdata.responses import read_responses
+from server.reports.report import Report
+from server.reports.tables import CODEBOOK, codebook_rows, permitted_strata, to_csv
+from server.strata import walk
+from server.waves import same_question
+
+SCRIPTS = Path(__file__).parent / "scripts"
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+"""The earliest time that a ZIP file can state; the time of packing would make each one different."""
+
+
+def microdata(report: Report) -> bytes:
+    """The noisy responses that a report estimates from, as CSV and Parquet, with scripts for Python and R.
+
+    A row for each response: its version, the path of the smallest stratum around it that may be
+    named, and its reports; no id, no day, and an order that says nothing. The scripts, NumPy and
+    base R alone, recompute every estimate of the report but those of strata that the rows do not
+    name. `report` shows something (`require_shown`); of one version alone, the rows name no strata.
+    """
+    responses = read_responses(report)
+    files: dict[str, str | bytes] = {
+        "responses.csv": responses.csv(),
+        "responses.parquet": to_parquet(responses),
+        "codebook.csv": _codebook(report),
+        "estimates.csv": to_csv(report),
+    }
+    if responses.by_stratum:
+        files["strata.csv"] = _strata(report)
+    for script in ("estimate.py", "estimate.R"):
+        files[script] = _script(script, report.confidence)
+    return _zipped({"README.txt": readme(report, files), **files})
+
+
+def _codebook(report: Report) -> str:
+    """The codebook of every version; `pooled` says which columns the report estimates from."""
+    pooled = {
+        (asked.wave.number, question.name)
+        for question in report.definition.questions
+        for asked in same_question(question.name, report.waves)
+    }
+    rows: list[tuple[object, ...]] = [("version", "pooled", *CODEBOOK)]
+    for wave in report.waves:
+        rows += (
+            (wave.number, (wave.number, row[1]) in pooled, *row) for row in codebook_rows(wave.definition)
+        )
+    return csv_text(rows)
+
+
+def _strata(report: Report) -> str:
+    """The tree: which strata have none below them, their populations, and whether responses name them."""
+    paths = permitted_strata(report)
+    rows: list[tuple[object, ...]] = [("stratum", "population", "leaf", "named")]
+    for node in walk(report.nodes):
+        named = paths[node.stratum.id] == node.path
+        rows.append((node.path, node.stratum.population, node.leaf, named))
+    return csv_text(rows)
+
+
+def _script(name: str, confidence: float) -> str:
+    """A script with the report's confidence, which it states once as 0.95."""
+    text = (SCRIPTS / name).read_text("utf-8")
+    return text.replace("0.95\n", f"{confidence!r}\n", 1)
+
+
+def _zipped(files: Mapping[str, str | bytes]) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            entry = zipfile.ZipInfo(name, _EPOCH)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.create_system = 3  # whatever the system is
+            entry.external_attr = 0o644 << 16
+            archive.writestr(entry, content)
+    return packed.getvalue()

@@ -1,0 +1,74 @@
+"""What the microdata say about themselves, in English and in Spanish."""
+
+from collections.abc import Collection
+from pathlib import Path
+from textwrap import fill
+
+from babel.support import NullTranslations, Translations
+
+from server.inputs import N_
+from server.reports.report import Report
+
+TRANSLATIONS = Path(__file__).parents[3] / "server" / "translations"
+_OPENING = (
+    N_(
+        "The noisy responses behind a report, and two scripts that recompute its estimates. Every answer was "
+        "randomised on the respondent's own device before it was sent: no row says what anybody answered, "
+        "and a report of 1 is not an admission. Keep the file as the report is kept: it holds the single "
+        "responses, and a release with central privacy does not."
+    ),
+    N_("Do not try to find out who somebody is. Estimates are unbiased for what was entered."),
+)
+_FILES = (
+    (
+        "responses.csv",
+        N_(
+            "a row for each response: the number of the version that was answered, the smallest stratum around "
+            "it that may be named, where the survey has strata, and a report for each column. There are no ids "
+            "and no days, and the rows are sorted: their order says nothing. A cell is empty where the version "
+            "did not have the column"
+        ),
+    ),
+    ("responses.parquet", N_("the same, as Parquet")),
+    (
+        "codebook.csv",
+        N_(
+            "what columns and reports mean, and the chances with which a true answer becomes a report, for each "
+            "version; where `pooled` is false the question was another one then, and is not estimated with the "
+            "newest"
+        ),
+    ),
+    ("strata.csv", N_("the strata, their populations, and whether responses name them")),
+    ("estimates.csv", N_("what the report says, a row for each estimate")),
+    (
+        "estimate.py",
+        N_(
+            "recomputes the estimates with Python and NumPy: `python estimate.py`; with the word `csv` with all "
+            "digits, with `compare` beside what the report says"
+        ),
+    ),
+    ("estimate.R", N_("the same with R alone, no package: `Rscript estimate.R`")),
+)
+_CSV = N_("In CSV files a text that a spreadsheet would take for a formula begins with an apostrophe.")
+_SIMULATED = N_("These respondents are simulated.")
+
+
+def readme(report: Report, names: Collection[str]) -> str:
+    """The text of README.txt, on the files of these names: once in English, once in Spanish."""
+    languages = NullTranslations(), Translations.load(TRANSLATIONS, ["es"])
+    parts = [_written(report, names, language) for language in languages]
+    return f"{'-' * 80}\n\n".join(parts)
+
+
+def _written(report: Report, names: Collection[str], translations: NullTranslations) -> str:
+    say = translations.gettext
+    about = f"{report.definition.title}\n{report.slug} · {report.made_on.isoformat()} · {report.software}"
+    paragraphs = [about]
+    if report.simulated:
+        paragraphs.append(say(_SIMULATED))
+    paragraphs += [fill(say(text), 80) for text in _OPENING]
+    paragraphs += [
+        fill(f"{name}: {say(text)}.", 80, subsequent_indent="  ") for name, text in _FILES if name in names
+    ]
+    paragraphs.append(fill(say(_CSV), 80))
+    return "\n\n".join(paragraphs) + "\n\n"

@@ -1,0 +1,278 @@
+# Recompute every estimate of the report from the noisy responses; with base R alone. In the folder of the files:
+#
+#     Rscript estimate.R            prints the estimates
+#     Rscript estimate.R csv        prints them as CSV, with all their digits
+#     Rscript estimate.R compare    compares them with estimates.csv
+#
+# Reports are what arrived after the coins. The chances with which a true answer becomes a report are
+# the design, in codebook.csv. The estimated share of a true answer is a weighted mean of the shares
+# of the reports, and its weights are a row of the inverse of the design.
+
+confidence <- 0.95
+z <- qnorm((1 + confidence) / 2)
+keys <- c("question", "answer", "statistic", "group", "stratum", "weighting")
+numbers <- c("n", "estimate", "standard_error", "interval_low", "interval_high")
+
+# --- Estimates: every one is a weighted mean, over the parts, of a number for each report ---------------------
+# A part: what it counts (weight), the inverse of its design (truths x reports), how often each report arrived.
+
+added <- function(parts, rows, of) sum(mapply(of, parts, rows))
+
+summed <- function(parts, rows) {
+  added(parts, rows, function(part, row) part$weight * sum(row * part$counts) / sum(part$counts))
+}
+
+standard_error <- function(parts, rows) {
+  sqrt(added(parts, rows, function(part, row) {
+    n <- sum(part$counts)
+    if (n == 1) return(Inf)
+    part$weight^2 * sum(part$counts * (row - sum(row * part$counts) / n)^2) / (n - 1) / n
+  }))
+}
+
+# Those of the parts: their distances from the estimates weighted, squared, added (Zou and Donner 2008).
+limits <- function(parts, rows) {
+  distances <- mapply(function(part, row) {
+    part$weight * (score_limits(row, part$counts) - sum(row * part$counts) / sum(part$counts))
+  }, parts, rows)
+  summed(parts, rows) + c(-1, 1) * sqrt(rowSums(distances^2))
+}
+
+# Where the score test accepts: Wilson (1927) if `row` has two values, else as Tango (1998).
+score_limits <- function(row, counts) {
+  bottom <- min(row)
+  width <- max(row) - bottom
+  if (width == 0) return(c(bottom, bottom))
+  scaled <- (row - bottom) / width
+  scaled[scaled < 1e-9] <- 0
+  scaled[scaled > 1 - 1e-9] <- 1
+  if (all(scaled %in% 0:1)) {
+    n <- sum(counts)
+    mean <- sum(scaled * counts) / n
+    half <- z * sqrt(mean * (1 - mean) / n + z^2 / (4 * n^2))
+    return(bottom + width * (mean + z^2 / (2 * n) + c(-half, half)) / (1 + z^2 / n))
+  }
+  bottom + width * c(1 - upper(1 - scaled, counts), upper(scaled, counts))
+}
+
+# The largest accepted mean. The likeliest shares with a mean are observed / (1 - value + w value).
+upper <- function(row, counts) {
+  n <- sum(counts)
+  values <- row[counts > 0]
+  observed <- counts[counts > 0] / n
+  mean <- sum(values * observed)
+  if (mean >= 1) return(1)
+  tilted <- function(w) {
+    likely <- observed / (1 - values + w * values)
+    likely <- likely / sum(likely)
+    centre <- sum(likely * values)
+    c(centre, n * (centre - mean)^2 - z^2 * sum(likely * (values - centre)^2))
+  }
+  if (max(values) < 1 && tilted(0)[2] <= 0) return((mean + z^2 / n) / (1 + z^2 / n))
+  far <- 1
+  while (tilted(exp(-far))[2] <= 0) far <- 2 * far
+  tilted(exp(-crossing(function(u) -tilted(exp(-u))[2], 0, far)))[1]
+}
+
+# Where a function that is positive at one end and negative at the other is 0.
+crossing <- function(f, start, end) uniroot(f, sort(c(start, end)), tol = 1e-15)$root
+
+share <- function(parts, truth) {
+  rows <- lapply(parts, function(part) part$inverse[truth, ])
+  c(summed(parts, rows), standard_error(parts, rows), limits(parts, rows))
+}
+
+# Of the first `count` truths, evenly spaced from low to high; other truths are no numbers.
+mean_of <- function(parts, count, low, high) {
+  positions <- lapply(parts, function(part) {
+    drop(seq(0, 1, length.out = count) %*% part$inverse[seq_len(count), ])
+  })
+  answered <- lapply(parts, function(part) colSums(part$inverse[seq_len(count), ]))
+  everybody <- count == nrow(parts[[1]]$inverse)
+  gave <- if (everybody) 1 else summed(parts, answered)
+  size <- function(row) max(abs(row))
+  if (gave <= 1e-13 * max(sapply(positions, size) + sapply(answered, size))) return(c(NaN, NaN, low, high))
+  value <- summed(parts, positions) / gave
+  away <- function(middle) Map(function(p, a) p - middle * a, positions, answered)
+  # Positive where the interval of the sum of the distances from `middle` contains 0 (Fieller 1954).
+  inside <- function(middle) min(c(-1, 1) * limits(parts, away(middle)))
+  limit <- function(step) {
+    if (inside(value) <= 0) return(value)
+    near <- value
+    for (doubling in 1:60) {
+      if (inside(value + step) < 0) return(crossing(inside, near, value + step))
+      near <- value + step
+      step <- 2 * step
+    }
+    near
+  }
+  if (everybody) {
+    error <- standard_error(parts, positions)
+    ends <- limits(parts, positions)
+  } else {
+    error <- standard_error(parts, away(value)) / gave
+    ends <- c(0, 1)
+    if (limits(parts, answered)[1] > 0) {
+      step <- min(max(error, 2^-10), 1)
+      ends <- c(limit(-step), limit(step))
+    }
+  }
+  c(low + (high - low) * value, (high - low) * error, low + (high - low) * ends)
+}
+
+# --- The files -------------------------------------------------------------------------------------------------
+
+read_table <- function(name) {
+  read.csv(name, colClasses = "character", check.names = FALSE, na.strings = character(0), encoding = "UTF-8")
+}
+
+responses <- read_table("responses.csv")
+codebook <- read_table("codebook.csv")
+codebook <- codebook[codebook$pooled == "true", ]
+none <- data.frame(stratum = character(), population = character(), leaf = character(), named = character())
+strata <- if (file.exists("strata.csv")) read_table("strata.csv") else none
+stratum <- if (nrow(strata)) responses$stratum else rep("", nrow(responses))
+paths <- sort(unique(stratum))
+place <- match(stratum, paths)
+below_or_at <- function(path, others) path == "" | others == path | startsWith(others, paste0(path, " > "))
+
+# One column of one version: its design (truths x reports) and its reports by stratum (strata x reports).
+column_of <- function(rows) {
+  truths <- unique(rows$truth)
+  design <- matrix(as.numeric(rows$weight) / 2^32, nrow = length(truths), byrow = TRUE)
+  own <- responses$version == rows$version[1]
+  codes <- as.integer(responses[own, rows$column[1]])
+  cells <- tabulate((place[own] - 1) * ncol(design) + codes + 1, length(paths) * ncol(design))
+  list(
+    first = rows[1, ], truths = truths, design = design, counts = matrix(cells, ncol = ncol(design), byrow = TRUE),
+    by_option = rows$encoding[1] %in% c("one_hot", "boxes")
+  )
+}
+
+# All, each stratum, those without stratum; each response counting the same, and strata by their population.
+groups <- function() {
+  found <- list()
+  add <- function(kind, path, weighting, sizes, places) {
+    found[[length(found) + 1]] <<- list(
+      names = c(kind, path, weighting), sizes = sizes, places = places
+    )
+  }
+  named <- strata$stratum[strata$named == "true"]
+  below <- function(path) which(below_or_at(path, paths))
+  for (path in c("", named)) {
+    kind <- if (path == "") "all" else "stratum"
+    add(kind, path, "responses", 1, list(below(path)))
+    leaves <- strata[strata$leaf == "true" & below_or_at(path, strata$stratum) & strata$stratum != path, ]
+    if (nrow(leaves) && all(leaves$population != "" & leaves$stratum %in% named)) {
+      add(kind, path, "population", as.numeric(leaves$population), lapply(leaves$stratum, below))
+    }
+  }
+  tops <- strata$stratum[!grepl(" > ", strata$stratum, fixed = TRUE)]
+  if (nrow(strata) && all(tops %in% named) && "" %in% paths) {
+    add("without stratum", "", "responses", 1, list(which(paths == "")))
+  }
+  found
+}
+
+# Design and counts of a column; as to one answer, where another version has a column for each.
+part_of <- function(column, places, answer) {
+  counts <- colSums(column$counts[places, , drop = FALSE])
+  if (is.na(answer) || column$by_option) return(list(design = column$design, counts = counts))
+  keep <- column$design[1, 1]
+  other <- column$design[1, 2]
+  design <- matrix(c(1 - other, other, 1 - keep, keep), nrow = 2, byrow = TRUE)
+  list(design = design, counts = c(sum(counts) - counts[answer], counts[answer]))
+}
+
+# The parts of a group; none if it, or a stratum that counts by its population, has no responses.
+parts_of <- function(versions, index, answer, group) {
+  found <- list()
+  for (number in seq_along(group$sizes)) {
+    merged <- list()
+    for (columns in versions) {
+      column <- columns[[if (length(columns) > 1) index else 1]]
+      part <- part_of(column, group$places[[number]], answer)
+      key <- paste(dim(part$design)[2], paste(part$design * 2^32, collapse = " "))
+      if (!is.null(merged[[key]])) part$counts <- part$counts + merged[[key]]$counts
+      merged[[key]] <- part
+    }
+    n <- sum(sapply(merged, function(part) sum(part$counts)))
+    if (n == 0) return(list())
+    for (part in merged) {
+      if (sum(part$counts)) {
+        weight <- group$sizes[number] / sum(group$sizes) * sum(part$counts) / n
+        found[[length(found) + 1]] <- list(weight = weight, inverse = solve(t(part$design)), counts = part$counts)
+      }
+    }
+  }
+  found
+}
+
+estimates <- function() {
+  found <- list()
+  add <- function(question, answer, statistic, group, parts, values) {
+    n <- sum(sapply(parts, function(part) sum(part$counts)))
+    found[[length(found) + 1]] <<- c(question, answer, statistic, group$names, sprintf("%.17g", c(n, values)))
+  }
+  in_order <- function(values) factor(values, levels = unique(values))
+  all_groups <- groups()
+  for (asked in split(codebook, in_order(codebook$question))) {
+    # The newest version is first.
+    versions <- lapply(split(asked, in_order(asked$version)), function(rows) {
+      lapply(split(rows, in_order(rows$column)), column_of)
+    })
+    newest <- versions[[1]]
+    first <- newest[[1]]$first
+    split_up <- any(sapply(versions, function(columns) columns[[1]]$by_option))
+    answers <- if (newest[[1]]$by_option) sapply(newest, function(column) column$truths[2]) else newest[[1]]$truths
+    ends <- if (first$encoding == "line") 2 else 0 # of a number, which are nobody's answers
+    count <- length(answers) - ("prefer_not_to_say" %in% answers)
+    for (group in all_groups) {
+      for (index in seq_along(answers)[seq_along(answers) > ends]) {
+        parts <- parts_of(versions, index, if (split_up) index else NA, group)
+        truth <- if (split_up) 2 else index
+        if (length(parts)) add(first$question, answers[[index]], "share", group, parts, share(parts, truth))
+      }
+      parts <- parts_of(versions, 1, NA, group)
+      if (length(parts) && first$low != "") {
+        values <- mean_of(parts, count, as.numeric(first$low), as.numeric(first$high))
+        add(first$question, "", "mean", group, parts, values)
+      }
+    }
+  }
+  columns <- c(keys, numbers)
+  found <- matrix(as.character(unlist(found)), ncol = length(columns), byrow = TRUE)
+  found <- setNames(as.data.frame(found, stringsAsFactors = FALSE), columns)
+  found[numbers] <- lapply(found[numbers], as.numeric)
+  found
+}
+
+compare <- function(found) {
+  reported <- read_table("estimates.csv")
+  reported <- reported[!reported$n %in% c("", "0"), ]
+  key <- function(rows) do.call(paste, c(rows[keys], sep = "\t"))
+  own <- match(key(reported), key(found))
+  known <- as.matrix(reported[!is.na(own), numbers])
+  mode(known) <- "numeric"
+  ours <- as.matrix(found[own[!is.na(own)], numbers])
+  ours[!is.finite(ours)] <- NA
+  differences <- abs(ours - known) / pmax(1, abs(known))
+  differences[is.na(ours) & is.na(known)] <- 0
+  differences[is.na(differences)] <- Inf
+  largest <- max(0, differences)
+  cat(sprintf("%d estimates compared, largest difference %.1e.\n", sum(!is.na(own)), largest))
+  if (anyNA(own)) cat(sprintf("%d more are of strata that responses.csv does not name.\n", sum(is.na(own))))
+  largest <= 1e-9
+}
+
+how <- c(commandArgs(trailingOnly = TRUE), "")[1]
+found <- estimates()
+if (how == "compare") {
+  if (!compare(found)) stop("the estimates are not those of the report")
+} else if (how == "csv") {
+  found[numbers] <- lapply(found[numbers], function(values) ifelse(is.nan(values), "", sprintf("%.17g", values)))
+  write.csv(found, row.names = FALSE, quote = 1:6)
+} else {
+  options(width = 200)
+  print(found, digits = 6, row.names = FALSE, right = FALSE)
+}

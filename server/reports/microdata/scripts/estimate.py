@@ -1,0 +1,346 @@
+"""Recompute every estimate of the report from the noisy responses; with Python 3.10 or newer and NumPy.
+
+    python estimate.py            prints the estimates
+    python estimate.py csv        prints them as CSV, with all their digits
+    python estimate.py compare    compares them with estimates.csv
+
+Reports are what arrived after the coins. The chances with which a true answer becomes a report are
+the design, in codebook.csv. The estimated share of a true answer is a weighted mean of the shares
+of the reports, and its weights are a row of the inverse of the design.
+"""
+
+import csv
+import math
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from statistics import NormalDist
+from typing import Any, NamedTuple
+
+import numpy as np
+
+CONFIDENCE = 0.95
+Z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
+NAMES = "question answer statistic group stratum weighting".split()
+NUMBERS = "n estimate standard_error interval_low interval_high".split()
+Row = np.ndarray[Any, np.dtype[Any]]
+Values = tuple[float, float, float, float]
+
+
+class Part(NamedTuple):
+    """Reports of one design: what they count, the inverse (truths x reports), and how often each arrived."""
+
+    weight: float
+    inverse: Row
+    counts: Row
+
+
+# --- Estimates: every one is a weighted mean, over the parts, of a number for each report -----------------
+
+
+def summed(parts: list[Part], rows: list[Row]) -> float:
+    means = (
+        part.weight * (row @ part.counts) / part.counts.sum() for part, row in zip(parts, rows, strict=True)
+    )
+    return float(sum(means))
+
+
+def standard_error(parts: list[Part], rows: list[Row]) -> float:
+    variance = 0.0
+    for part, row in zip(parts, rows, strict=True):
+        n = part.counts.sum()
+        if n == 1:
+            return math.inf
+        spread = part.counts @ (row - row @ part.counts / n) ** 2 / (n - 1)
+        variance += part.weight**2 * float(spread) / n
+    return math.sqrt(variance)
+
+
+def limits(parts: list[Part], rows: list[Row]) -> tuple[float, float]:
+    """Those of the parts: their distances from the estimates weighted, squared, added (Zou and Donner 2008)."""
+    below = above = 0.0
+    for part, row in zip(parts, rows, strict=True):
+        value = float(row @ part.counts) / part.counts.sum()
+        low, high = score_limits(row, part.counts)
+        below += (part.weight * (value - low)) ** 2
+        above += (part.weight * (high - value)) ** 2
+    value = summed(parts, rows)
+    return value - math.sqrt(below), value + math.sqrt(above)
+
+
+def score_limits(row: Row, counts: Row) -> tuple[float, float]:
+    """Where the score test accepts: Wilson (1927) if `row` has two values, else as Tango (1998)."""
+    bottom, width = float(row.min()), float(row.max() - row.min())
+    if not width:
+        return bottom, bottom
+    scaled = (row - bottom) / width
+    scaled[scaled < 1e-9] = 0
+    scaled[scaled > 1 - 1e-9] = 1
+    if set(scaled.tolist()) <= {0, 1}:
+        n = int(counts.sum())
+        mean = float(scaled @ counts) / n
+        centre, half = mean + Z**2 / (2 * n), Z * math.sqrt(mean * (1 - mean) / n + Z**2 / (4 * n**2))
+        low, high = ((centre + side) / (1 + Z**2 / n) for side in (-half, half))
+    else:
+        low, high = 1 - upper(1 - scaled, counts), upper(scaled, counts)
+    return bottom + width * low, bottom + width * high
+
+
+def upper(row: Row, counts: Row) -> float:
+    """The largest accepted mean. The likeliest shares with a mean are observed / (1 - value + w value)."""
+    n, seen = int(counts.sum()), counts > 0
+    values, observed = row[seen], counts[seen] / n
+    mean = float(values @ observed)
+    if mean >= 1:
+        return 1.0
+
+    def tilted(w: float) -> tuple[float, float]:
+        likely = observed / (1 - values + w * values)
+        likely /= likely.sum()
+        centre = float(likely @ values)
+        return centre, n * (centre - mean) ** 2 - Z**2 * float(likely @ (values - centre) ** 2)
+
+    if values.max() < 1 and tilted(0)[1] <= 0:
+        return (mean + Z**2 / n) / (1 + Z**2 / n)
+    far = 1.0
+    while tilted(math.exp(-far))[1] <= 0:
+        far *= 2
+    return tilted(math.exp(-crossing(lambda u: -tilted(math.exp(-u))[1], 0, far)))[0]
+
+
+def crossing(function: Callable[[float], float], start: float, end: float) -> float:
+    """Where a function that is positive at the start and negative at the end is 0 (Ridders 1979)."""
+    above, below, found = function(start), function(end), math.inf
+    for _ in range(100):
+        middle, last = (start + end) / 2, found
+        there = function(middle)
+        root = math.sqrt(there**2 - above * below)
+        found = middle + (middle - start) * there / root if root else middle
+        value = function(found)
+        if value == 0 or abs(found - last) <= 1e-14 * abs(found):
+            break
+        for place, height in ((middle, there), (found, value)):
+            if height > 0 and (place - start) * (end - start) > 0:
+                start, above = place, height
+            elif height <= 0 and (place - end) * (start - end) > 0:
+                end, below = place, height
+    return found
+
+
+def share(parts: list[Part], truth: int) -> Values:
+    rows = [part.inverse[truth] for part in parts]
+    return summed(parts, rows), standard_error(parts, rows), *limits(parts, rows)
+
+
+def mean(parts: list[Part], numbers: int, low: float, high: float) -> Values:
+    """Of the first `numbers` truths, evenly spaced from low to high; other truths are no numbers."""
+    positions = [np.linspace(0, 1, numbers) @ part.inverse[:numbers] for part in parts]
+    answered = [part.inverse[:numbers].sum(axis=0) for part in parts]
+    everybody = numbers == len(parts[0].inverse)
+    gave = 1.0 if everybody else summed(parts, answered)
+    if gave <= 1e-13 * max(
+        np.abs(p).max() + np.abs(a).max() for p, a in zip(positions, answered, strict=True)
+    ):
+        return math.nan, math.nan, low, high
+    value = summed(parts, positions) / gave
+
+    def away(middle: float) -> list[Row]:
+        return [p - middle * a for p, a in zip(positions, answered, strict=True)]
+
+    def inside(middle: float) -> float:
+        """Positive where the interval of the sum of the distances from `middle` contains 0 (Fieller 1954)."""
+        below, above = limits(parts, away(middle))
+        return min(-below, above)
+
+    def limit(step: float) -> float:
+        if inside(value) <= 0:
+            return value
+        near = value
+        for _ in range(60):
+            if inside(value + step) < 0:
+                return crossing(inside, near, value + step)
+            near, step = value + step, 2 * step
+        return near
+
+    if everybody:
+        error, ends = standard_error(parts, positions), limits(parts, positions)
+    else:
+        error, ends = standard_error(parts, away(value)) / gave, (0.0, 1.0)
+        if limits(parts, answered)[0] > 0:
+            step = min(max(error, 2**-10), 1)
+            ends = limit(-step), limit(step)
+    width = high - low
+    return low + width * value, width * error, low + width * ends[0], low + width * ends[1]
+
+
+# --- The files ----------------------------------------------------------------------------------------------
+
+
+def read(name: str) -> list[dict[str, str]]:
+    with (Path(__file__).parent / name).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+class Column:
+    """One column of one version: its design, and its reports by stratum (strata x reports)."""
+
+    def __init__(self, rows: list[dict[str, str]], codes: Row, places: Row, strata: int) -> None:
+        self.first = rows[0]
+        self.truths = list(dict.fromkeys(row["truth"] for row in rows))
+        self.design = np.array([int(row["weight"]) for row in rows]).reshape(len(self.truths), -1) / 2**32
+        reports = self.design.shape[1]
+        cells = np.bincount(places * reports + codes, minlength=strata * reports)
+        self.counts = cells.reshape(strata, reports)
+
+    @property
+    def by_option(self) -> bool:
+        """Whether each answer has a column of its own, of "not chosen" and "chosen"."""
+        return self.first["encoding"] in ("one_hot", "boxes")
+
+    def part(self, places: Sequence[int], answer: int | None) -> tuple[Row, Row]:
+        """Design and counts; as to one answer, where another version has a column for each."""
+        counts = self.counts[list(places)].sum(axis=0)
+        if answer is None or self.by_option:
+            return self.design, counts
+        keep, other = self.design[0, :2]
+        design = np.array([[1 - other, other], [1 - keep, keep]])
+        return design, np.array([counts.sum() - counts[answer], counts[answer]])
+
+
+Group = tuple[str, str, str, list[tuple[float, list[int]]]]
+
+
+class Files:
+    """The responses by version and stratum, each question with its columns, and the groups to estimate."""
+
+    def __init__(self) -> None:
+        responses, codebook = read("responses.csv"), read("codebook.csv")
+        strata = read("strata.csv") if (Path(__file__).parent / "strata.csv").exists() else []
+        paths = [row.get("stratum", "") for row in responses]
+        self.paths = sorted(set(paths))
+        place = {path: number for number, path in enumerate(self.paths)}
+        found: dict[tuple[str, str], list[dict[str, str]]] = {}
+        for row in codebook:
+            if row["pooled"] == "true":
+                found.setdefault((row["version"], row["column"]), []).append(row)
+        # question -> version -> columns; the newest version is first
+        self.questions: dict[str, dict[str, list[Column]]] = {}
+        for (version, name), rows in found.items():
+            own = [number for number, row in enumerate(responses) if row["version"] == version]
+            codes = np.array([int(responses[number][name]) for number in own], dtype=int)
+            places = np.array([place[paths[number]] for number in own], dtype=int)
+            column = Column(rows, codes, places, len(self.paths))
+            self.questions.setdefault(rows[0]["question"], {}).setdefault(version, []).append(column)
+        self.groups = list(self._groups(strata))
+
+    def _groups(self, strata: list[dict[str, str]]) -> Iterator[Group]:
+        """All, each stratum, those without stratum; each response counting the same, and by population."""
+        named = {row["stratum"]: row for row in strata if row["named"] == "true"}
+        tops = [row["stratum"] for row in strata if " > " not in row["stratum"]]
+        groups = [("all", ""), *(("stratum", path) for path in named)]
+        for kind, path in groups:
+            yield kind, path, "responses", [(1.0, self._inside(path))]
+            leaves = [row for row in strata if row["leaf"] == "true" and inside(path, row["stratum"])]
+            leaves = [row for row in leaves if row["stratum"] != path]
+            if leaves and all(row["population"] and row["stratum"] in named for row in leaves):
+                sizes = [(float(row["population"]), self._inside(row["stratum"])) for row in leaves]
+                yield kind, path, "population", sizes
+        if strata and all(path in named for path in tops) and "" in self.paths:
+            yield "without stratum", "", "responses", [(1.0, [self.paths.index("")])]
+
+    def _inside(self, path: str) -> list[int]:
+        return [number for number, other in enumerate(self.paths) if inside(path, other)]
+
+    def parts(
+        self, versions: dict[str, list[Column]], number: int, answer: int | None, group: Group
+    ) -> list[Part]:
+        """The parts of a group; none if it, or a stratum that counts by its population, has no responses."""
+        found = []
+        people = sum(size for size, _ in group[3])
+        for size, places in group[3]:
+            designs: dict[bytes, tuple[Row, Row]] = {}
+            for columns in versions.values():
+                design, counts = columns[number if len(columns) > 1 else 0].part(places, answer)
+                key = design.tobytes()
+                designs[key] = design, counts + designs[key][1] if key in designs else counts
+            n = sum(counts.sum() for _, counts in designs.values())
+            if not n:
+                return []
+            for design, counts in designs.values():
+                if counts.any():
+                    inverse = np.linalg.inv(design.T)
+                    found.append(Part(size / people * counts.sum() / n, inverse, counts))
+        return found
+
+
+def inside(path: str, other: str) -> bool:
+    return not path or other == path or other.startswith(f"{path} > ")
+
+
+def estimates(files: Files) -> Iterator[tuple[Any, ...]]:
+    for question, versions in files.questions.items():
+        newest = next(iter(versions.values()))
+        first = newest[0].first
+        split = any(columns[0].by_option for columns in versions.values())
+        answers = [column.truths[1] for column in newest] if newest[0].by_option else newest[0].truths
+        numbers = len(answers) - ("prefer_not_to_say" in answers)
+        for group in files.groups:
+            for index, answer in enumerate(answers):
+                if first["encoding"] == "line" and index < 2:
+                    continue  # the ends of a number are nobody's answers
+                parts = files.parts(versions, index, index if split else None, group)
+                if parts:
+                    n = sum(int(part.counts.sum()) for part in parts)
+                    yield question, answer, "share", *group[:3], n, *share(parts, 1 if split else index)
+            parts = files.parts(versions, 0, None, group)
+            if parts and first["low"]:
+                n = sum(int(part.counts.sum()) for part in parts)
+                found = mean(parts, numbers, float(first["low"]), float(first["high"]))
+                yield question, "", "mean", *group[:3], n, *found
+
+
+def compare(found: list[tuple[Any, ...]]) -> bool:
+    ours = {row[:6]: row[6:] for row in found}
+    largest, compared, unnamed = 0.0, 0, 0
+    for row in read("estimates.csv"):
+        if row["n"] in ("", "0"):
+            continue
+        own = ours.get(tuple(row[name] for name in NAMES))
+        if own is None:
+            unnamed += 1
+            continue
+        compared += 1
+        for name, value in zip(NUMBERS, own, strict=True):
+            known = float(row[name]) if row[name] else math.nan
+            value = value if math.isfinite(value) else math.nan
+            if not (math.isnan(known) and math.isnan(value)):
+                difference = abs(value - known) / max(1, abs(known))
+                largest = max(largest, math.inf if math.isnan(difference) else difference)
+    lines = [f"{compared} estimates compared, largest difference {largest:.1e}."]
+    if unnamed:
+        lines.append(f"{unnamed} more are of strata that responses.csv does not name.")
+    sys.stdout.write("\n".join(lines) + "\n")
+    return largest <= 1e-9
+
+
+def main(how: str) -> int:
+    found = list(estimates(Files()))
+    if how == "compare":
+        return 0 if compare(found) else 1
+    if how == "csv":
+        writer = csv.writer(sys.stdout)
+        writer.writerow(NAMES + NUMBERS)
+        writer.writerows([value if value == value else "" for value in row] for row in found)
+        return 0
+    cells = [[*NAMES, *NUMBERS]]
+    cells += [[*row[:6], str(row[6]), *(f"{value:.6f}" for value in row[7:])] for row in found]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    for row in cells:
+        texts = [text.ljust(width) for text, width in zip(row[:6], widths[:6], strict=True)]
+        texts += [text.rjust(width) for text, width in zip(row[6:], widths[6:], strict=True)]
+        sys.stdout.write("  ".join(texts) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1] if len(sys.argv) > 1 else ""))

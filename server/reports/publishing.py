@@ -1,0 +1,53 @@
+"""What a public report is made from: published definitions, which are public, and releases. Nothing else."""
+
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+
+from server import __version__, surveys
+from server.definitions import Definition
+from server.models import Survey
+from server.releases.values import Ledger, Spent
+
+NOTHING = Ledger(None, (), Spent(Decimal(0), Decimal(0), Decimal(0), None, 1e-6))
+"""The ledger of a survey without a budget."""
+
+
+@dataclass(frozen=True)
+class PublishedVersion:
+    """A version of a survey, as everybody may see it."""
+
+    number: int
+    sha256: str
+    published_on: date
+    definition: Definition
+
+
+@dataclass(frozen=True)
+class Published:
+    """A survey as the public knows it: its versions, the newest first, and what was released."""
+
+    slug: str
+    simulated: bool
+    versions: tuple[PublishedVersion, ...]
+    ledger: Ledger
+    software: str = f"Moneda {__version__}"
+
+    @property
+    def newest(self) -> PublishedVersion:
+        """The newest version."""
+        return self.versions[0]
+
+    @property
+    def released_on(self) -> date | None:
+        """The day of the newest release: the report changes with releases, and not with days."""
+        return max((each.made_at.date() for each in self.ledger.released), default=None)
+
+
+def published(survey: Survey, ledger: Ledger) -> Published:
+    """A survey that was published, and its ledger."""
+    versions = tuple(
+        PublishedVersion(version.number, version.sha256, version.published_on, surveys.definition_of(version))
+        for version in reversed(survey.versions)
+    )
+    return Published(survey.slug, survey.simulated, versions, ledger)

@@ -1,0 +1,135 @@
+"""Pages by typst; nothing is downloaded.
+
+Data reach typst as JSON, never as a part of its source: no text can become markup. The same data
+give the same bytes. Texts are set in the fonts that typst brings (Latin, Greek, Cyrillic, Hebrew,
+Arabic, Devanagari), other scripts in a font of the machine.
+
+Typst keeps what it has laid out in memory, for the next time: everything is made by a process of
+its own (`python -m server.typesetting` for one), which takes that with it when it ends.
+"""
+
+import json
+import subprocess
+import sys
+import unicodedata
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from typst import Compiler
+
+MISSING: Final = "\N{REPLACEMENT CHARACTER}"
+"""What stands for a letter that no font has."""
+
+_ONE_AT_A_TIME = Lock()
+_PATIENCE = 120  # seconds
+_STANDARD: Final = "ua-1"  # tagged, with a language and a title; a letter without a glyph is an error
+_PROBE = b"""
+#set document(title: "Probe", date: none)
+#set text(font: ("Libertinus Serif", "DejaVu Sans Mono"))
+#json(bytes(sys.inputs.data)).text
+"""
+
+
+def in_a_process(module: str, order: bytes) -> bytes:
+    """What `python -m module` answers to an order. Neither is ever written to a file."""
+    with _ONE_AT_A_TIME:
+        done = subprocess.run(
+            [sys.executable, "-m", module],
+            cwd=Path(__file__).parents[1],
+            input=order,
+            stdout=subprocess.PIPE,
+            check=True,
+            timeout=_PATIENCE,
+        )
+    return done.stdout
+
+
+def typeset(source: bytes, data: Any, *, system_fonts: bool) -> bytes:
+    """The PDF that typst makes of a source, to which `data` are the JSON in `sys.inputs.data`.
+
+    Raises
+    ------
+    RuntimeError
+        If a letter has no glyph.
+    """
+    inputs = {"data": json.dumps(data, ensure_ascii=False)}
+    pdf = _compiler(system_fonts).compile(source, format="pdf", sys_inputs=inputs, pdf_standards=_STANDARD)
+    assert isinstance(pdf, bytes)
+    return pdf
+
+
+def can_be_set(text: str, *, system_fonts: bool) -> bool:
+    """Whether there is a glyph for every letter."""
+    try:
+        typeset(_PROBE, {"text": text}, system_fonts=system_fonts)
+    except RuntimeError:
+        return False
+    return True
+
+
+def without_glyph(letters: str) -> str:
+    """Those of some letters that no font of the machine has a glyph for."""
+    if can_be_set("\n".join(letters), system_fonts=True):
+        return ""
+    if len(letters) == 1:
+        return letters
+    half = len(letters) // 2
+    return without_glyph(letters[:half]) + without_glyph(letters[half:])
+
+
+def is_right_to_left(text: str) -> bool:
+    """As browsers tell (`dir="auto"`): by the first letter that has a direction."""
+    directions = (unicodedata.bidirectional(letter) for letter in text)
+    return next((found for found in directions if found in ("L", "R", "AL")), "L") != "L"
+
+
+def printed(source: bytes, data: Any) -> bytes:
+    """The same in whatever fonts there are. Letters without glyph are shown as U+FFFD, never left out."""
+    for system_fonts in (False, True):
+        try:
+            return typeset(source, data, system_fonts=system_fonts)
+        except RuntimeError:
+            continue
+    letters = set("".join(_texts(data)))
+    missing = {ord(letter): MISSING for letter in without_glyph("".join(sorted(letters)))}
+    return typeset(source, changed(data, lambda text: text.translate(missing)), system_fonts=True)
+
+
+def changed(value: Any, change: Callable[[str], str]) -> Any:
+    """A JSON value with all texts in it changed."""
+    match value:
+        case str():
+            return change(value)
+        case dict():
+            return {key: changed(part, change) for key, part in value.items()}
+        case list() | tuple():
+            return [changed(part, change) for part in value]
+    return value
+
+
+def _texts(value: Any) -> list[str]:
+    found: list[str] = []
+
+    def note(text: str) -> str:
+        found.append(text)
+        return text
+
+    changed(value, note)
+    return found
+
+
+@cache
+def _compiler(system_fonts: bool) -> "Compiler":
+    # Here, so that the server itself does without it.
+    from typst import Compiler
+
+    return Compiler(ignore_system_fonts=not system_fonts)
+
+
+if __name__ == "__main__":
+    asked = json.load(sys.stdin)
+    sys.stdout.buffer.write(printed(asked["source"].encode(), asked["data"]))

@@ -1,0 +1,137 @@
+"""Reports as pages: for everybody to read, on a phone, in print; whatever the survey's texts are."""
+
+import io
+from typing import Any
+
+import pypdf
+import pytest
+from playwright.sync_api import Page
+
+from server import charts, reports, surveys
+from server.charts import Branch, Row
+from server.documents import to_html
+from server.simulation import Assumptions, simulate
+from tests import factories, kinds
+from tests.booked import ledger
+from tests.browser.conftest import Opener
+from tests.browser.inspector import NARROW, Inspector
+from tests.browser.people import DESK
+
+TEXTS = [
+    "Have you copied in an exam, even once, at any school?",
+    "هل سبق لك أن غششت في امتحان؟",
+    "試験で不正をしましたか。" * 3,
+]
+TOLD = "100.0 % (-100.0 % to 200.0 %)"
+
+OUTSIDE = """() => [...document.querySelectorAll('svg.drawing')].flatMap((svg) => {
+  const { width, height } = svg.viewBox.baseVal;
+  const { x, y, width: drawn } = svg.getBoundingClientRect();
+  const unit = drawn / width;
+  const shown = [...svg.querySelectorAll('text')].map((text) => {
+    const box = text.getBoundingClientRect();
+    const left = (box.x - x) / unit;
+    const top = (box.y - y) / unit;
+    return [text.textContent, left, top, left + box.width / unit, top + box.height / unit];
+  });
+  const out = shown.filter(([, left, top, right, foot]) =>
+    left < -2 || top < -4 || right > width + 2 || foot > height + 4);
+  const over = shown.flatMap((one, place) => shown.slice(place + 1).filter((other) =>
+    one[1] + 1 < other[3] && other[1] + 1 < one[3] && one[2] + 4 < other[4] && other[2] + 4 < one[4])
+    .map((other) => [one, other]));
+  return [...out, ...over].map((found) => JSON.stringify(found));
+})"""
+
+
+def written(database_url: str, slug: str, language: str) -> tuple[str, str]:
+    """The internal and the public report."""
+    with factories.writing(database_url) as session:
+        found = surveys.find(session, slug)
+        assert found is not None
+        internal = reports.internal(reports.read(session, found), ledger(), language)
+        return to_html(internal), to_html(reports.public(reports.published(found, ledger()), language))
+
+
+@pytest.fixture
+def slug(served: factories.Served) -> str:
+    """A survey of every kind of question, with strata, answered by made-up people."""
+    survey = factories.publish(served.database_url, kinds.document())
+    with factories.writing(served.database_url) as session:
+        found = surveys.find(session, survey.slug)
+        assert found is not None
+        for _ in simulate(session, found, 60, Assumptions()):
+            pass
+    factories.plant(served.database_url, survey.slug, "Spain > Madrid\nPeru")
+    return survey.slug
+
+
+def opened(page: Page, text: str) -> Page:
+    page.goto("about:blank")
+    page.set_content(text)
+    return page
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_both_reports_are_for_everybody(
+    open_page: Opener, served: factories.Served, slug: str, language: str
+) -> None:
+    page, inspector = open_page(**DESK), Inspector()
+    refused: list[str] = []
+    page.on("console", lambda message: refused.append(message.text))
+    for name, text in zip(("internal", "public"), written(served.database_url, slug, language), strict=True):
+        opened(page, text)
+        assert page.evaluate(OUTSIDE) == []
+        # The style sheet counts, whose hash the page's own policy names; nothing else was refused or said.
+        assert page.evaluate("getComputedStyle(document.querySelector('table')).borderCollapse") == "collapse"
+        if language == "en":  # the same elements as in Spanish
+            inspector.look(page, f"{name} report")
+        page.set_viewport_size(NARROW)
+        assert page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]
+    assert refused == []
+    assert inspector.problems == [], "\n".join(inspector.problems)
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_texts_of_any_script_stay_in_their_drawing(open_page: Opener, name: str) -> None:
+    rows = [Row(name, TOLD, 0.5, (0.2, 0.8), name), Row(name[:20], TOLD, 0.1, (-0.1, 0.3))]
+    axis = charts.share_axis([(-0.1, 1.0)])
+
+    def label(mark: float) -> str:
+        return f"{100 * mark:.0f} %"
+
+    drawings = [
+        charts.estimates("Shares", rows, axis, label),
+        charts.histogram("Bins", rows, axis, label),
+        charts.means("Means", [(row, axis, label) for row in rows]),
+        charts.heat_map("Joint", [name, name], [name, name], [[(0.5, "50.0 %")] * 2] * 2),
+        charts.heat_map("Joint", [name], [name] * 9, [[(0.5, "50.0 %")] * 9]),
+        charts.tree("Strata", [Branch(0, name, "1,000", 1000), Branch(3, name, "withheld", None)]),
+    ]
+    page = open_page(**DESK)
+    style = (factories.ROOT / "client" / "drawings.css").read_text("utf-8")
+
+    def problems(svgs: list[str]) -> Any:
+        opened(page, f"<style>:root {{ --sans: system-ui, sans-serif }} {style}</style>{''.join(svgs)}")
+        return page.evaluate(OUTSIDE)
+
+    assert problems([drawing.svg for drawing in drawings]) == []
+    # The broken twin: the same texts in letters half as large again.
+    bigger = style.replace("12px", "18px")
+    opened(page, f"<style>:root {{ --sans: system-ui, sans-serif }} {bigger}</style>{drawings[0].svg}")
+    assert page.evaluate(OUTSIDE) != []
+
+
+def test_on_paper_the_heads_of_a_table_come_again_on_each_page(
+    open_page: Opener, served: factories.Served, slug: str
+) -> None:
+    page = opened(open_page(**DESK), written(served.database_url, slug, "en")[0])
+
+    pages = [
+        found.extract_text()
+        for found in pypdf.PdfReader(io.BytesIO(page.pdf(prefer_css_page_size=True))).pages
+    ]
+
+    first = next(number for number, text in enumerate(pages) if "Yes by coin?" in text and "arrived" in text)
+    last = next(number for number, text in enumerate(pages) if "Question after?" in text and number > first)
+    assert last > first
+    assert all("arrived" in pages[number] for number in range(first, last))

@@ -1,0 +1,201 @@
+"""A document as a PDF, read by another program: everything is in it, tagged, whatever its texts are."""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pypdf
+import pytest
+
+from server.documents import Document, Text, to_pdf
+from server.typesetting import MISSING
+from tests import papers
+
+SHARES = papers.table(
+    [
+        (Text("Yes"), papers.share(0.05), papers.share(None)),
+        (Text("No"), papers.share(1.0), papers.share(0.4)),
+    ]
+)
+LEFT, RIGHT = 56.6, 595.3 - 56.6
+"""Where the text of a page may begin and end, in points: A4 with margins of 20 mm."""
+
+
+def plain(text: str) -> str:
+    """A text without what breaks its lines, and with letters in place of their ligatures."""
+    return re.sub(r"[\s\u200b]", "", unicodedata.normalize("NFKC", text))
+
+
+def text_of(document: Document) -> str:
+    return plain("".join(page.extract_text() for page in papers.reader(to_pdf(document)).pages))
+
+
+def elements(node: pypdf.generic.PdfObject) -> Iterator[pypdf.generic.DictionaryObject]:
+    """The structure elements of a PDF, in reading order."""
+    node = node.get_object()
+    if isinstance(node, list):
+        for part in node:
+            yield from elements(part)
+    elif isinstance(node, dict):
+        if "/S" in node:
+            yield node
+        if "/K" in node:
+            yield from elements(node["/K"])
+
+
+def test_everything_of_a_document_is_in_its_text() -> None:
+    document = papers.document(SHARES)
+
+    said = text_of(document)
+
+    for expected in (
+        *(
+            "Exam survey",
+            "Report of today",
+            "Estimates",
+            "¿Copió alguna vez?",
+            "Shares",
+            "Answer",
+            "Column 2",
+        ),
+        *("Yes 5.0 % –", "No 100.0 % 40.0 %", "A note below.", "Drawing", "Drawn 40.0 %"),
+        *("Respondents are simulated.", "Respondents 4,000", "0a1b" * 16, "1 / 1"),
+    ):
+        assert plain(expected) in said
+
+
+def test_it_is_tagged_with_title_language_headings_and_headers_and_says_what_its_charts_show() -> None:
+    reader = papers.reader(to_pdf(papers.document(SHARES)))
+    root = reader.trailer["/Root"]
+    found = list(elements(root["/StructTreeRoot"]))
+    kinds = [str(node["/S"]) for node in found]
+
+    assert root["/MarkInfo"]["/Marked"]
+    assert root["/Lang"] == "en"
+    assert reader.metadata is not None
+    assert reader.metadata.title == "Exam survey"
+    assert b"<pdfuaid:part>1</pdfuaid:part>" in root["/Metadata"].get_object().get_data()
+    assert [kind for kind in kinds if re.fullmatch(r"/H\d|/Title", kind)] == ["/Title", "/H1", "/H1", "/H2"]
+    assert [kinds.count(kind) for kind in ("/Table", "/TH", "/TD", "/Figure")] == [1, 3, 6, 1]
+    assert [node["/Alt"] for node in found if "/Alt" in node] == ["Yes: 40.0 %"]
+    first, second, (third,) = reader.outline
+    assert [first.title, second.title, third.title] == ["Estimates", "Method", "Source"]
+
+
+def test_the_same_document_gives_the_same_bytes() -> None:
+    made = to_pdf(papers.document(SHARES))
+
+    assert to_pdf(papers.document(SHARES)) == made
+    assert to_pdf(papers.document(SHARES, title="Another survey")) != made
+    assert b"/CreationDate" not in made
+
+
+def test_the_header_of_a_long_table_stands_on_every_page() -> None:
+    rows = [(Text(f"Answer {place}"), papers.share(place / 1000)) for place in range(150)]
+    pages = papers.reader(to_pdf(papers.document(papers.table(rows)))).pages
+
+    texts = [plain(page.extract_text()) for page in pages]
+    assert len(texts) > 2
+    holding = [text for text in texts if re.search(r"Answer\d", text)]
+    assert len(holding) > 2
+    assert all("AnswerColumn1" in text for text in holding)
+
+
+def test_numbers_end_at_the_same_place() -> None:
+    rows = [(Text(f"{value} of 100"), papers.share(value / 100)) for value in papers.NUMBERS]
+    (page,) = papers.reader(to_pdf(papers.document(papers.table(rows)))).pages
+
+    starts = {text: left for text, left in papers.pieces(page) if text.endswith("%")}
+    # A figure of Libertinus Serif is 0.465 em wide (its own table of widths), and the letters here have 9 points.
+    assert starts["5.0\xa0%"] - starts["100.0\xa0%"] == pytest.approx(2 * 0.465 * 9, abs=0.1)
+    assert starts["0.0\xa0%"] == pytest.approx(starts["5.0\xa0%"], abs=0.1)
+
+
+def test_what_rows_have_in_common_heads_them_on_every_page() -> None:
+    rows = [(Text(head), Text(f"{head[0]}{place}")) for head in ("First", "Second") for place in range(100)]
+    pages = papers.reader(to_pdf(papers.document(papers.table(rows)))).pages
+
+    said = [plain(page.extract_text()) for page in pages]
+    assert "Answer·Column1FirstF0F1F2" in said[0]
+    assert all(text.count("Answer·Column1") == 1 for text in said[:4])
+    assert any("F99SecondS0S1" in text for text in said)
+    for head in ("First", "Second"):
+        assert (
+            sum(head in text for text in said)
+            == sum(bool(re.search(rf"{head[0]}\d", text)) for text in said)
+            > 1
+        )
+
+
+def test_a_table_with_too_many_columns_is_laid_on_several() -> None:
+    values = [place / 40 for place in range(40)]
+    rows = [(Text(f"Row {letter}"), *(papers.share(value) for value in values)) for letter in "ab"]
+    pages = papers.reader(to_pdf(papers.document(papers.table(rows)))).pages
+
+    pieces = [piece for page in pages for piece in papers.pieces(page)]
+    said = "".join(plain(text) for text, _ in pieces)
+    assert all(said.count(plain(papers.share(value).text)) >= 2 for value in values)
+    assert 2 <= said.count("Rowa") <= 4
+    assert all(LEFT <= left <= RIGHT - 10 for text, left in pieces)
+
+
+@pytest.mark.parametrize("word", ["W" * 300, "long-" * 60, "漢" * 300])
+def test_no_word_leaves_the_page(word: str) -> None:
+    rows = [(Text(word), papers.share(0.5), Text(word)) for _ in range(2)]
+    pages = papers.reader(to_pdf(papers.document(papers.table(rows), title=word[:200], own=word))).pages
+
+    assert all(LEFT <= left <= RIGHT for page in pages for _, left in papers.pieces(page))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '#emph[x] $x$ `raw` *b* _i_ \\ // /* */ <a> @a = b - c #import "@preview/x:1.0.0" #panic() ~ -- \' "',
+        "{{ title }} {title} %(title)s </path>'/><script>",
+        "¿Copió alguna vez? ÁÉÍÓÚÜÑ áéíóúüñ “…”",
+        "Έχετε αντιγράψει ποτέ;",
+        "Списывали ли вы?",
+    ],
+)
+def test_a_text_is_never_more_than_a_text(text: str) -> None:
+    rows = [(Text(text, own=True, language="es"), Text(text, code=True))]
+
+    said = text_of(papers.document(papers.table(rows), title=text, own=text))
+
+    assert said.count(plain(text)) >= 5  # the foot of the page holds the title too
+
+
+@pytest.mark.parametrize("text", ["האם העתקת אי פעם?", "هل غششت في امتحان؟", "क्या आपने नकल की?"])
+def test_other_scripts_are_set_in_the_fonts_that_are_at_hand(text: str) -> None:
+    # Letters of a word may stand in another order, or as one with their neighbour.
+    assert set(plain(text)) <= set(text_of(papers.document(SHARES, own=text)))
+
+
+def test_a_text_that_runs_from_right_to_left_begins_at_the_right() -> None:
+    (page,) = papers.reader(to_pdf(papers.document(SHARES, own="האם העתקת אי פעם?"))).pages
+
+    starts = [left for text, left in papers.pieces(page) if re.search("[א-ת]", text)]
+    assert starts
+    assert min(starts) > RIGHT / 2
+
+
+@pytest.mark.parametrize("letter", ["\U0010fffd", "\x01", "\ud800"])
+def test_a_letter_that_no_font_has_is_seen_to_be_missing(letter: str) -> None:
+    chart = papers.CHART.replace("Drawn", f"Dr{letter}wn" if letter == "\U0010fffd" else "Dr\ufffdwn")
+    document = papers.document(SHARES, own=f"Be{letter}fore")
+    first = document.sections[0]
+    blocks = (*first.blocks[:-1], replace(first.blocks[-1], svg=chart))
+
+    said = text_of(replace(document, sections=(replace(first, blocks=blocks), *document.sections[1:])))
+
+    assert f"Be{MISSING}fore" in said
+    assert f"Dr{MISSING}wn" in said
+    # Nothing else is.
+    assert said.count(MISSING) == 2
+
+
+def test_a_document_without_sections_or_rows_is_one_too() -> None:
+    empty = replace(papers.document(), sections=(), blocks=(replace(SHARES, rows=()),))
+
+    assert plain("Shares Answer Column 1 Column 2 A note below.") in text_of(empty)

@@ -1,0 +1,119 @@
+"""Releases at once from many processes spend no more than there is; killed ones leave nothing half-written.
+
+Real processes, on both databases. The budget pays for fifty releases; four processes of sixteen
+threads want more than that.
+"""
+
+import subprocess
+import sys
+from collections import Counter
+from decimal import Decimal
+
+import pytest
+import sqlalchemy as sa
+
+from server.db import make_engine
+from tests import factories
+from tests.conftest import NewDatabase
+from tests.factories import Published
+from tests.ledgers import grant, ledger, values
+
+PROCESSES, THREADS = 4, 16
+GRANTED = 50
+
+
+@pytest.fixture
+def survey(database_url: str) -> Published:
+    """A published survey with 40 responses."""
+    made = factories.publish(database_url)
+    factories.store(database_url, made, [((0, 1), 40)])
+    return made
+
+
+def _race(database_url: str, slug: str, *lines: str) -> list[list[int]]:
+    """What all threads got, of each line that all processes heard at once."""
+    command = [sys.executable, "-m", "tests.races", "race", database_url, slug, str(THREADS)]
+    racing = [
+        subprocess.Popen(
+            command, cwd=factories.ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
+        )
+        for _ in range(PROCESSES)
+    ]
+    assert [_heard(process) for process in racing] == ["ready\n"] * PROCESSES
+    got = []
+    for line in lines:
+        for process in racing:
+            assert process.stdin is not None
+            process.stdin.write(f"{line}\n")
+        got.append([int(value) for process in racing for value in _heard(process).split()])
+    for process in racing:
+        process.communicate(timeout=60)
+        assert process.returncode == 0
+    return got
+
+
+def _heard(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline()
+
+
+def test_sixty_four_threads_share_fifty_releases(database_url: str, survey: Published) -> None:
+    grant(database_url, survey.slug, "5")
+
+    same, anew = _race(database_url, survey.slug, "same", "anew")
+
+    book = ledger(database_url, survey.slug)
+    first, *others = (values(entry, "respondents")[()] for entry in book.released)
+    assert same == [first] * (PROCESSES * THREADS)  # asked at once, and paid for once
+    assert len(anew) == GRANTED - 1
+    assert Counter(anew) == Counter(others)
+    assert (len(book.released), book.left) == (GRANTED, 0)
+    assert [entry.release for entry in book.released] == list(range(1, GRANTED + 1))
+
+
+def _kill(database_url: str, slug: str, times: int, how: str) -> tuple[int, int, int]:
+    """Kill it again and again; how many entries there are, entries without value, values without entry."""
+    command = [sys.executable, "-m", "tests.races", "kill", database_url, slug, str(times), how]
+    subprocess.run(command, cwd=factories.ROOT, check=True, timeout=300)
+    engine = make_engine(database_url)
+    with engine.connect() as connection:
+        counts = [
+            connection.scalar(sa.text(f"SELECT count(*) FROM {rest}"))  # noqa: S608 - names of this test
+            for rest in (
+                "ledger_entries",
+                "ledger_entries e WHERE NOT EXISTS (SELECT 1 FROM released_values v WHERE v.entry_id = e.id)",
+                "released_values v WHERE NOT EXISTS (SELECT 1 FROM ledger_entries e WHERE e.id = v.entry_id)",
+                "releases r WHERE NOT EXISTS (SELECT 1 FROM ledger_entries e WHERE e.release_id = r.id)",
+            )
+        ]
+    engine.dispose()
+    assert counts[3] == 0
+    return counts[0], counts[1], counts[2]
+
+
+@pytest.mark.parametrize(("kind", "times"), [("sqlite", 200), ("postgresql", 60)])
+def test_killed_processes_leave_nothing_half_written(
+    kind: str, times: int, request: pytest.FixtureRequest
+) -> None:
+    database_url = request.getfixturevalue(kind)(True)
+    survey = factories.publish(database_url)
+    grant(database_url, survey.slug, "100")
+
+    entries, without_value, without_entry = _kill(database_url, survey.slug, times, "together")
+
+    assert entries > times / 3  # every other process was killed after its first release only
+    assert (without_value, without_entry) == (0, 0)
+    book = ledger(database_url, survey.slug)
+    assert len(book.released) == entries
+    assert book.spent.epsilon == entries * Decimal("0.1")
+
+
+def test_a_value_written_after_its_entry_is_missing_sometimes(sqlite: NewDatabase) -> None:
+    """The twin: half of the time after a first release goes by between the two, and half of the kills fall there."""
+    database_url = sqlite(True)
+    survey = factories.publish(database_url)
+    grant(database_url, survey.slug, "100")
+
+    _entries, without_value, _without_entry = _kill(database_url, survey.slug, 60, "apart")
+
+    assert without_value > 0

@@ -1,0 +1,443 @@
+"""Microdata: scripts in Python and R recompute every estimate of the report from the noisy responses alone."""
+
+import csv
+import io
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pytest
+from pyarrow import parquet
+
+from server import reports, surveys
+from server.simulation import Assumptions, simulate
+from tests import factories, kinds
+from tests.conftest import NewDatabase
+from tests.factories import Published
+
+R = Path(__file__).parent / "r" / "run.mjs"
+TREE = """Spain > Madrid, 600
+Spain > =Évora; "north", 200
+Peru > Lima > Centre, 1000
+Peru > Lima > Callao, 200
+Peru > Cusco, 50
+Chile > Arica, 40
+Chile > Iquique, 30"""
+SIZES = {
+    "": (40, 25),
+    "Spain > Madrid": (120, 80),
+    'Spain > =Évora; "north"': (60, 30),
+    "Peru > Lima > Centre": (150, 40),
+    "Peru > Lima > Callao": (50, 0),
+    "Peru > Cusco": (3, 1),
+    "Chile > Arica": (20, 4),
+    "Chile > Iquique": (0, 33),
+}
+"""Responses to the first and to the second version, with a minimum of 10.
+
+Few came from Cusco: it and Lima stay unnamed. Few came from Arica the second time: the report, which adds the
+versions up, shows it and Iquique, but no row may name them.
+"""
+KEYS = ("question", "answer", "statistic", "group", "stratum", "weighting")
+NUMBERS = ("n", "estimate", "standard_error", "interval_low", "interval_high")
+Table = dict[tuple[str, ...], tuple[float | None, ...]]
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a script printed, and how it ended."""
+
+    status: int
+    output: str
+
+
+@dataclass(frozen=True)
+class Case:
+    """A report and the folder that its microdata were unpacked into."""
+
+    report: reports.Report
+    packed: bytes
+    folder: Path
+
+    @property
+    def names(self) -> set[str]:
+        return {path.name for path in self.folder.iterdir()}
+
+    def table(self, name: str) -> list[dict[str, str]]:
+        return list(csv.DictReader(io.StringIO((self.folder / name).read_text("utf-8"), newline="")))
+
+
+def asked(**changes: Mapping[str, Any]) -> dict[str, Any]:
+    """A survey of one question of each encoding; `changes` by name."""
+    numbers = {"low": 0, "high": 24, "step": 0.5, "unit": "hours"}
+    choice = {"options": kinds.options({"red": 0, "green": 0, "blue": 0})}
+    scale = {"options": kinds.options({"low": 0, "middle": 0, "high": 0})}
+    questions: list[dict[str, Any]] = [
+        factories.question("used", '=1+1; "Used",\nor not?', 0.25),
+        factories.question("worded", "Once?", 0.25),
+        _entry("party", "select_one", "k_ary", 2.0, **choice),
+        _entry("town", "select_one", "unary", 1.5, **choice),
+        _entry("drugs", "select_multiple", "coin_flip", 4.0, **choice, prefer_not_to_say=True),
+        _entry("mood", "scale", "ordinal", 2.0, **scale),
+        _entry("cups", "number", "stochastic_rounding", 1.5, **numbers),
+        _entry("mugs", "number", "stochastic_rounding", 2.5, **numbers, prefer_not_to_say=True),
+        factories.question("gone", "Only at first?", 0.25),
+    ]
+    kept = [{**question, **changes.get(question["name"], {})} for question in questions]
+    return factories.definition(questions=[question for question in kept if "kind" in question])
+
+
+def _entry(name: str, kind: str, mechanism: str, epsilon: float, **more: Any) -> dict[str, Any]:
+    design = {"mechanism": mechanism, "epsilon": epsilon}
+    return {"name": name, "kind": kind, "text": f"Question {name}?", "design": design, **more}
+
+
+def tightened() -> dict[str, Any]:
+    """The second version: less is revealed, one question has other words, one is no longer asked, one is new."""
+    changed = asked(
+        used={"design": {"mechanism": "coin_flip", "gamma": 0.2}},
+        worded={"text": "Twice?"},
+        party={"design": {"mechanism": "unary", "epsilon": 1.0}},
+        mood={"design": {"mechanism": "ordinal", "epsilon": 1.0}},
+        mugs={"design": {"mechanism": "stochastic_rounding", "epsilon": 1.5}},
+    )
+    added = factories.question("fresh", "New?", 0.25)
+    return {**changed, "questions": [*changed["questions"][:-1], added]}
+
+
+def answer(
+    database_url: str, survey: Published, sizes: Mapping[str, int], links: Mapping[str, str], seed: int
+) -> None:
+    """Keep made-up responses to a version: reports drawn evenly, leaning to the first."""
+    draw = random.Random(seed)
+    with factories.writing(database_url) as session:
+        found = surveys.find(session, survey.slug)
+        assert found is not None
+        version = next(each for each in found.versions if each.sha256 == survey.version)
+        designs = [design for entry in surveys.definition_of(version).questions for design in entry.designs]
+        reports_ = [design.weights.shape[1] for design in designs]
+    for path, n in sizes.items():
+        rows = [([int(many * draw.random() ** 1.3) for many in reports_], 1) for _ in range(n)]
+        if rows:
+            factories.store(
+                database_url, survey, rows, links.get(path, ""), date(2026, 5, draw.randint(1, 9))
+            )
+
+
+def waves(database_url: str, seed: int = 1) -> Published:
+    """Two versions in many strata."""
+    first = factories.publish(database_url, asked(), minimum=10)
+    links = factories.plant(database_url, first.slug, TREE)
+    answer(database_url, first, {path: sizes[0] for path, sizes in SIZES.items()}, links, seed)
+    second = factories.publish(database_url, tightened(), first.slug)
+    answer(database_url, second, {path: sizes[1] for path, sizes in SIZES.items()}, links, seed + 1)
+    return second
+
+
+def by_population(database_url: str) -> Published:
+    """One version in strata that all count by their populations."""
+    survey = factories.publish(database_url, asked(), minimum=10)
+    links = factories.plant(database_url, survey.slug, TREE[: TREE.index("Peru")])
+    answer(database_url, survey, {path: SIZES[path][0] for path in links if path in SIZES}, links, 3)
+    return survey
+
+
+def every_kind(database_url: str, respondents: int) -> Published:
+    """One version that asks every kind of question under every design."""
+    survey = factories.publish(database_url, kinds.document())
+    with factories.writing(database_url) as session:
+        found = surveys.find(session, survey.slug)
+        assert found is not None
+        told = Assumptions(kinds.assumed_shares(), kinds.assumed_means())
+        for _ in simulate(session, found, respondents, told) if respondents else ():
+            pass
+    return survey
+
+
+def made(
+    database_url: str, survey: Published, folder: Path, number: int | None = None, confidence: float = 0.95
+) -> Case:
+    """The survey's report, its microdata unpacked."""
+    with factories.writing(database_url) as session:
+        found = surveys.find(session, survey.slug)
+        assert found is not None
+        report = reports.read(session, found, number, confidence)
+        packed = reports.microdata(report)
+    with zipfile.ZipFile(io.BytesIO(packed)) as archive:
+        archive.extractall(folder)
+    return Case(report, packed, folder)
+
+
+@pytest.fixture(scope="module")
+def cases(sqlite: NewDatabase, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Case]:
+    """The reports that are recomputed; SQLite only, for everything here happens after reading."""
+    folder = tmp_path_factory.mktemp("microdata")
+    database_url = sqlite(True)
+    two, spain = waves(database_url), by_population(database_url)
+    people = [every_kind(database_url, n) for n in (300, 1, 0)]
+    return {
+        "versions": made(database_url, two, folder / "versions"),
+        "one version": made(database_url, two, folder / "version", number=1, confidence=0.8),
+        "populations": made(database_url, spain, folder / "populations"),
+        "every kind": made(database_url, people[0], folder / "kinds"),
+        "one response": made(database_url, people[1], folder / "one"),
+        "no response": made(database_url, people[2], folder / "none"),
+    }
+
+
+@pytest.fixture(scope="module")
+def twins(cases: Mapping[str, Case], tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Microdata that are wrong: one report turned, another question taken for the same, one population changed."""
+    case, found = cases["versions"], []
+    for name, changed in {
+        "responses.csv": lambda row, number: {**row, "used": row["used"] if number else 1 - int(row["used"])},
+        "codebook.csv": lambda row, _: {**row, "pooled": "true"},
+        "strata.csv": lambda row, _: {**row, "population": row["population"].replace("600", "601")},
+    }.items():
+        twin = tmp_path_factory.mktemp("twin") / name.removesuffix(".csv")
+        shutil.copytree(case.folder, twin)
+        rows = [changed(row, number) for number, row in enumerate(case.table(name))]
+        with (twin / name).open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, list(rows[0]))
+            writer.writeheader()
+            writer.writerows(rows)
+        found.append(twin)
+    return found
+
+
+@pytest.fixture(scope="module")
+def numpy_alone(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path, str], Ran]:
+    """Runs estimate.py where there is nothing but Python's own modules and NumPy."""
+    only = tmp_path_factory.mktemp("only")
+    installed = Path(numpy.__file__).parent
+    for part in (installed, installed.with_name("numpy.libs")):
+        if part.exists():
+            (only / part.name).symlink_to(part)
+
+    def run(folder: Path, word: str) -> Ran:
+        environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(only), "PYTHONUTF8": "1"}
+        command = [sys.executable, "-S", "-s", "-W", "error", str(folder / "estimate.py"), word]
+        ran = subprocess.run(
+            command, env=environment, cwd=only, capture_output=True, text=True, timeout=120, check=False
+        )
+        assert not ran.stderr
+        return Ran(ran.returncode, ran.stdout)
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def in_r(cases: Mapping[str, Case], twins: Sequence[Path]) -> dict[tuple[Path, str], Ran]:
+    """What estimate.R printed in each folder, in real R, by folder and word. One R runs them all."""
+    jobs = [(case.folder, "csv") for case in cases.values()]
+    jobs += [(case.folder, "compare") for name, case in cases.items() if name != "versions"]
+    jobs += [(twins[0], "compare"), (cases["every kind"].folder, "")]
+    ran = subprocess.run(
+        ["node", str(R), "estimate.R", *(str(word) for job in jobs for word in job)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=True,
+    )
+    lines = [json.loads(line) for line in ran.stdout.splitlines()]
+    found = [Ran(line["status"], line["output"] + line["error"]) for line in lines]
+    return dict(zip(jobs, found, strict=True))
+
+
+def recomputed(ran: Ran) -> Table:
+    """What a script printed as CSV."""
+    assert ran.status == 0, ran.output
+    return table(csv.DictReader(io.StringIO(ran.output, newline="")))
+
+
+def table(rows: Iterable[Mapping[str, str]]) -> Table:
+    """Estimates by what they are of; infinite standard errors, of one response, are nothing."""
+    return {
+        tuple(row[key] for key in KEYS): tuple(
+            float("nan") if row[name] in ("", "inf", "Inf") else float(row[name]) for name in NUMBERS
+        )
+        for row in rows
+    }
+
+
+def says(case: Case) -> Table:
+    """What the report says."""
+    return table(row for row in case.table("estimates.csv") if row["n"] not in ("", "0"))
+
+
+def unnamed(case: Case) -> set[tuple[str, ...]]:
+    """What it says of strata that no row names, and of those that count by the populations of such strata."""
+    if "strata.csv" not in case.names:
+        return set()
+    hidden = {row["stratum"] for row in case.table("strata.csv") if row["named"] == "false"}
+    return {
+        key
+        for key in says(case)
+        if key[4] in hidden
+        or (key[5] == "population" and any(path.startswith(f"{key[4]} > ") for path in hidden))
+    }
+
+
+def agrees(case: Case, found: Table) -> None:
+    """To 1e-9; all that the report says but of strata that no row names."""
+    expected = {key: values for key, values in says(case).items() if key not in unnamed(case)}
+    for key, values in expected.items():
+        assert found[key] == pytest.approx(values, rel=1e-9, abs=1e-9, nan_ok=True), key
+    # Strata that count by their populations are shown once more, each response counting the same; nothing else.
+    assert {(*key[:5], "population") for key in found.keys() - expected.keys()} <= says(case).keys()
+
+
+def test_python_with_numpy_alone_recomputes_every_estimate(
+    cases: Mapping[str, Case], numpy_alone: Callable[[Path, str], Ran]
+) -> None:
+    for case in cases.values():
+        agrees(case, recomputed(numpy_alone(case.folder, "csv")))
+    groups = {key[3:] for key in says(cases["versions"]).keys() - unnamed(cases["versions"])}
+    assert groups == {
+        ("all", "", "responses"),
+        ("stratum", "Spain", "population"),
+        *(("stratum", path, "responses") for path in list(SIZES)[1:3]),
+        # Cusco keeps the first from counting by population, and Arica, in the newest version, the second.
+        *(("stratum", path, "responses") for path in ("Peru", "Chile")),
+        ("without stratum", "", "responses"),
+    }
+    assert ("all", "", "population") in {key[3:] for key in says(cases["populations"])}
+    assert len(says(cases["every kind"])) == 61
+
+
+def test_base_r_recomputes_every_estimate(
+    cases: Mapping[str, Case], in_r: Mapping[tuple[Path, str], Ran]
+) -> None:
+    for case in cases.values():
+        agrees(case, recomputed(in_r[case.folder, "csv"]))
+
+
+def test_scripts_compare_themselves_with_the_report_and_notice_what_is_wrong(
+    cases: Mapping[str, Case],
+    twins: Sequence[Path],
+    numpy_alone: Callable[[Path, str], Ran],
+    in_r: Mapping[tuple[Path, str], Ran],
+) -> None:
+    case = cases["versions"]
+    few = len(unnamed(case))
+    whole = f"{len(says(case)) - few} estimates compared, largest difference "
+    rest = f"{few} more are of strata that responses.csv does not name."
+
+    right, *wrong = (numpy_alone(folder, "compare") for folder in (case.folder, *twins))
+
+    assert (right.status, [ran.status for ran in wrong]) == (0, [1, 1, 1])
+    for ran in (right, *wrong, in_r[twins[0], "compare"]):
+        assert whole in ran.output
+        assert rest in ran.output
+    assert in_r[twins[0], "compare"].status == 1
+    for name in ("one version", "populations", "every kind", "one response"):
+        other = cases[name]
+        ran = in_r[other.folder, "compare"]
+        assert ran.status == 0
+        assert ran.output.startswith(f"{len(says(other))} estimates compared, largest difference ")
+
+
+def test_scripts_print_a_table(
+    cases: Mapping[str, Case],
+    numpy_alone: Callable[[Path, str], Ran],
+    in_r: Mapping[tuple[Path, str], Ran],
+) -> None:
+    case = cases["every kind"]
+    share = says(case)["party", "red", "share", "all", "", "responses"][1]
+
+    for ran in (numpy_alone(case.folder, ""), in_r[case.folder, ""]):
+        (line,) = [line.split() for line in ran.output.splitlines() if line.split()[:2] == ["party", "red"]]
+        assert float(line[6]) == pytest.approx(share, abs=1e-6)
+
+
+def test_parquet_holds_what_the_csv_holds(cases: Mapping[str, Case]) -> None:
+    for case in cases.values():
+        read = parquet.read_table(case.folder / "responses.parquet")
+        cells = [
+            ["" if value is None else str(value) for value in column.to_pylist()] for column in read.columns
+        ]
+        header, *rows = csv.reader(
+            io.StringIO((case.folder / "responses.csv").read_text("utf-8"), newline="")
+        )
+        # In CSV an apostrophe keeps spreadsheets from taking a name for a formula.
+        plain = [[cell.replace("; '", "; ") for cell in row] for row in rows]
+        assert (header, plain) == (read.column_names, [list(row) for row in zip(*cells, strict=True)])
+        assert len(rows) == case.report.n
+        whole = [str(field.type) for field in read.schema if field.name not in ("version", "stratum")]
+        assert set(whole) == {"uint8"}
+
+
+def test_rows_name_only_strata_that_may_be_named(cases: Mapping[str, Case]) -> None:
+    rows = [(row["version"], row["stratum"]) for row in cases["versions"].table("responses.csv")]
+
+    assert {key: rows.count(key) for key in set(rows)} == {
+        **{("1", path): SIZES[path][0] for path in list(SIZES)[:3]},
+        **{("2", path): SIZES[path][1] for path in list(SIZES)[:3]},
+        ("1", "Peru"): 203,
+        ("2", "Peru"): 41,
+        ("1", "Chile"): 20,
+        ("2", "Chile"): 37,
+    }
+
+
+def test_rows_are_sorted_by_what_they_hold(sqlite: NewDatabase, tmp_path: Path) -> None:
+    """The same responses in another order, with other ids and on other days, give the same rows."""
+    rows = [([1, 0], 3), ([0, 1], 2), ([0, 0], 4), ([1, 1], 1)]
+    packed = []
+    for number, stored in enumerate((rows, rows[::-1])):
+        database_url = sqlite(True)
+        survey = factories.publish(database_url)
+        for one in stored:
+            factories.store(database_url, survey, [one], day=date(2026, 5, 1 + number))
+        packed.append(made(database_url, survey, tmp_path / str(number)))
+
+    for name in ("responses.csv", "responses.parquet"):
+        assert len({(case.folder / name).read_bytes() for case in packed}) == 1
+    cells = [list(row.values()) for row in packed[0].table("responses.csv")]
+    assert cells == sorted(cells)
+    assert cells[0] == ["1", "0", "0"]
+
+
+def test_one_version_alone_tells_nothing_of_strata(sqlite: NewDatabase, tmp_path: Path) -> None:
+    """By no column, and not by the order of the rows either: who came from where makes no difference."""
+    found = []
+    for number, (north, south) in enumerate([([1, 0], [0, 1]), ([0, 1], [1, 0])]):
+        database_url = sqlite(True)
+        survey = factories.publish(database_url)
+        links = factories.plant(database_url, survey.slug, "North\nSouth")
+        factories.store(database_url, survey, [(north, 5)], links["North"])
+        factories.store(database_url, survey, [(south, 5)], links["South"])
+        found.append(made(database_url, survey, tmp_path / str(number), number=1))
+    one, other = ((case.folder / "responses.csv").read_bytes() for case in found)
+
+    assert one == other
+    assert not any("strata.csv" in case.names for case in found)
+    # The twin: all versions together name the strata, and the files differ.
+    assert made(database_url, survey, tmp_path / "named").table("responses.csv")[0]["stratum"] == "North"
+
+
+def test_the_same_report_gives_the_same_bytes(cases: Mapping[str, Case]) -> None:
+    for case in cases.values():
+        assert reports.microdata(case.report) == case.packed
+
+
+def test_readme_tells_both_languages_what_each_file_is(cases: Mapping[str, Case]) -> None:
+    for case in cases.values():
+        english, spanish = (case.folder / "README.txt").read_text("utf-8").split("-" * 80)
+        for text in (english, spanish):
+            told = re.findall(r"^(\S+\.\S+): ", text, re.MULTILINE)
+            assert case.names - {"README.txt"} == set(told)
+            assert case.report.slug in text
+        assert "randomised on the respondent's own device" in " ".join(english.split())
+        assert "se aleatorizó en el dispositivo" in " ".join(spanish.split())

@@ -1,0 +1,481 @@
+"""The budget, the builder, releases and the public report, as researchers and everybody see them."""
+
+import hashlib
+import html
+import json
+import re
+import sqlite3
+from base64 import b64encode
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from decimal import Decimal
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from server.app import create_app
+from server.config import Config
+from tests import factories
+from tests.conftest import NewDatabase
+from tests.factories import Published
+from tests.releasing import COUNT, Builder, build, key, ledger, set_budget, share
+
+ENGLISH = {"Accept-Language": "en"}
+FORMATS = ("", "/report.pdf", "/report.xlsx", "/report.csv", "/report.json")
+
+
+def words(page: str) -> str:
+    """What a page says, on one line."""
+    text = re.sub("<[^>]+>", "", html.unescape(page)).replace("\N{NO-BREAK SPACE}", " ")
+    return " ".join(text.split())
+
+
+@pytest.fixture
+def database_url(sqlite: NewDatabase) -> str:
+    """SQLite; what depends on the database asks for both."""
+    return sqlite(True)
+
+
+@pytest.fixture
+def asked(database_url: str) -> Published:
+    """A survey with two questions (q1, q2) and 120 responses."""
+    survey = factories.publish(database_url)
+    factories.store(database_url, survey, [([1, 0], 70), ([0, 1], 50)])
+    return survey
+
+
+@pytest.fixture
+def builder(signed_in: FlaskClient, asked: Published) -> Builder:
+    """The builder of that survey, whose budget is 1."""
+    assert set_budget(signed_in, asked.slug).status_code == 303
+    return build(signed_in, asked.slug)
+
+
+# The budget
+
+
+def test_a_budget_is_set_before_the_first_release_and_stays(
+    signed_in: FlaskClient, asked: Published, database_url: str
+) -> None:
+    page = f"/manage/surveys/{asked.slug}/releases"
+    assert "Set the budget first" in signed_in.get(page, headers=ENGLISH).text
+    assert "no budget" in signed_in.get(f"{page}/new", headers=ENGLISH).text
+
+    set_budget(signed_in, asked.slug, "0,5", "0.00001", "bounded")
+    budget = ledger(database_url, asked.slug).budget
+    assert budget is not None
+    assert (budget.epsilon, budget.delta, budget.neighbours) == (
+        Decimal("0.5"),
+        Decimal("0.00001"),
+        "bounded",
+    )
+
+    set_budget(signed_in, asked.slug, "1")
+    said = words(signed_in.get(page, headers=ENGLISH).text)
+    assert "ε = 1 of 1 is left" in said
+    assert "come to think it 26.9 % to 73.1 % likely" in said  # 1/(1 + e), e/(1 + e)
+
+    build(signed_in, asked.slug).tick(COUNT).press().pay()
+    answer = set_budget(signed_in, asked.slug, "2")
+    assert answer.status_code == 409
+    assert "must stay as it was before the first release" in answer.text
+    budget = ledger(database_url, asked.slug).budget
+    assert budget is not None
+    assert budget.epsilon == 1
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("epsilon", "0", "must be more than 0 and at most 100; it is 0"),
+        ("epsilon", "101", "must be more than 0 and at most 100; it is 101"),
+        ("epsilon", "much", "must be more than 0 and at most 100; it is much"),
+        ("epsilon", "nan", "it is nan"),
+        ("epsilon", "", "must be more than 0"),
+        ("delta", "0.01", "must be from 0 to 0.001; it is 0.01"),
+        ("delta", "-1", "must be from 0 to 0.001; it is -1"),
+        ("neighbours", "none", "must be one of unbounded, bounded; it is none"),
+    ],
+)
+def test_a_bad_budget_is_refused_and_what_was_typed_stays(
+    field: str, value: str, message: str, signed_in: FlaskClient, asked: Published, database_url: str
+) -> None:
+    before = factories.dump(database_url)
+    answer = set_budget(signed_in, asked.slug, **{"epsilon": "7.25", field: value})
+
+    assert answer.status_code == 422
+    assert message in words(answer.text)
+    if field != "epsilon":
+        assert 'value="7.25"' in answer.text
+    assert factories.dump(database_url) == before
+
+
+# Looking
+
+
+def test_looking_shows_the_price_and_spends_nothing(
+    builder: Builder, database_url: str, asked: Published
+) -> None:
+    before = factories.dump(database_url)
+    said = words(builder.tick(COUNT, share("q1")).type(epsilon="0,5", people="400").press().answer.text)
+
+    assert "It spends ε = 0.5. Afterwards 0.5 is left." in said
+    assert said.count("ε = 0.25") == 2
+    # A geometric of scale 4: variance 2a/(1 - a)^2 with a = e^-1/4.
+    assert "± 5.65 people" in said
+    assert builder.pays
+    assert factories.dump(database_url) == before
+
+
+@pytest.mark.parametrize(
+    ("division", "amounts", "costs"),
+    [
+        ("proportions", ("3", "1"), ("0.6", "0.2")),
+        ("given", ("0.1", "0.05"), ("0.1", "0.05")),
+        ("errors", ("14.1362", "14.1362"), ("0.1", "")),
+    ],
+)
+def test_each_way_to_divide(
+    division: str, amounts: tuple[str, str], costs: tuple[str, str], builder: Builder
+) -> None:
+    items = (COUNT, share("q1"))
+    builder.tick(*items).type(division=division, epsilon="0.8", people="1000").press()
+    assert "Write a number beside each" in builder.answer.text
+    assert not builder.pays
+    for item, amount in zip(items, amounts, strict=True):
+        builder.type({f"amount {key(item)}": amount})
+    said = words(builder.press().answer.text)
+
+    assert builder.pays
+    assert all(f"ε = {cost}" in said for cost in costs)
+
+
+def test_what_is_added_stays_in_the_plan(builder: Builder, database_url: str, asked: Published) -> None:
+    factories.plant(database_url, asked.slug, "North > Alba\nSouth")
+    builder = build(builder.client, builder.slug)
+    builder.type(side1="q1", side2="q2").press("table")
+    builder.type(side1="*strata", side2="q2").press("table")
+    builder.type(share="12,5", positives="2", values="yes", exceeding="q1").press("exceeding")
+    builder.type(stratum='["North", "Alba"]', part=key(share("q2"))).press("part")
+    builder.type(epsilon="0.4", people="300").press()
+
+    assert builder.answer.status_code == 200
+    plan = json.loads(dict(builder.fields())["plan"])
+    assert [{**item, "epsilon": None} for item in plan["items"]] == [
+        {"kind": "table", "questions": ["q1", "q2"], "epsilon": None},
+        {"kind": "table", "questions": ["q2"], "by_stratum": True, "epsilon": None},
+        {
+            "kind": "exceeding",
+            "questions": ["q1"],
+            "share": "0.125",
+            "positives": 2,
+            "values": True,
+            "epsilon": None,
+        },
+        {
+            "kind": "share",
+            "questions": ["q2"],
+            "option": "yes",
+            "stratum": ["North", "Alba"],
+            "epsilon": None,
+        },
+    ]
+    assert {item["epsilon"] for item in plan["items"]} == {"0.1"}
+
+
+@pytest.mark.parametrize(
+    ("action", "typed", "message"),
+    [
+        ("look", {"item": ""}, "What to release: must be"),
+        ("table", {"side1": "q1"}, "Second side: is required"),
+        ("table", {"side1": "q1", "side2": "q1"}, "must be unique; q1 stands twice"),
+        ("exceeding", {"share": "10"}, "Questions: must name 1 to 1000 questions"),
+        ("exceeding", {"exceeding": "q1", "share": "x"}, "Share to exceed: must be"),
+        ("part", {"stratum": ""}, "Stratum: is required"),
+        ("look", {"item": key(COUNT), "epsilon": "x"}, "Loss ε: must be from 0.0001 to 100; it is x"),
+        ("look", {"item": key(COUNT), "people": "many"}, "Respondents you expect"),
+        ("look", {"item": key(share("q9"))}, "Item 1, questions: must be one of"),
+        ("look", {"item": '{"kind":"everything"}'}, "kind: must be one of"),
+        ("look", {"item": "{"}, "must be JSON"),
+    ],
+)
+def test_a_bad_plan_is_refused_by_name_and_what_was_typed_stays(
+    action: str, typed: dict[str, str], message: str, builder: Builder, database_url: str
+) -> None:
+    before = factories.dump(database_url)
+    if typed.get("item") == "":
+        builder.typed["item"] = []
+        typed = {}
+    builder.type({"epsilon": "0.125", **typed}).press(action)
+
+    assert builder.answer.status_code in (400, 422)
+    assert message in words(builder.answer.text)
+    if typed.get("item", key(COUNT)) == key(COUNT) and "epsilon" not in typed:
+        assert 'value="0.125"' in builder.answer.text
+    assert factories.dump(database_url) == before
+
+
+def test_a_plan_goes_down_and_comes_up_again(builder: Builder) -> None:
+    gaussian = {"kind": "count", "noise": "laplace"}
+    builder.tick(COUNT, share("q2")).type(division="given").press()
+    builder.type({f"amount {key(COUNT)}": "0.1", f"amount {key(share('q2'))}": "0.2"}).press()
+    builder.type({f"noise {key(COUNT)}": "laplace"}).press()
+    down = builder.client.post(f"{builder.home}/plan.json", data=builder.form)
+
+    assert "attachment" in down.headers["Content-Disposition"]
+    plan = down.get_json()
+    assert plan["items"][0] == {**gaussian, "epsilon": "0.1"}
+    again = build(builder.client, builder.slug).upload(plan)
+    assert again.answer.status_code == 200
+    assert "It spends ε = 0.3." in words(again.answer.text)
+    assert builder.client.post(f"{builder.home}/plan.json", data=again.form).get_json() == plan
+    refused = build(builder.client, builder.slug).upload({**plan, "format": 2})
+    assert refused.answer.status_code == 422
+
+
+# Paying
+
+
+def test_a_release_spends_what_was_shown_and_is_logged(
+    builder: Builder, database_url: str, asked: Published
+) -> None:
+    answer = builder.tick(COUNT, share("q1")).type(epsilon="0.25", people="99").press().pay()
+
+    assert (answer.status_code, answer.location) == (303, f"{builder.home}/1?said=released")
+    book = ledger(database_url, asked.slug)
+    assert [entry.epsilon for entry in book.released] == [Decimal("0.125")] * 2
+    said = words(builder.client.get(answer.location, headers=ENGLISH).text)
+    assert "Released. It spent ε = 0.25." in said
+    assert f"{book.released[0].figures[0].value}" in said
+    log = words(builder.client.get(f"/manage/surveys/{asked.slug}/log", headers=ENGLISH).text)
+    assert "made release 1, which spent ε = 0.25" in log
+    assert "set the budget for releases: ε = 1, δ = 0" in log
+    assert "ε = 0.75 of 1 is left" in words(builder.client.get(builder.home, headers=ENGLISH).text)
+
+
+def test_nothing_is_released_that_was_not_looked_at_and_confirmed(
+    builder: Builder, database_url: str
+) -> None:
+    builder.tick(COUNT).press()
+    before = factories.dump(database_url)
+    unsure = builder.client.post(builder.home, data=builder.form, headers=ENGLISH)
+    assert unsure.status_code == 422
+    assert "Confirmation: must be ticked" in words(unsure.text)
+    changed = builder.tick(share("q1")).pay()
+    assert changed.status_code == 409
+    assert "was changed after its price was shown" in changed.text
+    assert builder.client.post(builder.home, headers=ENGLISH).status_code in (400, 422)
+    assert factories.dump(database_url) == before
+
+
+def test_more_than_is_left_cannot_be_released(builder: Builder, database_url: str) -> None:
+    builder.tick(COUNT).type(epsilon="0.6").press()
+    other = build(builder.client, builder.slug).tick(share("q1")).type(epsilon="0.5").press()
+    assert builder.pay().status_code == 303
+    before = factories.dump(database_url)
+
+    answer = other.pay()  # looked at while there was enough
+    assert answer.status_code == 409
+    assert "0.4 is left, and this needs 0.5" in words(answer.text)
+    assert factories.dump(database_url) == before
+    other.press()
+    assert "It needs ε = 0.5, and 0.4 is left." in words(other.answer.text)
+    assert not other.pays
+
+
+def test_what_was_released_is_free(builder: Builder, database_url: str, asked: Published) -> None:
+    builder.tick(COUNT).type(epsilon="0.5").press().pay()
+    again = build(builder.client, builder.slug).tick(COUNT, share("q1")).type(epsilon="0.25").press()
+    said = words(again.answer.text)
+    assert "it is in release 1" in said
+    assert "It spends ε = 0.25." in said
+    again.pay()
+    assert [entry.epsilon for entry in ledger(database_url, asked.slug).released] == [
+        Decimal("0.5"),
+        Decimal("0.25"),
+    ]
+
+
+@pytest.mark.parametrize("anew", [False, True])
+def test_a_button_pressed_eight_times_at_once_pays_once(
+    anew: bool, new_database: NewDatabase, request: pytest.FixtureRequest
+) -> None:
+    database_url = new_database(True)
+    app = create_app(Config(database_url=database_url))
+    request.addfinalizer(app.extensions["moneda.engine"].dispose)
+    survey = factories.publish(database_url)
+    client = factories.sign_in(app.test_client(), factories.sign_in_secret(database_url))
+    set_budget(client, survey.slug)
+    builder = build(client, survey.slug).tick(COUNT).type(epsilon="0.125").press()
+    if anew:
+        builder.pay()
+        builder = build(client, survey.slug).tick(COUNT).type(epsilon="0.125").press()
+        builder.type({f"anew {key(COUNT)}": "1"}).press()
+    form = {**builder.form, "sure": ["yes"]}
+    cookie = client.get_cookie("moneda_sign_in", path="/manage")
+    assert cookie is not None
+
+    def press(_: int) -> str:
+        headers = {"Cookie": f"moneda_sign_in={cookie.value}"}
+        answer = app.test_client(use_cookies=False).post(builder.home, data=form, headers=headers)
+        return f"{answer.status_code} {answer.location}"
+
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(press, range(8)))
+    number = 2 if anew else 1
+    assert {answer.partition("?")[0] for answer in answers} == {f"303 {builder.home}/{number}"}
+    assert sum(answer.endswith("said=released") for answer in answers) == 1
+    assert len(ledger(database_url, survey.slug).released) == number
+
+
+def test_exact_tallies_are_released_for_the_price_that_was_shown(
+    signed_in: FlaskClient, database_url: str
+) -> None:
+    survey = factories.publish(database_url, factories.definition([0.25]))
+    factories.store(database_url, survey, [([1], 900), ([0], 1100)])
+    page = f"/manage/surveys/{survey.slug}/releases"
+    set_budget(signed_in, survey.slug, "2", "0.001", "unbounded")
+    assert "Not with this budget" in signed_in.get(page, headers=ENGLISH).text
+    set_budget(signed_in, survey.slug, "2", "0.001", "bounded")
+    text = signed_in.get(page, headers=ENGLISH).text
+    assert "With 2,000 responses in the smallest version, they cost ε = " in words(text)
+    (price,) = re.findall(r'name="epsilon" value="([\d.]+)"', text.partition('id="shuffling"')[2])
+
+    less = {"epsilon": "0.0001", "sure": "yes"}
+    assert signed_in.post(f"{page}/exact", data=less).status_code == 409
+    assert signed_in.post(f"{page}/exact", data={"epsilon": price}).status_code == 422
+    assert ledger(database_url, survey.slug).released == ()
+    for said in ("released", "known"):
+        answer = signed_in.post(f"{page}/exact", data={"epsilon": price, "sure": "yes"})
+        assert (answer.status_code, answer.location) == (303, f"{page}/1?said={said}")
+    (entry,) = ledger(database_url, survey.slug).released
+    assert entry.epsilon == Decimal(price)
+    assert {figure.value for figure in entry.figures if figure.statistic == "reports"} == {900, 1100}
+
+
+# The public report
+
+
+def link(client: FlaskClient, slug: str) -> str:
+    """Make the link to a survey's public report."""
+    client.post(f"/manage/surveys/{slug}/releases/link")
+    return re.findall(r"/r/\w{12}", client.get(f"/manage/surveys/{slug}/releases").text)[0]
+
+
+def test_everybody_with_the_link_reads_what_was_released_until_it_is_revoked(
+    app: Flask, builder: Builder, asked: Published, database_url: str
+) -> None:
+    builder.tick(COUNT, share("q1")).type(people="99").press().pay()
+    address, visitor = link(builder.client, asked.slug), app.test_client()
+    assert link(builder.client, asked.slug) == address
+    value = ledger(database_url, asked.slug).released[0].figures[0].value
+    for ending in FORMATS:
+        answer = visitor.get(address + ending, headers=ENGLISH)
+        assert answer.status_code == 200
+        assert answer.headers["X-Robots-Tag"] == "noindex, nofollow"
+        assert answer.headers["Referrer-Policy"] == "no-referrer"
+        assert "Set-Cookie" not in answer.headers
+    page = visitor.get(address, headers=ENGLISH).text
+    assert f">{value}<" in page
+    assert 'lang="es"' in visitor.get(f"{address}?lang=es").text.partition(">")[2][:40]
+
+    builder.client.post(f"{builder.home}/link/revoke")
+    for ending in FORMATS:
+        answer = visitor.get(address + ending, headers=ENGLISH)
+        assert answer.status_code == 410
+        assert "This report was withdrawn" in answer.text
+    other = link(builder.client, asked.slug)
+    assert other != address
+    assert visitor.get(other).status_code == 200
+    assert visitor.get(address).status_code == 410
+    assert visitor.get("/r/bcdfghjkmnpq").status_code == 404
+
+
+def test_a_public_page_runs_nothing_and_takes_no_style_but_its_own(
+    app: Flask, signed_in: FlaskClient, asked: Published
+) -> None:
+    set_budget(signed_in, asked.slug)
+    answer = app.test_client().get(link(signed_in, asked.slug))
+    (style,) = re.findall("<style>(.*?)</style>", answer.text, re.DOTALL)
+    digest = b64encode(hashlib.sha256(style.encode()).digest()).decode()
+
+    assert answer.headers["Content-Security-Policy"] == (
+        f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'; "
+        "frame-ancestors 'none'"
+    )
+    assert "<script" not in answer.text
+    assert "style=" not in answer.text
+
+
+def copy(database_url: str, other_url: str) -> None:
+    """Another SQLite file with the same in it."""
+    paths = (url.removeprefix("sqlite:///") for url in (database_url, other_url))
+    source, target = map(sqlite3.connect, paths)
+    with closing(source), closing(target):
+        source.backup(target)
+
+
+@pytest.mark.parametrize("neighbours", ["unbounded", "bounded"])
+def test_a_public_report_depends_on_what_was_released_and_on_no_response(
+    neighbours: str, signed_in: FlaskClient, asked: Published, database_url: str
+) -> None:
+    """Two installations, alike but for 500 responses that came after the releases."""
+    set_budget(signed_in, asked.slug, "3", "0.00001", neighbours)
+    items = [share("q1"), {"kind": "table", "questions": ["q1", "q2"]}]
+    plan = {"format": 1, "epsilon": 1, "people": 120, "items": items}
+    answer = build(signed_in, asked.slug).upload(plan).pay()
+    assert answer.status_code == 303, words(answer.text)
+    address = link(signed_in, asked.slug)
+    other_url = f"{database_url}.other"
+    copy(database_url, other_url)
+    factories.store(other_url, asked, [([1, 1], 500)])
+
+    read: list[dict[str, bytes]] = []
+    internal = []
+    for url in (database_url, other_url):
+        app = create_app(Config(database_url=url))
+        visitor = app.test_client()
+        read.append(
+            {
+                f"{ending}{query}": visitor.get(address + ending + query).data
+                for ending in FORMATS
+                for query in ("?lang=en", "?lang=es")
+            }
+        )
+        reader = factories.sign_in(app.test_client(), factories.sign_in_secret(url))
+        internal.append(reader.get(f"/manage/surveys/{asked.slug}/report.csv").data)
+        app.extensions["moneda.engine"].dispose()
+    assert [name for name in read[0] if read[0][name] != read[1][name]] == []
+    assert len({len(page) for page in read[0].values()}) > 5
+    # The twin: a report from the responses themselves differs at once.
+    assert internal[0] != internal[1]
+
+
+# Downloads beside the results
+
+
+def test_every_format_is_beside_the_results(
+    signed_in: FlaskClient, asked: Published, database_url: str
+) -> None:
+    page = f"/manage/surveys/{asked.slug}"
+    begins = {"report.pdf": b"%PDF", "report.xlsx": b"PK", "microdata.zip": b"PK"}
+    text = signed_in.get(f"{page}/results", headers=ENGLISH).text
+    for name, first in begins.items():
+        answer = signed_in.get(f"{page}/{name}")
+        assert answer.data.startswith(first)
+        assert f'filename="{asked.slug}-{name}"' in answer.headers["Content-Disposition"]
+        assert f"{page}/{name}" in text
+    factories.settle(database_url, asked.slug, minimum=1000)
+    assert [signed_in.get(f"{page}/{name}").status_code for name in begins] == [409] * 3
+
+
+def test_links_belong_to_surveys_not_to_each_other(database_url: str, signed_in: FlaskClient) -> None:
+    """A draft has no public report; deleting a survey ends its link."""
+    draft = factories.draft(database_url, factories.definition())
+    assert signed_in.post(f"/manage/surveys/{draft}/releases/link").status_code == 409
+    survey = factories.publish(database_url)
+    set_budget(signed_in, survey.slug)
+    address = link(signed_in, survey.slug)
+    signed_in.post(f"/manage/surveys/{survey.slug}/delete", data={"confirmation": survey.slug})
+    assert signed_in.get(address).status_code == 404
