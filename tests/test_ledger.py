@@ -278,6 +278,43 @@ def test_every_kind_is_kept_as_it_was_returned(database_url: str) -> None:
     assert all(entry.figures for entry in book.released)
     again = release(database_url, made.slug, *items, division="equally", epsilon="0.1")
     assert again == released
+    assert all(entry.covers.respondents == 180 for entry in released)
+    for entry, whole in ((released[7], "respondents"), (released[5], "fitted"), (released[6], "fitted")):
+        figures = [figure for figure in entry.figures if figure.statistic == whole]
+        cells = figures[:1] if whole == "respondents" else [each for each in figures if len(each.place) > 1]
+        assert sum(int(each.value or 0) for each in cells) == 180
+
+
+def test_a_response_that_arrives_meanwhile_is_in_all_numbers_or_in_none(
+    database_url: str, survey: Published
+) -> None:
+    """Responses are not kept out while a release is made, where the database lets several write at once."""
+    grant(database_url, survey.slug, neighbours="bounded")
+    factories.plant(database_url, survey.slug, "North\nSouth")
+    items = [{"kind": "table", "questions": ["q1", "q2"]}, {"kind": "hierarchy"}]
+    document = {"format": 1, "division": "given", "items": [{**item, "epsilon": 1} for item in items]}
+    late = []
+
+    def respond(_: Any, __: Any, statement: str, *___: Any) -> None:
+        if "string_agg" in statement and not late:
+            late.append(statement)
+            factories.store(database_url, survey, [((1, 1), 5)])
+
+    with factories.writing(database_url) as session:
+        engine = session.get_bind().engine
+        sa.event.listen(engine, "before_cursor_execute", respond)
+        try:
+            found = ledgers.found(session, survey.slug)
+            table, tree = releases.make(session, found, parse_plan(document), None)
+        finally:
+            sa.event.remove(engine, "before_cursor_execute", respond)
+
+    assert bool(late) == database_url.startswith("postgresql")
+    people = 615 if late else 610
+    assert (table.covers.respondents, tree.covers.respondents) == (people, people)
+    assert ledgers.values(tree, "respondents")["",] == people
+    fitted = ledgers.values(table, "fitted")
+    assert sum(value for place, value in fitted.items() if len(place) > 1) == people
 
 
 TABLES = {

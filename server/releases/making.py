@@ -100,6 +100,7 @@ class _Wanted:
     """An item to be paid for."""
 
     item: Item
+    field: str
     asked: bytes
     query: Query
     epsilon: Decimal
@@ -107,8 +108,9 @@ class _Wanted:
     strata: tuple[int, ...] | None
 
     def drawn(self, source: Source, confidence: float) -> Drawn:
-        """Count, perturb, estimate."""
-        return self.query.draw(source, _rounded_down(self.epsilon), _rounded_down(self.delta), confidence)
+        """Count, perturb, estimate: by the source's own shape, as somebody may have responded since the check."""
+        query = query_of(self.item, source.shape, self.field)
+        return query.draw(source, _rounded_down(self.epsilon), _rounded_down(self.delta), confidence)
 
 
 def _rounded_down(loss: Decimal) -> float:
@@ -120,7 +122,7 @@ def _rounded_down(loss: Decimal) -> float:
 def _wanted(item: Item, asked: bytes, shape: Shape, field: str) -> _Wanted:
     query = query_of(item, shape, field)
     assert item.epsilon is not None  # the plan was divided
-    return _Wanted(item, asked, query, item.epsilon, item.delta, covered(query, shape))
+    return _Wanted(item, field, asked, query, item.epsilon, item.delta, covered(query, shape))
 
 
 def asked_of(item: Item, shape: Shape) -> bytes:

@@ -1,6 +1,7 @@
 """A survey as a source of releases."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import sqlalchemy as sa
@@ -55,6 +56,9 @@ def survey_source(session: Session, survey: Survey) -> Source:
     # The survey's own link, then each stratum in the leaf that it counts in.
     places = np.array([0, *(place for place, leaf in enumerate(leaves) for _ in leaf.keys)])
     waves = _waves(survey, keys, collected.tallies(session, survey))
+    if shape.respondents is not None:
+        # Of these very responses; there may be more by now than when they were first counted.
+        shape = replace(shape, respondents=sum(int(wave.counts.sum()) for wave in waves))
     split = {variable.name: variable.split for variable in shape.variables}
     return Source(shape, tuple(_rows(wave, places, split) for wave in waves))
 

@@ -140,6 +140,48 @@ def test_a_thousand_trees_add_up_and_are_better_than_noise_alone_on_every_level(
     assert ((summed.sum(axis=1) - 1000) ** 2).mean() > alone
 
 
+def test_a_known_root_costs_nothing_and_every_level_adds_up_to_it() -> None:
+    leaves = [(s, s + m) for s in "ABC" for m in "12"]
+    query = hierarchy(leaves, 1.0, "bounded", total=1000)
+    private = hierarchy(leaves, 1.0, "bounded")
+    assert query.level_epsilons == (0.0, 0.5, 0.5)
+    assert query.sensitivity() == 4
+    # The root is the same for all neighbours: what they change is what is perturbed.
+    people = [("A", "A1"), ("A", "A2"), ("B", "B1")]
+    assert changes(query, people, "bounded", size=2) == 4
+    assert hierarchy(leaves, 1.0, "bounded", [1, 3], 1000).level_epsilons == (0.0, 0.25, 0.75)
+    expected = query.expected_error() ** 2
+    assert expected[0] == 0
+    assert (expected < private.expected_error() ** 2).all()
+    truth = np.array([1000, 300, 400, 300, 100, 200, 150, 250, 200, 100])
+    answers = [query.release(truth[4:]) for _ in range(600)]
+    values = np.array([answer.value for answer in answers])
+    assert values.min() >= 0
+    assert (values[:, 0] == 1000).all()
+    assert (values[:, 1:4].sum(axis=1) == 1000).all()
+    assert (values[:, 1:4] == values[:, 4:].reshape(-1, 3, 2).sum(axis=2)).all()
+    limits = np.array([answer.interval for answer in answers])
+    assert (limits[:, 0] == 1000).all()
+    # As above: 600 runs at a chance of 0.95 or more, and means of 600 squares.
+    held = ((limits[..., 0] <= truth) & (truth <= limits[..., 1])).sum(axis=0)
+    assert held.min() >= 541
+    squares = ((values - truth) ** 2).mean(axis=0)
+    assert (squares < 1.6 * (expected + 1))[1:].all()
+    assert (squares > expected / 1.6)[1:].all()
+    # The twin pays for its root: its error is not what a known root leaves.
+    twins = np.array([private.release(truth[4:]).value for _ in range(600)])
+    assert (twins[:, 0] != 1000).any()
+    assert not (((twins - truth) ** 2).mean(axis=0) < 1.6 * (expected + 1))[1:].all()
+
+
+def test_what_a_total_says_alone_is_exact() -> None:
+    answer = hierarchy([("A", "a"), ("A", "b")], 0.1, "bounded", total=7).release([7, 0])
+    assert answer.value[:2].tolist() == [7, 7]
+    assert answer.interval[:2].tolist() == [[7, 7], [7, 7]]
+    assert answer.interval.max() <= 7
+    assert hierarchy(["x", "y"], 1.0, "bounded", total=0).release([0, 0]).interval.max() == 0
+
+
 @pytest.mark.parametrize("neighbours", ["unbounded", "bounded"])
 def test_laplace_noise_on_counts_is_geometric(neighbours: str) -> None:
     query = histogram("ab", 0.5, neighbours, noise="laplace")
@@ -165,7 +207,9 @@ def test_levels_may_be_given_unequal_shares() -> None:
 def test_no_valid_data_fails(data: list[str], epsilon: float, confidence: float) -> None:
     tree = hierarchy([("x", "a"), ("x", "b"), ("c",)], epsilon, "bounded")
     paths = [{"a": ("x", "a"), "b": ("x", "b"), "c": ("c",)}[name] for name in data]
+    known = hierarchy(tree.leaves, epsilon, "bounded", total=len(data))
     answers = [
+        known.run(paths, confidence=confidence),
         count(epsilon).run([name == "a" for name in data], confidence=confidence),
         histogram("abc", epsilon).run(data, confidence=confidence),
         tree.run(paths, confidence=confidence),
@@ -207,6 +251,19 @@ def test_no_valid_data_fails(data: list[str], epsilon: float, confidence: float)
         (lambda: hierarchy([("a",), ("a", "b")], 1.0), r"others lie inside \('a',\)"),
         (lambda: hierarchy(LEAVES, 1.0, proportions=[1]), r"proportions must have shape \(3,\)"),
         (lambda: hierarchy(LEAVES, 1.0, proportions=[1, 0, 1]), "proportions must be positive"),
+        (
+            lambda: hierarchy(LEAVES, 1.0, "bounded", proportions=[1, 1, 1], total=3),
+            r"proportions must have shape \(2,\)",
+        ),
+        (lambda: hierarchy(LEAVES, 1.0, total=3), "total must be None under unbounded neighbours"),
+        (
+            lambda: hierarchy(LEAVES, 1.0, "bounded", total=3).release([1, 2, 3]),
+            "counts must add up to the total, 3; they add up to 6",
+        ),
+        (
+            lambda: hierarchy(LEAVES, 1.0, "bounded", total=3).sensitivity("unbounded"),
+            "total must be None under unbounded",
+        ),
         (lambda: hierarchy(LEAVES, 1.0).run([("A",)]), r"one is \('A',\)"),
         (lambda: hierarchy(LEAVES, 1.0).release([1, 2]), r"counts must have shape \(3,\)"),
     ],

@@ -205,6 +205,12 @@ def _queries() -> list[Case]:
         ),
         ("hierarchy(3)", queries.hierarchy(tree, 3.0), ([],), ([tree[0]],)),
         ("hierarchy(3), bounded", queries.hierarchy(tree, 3.0, "bounded"), ([tree[0]],), ([tree[2]],)),
+        (
+            "hierarchy(3), bounded, total known",
+            queries.hierarchy(tree, 3.0, "bounded", total=1),
+            ([tree[0]],),
+            ([tree[2]],),
+        ),
     ]
     return [
         Case(f"query {name}", query.epsilon, True, sampled(partial(_answer, query), first, second, runs))

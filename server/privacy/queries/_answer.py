@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from server.privacy._checks import check_range, listed, option, whole_numbers
+from server.privacy._checks import check_range, listed, option, whole_number, whole_numbers
 
 NEIGHBOURS = ("unbounded", "bounded")
 
@@ -135,6 +135,23 @@ def checked_tally(counts: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.int64
         raise ValueError(f"counts must have shape {shape}; their shape is {tally.shape}")
     check_range("counts", tally, 0, 1 << 53)
     return tally
+
+
+def checked_total(total: int | None, neighbours: str) -> int | None:
+    """The number of people where it is public: only neighbours that all have it leave it so."""
+    if total is None:
+        return None
+    if neighbours != "bounded":
+        raise ValueError(
+            f"total must be None under {neighbours} neighbours, which differ in it; it is {total!r}"
+        )
+    return whole_number("total", total, 0, 1 << 53)
+
+
+def check_adds_up(counts: NDArray[np.int64], total: int | None) -> None:
+    """Refuse exact counts of another number of people than the public one."""
+    if total is not None and counts.sum() != total:
+        raise ValueError(f"counts must add up to the total, {total}; they add up to {counts.sum()}")
 
 
 def yes_or_no(name: str, values: Any) -> NDArray[np.int64]:

@@ -12,14 +12,16 @@ _LONG = 5
 """Cells that an entry of a margin adds up, at least, if the margin is to be kept when cells below 0 are raised."""
 
 
-def whole_table(best: NDArray[np.float64]) -> NDArray[np.int64]:
+def whole_table(best: NDArray[np.float64], total: int | None = None) -> NDArray[np.int64]:
     """The nearest table of whole numbers without negative ones that keeps the total, and long margins.
+
+    The total is the rounded sum, or given where it is known.
 
     Margins whose entries add up five cells or more are kept: were they free, noise cut off at 0 in a
     sparse row would add up there. Shorter ones are not: kept, they would pass all of what is cut off
     in one cell on to a few others.
     """
-    total = max(round(float(best.sum())), 0)
+    total = max(round(float(best.sum())), 0) if total is None else total
     linear = [margin_of(best, axis) for axis in range(best.ndim)]
     kept = [
         round_to_integers(margin, total=total) if best.size >= _LONG * margin.size else None

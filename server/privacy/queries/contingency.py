@@ -11,7 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 from server.privacy._checks import is_number, listed, probability, whole_numbers
 from server.privacy._sums import laplace_scales, quantile
 from server.privacy.noise import allocate, geometric, geometric_variance
-from server.privacy.queries._answer import ContingencyAnswer, checked_neighbours, checked_tally
+from server.privacy.queries._answer import (
+    ContingencyAnswer,
+    check_adds_up,
+    checked_neighbours,
+    checked_tally,
+    checked_total,
+)
 from server.privacy.queries._whole_tables import margin_of, whole_table
 from server.privacy.queries.tabulations import Tabulation, table
 
@@ -29,12 +35,15 @@ class Contingency:
     neighbours : {"unbounded", "bounded"}
     proportion : float
         The part of epsilon that margins of their own get; 0 if there are none.
+    total : int or None
+        The number of people where it is public: what all cells add up to.
     """
 
     categories: tuple[tuple[Hashable, ...], ...]
     epsilon: float
     neighbours: str
     proportion: float
+    total: int | None = None
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -43,7 +52,9 @@ class Contingency:
 
     def sensitivity(self, neighbours: str | None = None) -> int:
         """The sum of changes in all cells, or in all entries of one margin, when one person changes: 1 or 2."""
-        return 2 if checked_neighbours(neighbours, self.neighbours) == "bounded" else 1
+        word = checked_neighbours(neighbours, self.neighbours)
+        checked_total(self.total, word)
+        return 2 if word == "bounded" else 1
 
     def expected_error(self) -> float:
         """Root mean squared error of each cell of the linear estimate, in people.
@@ -65,6 +76,7 @@ class Contingency:
         """Perturb exact counts of the declared shape, and their margins, and make them agree."""
         probability("confidence", confidence, open_interval=True)
         exact = checked_tally(counts, self.shape)
+        check_adds_up(exact, self.total)
         cells = geometric(exact, self.sensitivity(), self._losses[0])
         margins = tuple(
             geometric(margin_of(exact, axis), self.sensitivity(), loss)
@@ -81,8 +93,8 @@ class Contingency:
     ) -> ContingencyAnswer:
         """The answer from cells and margins that were perturbed already. No data are needed.
 
-        Weighted least squares makes cells and margins agree; the result is made whole and
-        non-negative.
+        Weighted least squares makes cells and margins agree, with the total where it is known; the
+        result is made whole and non-negative.
         """
         probability("confidence", confidence, open_interval=True)
         drawn = whole_numbers("cells", cells)
@@ -96,11 +108,13 @@ class Contingency:
                 f"they have {drawn.shape} and {[margin.shape for margin in given]}"
             )
         best = drawn.astype(np.float64)
+        if self.total is not None:
+            best = best + (self.total - int(drawn.sum())) / drawn.size
         if self.proportion:
             lacking = np.concatenate([margin - margin_of(best, axis) for axis, margin in enumerate(given)])
             best = best + (self._gain @ lacking).reshape(self.shape)
         linear = tuple(margin_of(best, axis) for axis in range(best.ndim))
-        value = whole_table(best)
+        value = whole_table(best, self.total)
         margins = tuple(margin_of(value, axis) for axis in range(best.ndim))
         halves = _halves(self, confidence)
         return ContingencyAnswer(
@@ -108,8 +122,10 @@ class Contingency:
             margins=margins,
             cells=drawn,
             noisy_margins=given,
-            interval=_limits(best, halves[0], value),
-            margin_intervals=tuple(_limits(*each) for each in zip(linear, halves[1:], margins, strict=True)),
+            interval=_limits(best, halves[0], value, self.total),
+            margin_intervals=tuple(
+                _limits(*each, self.total) for each in zip(linear, halves[1:], margins, strict=True)
+            ),
             standard_error=self._errors[0],
             margin_errors=self._errors[1:],
             epsilon=self.epsilon,
@@ -147,21 +163,25 @@ class Contingency:
     def _gain(self) -> NDArray[np.float64]:
         """What each unit that a noisy margin lacks adds to each cell: weighted least squares."""
         of_margins = np.repeat([variance / self.variances[0] for variance in self.variances[1:]], self.shape)
-        system = self._sums @ self._sums.T + np.diag(of_margins)
-        return np.asarray(np.linalg.solve(system, self._sums).T)
+        free = self._free(self._sums)
+        return np.asarray(np.linalg.solve(free @ self._sums.T + np.diag(of_margins), free).T)
+
+    def _free(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        """How the noise of the cells enters sums of them: a known total tells what all of it adds up to."""
+        return rows if self.total is None else rows - rows.mean(axis=1, keepdims=True)
 
     @cached_property
     def weights(self) -> tuple[tuple[NDArray[np.float64], ...], ...]:
         """How the noise of the cells and of the margins enters a cell, and an entry of each margin."""
-        rows = [np.eye(1, self._sums.shape[1])[0]]
-        rows += [self._sums[sum(self.shape[:axis])] for axis in range(len(self.shape))]
+        firsts = [sum(self.shape[:axis]) for axis in range(len(self.shape))]
+        rows = np.concatenate([np.eye(1, self._sums.shape[1]), self._sums[firsts]])
+        own = self._free(rows)
         if not self.proportion:
-            return tuple((row,) for row in rows)
-        found = []
-        for row in rows:
-            through = row @ self._gain
-            found.append((row - through @ self._sums, *np.split(through, np.cumsum(self.shape)[:-1])))
-        return tuple(found)
+            return tuple((row,) for row in own)
+        through = rows @ self._gain
+        own = own - through @ self._free(self._sums)
+        ends = np.cumsum(self.shape)[:-1]
+        return tuple((row, *np.split(part, ends)) for row, part in zip(own, through, strict=True))
 
     @cached_property
     def _errors(self) -> tuple[float, ...]:
@@ -180,6 +200,7 @@ def contingency(
     epsilon: float,
     neighbours: str = "unbounded",
     margins: float = 0.0,
+    total: int | None = None,
 ) -> Contingency:
     """How many people are in each combination of categories, with margins that agree.
 
@@ -196,6 +217,9 @@ def contingency(
         worth it for large tables: an entry of a margin adds up the noise of all its cells, and to be
         better than their sum needs more of epsilon than one over the root of their number. With 0
         all of epsilon goes to the cells, and margins are fitted to their sums.
+    total : int or None
+        The number of people, if it is public; bounded neighbours only, which all have the same.
+        Every fitted table adds up to it.
 
     Returns
     -------
@@ -205,7 +229,7 @@ def contingency(
     Raises
     ------
     ValueError
-        As `table`, or if margins is not in [0, 1).
+        As `table`, or if margins is not in [0, 1), or there is a total under unbounded neighbours.
 
     Examples
     --------
@@ -219,7 +243,8 @@ def contingency(
     if not (is_number(margins) and 0 <= margins < 1):
         raise ValueError(f"margins must be in [0, 1), the part of epsilon that they get; it is {margins!r}")
     declared = table(categories, epsilon, neighbours)
-    query = Contingency(declared.categories, declared.epsilon, declared.neighbours, float(margins))
+    known = checked_total(total, declared.neighbours)
+    query = Contingency(declared.categories, declared.epsilon, declared.neighbours, float(margins), known)
     query.expected_error()  # noise that cannot be drawn is refused before there are data
     return query
 
@@ -238,8 +263,10 @@ def _halves(query: Contingency, confidence: float) -> tuple[float, ...]:
     return tuple(found)
 
 
-def _limits(best: NDArray[np.float64], half: float, value: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Whole limits around the linear estimate, not negative, with what was published between them."""
+def _limits(
+    best: NDArray[np.float64], half: float, value: NDArray[np.int64], total: int | None
+) -> NDArray[np.int64]:
+    """Whole limits around the linear estimate, in what is possible, with what was published between them."""
     low = np.minimum(np.maximum(np.ceil(best - half), 0), value)
-    high = np.maximum(np.floor(best + half), value)
+    high = np.maximum(np.minimum(np.floor(best + half), np.inf if total is None else total), value)
     return np.asarray(np.stack([low, high], axis=-1), dtype=np.int64)

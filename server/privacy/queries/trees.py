@@ -12,7 +12,15 @@ from server.privacy._checks import listed, positive, probability, real_numbers
 from server.privacy._sums import reach
 from server.privacy.consistency import consistent_hierarchy, round_to_integers
 from server.privacy.noise import allocate, geometric, geometric_variance
-from server.privacy.queries._answer import Answer, checked_neighbours, checked_tally, hashable, places_of
+from server.privacy.queries._answer import (
+    Answer,
+    check_adds_up,
+    checked_neighbours,
+    checked_tally,
+    checked_total,
+    hashable,
+    places_of,
+)
 
 
 @dataclass(frozen=True)
@@ -27,13 +35,16 @@ class Hierarchy:
         Privacy loss of all levels together, in nats.
     neighbours : {"unbounded", "bounded"}
     level_epsilons : tuple of float
-        Shares of the levels, the root first.
+        Shares of the levels, the root first; the root's is 0 where the total is known.
+    total : int or None
+        The number of people where it is public: what the root is.
     """
 
     leaves: tuple[tuple[Hashable, ...], ...]
     epsilon: float
     neighbours: str
     level_epsilons: tuple[float, ...]
+    total: int | None = None
 
     @cached_property
     def nodes(self) -> tuple[tuple[Hashable, ...], ...]:
@@ -51,13 +62,15 @@ class Hierarchy:
         return np.array([places[node[:-1]] if node else -1 for node in self.nodes], dtype=np.int64)
 
     def sensitivity(self, neighbours: str | None = None) -> int:
-        """The sum of changes in all nodes when one person changes, at most."""
-        return sum(_sensitivities(len(self.level_epsilons), checked_neighbours(neighbours, self.neighbours)))
+        """The sum of changes in all nodes that are perturbed when one person changes, at most."""
+        word = checked_neighbours(neighbours, self.neighbours)
+        checked_total(self.total, word)
+        return sum(_sensitivities(len(self.level_epsilons), word, self.total))
 
     def expected_error(self) -> NDArray[np.float64]:
         """Root mean squared error of each node of the linear estimate, in people.
 
-        Exact, and the same for any data; making it whole adds less than 1 per level below
+        Exact, and the same for any data; 0 where the total says all. Making it whole adds less than 1 per level below
         the root, making it non-negative mostly takes error away.
         """
         noise = self._variances()
@@ -74,12 +87,14 @@ class Hierarchy:
         The value is whole, non-negative and adds up; its entries are in the order of `nodes`.
         """
         probability("confidence", confidence, open_interval=True)
-        exact = self._sums(checked_tally(counts, (len(self.leaves),)))
+        leaf_counts = checked_tally(counts, (len(self.leaves),))
+        check_adds_up(leaf_counts, self.total)
+        exact = self._sums(leaf_counts)
         depths = np.array([len(node) for node in self.nodes])
-        noisy = np.empty_like(exact)
-        of_levels = _sensitivities(len(self.level_epsilons), self.neighbours)
-        for depth, (sensitivity, share) in enumerate(zip(of_levels, self.level_epsilons, strict=True)):
-            noisy[depths == depth] = geometric(exact[depths == depth], sensitivity, share)
+        noisy = exact.copy()
+        for depth, (sensitivity, share) in enumerate(self._levels):
+            if share:  # a root that is known is the total itself
+                noisy[depths == depth] = geometric(exact[depths == depth], sensitivity, share)
         best = consistent_hierarchy(noisy, self.parents, self._variances())
         value = round_to_integers(best.values, self.parents)
         half = reach(confidence) * np.sqrt(best.variances) + 0.5
@@ -90,6 +105,9 @@ class Hierarchy:
             ],
             axis=-1,
         )
+        if self.total is not None:
+            limits = np.minimum(limits, self.total)
+            limits[best.variances == 0] = self.total
         return Answer(
             value=value,
             interval=limits.astype(np.int64),
@@ -112,14 +130,18 @@ class Hierarchy:
         return sums
 
     def _variances(self) -> NDArray[np.float64]:
+        # Noise too small to occur still needs a weight; what is known outweighs it.
         of_levels = [
-            geometric_variance(sensitivity, share)
-            for sensitivity, share in zip(
-                _sensitivities(len(self.level_epsilons), self.neighbours), self.level_epsilons, strict=True
-            )
+            max(geometric_variance(sensitivity, share), 1e-30) if share else 1e-60
+            for sensitivity, share in self._levels
         ]
-        # Noise too small to occur still needs a weight.
-        return np.array([max(of_levels[len(node)], 1e-30) for node in self.nodes])
+        return np.array([of_levels[len(node)] for node in self.nodes])
+
+    @property
+    def _levels(self) -> list[tuple[int, float]]:
+        """Sensitivity and loss of each level; nothing where the root is known."""
+        of_levels = _sensitivities(len(self.level_epsilons), self.neighbours, self.total)
+        return list(zip(of_levels, self.level_epsilons, strict=True))
 
 
 def hierarchy(
@@ -127,6 +149,7 @@ def hierarchy(
     epsilon: float,
     neighbours: str = "unbounded",
     proportions: ArrayLike | None = None,
+    total: int | None = None,
 ) -> Hierarchy:
     """How many people are in each place of a tree: country, state, municipality.
 
@@ -144,7 +167,11 @@ def hierarchy(
     neighbours : {"unbounded", "bounded"}
         One person counts once on each level; a replaced one twice, but once at the root.
     proportions : array_like of float, shape (levels,), or None
-        How epsilon is shared out over the levels, the root first; None is equally.
+        How epsilon is shared out over the levels, the root first; None is equally. With a
+        total the root gets nothing, and has no entry.
+    total : int or None
+        The number of people, if it is public; bounded neighbours only, which all have the same.
+        The root is then exact and costs nothing, and every level adds up to it.
 
     Returns
     -------
@@ -155,7 +182,8 @@ def hierarchy(
     ------
     ValueError
         If there is no leaf, a leaf is there twice or inside another, epsilon or a
-        proportion is not positive and finite, or proportions has not one entry per level.
+        proportion is not positive and finite, proportions has not one entry per level, or
+        there is a total under unbounded neighbours.
 
     References
     ----------
@@ -169,6 +197,9 @@ def hierarchy(
     >>> answer = query.release([100, 200, 300])
     >>> bool(answer.value[0] == answer.value[1] + answer.value[2])
     True
+    >>> known = hierarchy(query.leaves, 1.0, "bounded", total=600)
+    >>> known.level_epsilons, int(known.release([100, 200, 300]).value[0])
+    ((0.0, 0.5, 0.5), 600)
     """
     paths = tuple(_path("leaves", path) for path in listed("leaves", leaves))
     if not paths or not all(paths):
@@ -181,13 +212,19 @@ def hierarchy(
         raise ValueError(
             f"leaves must not lie inside one another; others lie inside {min(within, key=len)!r}"
         )
-    levels = max(len(path) for path in paths) + 1
-    weights = np.ones(levels) if proportions is None else real_numbers("proportions", proportions)
-    if weights.shape != (levels,):
-        raise ValueError(f"proportions must have shape ({levels},), one per level; it is {weights.shape}")
     word = checked_neighbours(None, neighbours)
-    shares = allocate(positive("epsilon", epsilon), _sensitivities(levels, word), weights).epsilons
-    return Hierarchy(paths, float(epsilon), word, tuple(shares.tolist()))
+    known = checked_total(total, word)
+    sensitivities = _sensitivities(max(len(path) for path in paths) + 1, word, known)
+    perturbed = [sensitivity for sensitivity in sensitivities if sensitivity]
+    weights = np.ones(len(perturbed)) if proportions is None else real_numbers("proportions", proportions)
+    if weights.shape != (len(perturbed),):
+        raise ValueError(
+            f"proportions must have shape ({len(perturbed)},), one per level that is perturbed; "
+            f"it is {weights.shape}"
+        )
+    shares = allocate(positive("epsilon", epsilon), perturbed, weights).epsilons.tolist()
+    free = [] if known is None else [0.0]
+    return Hierarchy(paths, float(epsilon), word, (*free, *shares), known)
 
 
 def _path(name: str, path: Any) -> tuple[Hashable, ...]:
@@ -195,6 +232,6 @@ def _path(name: str, path: Any) -> tuple[Hashable, ...]:
     return (path,) if isinstance(path, str) else hashable(name, listed(f"a path of {name}", path))
 
 
-def _sensitivities(levels: int, neighbours: str) -> list[int]:
-    """Of each level; the root is a single count."""
-    return [1] + [2 if neighbours == "bounded" else 1] * (levels - 1)
+def _sensitivities(levels: int, neighbours: str, total: int | None) -> list[int]:
+    """Of each level; the root is a single count, or known."""
+    return [1 if total is None else 0] + [2 if neighbours == "bounded" else 1] * (levels - 1)

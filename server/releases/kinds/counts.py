@@ -9,7 +9,7 @@ from server.inputs.releases import Item
 from server.privacy.noise import geometric_interval
 from server.privacy.queries import Hierarchy, hierarchy
 from server.releases.cells import Noise, people
-from server.releases.kinds.base import OWN_LINK, SEPARATOR, Drawn, Error, bounded, leaves_of
+from server.releases.kinds.base import OWN_LINK, SEPARATOR, Drawn, Error, bounded, known, leaves_of
 from server.releases.shapes import Shape, Source
 from server.releases.values import STRATUM, Figure
 
@@ -52,7 +52,7 @@ class Count:
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """How many responded in each place, whole numbers that add up."""
+    """How many responded in each place, whole numbers that add up: to all of them where their number is public."""
 
     shape: Shape
     leaves: tuple[int, ...]
@@ -90,5 +90,8 @@ class Tree:
 
     def _query(self, epsilon: float) -> Hierarchy:
         return hierarchy(
-            [leaf.path or (OWN_LINK,) for leaf in self.shape.leaves], epsilon, self.shape.neighbours
+            [leaf.path or (OWN_LINK,) for leaf in self.shape.leaves],
+            epsilon,
+            self.shape.neighbours,
+            total=known(self.shape, self.shape.versions, self.leaves),
         )

@@ -18,16 +18,19 @@ def fitted(
     noise: Noise,
     neighbours: str,
     confidence: float,
+    total: int | None,
 ) -> Iterator[Figure]:
     """Cells and margins of noisy tables, that of each part fitted and then added up; `names` are those of each axis.
 
-    Sums of tables that add up add up as well. Of several parts no interval is told.
+    Sums of tables that add up add up as well. Where the total is known, it is that of all parts:
+    they are added up first, and fitted to it. Of several parts no interval is told.
     """
     # All of the loss went into the cells; that of one combination of columns, of which there is one.
-    query = contingency([range(len(axis)) for axis in names], noise.epsilon, neighbours)
-    answers = [query.fit(table, (), confidence) for table in tables]
-    alone = answers[0] if len(answers) == 1 else None
-    root = math.sqrt(len(answers))
+    query = contingency([range(len(axis)) for axis in names], noise.epsilon, neighbours, total=total)
+    pieces = tables if total is None else [np.sum(tables, axis=0)]
+    answers = [query.fit(piece, (), confidence) for piece in pieces]
+    alone = answers[0] if len(tables) == 1 else None
+    root = math.sqrt(len(tables))
     value = np.sum([answer.value for answer in answers], axis=0)
     for at in product(*(range(len(axis)) for axis in names)):
         place = tuple(pair for axis, index in zip(names, at, strict=True) for pair in axis[index])

@@ -43,7 +43,7 @@ class Table:
 
     The share of an answer by stratum is that among the respondents from there. Where one response is
     in one cell, the noisy cells are also made whole, non-negative and such that they add up to
-    their margins.
+    their margins, and to the number of respondents where that is public.
     """
 
     shape: Shape
@@ -124,7 +124,7 @@ class Table:
             names += [
                 [((variable.name, answer),) for answer in variable.answers] for variable in self.variables
             ]
-            yield from fitted(tables[columns], names, noise, self.shape.neighbours, confidence)
+            yield from fitted(tables[columns], names, noise, self.shape.neighbours, confidence, self._total)
         if not crossed:
             return
         seen = set()
