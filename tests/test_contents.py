@@ -271,7 +271,7 @@ def test_the_public_report_holds_what_was_released(published: Published) -> None
     ):
         assert text in said
     places = [row[0].text for row in table(document, "released-8").rows]
-    assert places == ["Yes by coin? × Yes", "Yes by mirror? × Yes"]
+    assert places == ["Yes by coin? · Yes", "Yes by mirror? · Yes"]
     assert [row[2].text for row in table(document, "released-8").rows] == ["Yes", "No"]
     assert "Ana" not in words(replace(document, sections=document.sections[:1]))
 

@@ -19,7 +19,7 @@ TRANSLATIONS = ROOT / "server" / "translations"
 class Words:
     """What a document's own texts are written with: gettext, numbers and templates of one language.
 
-    As in templates, a percent sign of a message is written twice.
+    As in templates, a percent sign of a message is written twice; it stays on the line of its number.
     """
 
     def __init__(self, locale: str) -> None:
@@ -28,11 +28,11 @@ class Words:
 
     def gettext(self, message: str, /, **values: object) -> str:
         """The message in this language, filled in."""
-        return self._translations.ugettext(message) % values
+        return _unbroken(self._translations.ugettext(message) % values)
 
     def ngettext(self, one: str, many: str, number: int, /, **values: object) -> str:
         """The message for so many in this language, filled in."""
-        return self._translations.ungettext(one, many, number) % values
+        return _unbroken(self._translations.ungettext(one, many, number) % values)
 
     def percent(self, share: float | None) -> str:
         """0.3251 -> "32.5 %", unbroken."""
@@ -77,6 +77,10 @@ class Words:
     def environment(self) -> Environment:
         """Templates in this language."""
         return _environment(self.locale)
+
+
+def _unbroken(text: str) -> str:
+    return text.replace(" %", "\N{NO-BREAK SPACE}%")
 
 
 @cache

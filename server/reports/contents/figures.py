@@ -40,15 +40,16 @@ class Asked:
 
 def place(words: Words, each: Released, figure: Figure, asked: Asked) -> Text:
     """What a figure is of: answers, a stratum, everybody."""
-    parts = [part(words, each, pair, asked) for pair in figure.place]
+    parts, between = [part(words, each, pair, asked) for pair in figure.place], " × "
     if len(parts) == 1 and len(each.item.questions) > 1:  # an answer to one of them
         name, value = figure.place[0]
         found = asked.question(name, each.covers)
         if found is not None and value:
             parts.insert(0, cells.asked(*found))
+            between = " · "
     if not parts:
         return Text(words.gettext("All responses"))
-    text = " × ".join(part.text for part in parts)
+    text = between.join(part.text for part in parts)
     languages = [part.language for part in parts if part.own]
     return Text(text, own=bool(languages), language=languages[0] if languages else "")
 
