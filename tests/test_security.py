@@ -10,7 +10,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from server.models import SignIn, SignInLink
-from tests import factories
+from tests import factories, ledgers
 from tests.factories import Published, dump
 from tests.test_headers import addresses
 
@@ -100,9 +100,11 @@ def test_other_researchers_survey_does_not_exist(app: Flask, survey: Published, 
 
 
 def test_owner_reaches_what_the_stranger_does_not(
-    app: Flask, signed_in: FlaskClient, survey: Published
+    app: Flask, signed_in: FlaskClient, survey: Published, database_url: str
 ) -> None:
     """The other side of the test above: the same pages exist for the owner."""
+    ledgers.grant(database_url, survey.slug)
+    ledgers.release(database_url, survey.slug, {"kind": "count"})
     for method, rule, path in addresses(app, survey.slug):
         if method == "GET" and "/manage/" in rule and "<slug>" in rule:
             assert signed_in.get(path).status_code == 200, path
