@@ -98,6 +98,7 @@ def _in_two_transactions(engine: Engine) -> None:
         copied = {name: getattr(last, name) for name in _COPIED}
         place = session.query(LedgerEntry).count() + 1
         made = session.scalar(into(LedgerEntry).values(**copied, position=place).returning(LedgerEntry.id))
+    time.sleep(1)  # so that kills fall between the two on any machine, however fast it writes
     with open_session(engine, writes=True) as session, session.begin():
         session.add(ReleasedValue(entry_id=made, document="{}"))
 

@@ -109,7 +109,7 @@ def test_killed_processes_leave_nothing_half_written(
 
 
 def test_a_value_written_after_its_entry_is_missing_sometimes(sqlite: NewDatabase) -> None:
-    """The twin: half of the time after a first release goes by between the two, and half of the kills fall there."""
+    """The twin waits between the two; half of the kills come after a first release, so most of those fall there."""
     database_url = sqlite(True)
     survey = factories.publish(database_url)
     grant(database_url, survey.slug, "100")
