@@ -74,7 +74,6 @@ def test_html_in_a_refused_text_is_escaped_in_the_message(signed_in: FlaskClient
         signed_in.post("/manage/surveys/new", data={HTML: HTML}),
         signed_in.post("/manage/surveys/new?lang=%22%3E%3Cscript%3Ealert(1)", data={}),
         signed_in.get(f"/manage/surveys/{HTML.replace('/', '')}"),
-        signed_in.get("/manage/consequences", query_string={"gamma": HTML}),
         signed_in.post("/manage/surveys/import", data={"definition": (io.BytesIO(file), HTML)}),
     ]
 

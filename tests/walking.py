@@ -748,8 +748,6 @@ def walk(site: factories.Served) -> list[Reader]:
             % body
         )
         owner.post("/manage/surveys/import", part, Content_Type="multipart/form-data; boundary=X")
-    for query in ("", "?gamma=0.1&questions=3", "?gamma=0.49", "?gamma=0.7"):
-        owner.get(f"/manage/consequences{query}")
     owner.post(f"/manage/surveys/{unfinished}/simulate", {})
     walk_results(owner, site)
     viewer = walk_releases(owner, stranger, site)

@@ -1,4 +1,4 @@
-"""What a setting of the slider means for a survey of yes/no questions."""
+"""What a setting of the slider means for each yes/no question."""
 
 from dataclasses import dataclass
 
@@ -9,16 +9,14 @@ from server.privacy.designs import Design, coin_flip
 
 @dataclass(frozen=True)
 class Consequences:
-    """One coin flip, asked so many times, and what intervals of a chosen margin take."""
+    """One coin flip, and what intervals of a chosen margin take."""
 
     gamma: float
     design: Design
-    questions: int
-    total: float
     target: Target
 
 
-def consequences(gamma: float, questions: int, margin: float = DEFAULT_MARGIN) -> Consequences:
+def consequences(gamma: float, margin: float = DEFAULT_MARGIN) -> Consequences:
     """The consequences of a coin flip for intervals of ± `margin`.
 
     Raises
@@ -27,10 +25,4 @@ def consequences(gamma: float, questions: int, margin: float = DEFAULT_MARGIN) -
         If gamma is not in (0, 1/2) or too small for 32-bit coins, or the margin is not in (0, 1).
     """
     design = coin_flip(gamma)
-    return Consequences(
-        gamma=gamma,
-        design=design,
-        questions=questions,
-        total=questions * design.epsilon,
-        target=target("share", design, None, margin),
-    )
+    return Consequences(gamma, design, target("share", design, None, margin))

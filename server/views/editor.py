@@ -167,7 +167,7 @@ def _page(
         redo=redo,
         spending=spending,
         slider=editing.slider_gamma(spending.share),
-        shown=None if gamma is None else planning.consequences(gamma, 1, _margin(document)),
+        shown=None if gamma is None else planning.consequences(gamma, _margin(document)),
         plan=None if definition is None else planning.plan(definition),
         kinds=editing.KINDS,
         cards=editing.cards(document, spending),

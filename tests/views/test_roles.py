@@ -55,7 +55,6 @@ LEAST = {
     "imports.import_file": SIGNED_IN,
     "imports.templates": SIGNED_IN,
     "imports.use_template": SIGNED_IN,
-    "planning.consequences": SIGNED_IN,
     "simulate.form": EDITOR,
     "simulate.run": EDITOR,
     "public.page": ANYBODY,
