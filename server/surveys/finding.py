@@ -1,0 +1,92 @@
+"""Surveys by their links, for what a researcher's role allows. Functions take a Session and never commit."""
+
+import secrets
+from collections.abc import Sequence
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from server.inputs import N_, refuse
+from server.models import Member, Researcher, Role, Stratum, Survey
+
+# No vowels and no look-alikes: a slug can be read out and spells nothing.
+_SLUG_ALPHABET = "23456789bcdfghjkmnpqrstvwxz"
+_SLUG_LENGTH = 12
+
+_NEEDED = {
+    Role.EDITOR: N_("can be changed by its owner and its editors only"),
+    Role.OWNER: N_("allows this to its owner only"),
+}
+
+
+def new_slug() -> str:
+    """A link that cannot be guessed (57 random bits)."""
+    return "".join(secrets.choice(_SLUG_ALPHABET) for _ in range(_SLUG_LENGTH))
+
+
+def is_slug(text: str) -> bool:
+    """Whether this could be the end of a link."""
+    return len(text) == _SLUG_LENGTH and set(text) <= set(_SLUG_ALPHABET)
+
+
+def find(session: Session, slug: str) -> Survey | None:
+    """The survey behind a link."""
+    if not slug.isascii() or "\x00" in slug:  # a database takes the very question for an error
+        return None
+    return session.scalars(sa.select(Survey).where(Survey.slug == slug)).first()
+
+
+def find_link(session: Session, slug: str) -> tuple[Survey, Stratum | None] | None:
+    """The survey behind a link, and the stratum that the link carries; a stratum with parts has no link."""
+    survey = find(session, slug)
+    if survey is not None:
+        return survey, None
+    if not slug.isascii() or "\x00" in slug:
+        return None
+    part = sa.orm.aliased(Stratum)
+    query = (
+        sa.select(Survey, Stratum)
+        .join(Stratum, Stratum.survey_id == Survey.id)
+        .where(Stratum.slug == slug, ~sa.exists().where(part.parent_id == Stratum.id))
+    )
+    row = session.execute(query).first()
+    return None if row is None else (row[0], row[1])
+
+
+def find_for(session: Session, researcher: Researcher, slug: str, needed: Role) -> tuple[Survey, Role]:
+    """A survey for what a role allows, and the researcher's role in it; others' do not exist for them.
+
+    Raises
+    ------
+    InputError
+        404 if there is no such survey or the researcher has no role in it, 403 if the role does not suffice.
+    """
+    survey = find(session, slug)
+    role = None if survey is None else role_in(session, survey, researcher)
+    if survey is None or role is None:
+        raise refuse(404, "survey", N_("is not known; check the link"))
+    if not role.allows(needed):
+        raise refuse(403, "survey", _NEEDED[needed])
+    return survey, role
+
+
+def shared_with(session: Session, researcher: Researcher) -> Sequence[tuple[Survey, Role]]:
+    """The surveys in which a researcher has a role, newest first."""
+    query = (
+        sa.select(Survey, Member.role)
+        .outerjoin(Member, (Member.survey_id == Survey.id) & (Member.researcher_id == researcher.id))
+        .where((Survey.owner_id == researcher.id) | Member.role.is_not(None))
+        .order_by(Survey.id.desc())
+    )
+    return [
+        (survey, Role.OWNER if survey.owner_id == researcher.id else Role(role))
+        for survey, role in session.execute(query)
+    ]
+
+
+def role_in(session: Session, survey: Survey, researcher: Researcher) -> Role | None:
+    """A researcher's role in a survey; None for a stranger."""
+    if survey.owner_id == researcher.id:
+        return Role.OWNER
+    member = session.get(Member, (survey.id, researcher.id))
+    return None if member is None else Role(member.role)
