@@ -80,6 +80,30 @@ def test_every_format_says_the_same_in_a_file_and_on_standard_output(
     assert dump(url) == before
 
 
+def test_several_files_come_from_one_run_in_the_formats_of_their_endings(
+    url: str, slug: str, tmp_path: Path
+) -> None:
+    kinds = {
+        "html": ".html",
+        "pdf": ".PDF",
+        "xlsx": ".xlsx",
+        "csv": ".csv",
+        "json": ".json",
+        "microdata": ".zip",
+    }
+    files = {kind: tmp_path / f"report{ending}" for kind, ending in kinds.items()}
+    assert written(url, slug, *(part for file in files.values() for part in ("--output", str(file)))) == b""
+    for kind, file in files.items():
+        assert file.read_bytes() == written(url, slug, "--format", kind)
+
+
+def test_a_public_report_comes_in_several_files_too(url: str, slug: str, tmp_path: Path) -> None:
+    page, table = tmp_path / "report.html", tmp_path / "report.csv"
+    written(url, slug, "--public", "--output", str(page), "--output", str(table))
+    assert page.read_bytes() == written(url, slug, "--public", "--format", "html")
+    assert table.read_bytes() == written(url, slug, "--public", "--format", "csv")
+
+
 def test_a_report_is_read_from_either_database(new_database: NewDatabase) -> None:
     url = new_database(True)
     survey = factories.publish(url)
@@ -158,7 +182,23 @@ def test_contradictions_are_refused(url: str, slug: str, tmp_path: Path) -> None
             (slug, "--format", "pdf", "--output", str(tmp_path / "no" / "x.pdf")),
             "must be a file that can be written",
         ),
-        ((slug, "--output", str(tmp_path / "x")), "--output needs --format"),
+        (
+            (slug, "--output", str(tmp_path / "x")),
+            "--output must end in one of .html, .pdf, .xlsx, .csv, .json, .zip, or --format say what to write",
+        ),
+        (
+            (
+                slug,
+                "--format",
+                "csv",
+                "--output",
+                str(tmp_path / "x.csv"),
+                "--output",
+                str(tmp_path / "y.csv"),
+            ),
+            "--format must not be given with more than one --output, whose endings say it; it is csv",
+        ),
+        ((slug, "--public", "--output", str(tmp_path / "x.zip")), "it is microdata"),
     ]:
         done = run(url, "report", *arguments)
         assert (done.exit_code, done.stdout, "Traceback" in done.output) == (2, "", False)

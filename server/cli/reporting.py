@@ -1,7 +1,8 @@
 """`python -m server report`: a survey's report in every format, internal or public."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 import click
@@ -10,11 +11,14 @@ from sqlalchemy.orm import Session
 from server import documents, releases, reports, surveys
 from server.cli.common import JSON, SLUG, found_survey, snapshot_session
 from server.cli.results import print_report
+from server.documents import Document
 from server.models import Survey
 
 WRITERS = ("html", "pdf", "xlsx", "csv", "json", "microdata", "responses", "codebook")
 PUBLIC = ("html", "pdf", "xlsx", "csv", "json")
 BINARY = ("pdf", "xlsx", "microdata")
+ENDINGS = {**{f".{kind}": kind for kind in PUBLIC}, ".zip": "microdata"}
+"""What the name of a file says about its format."""
 
 Write = Callable[[], str | bytes]
 
@@ -22,13 +26,20 @@ Write = Callable[[], str | bytes]
 @click.command()
 @SLUG
 @click.option(
-    "--format", "kind", type=click.Choice(WRITERS), help="What to write; without it, a table is printed."
+    "--format",
+    "kind",
+    type=click.Choice(WRITERS),
+    help="What to write; without it, the ending of the file says so, and without a file, a table is printed.",
 )
 @click.option(
     "--public", is_flag=True, help="From what was released alone: the report that everybody may read."
 )
 @click.option(
-    "--output", type=click.Path(dir_okay=False, path_type=Path), help="File; standard output without it."
+    "--output",
+    "outputs",
+    type=click.Path(dir_okay=False, path_type=Path),
+    multiple=True,
+    help="File; standard output without it. Several, in formats by their endings: give it several times.",
 )
 @click.option(
     "--language",
@@ -43,7 +54,7 @@ def report(
     slug: str,
     kind: str | None,
     public: bool,
-    output: Path | None,
+    outputs: Sequence[Path],
     language: str,
     number: int | None,
     as_json: bool,
@@ -53,34 +64,50 @@ def report(
     Microdata are a ZIP file: the noisy responses as CSV and Parquet, their codebook, and scripts for R and
     Python that estimate the same.
     """
-    if as_json:
-        kind = "json"
-    _check(kind, public, output, number)
+    kinds = _kinds("json" if as_json else kind, outputs)
+    _check(kinds, public, outputs, number)
     with snapshot_session() as session:
         found = found_survey(session, slug)
-        if kind is None:
+        if not kinds:
             print_report(_shown(session, found, number))
             return
-        write = (
-            _public(session, found, kind, language)
-            if public
-            else _internal(session, found, number, kind, language)
+        writers = _public(session, found, language) if public else _internal(session, found, number, language)
+        made = [_made(writers[kind], kind) for kind in kinds]
+    targets: Sequence[Path | None] = outputs or [None]
+    for body, target in zip(made, targets, strict=True):
+        _put(body, target)
+
+
+def _kinds(kind: str | None, outputs: Sequence[Path]) -> tuple[str, ...]:
+    """The format of each file; of standard output, where there is no file; none for a table."""
+    if len(outputs) > 1 and kind is not None:
+        raise click.UsageError(
+            f"--format must not be given with more than one --output, whose endings say it; it is {kind}"
         )
-        made = _made(write, kind)
-    _put(made, output)
+    if kind is not None:
+        return (kind,)
+    for output in outputs:
+        if output.suffix.lower() not in ENDINGS:
+            raise click.UsageError(
+                f"--output must end in one of {', '.join(ENDINGS)}, or --format say what to write; "
+                f"it is {str(output)!r}"
+            )
+    return tuple(ENDINGS[output.suffix.lower()] for output in outputs)
 
 
-def _check(kind: str | None, public: bool, output: Path | None, number: int | None) -> None:
+def _check(kinds: Sequence[str], public: bool, outputs: Sequence[Path], number: int | None) -> None:
     """Refuse options that contradict each other."""
-    if output is not None and kind is None:
-        raise click.UsageError(f"--output needs --format, one of {', '.join(WRITERS)}; it is missing")
-    if public and kind not in PUBLIC:
-        said = "it is missing" if kind is None else f"it is {kind}"
-        raise click.UsageError(f"--public needs --format, one of {', '.join(PUBLIC)}; {said}")
+    if public and not set(kinds) <= set(PUBLIC):
+        wrong = next(kind for kind in kinds if kind not in PUBLIC)
+        raise click.UsageError(f"--public needs --format, one of {', '.join(PUBLIC)}; it is {wrong}")
+    if public and not kinds:
+        raise click.UsageError(f"--public needs --format, one of {', '.join(PUBLIC)}; it is missing")
     if public and number is not None:
         raise click.UsageError("--version must not be given with --public: releases cover all versions")
-    if kind in BINARY and output is None and sys.stdout.isatty():
-        raise click.UsageError(f"--output must be given with --format {kind}: it is no text for a terminal")
+    if not outputs and set(kinds) & set(BINARY) and sys.stdout.isatty():
+        raise click.UsageError(
+            f"--output must be given with --format {kinds[0]}: it is no text for a terminal"
+        )
 
 
 def _shown(session: Session, survey: Survey, number: int | None) -> reports.Report:
@@ -89,40 +116,47 @@ def _shown(session: Session, survey: Survey, number: int | None) -> reports.Repo
     return made
 
 
-def _internal(session: Session, survey: Survey, number: int | None, kind: str, language: str) -> Write:
-    """What writes the report from the stored responses, or what goes with it."""
+def _internal(session: Session, survey: Survey, number: int | None, language: str) -> Mapping[str, Write]:
+    """What writes the report from the stored responses, and what goes with it; each part is made once."""
     version = surveys.published_version(survey, number)
     definition = surveys.definition_of(version)
-    if kind == "codebook":
-        return lambda: reports.codebook_csv(definition)
-    if kind == "responses":
-        pooled = _shown(session, survey, None)
-        reports.require_shown(pooled, version.number)
-        return lambda: reports.responses_csv(pooled, definition, version.number)
-    made, ledger = _shown(session, survey, number), releases.ledger(session, survey)
-    writers: dict[str, Write] = {
-        "html": lambda: documents.to_html(reports.internal(made, ledger, language)),
-        "pdf": lambda: documents.to_pdf(reports.internal(made, ledger, language)),
-        "xlsx": lambda: documents.to_xlsx(reports.internal(made, ledger, language)),
-        "csv": lambda: reports.to_csv(made),
-        "json": lambda: reports.to_json(made, ledger),
-        "microdata": lambda: reports.microdata(made),
+    ledger = cache(lambda: releases.ledger(session, survey))
+    made = cache(lambda: _shown(session, survey, number))
+    pooled = cache(lambda: _shown(session, survey, None))
+
+    def responses() -> str:
+        reports.require_shown(pooled(), version.number)
+        return reports.responses_csv(pooled(), definition, version.number)
+
+    return {
+        **_drawn(lambda: reports.internal(made(), ledger(), language)),
+        "csv": lambda: reports.to_csv(made()),
+        "json": lambda: reports.to_json(made(), ledger()),
+        "microdata": lambda: reports.microdata(made()),
+        "responses": responses,
+        "codebook": lambda: reports.codebook_csv(definition),
     }
-    return writers[kind]
 
 
-def _public(session: Session, survey: Survey, kind: str, language: str) -> Write:
+def _public(session: Session, survey: Survey, language: str) -> Mapping[str, Write]:
     """What writes the report from releases alone."""
     surveys.published_version(survey, None)
     published = reports.published(survey, releases.ledger(session, survey))
-    writers: dict[str, Write] = {
-        "html": lambda: documents.to_html(reports.public(published, language)),
-        "pdf": lambda: documents.to_pdf(reports.public(published, language)),
-        "xlsx": lambda: documents.to_xlsx(reports.public(published, language)),
+    return {
+        **_drawn(lambda: reports.public(published, language)),
         "csv": lambda: reports.public_csv(published),
         "json": lambda: reports.public_json(published),
     }
-    return writers[kind]
+
+
+def _drawn(contents: Callable[[], Document]) -> Mapping[str, Write]:
+    """What is drawn from one document, made when the first of them is."""
+    document = cache(contents)
+    return {
+        "html": lambda: documents.to_html(document()),
+        "pdf": lambda: documents.to_pdf(document()),
+        "xlsx": lambda: documents.to_xlsx(document()),
+    }
 
 
 def _made(write: Write, kind: str) -> str | bytes:
