@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable
 from datetime import UTC, date, datetime
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 from babel.dates import format_date, format_time
@@ -22,7 +23,12 @@ def percent(share: float, locale: str) -> str:
     if not math.isfinite(share):
         return "–"
     # Adding zero turns a rounded "-0.0" into "0.0".
-    return format_decimal(round(share * 100, 1) + 0.0, _TENTHS, locale)
+    return _tenths(round(share * 100, 1) + 0.0, locale)
+
+
+@lru_cache(maxsize=4096)  # there are a thousand and one from 0.0 to 100.0, and a large report holds thousands
+def _tenths(number: float, locale: str) -> str:
+    return format_decimal(number, _TENTHS, locale)
 
 
 def integer(number: int, locale: str) -> str:
