@@ -3,8 +3,8 @@
 import math
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 _KEPT = 16
 """Errors whose shape is kept; a sum of more is normal but for the largest."""
@@ -92,5 +92,7 @@ def quantile(scales: NDArray[np.float64], numbers: NDArray[np.float64], confiden
     if not whole or 1 - confidence < 1e-9:
         return far
     return float(
-        brentq(lambda away: beyond(away, scales, numbers, 0.0, confidence), 0.0, far, xtol=1e-9 * whole)
+        scipy.optimize.brentq(
+            lambda away: beyond(away, scales, numbers, 0.0, confidence), 0.0, far, xtol=1e-9 * whole
+        )
     )

@@ -7,7 +7,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
-from scipy.optimize import minimize_scalar
+import scipy
 
 from server.privacy._checks import listed, probability, to_float
 from server.privacy.accounting.distribution import ATOMS_LIMIT, randomised_response, smallest_epsilon
@@ -198,7 +198,9 @@ def _zcdp(rho: float, delta: float) -> float:
         return rho * order + (-math.log(delta) - math.log(order)) / excess - math.log1p(1 / excess)
 
     start = 0.5 * math.log(max(-math.log(delta), 1e-9) / max(rho, 1e-300))
-    found = minimize_scalar(bound, bounds=(start - 10, start + 10), method="bounded", options={"xatol": 1e-9})
+    found = scipy.optimize.minimize_scalar(
+        bound, bounds=(start - 10, start + 10), method="bounded", options={"xatol": 1e-9}
+    )
     return max(0.0, float(found.fun))
 
 

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import brentq
 from scipy.special import chdtrc, xlogy
 
 from server.privacy._checks import listed, probability
@@ -153,7 +153,7 @@ def _honest(designs: tuple[Design, ...], yes: NDArray[np.int64], n: NDArray[np.i
     elif score(high) >= 0:
         share = high
     else:
-        share = float(brentq(score, low, high, xtol=1e-15, rtol=1e-14))
+        share = float(scipy.optimize.brentq(score, low, high, xtol=1e-15, rtol=1e-14))
     chances = np.clip(base + slope * share, 0, 1)
     with np.errstate(divide="ignore"):
         saturated = xlogy(yes, yes / n) + xlogy(n - yes, 1 - yes / n)

@@ -7,8 +7,8 @@ proportions for the paired-sample design. *Statistics in Medicine* 17, 891-908.
 """
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import brentq
 from scipy.special import ndtr
 
 from server.privacy.designs import Design
@@ -95,5 +95,5 @@ def _score(row: NDArray[np.float64], counts: NDArray[np.int64]) -> float:
         low, high = linear_limits(row, counts, float(2 * ndtr(errors) - 1), "wilson")
         return -high if share < 0 else low - 1
 
-    errors = _FARTHEST if outside(_FARTHEST) >= 0 else brentq(outside, 1e-9, _FARTHEST)
+    errors = _FARTHEST if outside(_FARTHEST) >= 0 else scipy.optimize.brentq(outside, 1e-9, _FARTHEST)
     return float(ndtr(-errors))

@@ -11,8 +11,8 @@ mixing distribution. *JRSS B* 69, 185-198.
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import nnls
 from scipy.special import xlogy
 
 from server.privacy.designs import Design
@@ -138,7 +138,7 @@ def _newton(
     target = np.zeros(system.shape[0])
     target[-1] = 1
     try:
-        solution = nnls(system, target)[0]
+        solution = scipy.optimize.nnls(system, target)[0]
     except RuntimeError:  # it did not settle; EM alone goes on
         return shares
     return np.asarray(solution / solution.sum()) if solution.sum() > 0 else shares

@@ -24,8 +24,8 @@ import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 from scipy.special import betainc, betaincc, betaincinv, ndtri
 
 INTERVALS = ("wilson", "exact", "wald")
@@ -150,7 +150,7 @@ def accepted_end(contains: Callable[[float], float], start: float, step: float) 
     for _ in range(60):
         outside = start + step
         if contains(outside) < 0:
-            return float(brentq(contains, inside, outside, xtol=1e-300, rtol=1e-12))
+            return float(scipy.optimize.brentq(contains, inside, outside, xtol=1e-300, rtol=1e-12))
         inside, step = outside, 2 * step
     return inside
 
@@ -264,4 +264,4 @@ def _root(function: Callable[[float], float], low: float, high: float) -> float:
         return low
     if function(high) <= 0:
         return high
-    return float(brentq(function, low, high, xtol=1e-300, rtol=1e-14, maxiter=2000))
+    return float(scipy.optimize.brentq(function, low, high, xtol=1e-300, rtol=1e-14, maxiter=2000))

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import solve_triangular
 from scipy.special import chdtrc, ndtr, xlogy
 
 from server.privacy._checks import probability
@@ -177,7 +177,7 @@ def logistic_regression(
     if found.flat is not None:
         raise ValueError(_no_maximum(data, found.flat))
 
-    to_coefficients = solve_triangular(data.to_columns, np.eye(beginning.size))
+    to_coefficients = scipy.linalg.solve_triangular(data.to_columns, np.eye(beginning.size))
     point = found.point
     coefficients = to_coefficients @ point.theta
     inverse = np.asarray(np.linalg.inv(point.information), dtype=np.float64)
@@ -243,7 +243,7 @@ def _likelihood_ratio(larger: float, smaller: float, freedom: int) -> Likelihood
 def _no_maximum(data: Data, flat: NDArray[np.float64]) -> str:
     """Name the coefficient that does most along a direction of theta without end."""
     lengths = np.sqrt(np.sum(data.to_columns**2, axis=0))
-    direction = solve_triangular(data.to_columns, flat)
+    direction = scipy.linalg.solve_triangular(data.to_columns, flat)
     worst = int(np.argmax(np.abs(direction) * lengths))
     name = f"of covariates column {worst - 1}" if worst else "called intercept"
     return (

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import solve_triangular
 
 from server.privacy._checks import any_array, check_range, real_numbers, whole_numbers
 from server.privacy.designs import Design
@@ -83,7 +83,7 @@ def prepare(reports: ArrayLike, covariates: ArrayLike, design: Design, weights: 
             f"linear combination of the intercept and the columns before it on the {n} rows with a positive weight"
         )
     for block in blocks(n):
-        table[:, block] = solve_triangular(triangle, table[:, block], trans="T")
+        table[:, block] = scipy.linalg.solve_triangular(triangle, table[:, block], trans="T")
     if_no, if_yes = design.matrix[:, answers]
     return Data(table, triangle / scales, answers, if_yes, if_no, masses)
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 from server.privacy._sums import beyond, laplace_scales
 
@@ -117,5 +117,5 @@ def sampling_variance(residual: NDArray[np.float64], counts: NDArray[np.float64]
     most = 1 - 1e-12
     if (tilted(most) > 0) == (mean > 0):
         return abs(end * mean)
-    part = float(brentq(tilted, 0.0, most, xtol=1e-14))
+    part = float(scipy.optimize.brentq(tilted, 0.0, most, xtol=1e-14))
     return float((seen * residual**2) @ (1 / (1 - part * residual / end)))
