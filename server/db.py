@@ -37,6 +37,16 @@ def open_session(engine: sa.Engine, *, writes: bool) -> Session:
     return Session(engine.execution_options(moneda_writes=writes), expire_on_commit=False)
 
 
+def snapshot(engine: sa.Engine) -> Session:
+    """A session that reads, and sees one moment: a count and the rows that it counts agree."""
+    if engine.dialect.name == "sqlite":  # which never shows a transaction anything newer
+        return open_session(engine, writes=False)
+    session = open_session(engine.execution_options(isolation_level="REPEATABLE READ"), writes=False)
+    # Before it sees its moment: tables that `tidying` writes anew meanwhile would look empty to it.
+    session.execute(sa.text("LOCK TABLE responses, invitations IN ACCESS SHARE MODE"))
+    return session
+
+
 def migrate(engine: sa.Engine) -> None:
     """Bring the schema up to the newest migration."""
     config = AlembicConfig()

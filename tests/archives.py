@@ -12,7 +12,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from server import archives, surveys
-from server.db import make_engine
+from server.db import make_engine, snapshot
 from tests import factories
 
 IMPORT = "/manage/surveys/import"
@@ -86,7 +86,7 @@ def imported(client: FlaskClient, body: bytes) -> str:
 def pack(database_url: str, slug: str) -> bytes:
     """The archive as the layer below the pages writes it, without an entry in the log."""
     engine, file = make_engine(database_url), io.BytesIO()
-    with archives.snapshot(engine) as session:
+    with snapshot(engine) as session:
         survey = surveys.find(session, slug)
         assert survey is not None
         archives.pack(session, survey, file)

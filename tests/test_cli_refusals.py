@@ -170,7 +170,7 @@ def test_bad_report_is_refused(sqlite: NewDatabase, tmp_path: Path) -> None:
         ([slug, "--version", "0"], "version: must be from 1 to 1; it is 0"),
         ([slug, "--format", "doc"], "'doc' is not one of 'html', 'pdf', 'xlsx', 'csv', 'json'"),
         ([slug, "--format", "csv", "--output", nowhere], "nowhere"),
-        ([slug, "--output", str(tmp_path / "report.csv")], "--output needs --format"),
+        ([slug, "--output", str(tmp_path / "report.doc")], "--output must end in one of .html, .pdf"),
         ([slug, "--language", "fr"], "'fr' is not one of 'en', 'es'"),
     ]:
         assert message in _refused(["report", *arguments], database_url)

@@ -15,6 +15,7 @@ from babel.messages.pofile import read_po
 
 from server import demonstration, planning
 from server.cli import main
+from server.cli.running import demo
 from server.config import from_environment
 from server.definitions import version_of
 from server.inputs import InputError, parse_definition
@@ -34,7 +35,10 @@ DOCUMENTS = [README, *(path.read_text("utf-8") for path in (ROOT / "docs").glob(
 
 def commands(group: click.Group, prefix: str = "") -> set[str]:
     names: set[str] = set()
-    for name, command in group.commands.items():
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
         names |= commands(command, f"{name} ") if isinstance(command, click.Group) else {prefix + name}
     return names
 
@@ -367,5 +371,5 @@ def test_the_guides_say_what_exact_tallies_cost(language: str) -> None:
 
 def test_the_documents_say_how_many_people_the_demonstration_simulates() -> None:
     people = f"{demonstration.RESPONDENTS:,} simulated respondents"
-    texts = [README, (ROOT / "Makefile").read_text("utf-8"), str(main.commands["demo"].help)]
+    texts = [README, (ROOT / "Makefile").read_text("utf-8"), str(demo.help)]
     assert [people in text for text in texts] == [True] * 3

@@ -9,7 +9,7 @@ checked as a whole before anything of it is stored. Functions take a Session and
 from server.archives.contents import Told
 from server.archives.keeping import check_confirmed, delete, duplicate, put_away, take_out
 from server.archives.opening import looks_like_archive
-from server.archives.packing import check_packable, pack, snapshot
+from server.archives.packing import check_packable, pack
 from server.archives.unpacking import Unpacked, unpack
 
 __all__ = [
@@ -22,7 +22,6 @@ __all__ = [
     "looks_like_archive",
     "pack",
     "put_away",
-    "snapshot",
     "take_out",
     "unpack",
 ]

@@ -15,7 +15,6 @@ from server.archives.contents import Told, response_header, untold
 from server.archives.ledgers import ledger_of
 from server.archives.manifests import batches_of, manifest_of, stratum_numbers
 from server.archives.readme import readme
-from server.db import open_session
 from server.definitions import Definition
 from server.documents.words import TRANSLATIONS
 from server.inputs import N_, refuse
@@ -27,16 +26,6 @@ _CODES = [str(code) for code in range(256)]
 _BUFFER = 1 << 20
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 """The earliest time that a ZIP file can state; the time of packing would make each one different."""
-
-
-def snapshot(engine: sa.Engine) -> Session:
-    """A session that reads, and sees one moment: a count and the rows that it counts agree."""
-    if engine.dialect.name == "sqlite":  # which never shows a transaction anything newer
-        return open_session(engine, writes=False)
-    session = open_session(engine.execution_options(isolation_level="REPEATABLE READ"), writes=False)
-    # Before it sees its moment: tables that `tidying` writes anew meanwhile would look empty to it.
-    session.execute(sa.text("LOCK TABLE responses, invitations IN ACCESS SHARE MODE"))
-    return session
 
 
 def check_packable(session: Session, survey: Survey) -> None:
@@ -72,7 +61,7 @@ def pack(
     Parameters
     ----------
     session : Session
-        Best a `snapshot`, so that nothing changes meanwhile.
+        Best a `db.snapshot`, so that nothing changes meanwhile.
     language : str
         Of what is written for people to read; import does not look at it.
     told : callable

@@ -4,24 +4,44 @@ Every command prints a table, or JSON with `--json`. Bad input ends with exit st
 a message that names what was wrong.
 """
 
-from typing import Any
+from importlib import import_module
+from typing import Any, Final
 
 import click
 
 from server import __version__
-from server.cli.auditing import audit
-from server.cli.estimating import estimate
-from server.cli.planning import plan
-from server.cli.releasing import release
-from server.cli.reporting import report
-from server.cli.running import demo, serve
-from server.cli.surveys import simulate, survey
-from server.cli.tidying import tidy
-from server.cli.users import user
+
+MODULES: Final = {
+    "serve": "running",
+    "demo": "running",
+    "survey": "surveys",
+    "simulate": "surveys",
+    "estimate": "estimating",
+    "plan": "planning",
+    "release": "releasing",
+    "report": "reporting",
+    "audit": "auditing",
+    "tidy": "tidying",
+    "user": "users",
+}
+"""Where each command is. A command loads what it needs, and nothing of the others."""
 
 
 class _Commands(click.Group):
-    """Turns what the layers below refuse into a usage error: a message, exit status 2, no traceback."""
+    """Loads a command when it is called; turns what the layers below refuse into a usage error.
+
+    That is a message and exit status 2, without a traceback.
+    """
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(MODULES)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in MODULES:
+            return None
+        command = getattr(import_module(f"server.cli.{MODULES[cmd_name]}"), cmd_name)
+        assert isinstance(command, click.Command)
+        return command
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -34,7 +54,3 @@ class _Commands(click.Group):
 @click.version_option(__version__, prog_name="Moneda")
 def main() -> None:
     """Moneda: surveys whose answers are randomised in the respondent's own browser."""
-
-
-for command in (serve, demo, survey, simulate, estimate, plan, release, report, audit, tidy, user):
-    main.add_command(command)

@@ -1,7 +1,6 @@
 """What the commands share: the database, the way they print, and progress bars."""
 
 import json
-import sys
 import unicodedata
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -11,9 +10,9 @@ import click
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from server import archives, simulation, surveys
+from server import surveys
 from server.config import Config, from_environment
-from server.db import make_engine, migrate, open_session
+from server.db import make_engine, migrate, open_session, snapshot
 from server.models import Survey
 
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
@@ -36,7 +35,7 @@ def snapshot_session() -> Iterator[Session]:
     """A session that sees one moment of the database, and keeps no respondent waiting."""
     engine = _migrated(from_environment().database_url)
     try:
-        with archives.snapshot(engine) as session:
+        with snapshot(engine) as session:
             yield session
     finally:
         engine.dispose()
@@ -70,17 +69,6 @@ def survey_json(survey: Survey) -> dict[str, Any]:
         "sha256": None if current is None else current.sha256,
         "path": f"/s/{survey.slug}",
     }
-
-
-def run_simulation(
-    session: Session, survey: Survey, respondents: int, assumptions: simulation.Assumptions
-) -> None:
-    people = simulation.simulate(session, survey, respondents, assumptions)
-    with click.progressbar(
-        people, length=respondents, label="Simulating respondents", file=sys.stderr
-    ) as bar:
-        for _ in bar:
-            pass
 
 
 def print_document(document: Mapping[str, Any], as_json: bool) -> None:

@@ -6,7 +6,8 @@ import click
 from sqlalchemy.orm import Session
 
 from server import __version__, accounts, demonstration, serving
-from server.cli.common import database_session, run_simulation
+from server.cli.common import database_session
+from server.cli.simulating import run_simulation
 from server.config import DATA, from_environment
 from server.simulation import Assumptions
 

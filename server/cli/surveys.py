@@ -14,12 +14,12 @@ from server.cli.common import (
     database_session,
     found_survey,
     print_document,
-    run_simulation,
     survey_json,
 )
 from server.cli.keeping import archive, delete, duplicate, read_archive, unarchive, write_archive
 from server.cli.planning import warning
 from server.cli.results import print_report
+from server.cli.simulating import run_simulation
 from server.cli.tidying import tidy_after
 from server.inputs import DEFINITION_LIMIT
 from server.inputs.files import parse_file

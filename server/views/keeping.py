@@ -11,6 +11,7 @@ from flask_babel import get_locale, gettext
 from server import archives, strata, surveys, tidying
 from server.audit import Action
 from server.context import session, told
+from server.db import snapshot
 from server.inputs import InputError, schema_limit
 from server.models import Role, Survey
 from server.security import on_survey, record, researcher
@@ -69,7 +70,7 @@ def export(survey: Survey) -> ResponseReturnValue:
     session().commit()
     # Not in the request's own transaction: that one would keep respondents waiting.
     file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 - closed with the answer
-    with archives.snapshot(current_app.extensions["moneda.engine"]) as reading:
+    with snapshot(current_app.extensions["moneda.engine"]) as reading:
         found = surveys.find(reading, survey.slug)
         assert found is not None  # it was there a moment ago; else a mistake is better than half a file
         archives.pack(reading, found, file, str(get_locale()))
