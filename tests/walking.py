@@ -650,7 +650,8 @@ def walk(site: factories.Served) -> list[Reader]:
     database, document = site.database_url, wrapped_definition()
     draft = factories.draft(database, document)
     mixed = wrapped_definition()
-    mixed["questions"][0]["design"]["gamma"] = 0.1
+    for question, gamma in zip(mixed["questions"], (0.1, 0.49), strict=True):
+        question["design"]["gamma"] = gamma
     different = factories.draft(database, mixed)
     empty, chance, impossible, closed, changed = (factories.publish(database, document) for _ in range(5))
     for survey, responses in ((chance, 8), (impossible, 80)):
@@ -714,7 +715,8 @@ def walk(site: factories.Served) -> list[Reader]:
     owner = Reader(site, factories.sign_in_secret(database))
     owner.get("/manage/")
     owner.get("/manage/surveys/new")
-    owner.get(f"/manage/surveys/{different}/edit")
+    for page in ("", "/edit"):
+        owner.get(f"/manage/surveys/{different}{page}")
     owner.post("/manage/surveys/new", edited(pseudo("New"), pseudo("c?"), action="add"))
     owner.post("/manage/surveys/new", edited(pseudo("New"), pseudo("c?"), pseudo("d?"), action="delete-0"))
     owner.post("/manage/surveys/new", edited(pseudo("New"), pseudo("c?"), budget="0"))
