@@ -121,7 +121,7 @@ MISTAKES = st.dictionaries(
 BUTTONS = "save keep add mine undo delete-0 up-9 renew-3 delete_option-3-1 x-² -".split()
 
 
-@settings(max_examples=120)
+@settings(max_examples=80)
 @given(
     mistakes=MISTAKES,
     action=st.sampled_from(BUTTONS),
