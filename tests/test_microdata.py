@@ -21,6 +21,7 @@ import pytest
 from pyarrow import parquet
 
 from server import reports, surveys
+from server.inputs import parse_definition
 from server.simulation import Assumptions, simulate
 from tests import factories, kinds
 from tests.conftest import NewDatabase
@@ -46,8 +47,11 @@ SIZES = {
 }
 """Responses to the first and to the second version, with a minimum of 10.
 
-Few came from Cusco: it and Lima stay unnamed. Few came from Arica the second time: the report, which adds the
-versions up, shows it and Iquique, but no row may name them.
+Few came from Cusco: it and Lima stay unnamed. Few came from Arica the second time: no row may name it and Iquique.
+"""
+AGAIN = {"Chile > Arica": 16}
+"""Responses to the third version, which only has another title: the report, which counts it and the second
+together, shows Arica and Iquique.
 """
 KEYS = ("question", "answer", "statistic", "group", "stratum", "weighting")
 NUMBERS = ("n", "estimate", "standard_error", "interval_low", "interval_high")
@@ -79,20 +83,20 @@ class Case:
 
 
 def asked(**changes: Mapping[str, Any]) -> dict[str, Any]:
-    """A survey of one question of each encoding; `changes` by name."""
+    """A survey of one question of each encoding; `changes` by name. Two are called as columns that are none's."""
     numbers = {"low": 0, "high": 24, "step": 0.5, "unit": "hours"}
     choice = {"options": kinds.options({"red": 0, "green": 0, "blue": 0})}
     scale = {"options": kinds.options({"low": 0, "middle": 0, "high": 0})}
     questions: list[dict[str, Any]] = [
         factories.question("used", '=1+1; "Used",\nor not?', 0.25),
-        factories.question("worded", "Once?", 0.25),
+        factories.question("version", "Once?", 0.25),
         _entry("party", "select_one", "k_ary", 2.0, **choice),
         _entry("town", "select_one", "unary", 1.5, **choice),
         _entry("drugs", "select_multiple", "coin_flip", 4.0, **choice, prefer_not_to_say=True),
         _entry("mood", "scale", "ordinal", 2.0, **scale),
         _entry("cups", "number", "stochastic_rounding", 1.5, **numbers),
         _entry("mugs", "number", "stochastic_rounding", 2.5, **numbers, prefer_not_to_say=True),
-        factories.question("gone", "Only at first?", 0.25),
+        factories.question("stratum", "Only at first?", 0.25),
     ]
     kept = [{**question, **changes.get(question["name"], {})} for question in questions]
     return factories.definition(questions=[question for question in kept if "kind" in question])
@@ -107,7 +111,7 @@ def tightened() -> dict[str, Any]:
     """The second version: less is revealed, one question has other words, one is no longer asked, one is new."""
     changed = asked(
         used={"design": {"mechanism": "coin_flip", "gamma": 0.2}},
-        worded={"text": "Twice?"},
+        version={"text": "Twice?"},
         party={"design": {"mechanism": "unary", "epsilon": 1.0}},
         mood={"design": {"mechanism": "ordinal", "epsilon": 1.0}},
         mugs={"design": {"mechanism": "stochastic_rounding", "epsilon": 1.5}},
@@ -136,13 +140,15 @@ def answer(
 
 
 def waves(database_url: str, seed: int = 1) -> Published:
-    """Two versions in many strata."""
+    """Three versions in many strata."""
     first = factories.publish(database_url, asked(), minimum=10)
     links = factories.plant(database_url, first.slug, TREE)
     answer(database_url, first, {path: sizes[0] for path, sizes in SIZES.items()}, links, seed)
     second = factories.publish(database_url, tightened(), first.slug)
     answer(database_url, second, {path: sizes[1] for path, sizes in SIZES.items()}, links, seed + 1)
-    return second
+    third = factories.publish(database_url, {**tightened(), "title": "Exams again"}, first.slug)
+    answer(database_url, third, AGAIN, links, seed + 2)
+    return third
 
 
 def by_population(database_url: str) -> Published:
@@ -186,6 +192,9 @@ def cases(sqlite: NewDatabase, tmp_path_factory: pytest.TempPathFactory) -> dict
     database_url = sqlite(True)
     two, spain = waves(database_url), by_population(database_url)
     people = [every_kind(database_url, n) for n in (300, 1, 0)]
+    alike = factories.publish(database_url, kinds.document())
+    designs = [design for asked in parse_definition(alike.definition).questions for design in asked.designs]
+    factories.store(database_url, alike, [([0] * len(designs), 40)])
     return {
         "versions": made(database_url, two, folder / "versions"),
         "one version": made(database_url, two, folder / "version", number=1, confidence=0.8),
@@ -193,6 +202,7 @@ def cases(sqlite: NewDatabase, tmp_path_factory: pytest.TempPathFactory) -> dict
         "every kind": made(database_url, people[0], folder / "kinds"),
         "one response": made(database_url, people[1], folder / "one"),
         "no response": made(database_url, people[2], folder / "none"),
+        "all alike": made(database_url, alike, folder / "alike"),
     }
 
 
@@ -308,8 +318,8 @@ def test_python_with_numpy_alone_recomputes_every_estimate(
         ("all", "", "responses"),
         ("stratum", "Spain", "population"),
         *(("stratum", path, "responses") for path in list(SIZES)[1:3]),
-        # Cusco keeps the first from counting by population, and Arica, in the newest version, the second.
-        *(("stratum", path, "responses") for path in ("Peru", "Chile")),
+        # Cusco keeps it from counting by population. Chile counts so, by strata that no row names.
+        ("stratum", "Peru", "responses"),
         ("without stratum", "", "responses"),
     }
     assert ("all", "", "population") in {key[3:] for key in says(cases["populations"])}
@@ -388,6 +398,7 @@ def test_rows_name_only_strata_that_may_be_named(cases: Mapping[str, Case]) -> N
         ("2", "Peru"): 41,
         ("1", "Chile"): 20,
         ("2", "Chile"): 37,
+        ("3", "Chile"): 16,
     }
 
 

@@ -250,6 +250,51 @@ def test_small_strata_are_withheld_in_every_format(signed_in: FlaskClient, datab
         assert "Withheld are strata with fewer than 10 responses" in shown
 
 
+def sizes_told(question: Any) -> dict[str, list[int]]:
+    """Every number of responses that a question tells of each shown stratum: all of them, and part by part."""
+    found: dict[str, list[int]] = {}
+
+    def walk(group: Any) -> None:
+        if group["path"] and not group["withheld"]:
+            found[group["path"]] = [group["n"], *(sum(part["counts"]) for part in group["found"]["parts"])]
+        for child in group.get("strata", []):
+            walk(child)
+
+    walk(question["strata"])
+    return found
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({"text": "Another one?"}, {"c", "d"}),
+        ({"design": {"mechanism": "coin_flip", "gamma": 0.2}}, {"c", "d"}),
+        ({}, {"a", "b", "c", "d"}),
+    ],
+    ids=["words", "gamma", "nothing"],
+)
+def test_the_few_of_a_version_are_not_told_by_a_subtraction(
+    signed_in: FlaskClient, database_url: str, changes: dict[str, Any], named: set[str]
+) -> None:
+    """Of stratum "a" 4 answered the first version; 16 the second, where one question may have changed."""
+    survey = factories.publish(database_url, factories.definition([0.25, 0.25]), minimum=10)
+    links = factories.plant(database_url, survey.slug, "a\nb\nc\nd")
+    for path, n in {"a": 4, "b": 12, "c": 30, "d": 50}.items():
+        factories.store(database_url, survey, [([1, 0], 1), ([0, 1], n - 1)], links[path])
+    document = factories.definition([0.25, 0.25], title="The same exams")
+    document["questions"][1] |= changes
+    newer = factories.publish(database_url, document, survey.slug)
+    for path in links:
+        factories.store(database_url, newer, [([1, 1], 16)], links[path])
+
+    told = [sizes_told(question) for question in report(signed_in, survey)["questions"]]
+
+    assert [set(sizes) for sizes in told] == [named, named]
+    for path in named:
+        sizes = {0, *told[0][path], *told[1][path]}
+        assert {abs(one - other) for one in sizes for other in sizes}.isdisjoint(range(1, 10))
+
+
 def test_few_responses_show_nothing_anywhere(signed_in: FlaskClient, database_url: str) -> None:
     survey = factories.publish(database_url, factories.definition([0.25]), minimum=10)
     factories.store(database_url, survey, [([1], 7), ([0], 2)])

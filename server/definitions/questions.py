@@ -18,6 +18,9 @@ Answer = str | Number | Collection[str]
 Truth = int | Point
 """A row of a design, or a point between its first two."""
 
+TAKEN = frozenset({"day", "stratum", "stratum_path", "version"})
+"""Columns of exports of responses that are no question's."""
+
 KINDS = ("yes_no", "select_one", "select_multiple", "scale", "number", "binned_number")
 
 
@@ -102,7 +105,7 @@ class Question(Entry):
     def columns(self) -> tuple[str, ...]:
         """A name for each byte in exports. Names hold no dot, so that these are unique in a survey."""
         if self.encoding in ("whole", "line"):
-            return (self.name,)
+            return (f"{self.name}.report" if self.name in TAKEN else self.name,)
         return tuple(f"{self.name}.{answer.replace(' ', '_')}" for answer in self.answers)
 
     def truths(self, answer: Answer) -> tuple[Truth, ...]:

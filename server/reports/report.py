@@ -3,7 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from functools import cached_property
 
+import numpy as np
 from sqlalchemy.orm import Session
 
 from server import __version__, collected, strata, surveys
@@ -15,7 +17,7 @@ from server.models import Survey, SurveyVersion
 from server.reports.days import Period, periods
 from server.reports.estimating import estimated
 from server.reports.questions import QuestionReport
-from server.reports.strata import StratumReport, by_stratum
+from server.reports.strata import StratumReport, by_stratum, hidden_in
 from server.reports.withholding import left_out
 from server.strata import Node
 from server.tallies import Tally
@@ -83,8 +85,23 @@ class Report:
         name = entry.question.name
         if name not in self._groups:  # every writer asks, and what is estimated once is kept
             asked = same_question(name, self.waves)
-            self._groups[name] = by_stratum(asked, self.nodes, self.minimum, self.confidence)
+            self._groups[name] = by_stratum(asked, self.nodes, self._hidden, self.confidence)
         return self._groups[name]
+
+    @cached_property
+    def _hidden(self) -> frozenset[object]:
+        """The groups that are withheld, of every question the same.
+
+        A version that one question leaves out, or counts as a part of its own, could be told by a
+        subtraction: it must not show a small group by itself. Versions that every question
+        counts together cannot be told apart.
+        """
+        parts = [part.versions for entry in self.questions for one in entry.columns for part in one.parts]
+        alike: dict[tuple[bool, ...], list[Wave]] = {}
+        for wave in self.waves:
+            alike.setdefault(tuple(wave.number in versions for versions in parts), []).append(wave)
+        sizes = [np.sum([wave.sizes for wave in waves], axis=0).tolist() for waves in alike.values()]
+        return hidden_in(sizes, self.nodes, self.minimum)
 
     def axis(self, anytime: bool) -> Axis:
         """What the charts of shares are drawn on: one axis, so that they can be compared."""

@@ -1,6 +1,6 @@
 """Estimates of one question by stratum, rolled up, and weighted by population where that is possible."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -47,12 +47,24 @@ class StratumReport:
 
 
 def by_stratum(
-    asked: Sequence[Asked], nodes: Sequence[Node], minimum: int, confidence: float
+    asked: Sequence[Asked], nodes: Sequence[Node], hidden: Set[object], confidence: float
 ) -> list[StratumReport]:
-    """All responses, then each stratum before those inside it, then the responses without stratum."""
-    table = _Table(asked, nodes, minimum, confidence)
+    """All responses, then each stratum before those inside it, then the responses without stratum.
+
+    `hidden` are the keys of the groups to withhold (`hidden_in`).
+    """
+    table = _Table(asked, nodes, hidden, confidence)
     groups = [table.whole(), *(table.group(node) for node in walk(nodes))]
     return [*groups, table.without()] if table.sizes[0] else groups
+
+
+def hidden_in(tables: Sequence[Sequence[int]], nodes: Sequence[Node], minimum: int) -> frozenset[object]:
+    """The keys of the groups that some table of sizes withholds, each with the responses of each place.
+
+    Withheld everywhere, so that sums and differences of the tables tell of nobody, or of `minimum` people.
+    """
+    found = [withheld(_root(nodes, sizes), minimum) for sizes in tables if any(sizes)]
+    return frozenset[object]().union(*found)
 
 
 def named(waves: Sequence[Sequence[int]], nodes: Sequence[Node], minimum: int) -> dict[int | None, str]:
@@ -64,10 +76,7 @@ def named(waves: Sequence[Sequence[int]], nodes: Sequence[Node], minimum: int) -
     smallest shown one around it, empty where there is none.
     """
     totals = [sum(sizes) for sizes in zip(*waves, strict=True)]
-    hidden: set[object] = set()
-    for sizes in [*waves, totals]:
-        if any(sizes):
-            hidden |= withheld(_root(nodes, sizes), minimum)
+    hidden = hidden_in([*waves, totals], nodes, minimum)
     paths: dict[int | None, str] = {None: ""}
 
     def name(below: Sequence[Node], around: str) -> None:
@@ -84,12 +93,12 @@ class _Table:
     """What is the same for every group of one question."""
 
     def __init__(
-        self, asked: Sequence[Asked], nodes: Sequence[Node], minimum: int, confidence: float
+        self, asked: Sequence[Asked], nodes: Sequence[Node], hidden: Set[object], confidence: float
     ) -> None:
         self.asked, self.nodes, self.confidence = asked, nodes, confidence
         self.place = {key: place for place, key in enumerate(places_of(nodes))}
         self.sizes: list[int] = np.sum([one.wave.sizes for one in asked], axis=0).tolist()
-        self.hidden = withheld(_root(nodes, self.sizes), minimum)
+        self.hidden = hidden
 
     def whole(self) -> StratumReport:
         """All responses; those of all strata where they are weighted."""

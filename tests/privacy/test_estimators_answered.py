@@ -100,6 +100,20 @@ def test_nobody_answering_leaves_everything_possible() -> None:
     assert (estimate.interval, estimate.impossible) == ((5, 9), True)
 
 
+@pytest.mark.parametrize("n", [5, 40, 41, 400])
+def test_reports_that_are_all_alike_leave_room_on_both_sides_as_their_mirror_image_does(n: int) -> None:
+    design = k_ary(5, 2.0)
+    lowest, highest = (
+        estimate_answered_mean(counts, design, 1, 4) for counts in ([n, 0, 0, 0, 0], [0, 0, 0, n, 0])
+    )
+
+    for estimate in (lowest, highest):
+        assert estimate.mean is not None
+        assert estimate.interval[0] < estimate.mean - 1 / n
+        assert estimate.interval[1] > estimate.mean + 1 / n
+    assert [5 - limit for limit in highest.interval[::-1]] == pytest.approx(lowest.interval)
+
+
 def test_one_report_has_no_standard_error() -> None:
     estimate = estimate_answered_mean([1, 0, 0], THREE, 0, 4)
     assert estimate.standard_error == math.inf

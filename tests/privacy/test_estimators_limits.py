@@ -1,5 +1,7 @@
 """Confidence limits: Blaker's against a search of the acceptance function, the score limits against Wilson's."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -88,6 +90,20 @@ def test_score_limits_hold_every_mean_that_the_score_test_accepts() -> None:
 
     assert statistic(low) == pytest.approx(1.959964**2, rel=1e-3)
     assert statistic(high) == pytest.approx(1.959964**2, rel=1e-3)
+
+
+@pytest.mark.parametrize("counts", [(3, 0), (1, 2)])
+def test_reports_that_are_all_alike_leave_as_much_room_as_wilson_leaves_a_share_of_none(
+    counts: tuple[int, ...],
+) -> None:
+    # Whatever was never seen may have any chance that Wilson accepts for it. Two reports worth the same
+    # but for rounding are one.
+    for value, times in product(np.linspace(0.05, 0.95, 19).tolist(), range(1, 40)):
+        values = np.array([0.0, value, value + 1e-16, 1.0])
+        seen = times * np.array([0, *counts, 0])
+        never = wilson_limits(0, int(seen.sum()), 0.95)[1]
+        expected = value * (1 - never), value + (1 - value) * never
+        assert linear_limits(values, seen, 0.95, "wilson") == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("chances", [(0.3, 0.4, 0.3), (0.6, 0.3, 0.1), (0.9, 0.05, 0.05), (0.01, 0.98, 0.01)])

@@ -181,7 +181,7 @@ def _score_upper(scaled: NDArray[np.float64], counts: NDArray[np.int64], n: int,
     """
     seen = counts > 0
     value, observed = scaled[seen], counts[seen] / n
-    mean = float(counts @ scaled) / n
+    mean = float(observed @ value)  # as `tilted` adds it up: of one value alone, that value
     if mean >= 1:
         return 1.0
 
@@ -198,7 +198,8 @@ def _score_upper(scaled: NDArray[np.float64], counts: NDArray[np.int64], n: int,
         accepted = z * z * variance - n * (centre - mean) ** 2
         return centre, accepted, w * (2 * n * (centre - mean) * slope - z * z * narrowing)
 
-    if value.max() < 1 and tilted(0)[1] >= 0:
+    # Values that differ by rounding alone leave nothing to weigh: the rest comes from the unseen report.
+    if value.max() < 1 and (np.ptp(value) < SAME or tilted(0)[1] >= 0):
         return (mean + z * z / n) / (1 + z * z / n)
     spread = math.sqrt(float(observed @ (value - mean) ** 2))
     # Where the normal approximation ends, at the mean's own slope.

@@ -68,7 +68,7 @@ upper <- function(row, counts) {
     centre <- sum(likely * values)
     c(centre, n * (centre - mean)^2 - z^2 * sum(likely * (values - centre)^2))
   }
-  if (max(values) < 1 && tilted(0)[2] <= 0) return((mean + z^2 / n) / (1 + z^2 / n))
+  if (max(values) < 1 && (diff(range(values)) < 1e-9 || tilted(0)[2] <= 0)) return((mean + z^2 / n) / (1 + z^2 / n))
   far <- 1
   while (tilted(exp(-far))[2] <= 0) far <- 2 * far
   tilted(exp(-crossing(function(u) -tilted(exp(-u))[2], 0, far)))[1]

@@ -100,7 +100,7 @@ def upper(row: Row, counts: Row) -> float:
         centre = float(likely @ values)
         return centre, n * (centre - mean) ** 2 - Z**2 * float(likely @ (values - centre) ** 2)
 
-    if values.max() < 1 and tilted(0)[1] <= 0:
+    if values.max() < 1 and (np.ptp(values) < 1e-9 or tilted(0)[1] <= 0):
         return (mean + Z**2 / n) / (1 + Z**2 / n)
     far = 1.0
     while tilted(math.exp(-far))[1] <= 0:
