@@ -9,10 +9,12 @@ its own (`python -m server.typesetting` for one), which takes that with it when 
 """
 
 import json
+import re
 import subprocess
 import sys
 import unicodedata
-from collections.abc import Callable
+from base64 import b64encode
+from collections.abc import Callable, Container
 from functools import cache
 from pathlib import Path
 from threading import Lock
@@ -32,6 +34,13 @@ _PROBE = b"""
 #set text(font: ("Libertinus Serif", "DejaVu Sans Mono"))
 #json(bytes(sys.inputs.data)).text
 """
+_CHART: Final = b"""
+#set document(title: "Chart", date: none)
+#set page(width: auto, height: auto, margin: 0pt, fill: none)
+#image(bytes(json(bytes(sys.inputs.data)).svg), format: "svg", alt: "Chart")
+"""
+_DOTS = 288  # of a picture, to an inch
+_VIEW = re.compile(r'viewBox="[\d.-]+ [\d.-]+ ([\d.]+) ([\d.]+)"')
 
 
 def in_a_process(module: str, order: bytes) -> bytes:
@@ -64,8 +73,12 @@ def typeset(source: bytes, data: Any, *, system_fonts: bool) -> bytes:
 
 def can_be_set(text: str, *, system_fonts: bool) -> bool:
     """Whether there is a glyph for every letter."""
+    return _is_typeset(_PROBE, {"text": text}, system_fonts=system_fonts)
+
+
+def _is_typeset(source: bytes, data: Any, *, system_fonts: bool) -> bool:
     try:
-        typeset(_PROBE, {"text": text}, system_fonts=system_fonts)
+        typeset(source, data, system_fonts=system_fonts)
     except RuntimeError:
         return False
     return True
@@ -89,14 +102,53 @@ def is_right_to_left(text: str) -> bool:
 
 def printed(source: bytes, data: Any) -> bytes:
     """The same in whatever fonts there are. Letters without glyph are shown as U+FFFD, never left out."""
-    for system_fonts in (False, True):
-        try:
-            return typeset(source, data, system_fonts=system_fonts)
-        except RuntimeError:
-            continue
-    letters = set("".join(_texts(data)))
-    missing = {ord(letter): MISSING for letter in without_glyph("".join(sorted(letters)))}
-    return typeset(source, changed(data, lambda text: text.translate(missing)), system_fonts=True)
+    try:
+        return typeset(source, data, system_fonts=False)
+    except RuntimeError:
+        letters = set("".join(_texts(data)))
+        missing = without_glyph("".join(sorted(letters)))
+        shown = changed(data, lambda text: _without(text, missing))
+        return typeset(source, _with_pictures(shown), system_fonts=True)
+
+
+def _without(text: str, missing: Container[str]) -> str:
+    """A text in which U+FFFD stands for letters that are missing, and for what is written onto them."""
+    shown, lost = [], False
+    for letter in text:
+        lost = letter in missing or (lost and unicodedata.category(letter).startswith("M"))
+        shown.append(MISSING if lost else letter)
+    return "".join(shown)
+
+
+def _with_pictures(value: Any) -> Any:
+    """A JSON value in which charts that typst cannot write as text are pictures.
+
+    In charts it knows no letters of several glyphs (Arabic with vowels, Devanagari, some emoji), or
+    would lose what they stand for. What a chart shows is told in its alternative as well.
+    """
+    match value:
+        case {"svg": str(svg), **rest}:
+            drawn = svg if _is_typeset(_CHART, {"svg": svg}, system_fonts=True) else _picture(svg)
+            return {"svg": drawn, **rest}
+        case dict():
+            return {key: _with_pictures(part) for key, part in value.items()}
+        case list():
+            return [_with_pictures(part) for part in value]
+    return value
+
+
+def _picture(svg: str) -> str:
+    """A chart as a picture of itself, still as SVG."""
+    inputs = {"data": json.dumps({"svg": svg}, ensure_ascii=False)}
+    drawn = _compiler(True).compile(_CHART, format="png", ppi=_DOTS, sys_inputs=inputs)
+    assert isinstance(drawn, bytes)
+    view = _VIEW.search(svg)
+    assert view is not None, "a chart has a viewBox"
+    size = f'width="{view[1]}" height="{view[2]}"'
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {view[1]} {view[2]}">'
+        f'<image {size} href="data:image/png;base64,{b64encode(drawn).decode()}"/></svg>'
+    )
 
 
 def changed(value: Any, change: Callable[[str], str]) -> Any:

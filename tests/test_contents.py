@@ -198,6 +198,34 @@ def test_the_internal_report_has_everything_that_a_report_must(report: Report) -
     assert "No central budget was set, and nothing was released." in without
 
 
+@pytest.mark.parametrize(
+    ("locale", "names"),
+    [
+        ("en", ("Question or its opposite (Warner)", "crosswise", "Harmless question", "One draw over all")),
+        (
+            "es",
+            ("La pregunta o la contraria (Warner)", "crosswise", "Pregunta inocua", "Un sorteo entre todas"),
+        ),
+    ],
+)
+def test_every_question_says_which_design_it_has_and_which_harmless_question_that_asks(
+    report: Report, published: Published, locale: str, names: tuple[str, ...]
+) -> None:
+    for document in (reports.internal(report, NOTHING, locale), reports.public(published, locale)):
+        *rows, _total = table(document, "designs").rows
+        designs = dict(
+            zip((one.name for one in report.definition.questions), (row[1] for row in rows), strict=True)
+        )
+        warner, crosswise, harmless, drawn = names
+
+        assert designs["mirror"].text == warner
+        assert crosswise in designs["both"].text
+        assert designs["both"].text.endswith(f"{harmless}: Is your house number even?")
+        assert designs["cards"].text.endswith(f"{harmless}: Is your birthday in spring?")
+        assert designs["party"].text.startswith(drawn)
+        assert all(cell.text for cell in designs.values())
+
+
 def test_the_estimates_are_the_reports_own(report: Report) -> None:
     rows = {
         (row[0].text, row[1].text): [cell.value if isinstance(cell, Number) else None for cell in row[2:]]

@@ -195,6 +195,24 @@ def test_a_letter_that_no_font_has_is_seen_to_be_missing(letter: str) -> None:
     assert said.count(MISSING) == 2
 
 
+@pytest.mark.parametrize(
+    ("word", "pictures"),
+    [("يوماً", True), ("क्या", True), ("☕️", True), ("\U0010fffd\u093f", False), ("¿Sí?", False)],
+)
+def test_a_chart_with_letters_of_several_glyphs_is_a_picture(word: str, pictures: bool) -> None:
+    document = papers.document(SHARES, own="Before")  # its letters would be known elsewhere
+    first = document.sections[0]
+    chart = replace(first.blocks[-1], svg=papers.CHART.replace("Drawn", word))
+    document = replace(document, sections=(replace(first, blocks=(*first.blocks[:-1], chart)),))
+
+    pdf = to_pdf(document)
+
+    assert (b"/Subtype/Image" in pdf, b"/Width 1080/Height 180" in pdf) == (pictures, pictures)
+    said = plain("".join(page.extract_text() for page in papers.reader(pdf).pages))
+    assert "Before" in said  # the text around it stays text
+    assert ("40.0%" in said.partition("Drawing")[2]) == (not pictures)
+
+
 def test_a_document_without_sections_or_rows_is_one_too() -> None:
     empty = replace(papers.document(), sections=(), blocks=(replace(SHARES, rows=()),))
 

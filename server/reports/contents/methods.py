@@ -27,17 +27,30 @@ def collected(words: Words, definition: Definition) -> Iterator[Block]:
     rows: list[tuple[Cell, ...]] = [
         (
             cells.asked(definition, question),
+            Text(_designed(words, question)),
             Text(words.macro("_macros.html", "odds_label", question)),
             cells.epsilon(words, question.epsilon),
         )
         for question in definition.questions
     ]
     together = Text(_("All questions together, for one respondent"), strong=True)
-    rows.append((together, Text(""), cells.epsilon(words, definition.epsilon)))
+    rows.append((together, Text(""), Text(""), cells.epsilon(words, definition.epsilon)))
     caption = _(
         "What the coins do to each question's answers, and the privacy loss of one respondent in nats"
     )
-    yield Table("designs", caption, (_("Question"), _("Odds"), "ε"), tuple(rows))
+    yield Table("designs", caption, (_("Question"), _("Design"), _("Odds"), "ε"), tuple(rows))
+
+
+def _designed(words: Words, question: Question) -> str:
+    """What the design is called, as in the editor, and the harmless question that it draws on."""
+    names, mechanism = "manage/_editor_texts.html", question.choice.mechanism
+    if mechanism == "best_choice":
+        mechanism = "unary" if question.encoding == "one_hot" else "k_ary"
+    called = words.macro(names, "design_name", question.kind, mechanism)
+    innocuous = dict(question.choice.parameters).get("innocuous")
+    if innocuous is None:
+        return called
+    return f"{called}. {words.macro(names, 'parameter_name', mechanism, 'innocuous')}: {innocuous}"
 
 
 def estimators(words: Words, report: Report) -> Iterator[Block]:
