@@ -8,6 +8,7 @@ import random
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from server.cli import main
+from server.privacy.noise import geometric_variance
 from tests.factories import ROOT, moneda
 
 NOWHERE = "sqlite:////proc/nowhere/moneda.sqlite3"
@@ -263,6 +265,15 @@ def test_a_loss_is_divided_to_reach_an_error(tmp_path: Path) -> None:
     assert (done["epsilon"], done["delta"]) == (done["plan"][0]["epsilon"], 0)
 
 
+def test_noise_is_drawn_for_no_more_than_is_lost(tmp_path: Path) -> None:
+    """The float nearest to 0.1 is more than 0.1. The one below is taken, as for surveys."""
+    below = math.nextafter(0.1, 0)
+    assert Fraction(below) < Fraction("0.1") < Fraction(0.1)
+    item = {"kind": "histogram", "question": "sex"}
+    (entry,) = released(tmp_path, table(PEOPLE), plan(item, epsilon="0.1"))["released"]
+    assert entry["notes"]["noise_variance"] == geometric_variance(1, below) != geometric_variance(1, 0.1)
+
+
 def test_disjoint_places_cost_the_most_of_them_and_replaced_rows_all_of_them(tmp_path: Path) -> None:
     items = [{"kind": "mean", "question": "children", "stratum": list(town)} for town in TOWNS]
     lost = {
@@ -338,6 +349,10 @@ BAD_DATA = {
     "no number": (
         HEAD + ROW.replace(b"0.5", b""),
         'data[2].hours: must be from -1 to 3 in steps of 0.5; it is ""',
+    ),
+    "underscore": (
+        HEAD + ROW.replace(b",2,", b",0_2,"),
+        "data[2].children: must be from 0 to 4 in steps of 1; it is 0_2",
     ),
     "not a number": (HEAD + ROW.replace(b"0.5", b"nan"), "it is nan"),
     "endless": (HEAD + ROW.replace(b"0.5", b"1e999999999"), "it is 1e999999999"),

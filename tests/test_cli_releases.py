@@ -182,6 +182,7 @@ def test_bad_budgets_and_plans_are_refused(sqlite: NewDatabase, plan: str) -> No
         ((slug, "--budget-epsilon", "101"), "at most 100; it is 101"),
         ((slug, "--budget-epsilon", "much"), "it is much"),
         ((slug, "--budget-epsilon", "nan"), "it is nan"),
+        ((slug, "--budget-epsilon", "0_5"), "it is 0_5"),
         (
             (slug, "--budget-epsilon", "1", "--budget-delta", "0.5"),
             "delta: must be from 0 to 0.001; it is 0.5",
@@ -202,6 +203,7 @@ def test_bad_budgets_and_plans_are_refused(sqlite: NewDatabase, plan: str) -> No
         ({"format": 1, "items": []}, "items: must have at least 1 entries; it has 0"),
         ({**PLAN, "columns": {}}, "columns: is not known here"),
         ({**PLAN, "epsilon": 0}, "epsilon: must be from 0.0001 to 100; it is 0"),
+        ({**PLAN, "epsilon": "0_5"}, "epsilon: must be from 0.0001 to 100; it is 0_5"),
         ({**PLAN, "epsilon": 2}, "1 is left"),
         ({**PLAN, "items": [{"kind": "mean", "question": "q1"}]}, "items[0].questions"),
         ({**PLAN, "items": [{"kind": "share", "question": "q9", "option": "yes"}]}, "it is q9"),

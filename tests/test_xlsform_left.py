@@ -181,6 +181,28 @@ def taken_with_xml(*cells: str) -> bytes:
     return xlsforms.repacked(body, sheet1=xml.encode())
 
 
+def test_formulas_whose_result_was_not_stored_are_named() -> None:
+    """As programs write them that do not calculate: what they stand for is not known here."""
+    written = '=CONCATENATE("${a} = ", "1")'
+    rows = [
+        HEAD[:4],
+        ["select_one yn", "a", "A?"],
+        ["note", "b", "B", written],
+        ["select_one yn", "c", '="C" & "?"'],
+    ]
+
+    imported = parse_xlsform(form(rows, [*PLAIN_CHOICES[:3], ["yn", "maybe", "=A1"]]))
+
+    assert [entry["name"] for entry in entries(imported)] == ["a", "b"]
+    assert why(imported, written).startswith("the cell holds a formula without its result")
+    assert {
+        (note.sheet, note.rows, note.column) for note in imported.not_taken if "formula" in note.message
+    } == {("survey", (3,), "relevant"), ("survey", (4,), "label"), ("choices", (4,), "label")}
+    # The result of this one was stored: it is an empty text.
+    empty = taken_with_xml('<c r="C3" t="str"><f>IF(A1="","",A1)</f><v></v></c>')
+    assert not [note for note in parse_xlsform(empty).not_taken if "formula" in note.message]
+
+
 def test_merged_cells_count_once() -> None:
     from openpyxl import load_workbook
 

@@ -23,6 +23,17 @@ def plain(number: Decimal) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
+def read_decimal(text: str) -> Decimal | None:
+    """What a text says as a number; None if it is none.
+
+    Python leaves out underscores between digits. Here 0_5 is no number: who meant 0.5 would get 5.
+    """
+    try:
+        return None if "_" in text else Decimal(text.strip())
+    except (InvalidOperation, ValueError):
+        return None
+
+
 def parse_decimal(value: object, field: str, low: Decimal, high: Decimal, *, above: bool = False) -> Decimal:
     """A number, or a text that is one, kept exactly.
 
@@ -36,10 +47,8 @@ def parse_decimal(value: object, field: str, low: Decimal, high: Decimal, *, abo
     InputError
         Naming the field, the range and the value.
     """
-    try:
-        number = Decimal(value.strip() if isinstance(value, str) else repr(value))
-    except (InvalidOperation, ValueError):
-        number = Decimal("NaN")
+    read = read_decimal(value if isinstance(value, str) else repr(value))
+    number = Decimal("NaN") if read is None else read
     limits = {"low": plain(low), "high": plain(high), "value": shown(value)}
     fits = number.is_finite() and (low < number if above else low <= number) and number <= high
     if not fits:

@@ -7,7 +7,6 @@ is seen only in the data would give away who is in it.
 import csv
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from itertools import islice
 from typing import IO
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from server.definitions import Grid
 from server.inputs import N_, InputError, refuse, shown
 from server.inputs.columns import Categories, Columns, Numbers
+from server.inputs.decimals import read_decimal
 
 _PART = 10_000
 _LINE_LIMIT = 1 << 16
@@ -202,12 +202,10 @@ class _Steps(dict[str, int]):
 
     def __missing__(self, text: str) -> int:
         # Where commas do not part cells, numbers may have a decimal comma.
-        plain = text.strip().replace(",", ".") if self._comma else text.strip()
-        try:
-            number = Decimal(plain)
-            steps = (Fraction(number) - self._low) / self._step if abs(number.adjusted()) < 30 else None
-        except (InvalidOperation, ValueError, OverflowError):
-            steps = None
+        number = read_decimal(text.replace(",", ".") if self._comma else text)
+        steps = None
+        if number is not None and number.is_finite() and abs(number.adjusted()) < 30:
+            steps = (Fraction(number) - self._low) / self._step
         good = steps is not None and steps.denominator == 1 and 0 <= steps <= self._of
         code = int(steps) if steps is not None and good else -1
         if len(self) < _KNOWN_LIMIT:

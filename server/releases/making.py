@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -26,7 +25,7 @@ from server.releases.dividing import divide
 from server.releases.kinds import Drawn, Query, query_of
 from server.releases.shapes import Shape, Source
 from server.releases.sources import survey_shape, survey_source
-from server.releases.spending import Booked, losses
+from server.releases.spending import Booked, losses, rounded_down
 from server.releases.values import Budget, Covers, Released
 
 
@@ -110,13 +109,7 @@ class _Wanted:
     def drawn(self, source: Source, confidence: float) -> Drawn:
         """Count, perturb, estimate: by the source's own shape, as somebody may have responded since the check."""
         query = query_of(self.item, source.shape, self.field)
-        return query.draw(source, _rounded_down(self.epsilon), _rounded_down(self.delta), confidence)
-
-
-def _rounded_down(loss: Decimal) -> float:
-    """A float that is not above what is booked."""
-    near = float(loss)
-    return near if Decimal(near) <= loss else math.nextafter(near, 0.0)
+        return query.draw(source, rounded_down(self.epsilon), rounded_down(self.delta), confidence)
 
 
 def _wanted(item: Item, asked: bytes, shape: Shape, field: str) -> _Wanted:

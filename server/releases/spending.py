@@ -1,5 +1,6 @@
 """What releases lose together."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -47,6 +48,12 @@ def losses(neighbours: str, booked: Sequence[Booked]) -> tuple[Decimal, Decimal]
         max(sum((each.epsilon for each in own), Decimal(0)) for own in alone),
         max(sum((each.delta for each in own), Decimal(0)) for own in alone),
     )
+
+
+def rounded_down(loss: Decimal) -> float:
+    """A float that is not above what is booked."""
+    near = float(loss)
+    return near if Decimal(near) <= loss else math.nextafter(near, 0.0)
 
 
 def spent(budget: Budget | None, booked: Sequence[Booked]) -> Spent:

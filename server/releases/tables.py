@@ -12,6 +12,7 @@ from server.inputs.releases import Kind, Plan
 from server.releases.files import Coded
 from server.releases.kinds import query_of
 from server.releases.shapes import Asked, Coins, Leaf, Rows, Shape, Source, Variable
+from server.releases.spending import rounded_down
 from server.releases.values import Covers, Released
 
 _ONLY = 1
@@ -98,7 +99,7 @@ def release_table(plan: Plan, source: Source) -> tuple[Released, ...]:
     for place, item in enumerate(plan.items):
         query = query_of(item, shape, f"items[{place}]")
         assert item.epsilon is not None  # the plan is divided
-        drawn = query.draw(source, float(item.epsilon), float(item.delta), plan.confidence)
+        drawn = query.draw(source, rounded_down(item.epsilon), rounded_down(item.delta), plan.confidence)
         keys = tuple(key for leaf in query.leaves for key in shape.leaves[leaf].keys)
         made.append(
             Released(

@@ -62,7 +62,7 @@ def set_budget(survey: Survey) -> ResponseReturnValue:
     """Decide on the budget, before the first release."""
     typed = {name: request.form.get(name, "").strip() for name in ("epsilon", "delta", "neighbours")}
     try:
-        releases.set_budget(
+        made = releases.set_budget(
             session(),
             survey,
             str(number_or_text(typed["epsilon"])),
@@ -73,7 +73,7 @@ def set_budget(survey: Survey) -> ResponseReturnValue:
     except InputError as error:
         session().rollback()
         return _page(survey, typed, error), error.status
-    record(Action.BUDGET_SET, survey, epsilon=typed["epsilon"], delta=typed["delta"] or "0")
+    record(Action.BUDGET_SET, survey, epsilon=made.epsilon, delta=made.delta)
     session().commit()
     return redirect(url_for(".page", slug=survey.slug, said="budget"), 303)
 

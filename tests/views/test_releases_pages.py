@@ -70,6 +70,11 @@ def test_a_budget_is_set_before_the_first_release_and_stays(
         Decimal("0.00001"),
         "bounded",
     )
+    (logged,) = (row[5] for row in factories.dump(database_url)["audit_entries"] if row[4] == "budget set")
+    assert json.loads(str(logged)) == {
+        "epsilon": "0.5",
+        "delta": "0.00001",
+    }  # what was set, not how it was typed
 
     set_budget(signed_in, asked.slug, "1")
     said = words(signed_in.get(page, headers=ENGLISH).text)

@@ -47,6 +47,7 @@ _UNKNOWN = N_("this column has no counterpart here")
 _OTHER_LANGUAGE = N_("a survey has one language; this one is in %(language)s")
 _TWICE = N_("a column of this meaning stands before this one")
 _ERROR = N_("the cell holds an error instead of a value")
+_FORMULA = N_("the cell holds a formula without its result; save the file with a spreadsheet program first")
 
 
 @dataclass(frozen=True)
@@ -125,9 +126,10 @@ def lines(sheet: str, rows: Sequence[Row], language: str, known: frozenset[str],
             notes.add(sheet, None, column.header, column.header, template, **values)
     found = []
     for row in rows[1:]:
-        for place, error in row.errors.items():
-            header = columns[place].header if place in columns else ""
-            notes.add(sheet, row.number, header, error, _ERROR)
+        for held, why in ((row.errors, _ERROR), (row.formulas, _FORMULA)):
+            for place, said in held.items():
+                header = columns[place].header if place in columns else ""
+                notes.add(sheet, row.number, header, said, why)
         label = next(
             (Cell(columns[place].header, row.cells[place]) for place in chosen if place in row.cells), None
         )

@@ -6,11 +6,13 @@ a cell counts as what its program last stored in it.
 """
 
 import io
+import re
 import unicodedata
 import warnings
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -44,17 +46,25 @@ _DECORATION = (
     "xl/vba",
     "customXml/",
 )
+_FORMULA = re.compile(rb"<(?:\w+:)?f[\s/>]")
 _TAGS_LIMIT = 12 * CELLS_LIMIT
 """Signs of "<" in all: a filled cell has four, and its text in the shared table four more."""
 
 
+Formulas = dict[str, dict[int, dict[int, str]]]
+
+
 @dataclass(frozen=True)
 class Row:
-    """The texts of one row that holds any, by column number (from 0)."""
+    """The texts of one row that holds any, by column number (from 0).
+
+    `formulas` are those whose result no program has stored.
+    """
 
     number: int
     cells: dict[int, str]
     errors: dict[int, str] = field(default_factory=dict)
+    formulas: dict[int, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -144,8 +154,11 @@ def _read(content: io.BytesIO) -> Workbook:
     # Not at the top: it takes 150 ms, and accepting responses needs none of it.
     from openpyxl import load_workbook
 
+    formulas: Formulas = {}
+    if _FORMULA.search(content.getbuffer()):
+        formulas = _formulas(load_workbook(content, read_only=True, keep_links=False))
     book: Any = load_workbook(content, read_only=True, data_only=True, keep_links=False)
-    try:
+    with closing(book):
         sheets: dict[str, tuple[Row, ...]] = {}
         others: list[str] = []
         room = CELLS_LIMIT
@@ -154,34 +167,60 @@ def _read(content: io.BytesIO) -> Workbook:
             if name not in SHEETS or name in sheets:
                 others.append(plain(str(sheet.title)))
                 continue
-            sheets[name] = tuple(_rows(name, sheet, room))
+            sheets[name] = tuple(_rows(name, sheet, room, formulas.get(sheet.title, {})))
             room -= sum(len(row.cells) for row in sheets[name])
         return Workbook(sheets, tuple(others))
-    finally:
-        book.close()
 
 
-def _rows(name: str, sheet: Any, room: int) -> Iterator[Row]:
-    filled = stored = 0
+def _formulas(book: Any) -> Formulas:
+    """All formulas, as they are written, by sheet, row and column."""
+    found: Formulas = {}
+    with closing(book):
+        for sheet in book.worksheets[:_PARTS_LIMIT]:
+            if plain(str(sheet.title)).casefold() in SHEETS:
+                found[sheet.title] = {}
+                for number, cells in _stored_rows(sheet):
+                    formulas = [
+                        (place, cell.value) for place, cell in enumerate(cells) if cell.data_type == "f"
+                    ]
+                    # That of a range of cells is an object that holds its text.
+                    own = {place: plain(str(getattr(value, "text", value))) for place, value in formulas}
+                    if own:
+                        found[sheet.title][number] = own
+    return found
+
+
+def _stored_rows(sheet: Any) -> Iterator[tuple[int, Sequence[Any]]]:
+    """The rows that a sheet has, with their numbers."""
     gap: object = None
     # Limits on rows and columns, because a file may claim that its next row is the billionth.
     for number, cells in enumerate(sheet.iter_rows(max_row=_EXCEL_ROWS, max_col=COLUMNS_LIMIT), start=1):
-        if cells is gap:  # openpyxl gives one and the same row for all those that are not there
-            continue
-        gap, row = cells, _row(number, cells)
-        stored += 1
-        filled += bool(row.cells or row.errors)
-        room -= len(row.cells) + len(row.errors)
+        if cells is not gap:  # openpyxl gives one and the same row for all those that are not there
+            gap = cells
+            yield number, cells
+
+
+def _rows(name: str, sheet: Any, room: int, formulas: Mapping[int, Mapping[int, str]]) -> Iterator[Row]:
+    filled = 0
+    for stored, (number, cells) in enumerate(_stored_rows(sheet), start=1):
+        row = _row(number, cells)
+        filled_in = row.cells.keys() | row.errors.keys()
+        for place, text in formulas.get(number, {}).items():
+            if place not in filled_in and cells[place].data_type != "str":  # whose result is an empty text
+                row.formulas[place] = text
+        held = len(filled_in) + len(row.formulas)
+        filled += bool(held)
+        room -= held
         if filled > ROWS_LIMIT or stored > _STORED_ROWS_LIMIT:
             template = N_("must have at most %(limit)d rows in each sheet; %(sheet)s has more")
             raise refuse(413, "file", template, limit=ROWS_LIMIT, sheet=name)
         if room < 0:
             raise _too_many_cells()
-        if row.cells or row.errors:
+        if held:
             yield row
 
 
-def _row(number: int, cells: Iterable[Any]) -> Row:
+def _row(number: int, cells: Sequence[Any]) -> Row:
     row = Row(number, {})
     for column, cell in [(column, cell) for column, cell in enumerate(cells) if cell.value is not None]:
         text = plain(_text(cell.value))
