@@ -715,7 +715,7 @@ def walk(site: factories.Served) -> list[Reader]:
     owner = Reader(site, factories.sign_in_secret(database))
     owner.get("/manage/")
     owner.get("/manage/surveys/new")
-    for page in ("", "/edit"):
+    for page in ("", "/edit", "/preview"):
         owner.get(f"/manage/surveys/{different}{page}")
     owner.post("/manage/surveys/new", edited(pseudo("New"), pseudo("c?"), action="add"))
     owner.post("/manage/surveys/new", edited(pseudo("New"), pseudo("c?"), pseudo("d?"), action="delete-0"))

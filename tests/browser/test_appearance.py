@@ -48,6 +48,29 @@ def test_a_word_wider_than_a_phone_stays_on_every_page(page: Page, served: facto
     expect(page.get_by_role("heading", level=1)).to_have_text(HEBREW)
 
 
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_charts_of_estimates_are_seen_whole_on_every_screen(
+    language: str, open_page: Opener, served: factories.Served
+) -> None:
+    """The column of charts is the last one: a table wider than its place would cut it off."""
+    survey = factories.publish(served.database_url, SURVEY)
+    ends = factories.plant(served.database_url, survey.slug, "North\nSouth")
+    for link in ends.values():
+        factories.store(served.database_url, survey, [([1, 0, 1], 3_000), ([0, 0, 0], 1)], link)
+    page = open_page(viewport={"width": 1440, "height": 800}, locale=language)
+    sign_in(page, served.database_url)
+    for address in ("results", "simulate"):
+        page.goto(f"/manage/surveys/{survey.slug}/{address}")
+        if address == "simulate":
+            page.locator("main form button").last.click()
+        tables = page.locator(".scroll:has(.chart)")
+        expect(tables).to_have_count(2 if address == "results" else 1)
+        for width in (1440, 1280, 1201, 1200, 1024, 820, 768, 640):
+            page.set_viewport_size({"width": width, "height": 800})
+            cut = [place.evaluate("place => place.scrollWidth - place.clientWidth") for place in tables.all()]
+            assert set(cut) == {0}, (address, width)
+
+
 def test_a_text_is_written_from_its_own_side(page: Page, served: factories.Served) -> None:
     survey = factories.publish(served.database_url, {**HARD, "title": HEBREW})
     Respondent(page, survey.slug).open()
