@@ -715,7 +715,7 @@ def walk(site: factories.Served) -> list[Reader]:
     owner = Reader(site, factories.sign_in_secret(database))
     owner.get("/manage/")
     owner.get("/manage/surveys/new")
-    for page in ("", "/edit", "/preview"):
+    for page in ("", "/edit"):
         owner.get(f"/manage/surveys/{different}{page}")
     owner.post("/manage/surveys/new", edited(pseudo("New"), pseudo("c?"), action="add"))
     owner.post("/manage/surveys/new", edited(pseudo("New"), pseudo("c?"), pseudo("d?"), action="delete-0"))
@@ -730,7 +730,8 @@ def walk(site: factories.Served) -> list[Reader]:
             "questions": [{"name": "q", "kind": "yes_no", "text": ""}] * 12,
         },
     )
-    whole = factories.draft(database, everything())
+    hiding, whole = (factories.draft(database, survey) for survey in (telling(), everything()))
+    owner.get(f"/manage/surveys/{hiding}/preview")
     for survey in (unfinished, whole):
         for page in ("", "/edit", "/edit?check=1", "/preview", "/simulate"):
             owner.get(f"/manage/surveys/{survey}{page}")
