@@ -142,13 +142,19 @@ def _picture(svg: str) -> str:
     inputs = {"data": json.dumps({"svg": svg}, ensure_ascii=False)}
     drawn = _compiler(True).compile(_CHART, format="png", ppi=_DOTS, sys_inputs=inputs)
     assert isinstance(drawn, bytes)
-    view = _VIEW.search(svg)
-    assert view is not None, "a chart has a viewBox"
-    size = f'width="{view[1]}" height="{view[2]}"'
+    width, height = size_of(svg)
+    size = f'width="{width}" height="{height}"'
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {view[1]} {view[2]}">'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}">'
         f'<image {size} href="data:image/png;base64,{b64encode(drawn).decode()}"/></svg>'
     )
+
+
+def size_of(svg: str) -> tuple[float, float]:
+    """Width and height of a drawing, in its own units."""
+    view = _VIEW.search(svg)
+    assert view is not None, "a chart has a viewBox"
+    return float(view[1]), float(view[2])
 
 
 def changed(value: Any, change: Callable[[str], str]) -> Any:

@@ -4,7 +4,6 @@ A letter that no font of the machine has is shown as U+FFFD, never left out.
 """
 
 import json
-import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -15,7 +14,7 @@ from typing import Any, Final
 
 from server.documents.columns import GAP, PAGE, breakable, is_of_numbers, on_paper
 from server.documents.model import Block, Cell, Chart, Document, Facts, Number, Paragraph, Table
-from server.typesetting import MISSING, changed, in_a_process, is_right_to_left
+from server.typesetting import MISSING, changed, in_a_process, is_right_to_left, size_of
 
 PAPER: Final = Path(__file__).with_name("paper.typ")
 
@@ -24,7 +23,6 @@ _Group = tuple[Cell | None, list[tuple[Cell, ...]]]
 _TALLEST = 690.0  # points: what a page holds beside a caption
 _POINTS = 0.65  # of a unit of a chart: two charts stand side by side, in letters that are still read
 _LONG_CELL = 600
-_VIEW = re.compile(r'viewBox="[\d.-]+ [\d.-]+ ([\d.]+) ([\d.]+)"')
 
 
 def to_pdf(document: Document) -> bytes:
@@ -130,9 +128,7 @@ def _styled(svg: str, css: str) -> str:
 
 
 def _chart_width(svg: str) -> float:
-    found = _VIEW.search(svg)
-    assert found is not None, "a chart has a viewBox"
-    width, height = float(found[1]), float(found[2])
+    width, height = size_of(svg)
     return min(_POINTS * width, PAGE, _TALLEST * width / height)
 
 
