@@ -4,20 +4,18 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import sqlalchemy as sa
-from flask import Flask, Response, abort, current_app, g, jsonify, render_template, request, url_for
+from flask import Flask, Response, abort, g, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from flask_babel import Babel, get_locale, gettext
+from flask_babel import Babel, get_locale
 from jinja2 import StrictUndefined
-from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 from werkzeug.wrappers import Request
 
-from server import __version__, assets, compression, security
+from server import __version__, assets, compression, error_pages, security
 from server.config import Config, from_environment
-from server.context import session, told
 from server.db import make_engine, open_session
 from server.formatting import filters
-from server.inputs import DEFINITION_LIMIT, InputError
-from server.intake import Edge, Intake, type_and_place
+from server.inputs import DEFINITION_LIMIT
+from server.intake import Edge, Intake
 from server.throttling import Throttle
 from server.views import (
     account,
@@ -90,9 +88,7 @@ def create_app(config: Config | None = None) -> Flask:
     # No redirects by the router: they would name the host, and http, that a request claims.
     app.url_map.merge_slashes = False
     app.add_url_rule("/", "home", _home)
-    app.register_error_handler(InputError, _refused)
-    app.register_error_handler(HTTPException, _failed)
-    app.register_error_handler(Exception, _broken)
+    error_pages.register(app)
     edge = Edge(
         {**security.headers(config.secure), "Vary": VARIES}, security.from_elsewhere, _language, TRANSLATIONS
     )
@@ -183,7 +179,7 @@ def _add_sessions(app: Flask) -> None:
 
     def open_for_request() -> None:
         # Opening is lazy: a request that asks nothing of the database does not touch it.
-        g.session = open_session(engine, writes=request.method not in ("GET", "HEAD", "OPTIONS"))
+        g.session = open_session(engine, writes=request.method not in security.SAFE_METHODS)
 
     def close_after_request(_error: BaseException | None) -> None:
         opened = g.pop("session", None)
@@ -192,44 +188,3 @@ def _add_sessions(app: Flask) -> None:
 
     app.before_request(open_for_request)
     app.teardown_appcontext(close_after_request)
-
-
-def _wants_json() -> bool:
-    return request.path.endswith(("/responses", ".json"))
-
-
-def _refused(error: InputError) -> ResponseReturnValue:
-    session().rollback()
-    problem = error.problems[0]
-    name, message = told(problem)
-    if _wants_json():
-        return jsonify(error={"field": problem.field, "message": message}), error.status
-    title = gettext("There is nothing here") if error.status == 404 else gettext("That cannot be done")
-    return render_template("errors/error.html", title=title, message=f"{name}: {message}"), error.status
-
-
-def _failed(error: HTTPException) -> ResponseReturnValue:
-    status = error.code or 500
-    if status < 400:
-        return error
-    if isinstance(error, RequestEntityTooLarge):
-        message = gettext("What was sent is too large.")
-    else:
-        message = {
-            403: gettext("This request came from another site and was refused."),
-            404: gettext("There is no page at this address. Check the link, or ask who gave it to you."),
-            405: gettext("This address does not take this kind of request."),
-        }.get(status, gettext("The request could not be understood."))
-    if _wants_json():
-        field = "body" if status == 413 else "request"
-        return jsonify(error={"field": field, "message": message}), status
-    return render_template("errors/error.html", title=gettext("Not possible"), message=message), status
-
-
-def _broken(error: Exception) -> ResponseReturnValue:
-    request_kind = request.endpoint or "unknown address"
-    current_app.logger.error("%s while serving %s", type_and_place(error), request_kind)
-    message = gettext("Something went wrong here. Nothing was half-done; please try again.")
-    if _wants_json():
-        return jsonify(error={"field": "server", "message": message}), 500
-    return render_template("errors/error.html", title=gettext("Our mistake"), message=message), 500

@@ -26,6 +26,7 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Request, Response
 
 from server import responses, surveys
+from server.failures import describe_failure
 from server.inputs import N_, RESPONSE_LIMIT, InputError, Problem, parse_submission, refuse
 from server.responses import Acceptance, Arrival
 
@@ -164,17 +165,8 @@ def _body(request: Request) -> bytes:
     return request.stream.read(RESPONSE_LIMIT + 1)
 
 
-def type_and_place(error: Exception) -> str:
-    """What the log says of a mistake of ours: enough to mend it, and nothing of the request."""
-    place = error.__traceback__
-    while place is not None and place.tb_next is not None:
-        place = place.tb_next
-    where = f"{place.tb_frame.f_code.co_filename}:{place.tb_lineno}" if place else "?"
-    return f"{type(error).__name__} at {where}"
-
-
 def _log(error: Exception) -> None:
-    logging.getLogger(__name__).error("%s while storing responses", type_and_place(error))
+    logging.getLogger(__name__).error("%s while storing responses", describe_failure(error))
 
 
 @lru_cache

@@ -68,7 +68,8 @@ CONTENT_SECURITY_POLICY = (
 
 P = ParamSpec("P")
 
-_SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
+SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
+"""Methods of requests that change nothing."""
 
 
 def add_headers(response: Response) -> Response:
@@ -105,7 +106,7 @@ def headers(secure: bool) -> dict[str, str]:
 
 def refuse_other_origins() -> None:
     """Refuse a request that changes something and was made by another site's page."""
-    if request.method not in _SAFE_METHODS and from_elsewhere(request):
+    if request.method not in SAFE_METHODS and from_elsewhere(request):
         abort(403)
 
 
@@ -145,7 +146,7 @@ def signed_in(view: Callable[P, ResponseReturnValue]) -> Callable[P, ResponseRet
         request.get_data(parse_form_data=True)
         if find_sign_in() is None:
             return redirect(url_for("account.sign_in"))
-        if request.method in _SAFE_METHODS:
+        if request.method in SAFE_METHODS:
             tidying.look(current_app.extensions["moneda.engine"], session())
         return view(*args, **kwargs)
 
@@ -157,7 +158,7 @@ def find_sign_in() -> SignIn | None:
     found = accounts.sign_in_of(session(), request.cookies.get(COOKIE, ""))
     if found is not None:
         g.sign_in, g.researcher = found, found.researcher
-        if found.seen_on != surveys.today() and request.method in _SAFE_METHODS:
+        if found.seen_on != surveys.today() and request.method in SAFE_METHODS:
             # Once a day, apart from the request's own session: that one only reads.
             with open_session(current_app.extensions["moneda.engine"], writes=True) as own, own.begin():
                 accounts.saw(own, found.secret_hash)
@@ -207,7 +208,7 @@ def on_survey(
         @wraps(view)
         def guarded(*args: Any, slug: str, **kwargs: Any) -> ResponseReturnValue:
             survey, g.role = surveys.find_for(session(), researcher(), slug, needed)
-            if survey.archived_on is not None and request.method not in _SAFE_METHODS and not archived:
+            if survey.archived_on is not None and request.method not in SAFE_METHODS and not archived:
                 raise refuse(409, "survey", N_("is archived; take it out of the archive first"))
             return view(*args, survey=survey, **kwargs)
 

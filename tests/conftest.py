@@ -168,5 +168,5 @@ def _drop(database_url: str) -> None:
         return
     engine = sa.create_engine(url.set(database="postgres"), isolation_level="AUTOCOMMIT")
     with engine.connect() as connection:
-        connection.exec_driver_sql(f"DROP DATABASE {url.database} WITH (FORCE)")
+        connection.exec_driver_sql(f"DROP DATABASE IF EXISTS {url.database} WITH (FORCE)")
     engine.dispose()

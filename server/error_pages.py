@@ -1,0 +1,77 @@
+"""What is answered, as a page or as JSON, where something was refused, cannot be done now, or is our mistake."""
+
+from flask import Flask, current_app, jsonify, render_template, request
+from flask.typing import ResponseReturnValue
+from flask_babel import gettext
+from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
+
+from server.context import session, told
+from server.failures import describe_failure, find_failure
+from server.inputs import InputError
+from server.security import SAFE_METHODS
+
+RETRY_AFTER = 10
+"""Seconds after which it is worth trying again where the database failed."""
+
+
+def register(app: Flask) -> None:
+    """Answer for everything that a view raises."""
+    app.register_error_handler(InputError, _refused)
+    app.register_error_handler(HTTPException, _failed)
+    app.register_error_handler(Exception, _broken)
+
+
+def _refused(error: InputError) -> ResponseReturnValue:
+    session().rollback()
+    problem = error.problems[0]
+    name, message = told(problem)
+    title = gettext("There is nothing here") if error.status == 404 else gettext("That cannot be done")
+    return _error_page(problem.field, title, message, error.status, name)
+
+
+def _failed(error: HTTPException) -> ResponseReturnValue:
+    status = error.code or 500
+    if status < 400:
+        return error
+    if isinstance(error, RequestEntityTooLarge):
+        message = gettext("What was sent is too large.")
+    else:
+        message = {
+            403: gettext("This request came from another site and was refused."),
+            404: gettext("There is no page at this address. Check the link, or ask who gave it to you."),
+            405: gettext("This address does not take this kind of request."),
+        }.get(status, gettext("The request could not be understood."))
+    return _error_page("body" if status == 413 else "request", gettext("Not possible"), message, status)
+
+
+def _broken(error: Exception) -> ResponseReturnValue:
+    request_kind = request.endpoint or "unknown address"
+    current_app.logger.error("%s while serving %s", describe_failure(error), request_kind)
+    failure = find_failure(error)
+    if failure is None:
+        message = gettext("Something went wrong here. Nothing was half-done; please try again.")
+        return _error_page("server", gettext("Our mistake"), message, 500)
+    if failure.undone or request.method in SAFE_METHODS:
+        message = gettext(
+            "The database cannot be used at the moment. Nothing was changed; please try again later."
+        )
+    else:
+        message = gettext(
+            "The database failed while this was under way. Look whether it was done before you do it again."
+        )
+    return _error_page("server", gettext("Not possible at the moment"), message, 503)
+
+
+def _error_page(
+    field: str, title: str, message: str, status: int, name: str | None = None
+) -> ResponseReturnValue:
+    """`field` is for programs, `name` what the page calls it."""
+    if request.path.endswith(("/responses", ".json")):
+        answer = jsonify(error={"field": field, "message": message})
+    else:
+        said = message if name is None else f"{name}: {message}"
+        answer = current_app.make_response(render_template("errors/error.html", title=title, message=said))
+    answer.status_code = status
+    if status == 503:
+        answer.headers["Retry-After"] = str(RETRY_AFTER)
+    return answer
