@@ -8,6 +8,8 @@ from alembic import command
 from alembic.config import Config as AlembicConfig
 from sqlalchemy.orm import Session
 
+from server.in_place import check_in_place, watch
+
 BUSY_TIMEOUT = 30_000
 """Milliseconds that SQLite waits for a lock."""
 
@@ -25,6 +27,7 @@ def make_engine(database_url: str) -> sa.Engine:
     engine = sa.create_engine(url, pool_size=16, max_overflow=16)
     sa.event.listen(engine, "connect", _prepare_sqlite)
     sa.event.listen(engine, "begin", _begin_sqlite)
+    watch(engine)
     return engine
 
 
@@ -34,7 +37,7 @@ def open_session(engine: sa.Engine, *, writes: bool) -> Session:
     Taken later, in the middle of a transaction that has already read, the lock could only
     be refused at once: waiting would not help a stale snapshot.
     """
-    return Session(engine.execution_options(moneda_writes=writes), expire_on_commit=False)
+    return _Session(engine.execution_options(moneda_writes=writes), expire_on_commit=False)
 
 
 def snapshot(engine: sa.Engine) -> Session:
@@ -54,6 +57,16 @@ def migrate(engine: sa.Engine) -> None:
     with engine.execution_options(moneda_writes=True).begin() as connection:
         config.attributes["connection"] = connection
         command.upgrade(config, "head")
+
+
+class _Session(Session):
+    """Says that something was committed only if it is where it will be found."""
+
+    def commit(self) -> None:
+        super().commit()
+        engine = self.get_bind()
+        assert isinstance(engine, sa.Engine)
+        check_in_place(engine)
 
 
 def _prepare_sqlite(connection: Any, _record: object) -> None:

@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 from server import surveys
 from server.config import Config, from_environment
 from server.db import make_engine, migrate, open_session, snapshot
+from server.in_place import check_in_place
 from server.models import Survey
 
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
@@ -26,6 +27,7 @@ def database_session(config: Config | None = None) -> Iterator[Session]:
     try:
         with open_session(engine, writes=True) as session, session.begin():
             yield session
+        check_in_place(engine)
     finally:
         engine.dispose()
 

@@ -1,0 +1,156 @@
+"""A database file that is moved, replaced or removed while it is open: nothing is reported as done in it any more."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from server.app import create_app
+from server.config import Config
+from server.db import make_engine, open_session
+from server.failures import Failure, MovedError, describe_failure, find_failure
+from server.in_place import check_in_place
+from server.models import Untidied
+from tests import factories
+from tests.conftest import NewDatabase
+
+
+@pytest.fixture
+def path(sqlite: NewDatabase, tmp_path: Path) -> Path:
+    """A migrated database in a folder of its own."""
+    folder = tmp_path / "data"
+    folder.mkdir()
+    return Path(shutil.copy(sqlite(True).removeprefix("sqlite:///"), folder / "moneda.sqlite3"))
+
+
+@pytest.fixture
+def engine(path: Path) -> Iterator[sa.Engine]:
+    made = make_engine(f"sqlite:///{path}")
+    yield made
+    made.dispose()
+
+
+@pytest.fixture
+def app(path: Path) -> Iterator[Flask]:
+    made = create_app(Config(database_url=f"sqlite:///{path}"))
+    yield made
+    made.extensions["moneda.engine"].dispose()
+
+
+def _remove_folder(path: Path) -> None:
+    shutil.rmtree(path.parent)
+
+
+def _remove_file(path: Path) -> None:
+    path.unlink()
+
+
+def _replace_file(path: Path) -> None:
+    shutil.copy(path, path.with_suffix(".new"))
+    path.with_suffix(".new").replace(path)
+
+
+def _remove_log(path: Path) -> None:
+    path.with_name(path.name + "-wal").unlink()
+
+
+def _replace_log(path: Path) -> None:
+    log = path.with_name(path.name + "-wal")
+    shutil.copy(log, path.with_suffix(".new"))
+    path.with_suffix(".new").replace(log)
+
+
+WAYS = [_remove_folder, _remove_file, _replace_file, _remove_log, _replace_log]
+
+
+@pytest.mark.parametrize("move", WAYS)
+def test_a_commit_into_files_that_are_gone_is_no_success(
+    engine: sa.Engine, path: Path, move: Callable[[Path], None]
+) -> None:
+    with open_session(engine, writes=True) as session:
+        session.add(Untidied())
+        session.commit()
+        session.add(Untidied())
+        session.flush()
+        move(path)
+        # This is what it is about: the database itself sees nothing wrong.
+        with pytest.raises(MovedError) as caught:
+            session.commit()
+
+    assert find_failure(caught.value) is Failure.MOVED
+    assert describe_failure(caught.value).startswith(f"{Failure.MOVED.value} (MovedError): MovedError at ")
+
+
+@pytest.mark.parametrize("move", WAYS)
+def test_a_form_is_not_acknowledged_into_files_that_are_gone(
+    app: Flask, path: Path, move: Callable[[Path], None], caplog: pytest.LogCaptureFixture
+) -> None:
+    database_url = f"sqlite:///{path}"
+    slug = factories.draft(database_url, factories.definition())
+    researcher = factories.sign_in(app.test_client(), factories.sign_in_secret(database_url))
+
+    # Between the request's first look at the database and its commit.
+    engine: sa.Engine = app.extensions["moneda.engine"]
+    sa.event.listen(engine, "commit", lambda _: move(path), once=True)
+    answer = researcher.post(f"/manage/surveys/{slug}/publish")
+
+    assert answer.status_code == 503
+    assert b"Look whether it was done" in answer.data
+    (record,) = caplog.records
+    assert record.message.startswith(Failure.MOVED.value)
+
+
+@pytest.mark.parametrize("move", [_remove_folder, _remove_file, _replace_file])
+def test_nothing_is_read_from_a_file_that_is_gone(
+    app: Flask, path: Path, move: Callable[[Path], None]
+) -> None:
+    database_url = f"sqlite:///{path}"
+    researcher = factories.sign_in(app.test_client(), factories.sign_in_secret(database_url))
+    assert researcher.get("/manage/surveys").status_code == 200
+    move(path)
+    left = sorted(path.parent.parent.rglob("*"))
+
+    for _ in range(40):  # more than the pool has connections
+        assert researcher.get("/manage/surveys").status_code == 503
+
+    assert path.exists() == (move is _replace_file)
+    assert not set(path.parent.parent.rglob("*")) - set(left)  # no new file in the place of the old one
+
+
+def test_a_lost_log_is_written_back_and_the_work_goes_on(engine: sa.Engine, path: Path) -> None:
+    """What went into it is not lost while somebody has it open: the last to close it writes it back."""
+    with open_session(engine, writes=True) as session:
+        session.add(Untidied())
+        session.flush()
+        _remove_log(path)
+        with pytest.raises(MovedError):
+            session.commit()
+
+    with open_session(engine, writes=True) as session:
+        with pytest.raises(MovedError):
+            session.scalars(sa.select(Untidied)).all()
+        assert len(session.scalars(sa.select(Untidied)).all()) == 1
+
+
+def test_tidying_and_other_processes_leave_the_files_in_place(engine: sa.Engine, path: Path) -> None:
+    with open_session(engine, writes=True) as session:
+        session.add(Untidied())
+        session.commit()
+    with engine.connect() as reading:
+        assert factories.moneda(f"sqlite:///{path}", "tidy", "--json").returncode == 0
+        reading.rollback()
+        check_in_place(engine)
+    engine.dispose()
+    factories.publish(f"sqlite:///{path}")
+    with open_session(engine, writes=True) as session:
+        session.add(Untidied())
+        session.commit()
+
+
+def test_postgresql_has_no_file_to_look_at(postgresql: NewDatabase) -> None:
+    engine = make_engine(postgresql(True))
+    check_in_place(engine)
+    engine.dispose()
