@@ -4,18 +4,17 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import sqlalchemy as sa
-from flask import Flask, Response, abort, g, render_template, request, url_for
+from flask import Flask, Response, abort, current_app, g, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_babel import Babel, get_locale
 from jinja2 import StrictUndefined
-from werkzeug.wrappers import Request
 
-from server import __version__, assets, compression, error_pages, security
+from server import __version__, assets, error_pages, security
+from server.body_limits import FORM, find_limit
 from server.config import Config, from_environment
 from server.db import make_engine, open_session
 from server.formatting import filters
-from server.inputs import DEFINITION_LIMIT
-from server.intake import Edge, Intake
+from server.languages import DEFAULT_LANGUAGE, LANGUAGE_COOKIE, LANGUAGES, VARIES, choose_language
 from server.throttling import Throttle
 from server.views import (
     account,
@@ -39,19 +38,16 @@ from server.views import (
     simulate,
 )
 
-LANGUAGES = {"en": "English", "es": "Español"}
-DEFAULT_LANGUAGE = "en"
-LANGUAGE_COOKIE = "moneda_language"
 TRANSLATIONS = Path(__file__).parent / "translations"
-VARIES = "Accept-Language, Cookie"
-"""By what the language of an answer is chosen."""
 
 
 def create_app(config: Config | None = None) -> Flask:
-    """The WSGI application on a database that `server.db.migrate` has prepared."""
+    """The WSGI application on a database that `server.db.migrate` has prepared.
+
+    `server.front` stands before it wherever it is served: it takes responses, and what arrives here is whole.
+    """
     config = config or from_environment()
     app = Flask(__name__, template_folder=str(Path(__file__).parent.parent / "templates"), static_folder=None)
-    app.config["MAX_CONTENT_LENGTH"] = app.config["MAX_FORM_MEMORY_SIZE"] = DEFINITION_LIMIT
     app.jinja_env.undefined = StrictUndefined
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.extensions["moneda.config"] = config
@@ -61,8 +57,8 @@ def create_app(config: Config | None = None) -> Flask:
     _add_client_files(app)
     _add_sessions(app)
     app.before_request(security.refuse_other_origins)
+    app.before_request(_limit_body)
     app.after_request(security.add_headers)
-    app.after_request(compression.compress)
     for view in (
         account,
         colleagues,
@@ -89,10 +85,6 @@ def create_app(config: Config | None = None) -> Flask:
     app.url_map.merge_slashes = False
     app.add_url_rule("/", "home", _home)
     error_pages.register(app)
-    edge = Edge(
-        {**security.headers(config.secure), "Vary": VARIES}, security.from_elsewhere, _language, TRANSLATIONS
-    )
-    app.wsgi_app = Intake(app.wsgi_app, app.extensions["moneda.engine"], edge)  # type: ignore[method-assign]
     return app
 
 
@@ -100,11 +92,11 @@ def _home() -> ResponseReturnValue:
     return render_template("home.html")
 
 
-def _language(asked: Request) -> str:
-    for wanted in (asked.args.get("lang"), asked.cookies.get(LANGUAGE_COOKIE)):
-        if wanted in LANGUAGES:
-            return wanted
-    return asked.accept_languages.best_match(LANGUAGES) or DEFAULT_LANGUAGE
+def _limit_body() -> None:
+    """As the front does; a file of an upload goes to the disk, and what else a form holds into memory."""
+    limit = find_limit(current_app, request.endpoint)
+    request.max_content_length = limit.size
+    request.max_form_memory_size = FORM.size if limit.upload else limit.size
 
 
 def _add_languages(app: Flask) -> None:
@@ -112,7 +104,7 @@ def _add_languages(app: Flask) -> None:
         app,
         default_locale=DEFAULT_LANGUAGE,
         default_translation_directories=str(TRANSLATIONS),
-        locale_selector=lambda: _language(request),
+        locale_selector=lambda: choose_language(request),
     )
 
     def locale() -> str:
@@ -157,7 +149,7 @@ def _add_languages(app: Flask) -> None:
 
 
 def _add_client_files(app: Flask) -> None:
-    known = assets.read_assets()
+    known = app.extensions["moneda.assets"] = assets.read_assets()
 
     def client_file(fingerprint: str, name: str) -> Response:
         if fingerprint != known.fingerprint or name not in known.integrity:

@@ -150,6 +150,17 @@ class Survey(Base):
         return self.versions[-1] if self.versions else None
 
 
+class Revision(Base):
+    """A number that triggers raise with every change of what a survey's links show; see `server.revisions`."""
+
+    __tablename__ = "revisions"
+
+    survey_id: Mapped[int] = mapped_column(
+        sa.ForeignKey(Survey.id, ondelete="CASCADE"), primary_key=True, autoincrement=False
+    )
+    number: Mapped[int]
+
+
 class Member(Base):
     """A colleague's role in a survey. Its one owner is `Survey.owner_id` and has no row here."""
 

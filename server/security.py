@@ -41,7 +41,6 @@ from typing import Any, ParamSpec
 
 from flask import Response, abort, current_app, g, redirect, request, url_for
 from flask.typing import ResponseReturnValue
-from werkzeug.wrappers import Request
 from werkzeug.wrappers import Response as BaseResponse
 
 from server import accounts, audit, documents, surveys, tidying
@@ -106,17 +105,16 @@ def headers(secure: bool) -> dict[str, str]:
 
 def refuse_other_origins() -> None:
     """Refuse a request that changes something and was made by another site's page."""
-    if request.method not in SAFE_METHODS and from_elsewhere(request):
+    site, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
+    if request.method not in SAFE_METHODS and is_from_elsewhere(site, origin, request.host):
         abort(403)
 
 
-def from_elsewhere(asked: Request) -> bool:
-    """Whether another site's page made a request."""
-    site = asked.headers.get("Sec-Fetch-Site")
-    origin = asked.headers.get("Origin")
+def is_from_elsewhere(site: str | None, origin: str | None, host: str | None) -> bool:
+    """Whether another site's page made a request, by its headers `Sec-Fetch-Site`, `Origin` and `Host`."""
     if site is not None:
         return site not in ("same-origin", "none")
-    return origin is not None and origin.partition("://")[2] != asked.host
+    return origin is not None and origin.partition("://")[2] != host
 
 
 def set_sign_in_cookie(response: BaseResponse, cookie: str) -> None:

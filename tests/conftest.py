@@ -15,10 +15,10 @@ from hypothesis import HealthCheck, settings
 from jinja2 import BytecodeCache
 from jinja2.bccache import Bucket
 
-from server.app import create_app
 from server.config import Config
 from server.db import make_engine, migrate
 from tests import factories
+from tests.fronted import create_app
 
 # The same examples in every run, however busy the machine: a red build means a change, not chance. To look
 # further, pass --hypothesis-profile=default.

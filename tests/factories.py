@@ -309,7 +309,9 @@ def run(database_url: str, *arguments: str) -> Result:
 
 
 @contextmanager
-def serving(database_url: str, log: TextIO | None = None, **settings: str) -> Iterator[Served]:
+def serving(
+    database_url: str, log: TextIO | None = None, workers: int = 1, **settings: str
+) -> Iterator[Served]:
     """Run `python -m server serve` on a free port, and stop it with Ctrl-C's signal.
 
     `log` receives what it writes to standard error. The server leads a process group of its
@@ -318,6 +320,7 @@ def serving(database_url: str, log: TextIO | None = None, **settings: str) -> It
     """
     port = free_port()
     command = [sys.executable, "-m", "server", "serve", "--port", str(port), "--sign-in-link"]
+    command += ["--workers", str(workers)]
     with subprocess.Popen(
         command,
         cwd=ROOT,

@@ -13,13 +13,13 @@ import sqlalchemy as sa
 from flask.testing import FlaskClient
 
 from server import surveys
-from server.app import create_app
 from server.config import Config
 from server.db import make_engine
 from server.models import InvitationBatch, Response, Stratum, Survey, SurveyVersion
 from tests import archives, factories, kinds
 from tests.archives import CODES, entries, export, imported
 from tests.conftest import NewDatabase
+from tests.fronted import create_app
 
 on_sqlite = pytest.mark.parametrize("new_database", ["sqlite"], indirect=True)
 """Where nothing depends on the kind of database."""

@@ -16,13 +16,13 @@ from flask.testing import FlaskClient
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from server.app import create_app
 from server.config import Config
 from server.definitions import version_of
 from server.views.imports import ARCHIVE_LIMIT
 from tests import archives, factories
 from tests.archives import Change, archive_of, entries, in_directory, stated, with_entry, with_text, without
 from tests.conftest import NewDatabase
+from tests.fronted import create_app
 
 FIRST = "versions/1/responses.csv"
 PUBLISHED = "versions/1/published.json"

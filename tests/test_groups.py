@@ -10,13 +10,13 @@ from time import sleep
 import pytest
 from flask import Flask
 
-from server.app import create_app
 from server.config import Config
 from server.db import make_engine
 from tests import factories
 from tests.conftest import NewDatabase
 from tests.crowds import post_all
 from tests.factories import Published, stored
+from tests.fronted import create_app
 from tests.traces_of_order import postgresql_rows
 
 CROWD = 20

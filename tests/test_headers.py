@@ -8,10 +8,10 @@ from flask.testing import FlaskClient
 from werkzeug.routing import Rule
 from werkzeug.test import TestResponse
 
-from server.app import create_app
 from server.config import Config
 from tests import factories
 from tests.factories import Published
+from tests.fronted import create_app
 
 EXACT = {
     "Content-Security-Policy": (

@@ -80,12 +80,12 @@ def test_body_over_16_kb_is_refused_and_not_stored(
     assert stored(served.database_url) == before
 
 
-def test_body_without_any_length_is_empty(site: tuple[Served, Published]) -> None:
+def test_body_without_any_length_is_refused(site: tuple[Served, Published]) -> None:
     served, survey = site
 
     status, answer = _send(served, _request(survey, b""))
 
-    assert (status, json.loads(answer)["error"]["field"]) == (400, "body")
+    assert (status, json.loads(answer)["error"]["field"]) == (411, "Content-Length")
 
 
 def test_connection_lost_in_the_middle_of_a_body_stores_nothing(site: tuple[Served, Published]) -> None:

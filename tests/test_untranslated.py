@@ -11,10 +11,10 @@ import pytest
 from babel.messages.mofile import write_mo
 from werkzeug.exceptions import MethodNotAllowed, NotFound
 
-from server.app import create_app
 from server.config import Config
 from tests import factories
 from tests.conftest import NewDatabase
+from tests.fronted import create_app
 from tests.walking import walk
 from tests.words import catalogue, missing_on, outside, pseudo, untranslated
 

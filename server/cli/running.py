@@ -16,15 +16,27 @@ from server.simulation import Assumptions
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", default=8000, show_default=True, type=click.IntRange(1, 65535))
 @click.option("--sign-in-link", is_flag=True, help="Print a one-time sign-in link for the first researcher.")
-def serve(host: str, port: int, sign_in_link: bool) -> None:
+@click.option(
+    "--workers",
+    default=1,
+    show_default=True,
+    type=click.IntRange(1, 64),
+    help="Processes that answer; more than one needs PostgreSQL.",
+)
+def serve(host: str, port: int, sign_in_link: bool, workers: int) -> None:
     """Migrate the database and serve Moneda until Ctrl-C."""
     config = from_environment()
+    if workers > 1 and config.database_url.startswith("sqlite"):
+        raise ValueError(
+            f"--workers must be 1 with SQLite, where one process writes at a time; it is {workers}. "
+            "PostgreSQL takes more"
+        )
     address = serving.address(config, host, port)
     lines = [f"Moneda {__version__} is on {address}"]
     with database_session(config) as session:
         if sign_in_link:
             lines.append(f"Sign in (once, within 24 hours): {_sign_in_link(session, address)}")
-    serving.serve(host, port, lines)
+    serving.serve(host, port, lines, workers)
 
 
 @click.command()

@@ -5,8 +5,7 @@ kept, so that nothing is sent twice by loading a page again.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from functools import wraps
+from collections.abc import Mapping, Sequence
 from typing import Any, ParamSpec
 
 from flask import Blueprint, redirect, render_template, request, url_for
@@ -14,6 +13,7 @@ from flask.typing import ResponseReturnValue
 
 from server import drafts, editing, planning, surveys
 from server.audit import Action
+from server.body_limits import limit_body
 from server.context import session, told
 from server.definitions import Definition
 from server.inputs import (
@@ -42,17 +42,6 @@ _STRENGTH = re.compile(r"questions\[\d+\]\.design\.(gamma|epsilon)")
 _OPTION_NAME = re.compile(r"questions\[(\d+)\]\.options\[(\d+)\]\.name")
 
 
-def roomy(view: Callable[P, ResponseReturnValue]) -> Callable[P, ResponseReturnValue]:
-    """Take forms up to FORM_LIMIT; stands before the sign-in guard, which reads them."""
-
-    @wraps(view)
-    def made_roomy(*args: P.args, **kwargs: P.kwargs) -> ResponseReturnValue:
-        request.max_content_length = request.max_form_memory_size = FORM_LIMIT
-        return view(*args, **kwargs)
-
-    return made_roomy
-
-
 @blueprint.get("/surveys/new")
 @signed_in
 def new() -> ResponseReturnValue:
@@ -61,7 +50,7 @@ def new() -> ResponseReturnValue:
 
 
 @blueprint.post("/surveys/new")
-@roomy
+@limit_body(FORM_LIMIT)
 @signed_in
 def create() -> ResponseReturnValue:
     """Keep what was written as a new draft."""
@@ -81,7 +70,7 @@ def edit(survey: Survey) -> ResponseReturnValue:
 
 
 @blueprint.post("/surveys/<slug>/edit")
-@roomy
+@limit_body(FORM_LIMIT)
 @on_survey(Role.EDITOR)
 def save(survey: Survey) -> ResponseReturnValue:
     """Keep what was written as the draft, and do what the button says."""

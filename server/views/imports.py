@@ -1,23 +1,20 @@
 """Where a survey may come from: a file, made here, elsewhere or in another program, or a template."""
 
-from collections.abc import Callable
-from functools import wraps
-
-from flask import Blueprint, current_app, redirect, render_template, request, url_for
+from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_babel import get_locale
 
-from server import accounts, archives, gallery, surveys
+from server import archives, gallery, surveys
 from server.audit import Action
+from server.body_limits import limit_body
 from server.context import session, told
-from server.db import open_session
 from server.definitions import Definition
 from server.inputs import DEFINITION_LIMIT, N_, InputError, refuse, shown
 from server.inputs.files import parse_file
 from server.inputs.xlsform import LANGUAGES, Imported
 from server.models import Survey
 from server.planning import plan
-from server.security import COOKIE, record, researcher, signed_in
+from server.security import record, researcher, signed_in
 
 blueprint = Blueprint("imports", __name__, url_prefix="/manage")
 
@@ -25,23 +22,6 @@ _LISTED = 500
 """Rows of the list of what was not taken; nobody reads more."""
 ARCHIVE_LIMIT = 100 * 1024 * 1024
 """Largest archive that can be sent, in bytes."""
-
-
-def roomy(view: Callable[[], ResponseReturnValue]) -> Callable[[], ResponseReturnValue]:
-    """Take forms that hold an archive, of somebody signed in only; stands before the guard, which reads them.
-
-    Of these forms a file goes to the disk; every other kind of request would be read into memory.
-    """
-
-    @wraps(view)
-    def made_roomy() -> ResponseReturnValue:
-        if request.mimetype == "multipart/form-data":
-            with open_session(current_app.extensions["moneda.engine"], writes=False) as own:
-                if accounts.sign_in_of(own, request.cookies.get(COOKIE, "")) is not None:
-                    request.max_content_length = ARCHIVE_LIMIT + DEFINITION_LIMIT
-        return view()
-
-    return made_roomy
 
 
 @blueprint.get("/surveys/import")
@@ -52,7 +32,7 @@ def page() -> ResponseReturnValue:
 
 
 @blueprint.post("/surveys/import")
-@roomy
+@limit_body(ARCHIVE_LIMIT + DEFINITION_LIMIT, upload=True)
 @signed_in
 def import_file() -> ResponseReturnValue:
     """A new draft from a definition (JSON) or an XLSForm (.xlsx), or a whole survey from an archive (.zip)."""

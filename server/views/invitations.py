@@ -13,6 +13,7 @@ from flask_babel import force_locale, gettext
 
 from server import invitations, strata, surveys
 from server.audit import Action
+from server.body_limits import limit_body
 from server.context import link_to, session, told
 from server.inputs import N_, InputError, refuse, shown
 from server.inputs.xlsform import LANGUAGES
@@ -28,12 +29,6 @@ FORM_LIMIT = 4_000_000
 _AT_ONCE = 5_000  # codes asked for in one query
 
 
-@blueprint.before_request
-def allow_many_codes() -> None:
-    """Other forms are smaller."""
-    request.max_content_length = request.max_form_memory_size = FORM_LIMIT
-
-
 @blueprint.get("")
 @on_survey(Role.EDITOR)
 def page(survey: Survey) -> ResponseReturnValue:
@@ -42,6 +37,7 @@ def page(survey: Survey) -> ResponseReturnValue:
 
 
 @blueprint.post("")
+@limit_body(FORM_LIMIT)
 @on_survey(Role.EDITOR)
 def issue(survey: Survey) -> ResponseReturnValue:
     """Issue codes, and show them this once."""
@@ -67,6 +63,7 @@ def issue(survey: Survey) -> ResponseReturnValue:
 
 
 @blueprint.post("/<batch>/withdraw")
+@limit_body(FORM_LIMIT)
 @on_survey(Role.EDITOR)
 def withdraw(survey: Survey, batch: str) -> ResponseReturnValue:
     """Let the codes that were not used let nobody in any more."""
@@ -79,6 +76,7 @@ def withdraw(survey: Survey, batch: str) -> ResponseReturnValue:
 
 
 @blueprint.post("/<batch>/codes.csv")
+@limit_body(FORM_LIMIT)
 @on_survey(Role.EDITOR)
 def table(survey: Survey, batch: str) -> ResponseReturnValue:
     """Codes and their links as CSV."""
@@ -89,6 +87,7 @@ def table(survey: Survey, batch: str) -> ResponseReturnValue:
 
 
 @blueprint.post("/<batch>/links.txt")
+@limit_body(FORM_LIMIT)
 @on_survey(Role.EDITOR)
 def links(survey: Survey, batch: str) -> ResponseReturnValue:
     """A link on each line."""
@@ -99,6 +98,7 @@ def links(survey: Survey, batch: str) -> ResponseReturnValue:
 
 
 @blueprint.post("/<batch>/sheet.pdf")
+@limit_body(FORM_LIMIT)
 @on_survey(Role.EDITOR)
 def sheet(survey: Survey, batch: str) -> ResponseReturnValue:
     """Cards to cut out, in the survey's language: so many as one sheet holds, `sheet` says which."""

@@ -1,13 +1,13 @@
 """What a respondent meets: the page, the definition, and where responses go."""
 
-from flask import Blueprint, Response, current_app, render_template, url_for
+from flask import Blueprint, Response, render_template, url_for
 from flask.typing import ResponseReturnValue
 
-from server import responses, surveys, tidying
+from server import responses, surveys
 from server.context import session
 from server.inputs import N_, InputError, refuse
 from server.parts import parts_of
-from server.surveys import Standing
+from server.revisions import allow_keeping
 
 blueprint = Blueprint("respond", __name__, url_prefix="/s/<slug>")
 
@@ -19,9 +19,8 @@ def page(slug: str) -> ResponseReturnValue:
     if link is None or link[0].current is None:
         return render_template("respond/closed.html", reason="unknown", survey=None), 404
     survey, stratum = link
+    allow_keeping(survey, surveys.now())
     standing = responses.standing(session(), survey, surveys.now())
-    if standing == Standing.OVER:
-        tidying.look(current_app.extensions["moneda.engine"], session())
     try:
         responses.check_standing(standing)
     except InputError as refusal:
@@ -44,6 +43,7 @@ def definition(slug: str) -> ResponseReturnValue:
     link = surveys.find_link(session(), slug)
     if link is None or link[0].current is None:
         raise refuse(404, "survey", N_("is not known; check the link"))
+    allow_keeping(link[0], surveys.now())
     responses.check_standing(responses.standing(session(), link[0], surveys.now()))
     version = link[0].current
     body = b'{"definition":%b,"version":"%b"}' % (version.published, version.sha256.encode())
@@ -52,5 +52,5 @@ def definition(slug: str) -> ResponseReturnValue:
 
 @blueprint.post("/responses")
 def store(slug: str) -> ResponseReturnValue:
-    """Never reached: `server.intake` stands in front and stores. Here for the address, and to refuse other methods."""
+    """Never reached: `server.front` stands in front and stores. Here for the address, and to refuse other methods."""
     raise refuse(404, "survey", N_("is not known; check the link"))

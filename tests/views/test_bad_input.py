@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from werkzeug.datastructures import MultiDict
 from werkzeug.test import TestResponse
 
-from server.app import create_app
 from server.config import Config
 from server.inputs import form_fields
 from tests import factories, kinds
 from tests.conftest import NewDatabase
+from tests.fronted import create_app
 
 WORDS = [
     *("", " ", "0", "-1", "7", "0.3", "1,5", "1e308", "-1e308", "1e-320", "9" * 299, "nan", "inf", "²", "٣", "1; 2; x"),

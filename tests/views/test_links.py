@@ -10,11 +10,11 @@ import pytest
 import segno
 from flask.testing import FlaskClient
 
-from server.app import create_app
 from server.config import Config
 from tests import factories
 from tests.conftest import NewDatabase
 from tests.factories import Published, dump
+from tests.fronted import create_app
 
 SPAIN = "Spain > Madrid > Getafe, 183000\nSpain > Madrid > Parla, 132000\nSpain > Murcia\nFrance"
 USUAL = {"time_zone": "Europe/Madrid", "opens_at": "", "closes_at": "", "cap": "", "minimum": "10"}

@@ -14,11 +14,11 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from server.app import create_app
 from server.config import Config
 from tests import factories
 from tests.conftest import NewDatabase
 from tests.factories import Published
+from tests.fronted import create_app
 from tests.releasing import COUNT, Builder, build, key, ledger, set_budget, share
 
 ENGLISH = {"Accept-Language": "en"}

@@ -1,0 +1,136 @@
+"""The front itself: which part of it answers a request."""
+
+import asyncio
+import re
+from functools import lru_cache
+from typing import Any
+
+from flask import Flask, Request, render_template
+from flask_babel import gettext
+
+from server import accounts, security
+from server.app import create_app
+from server.body_limits import FORM, match_limit
+from server.config import Config
+from server.context import told
+from server.db import open_session
+from server.front.bridge import Bridge
+from server.front.groups import OverloadedError
+from server.front.intake import Intake
+from server.front.messages import (
+    Body,
+    Receive,
+    RefusedError,
+    Room,
+    Scope,
+    Send,
+    declared_length,
+    hold_body,
+    index_headers,
+)
+from server.front.replies import Replies
+from server.front.visits import Visits
+from server.front.wsgi import make_environ
+from server.inputs import N_, Problem
+from server.languages import VARIES
+
+_RESPONSES = re.compile(r"/s/([^/]+)/responses")
+_BROKEN = N_("Something went wrong here. Nothing was half-done; please try again.")
+_BUSY = N_("cannot be answered at this moment, as too many wait; try again in a while. Nothing was changed")
+
+
+class Front:
+    """The ASGI application."""
+
+    def __init__(self, app: Flask) -> None:
+        engine = app.extensions["moneda.engine"]
+        config: Config = app.extensions["moneda.config"]
+        self._app = app
+        self._engine = engine
+        # What a refusal says does not depend on what was sent: there are few, and each is drawn once.
+        self._replies = Replies(
+            {**security.headers(config.secure), "Vary": VARIES}, lru_cache(maxsize=100)(self._render_page)
+        )
+        self._room = Room()
+        self._bridge = Bridge(app.wsgi_app)
+        self._intake = Intake(engine, self._replies, security.is_from_elsewhere, self._room)
+        self._visits = Visits(self._bridge, engine, app.extensions["moneda.assets"])
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request; or begin and end with the server."""
+        if scope["type"] == "lifespan":
+            await self._live(receive, send)
+            return
+        responses = _RESPONSES.fullmatch(scope["path"]) if scope["method"] == "POST" else None
+        if responses is not None:
+            await self._intake.answer(scope, receive, send, responses[1])
+            return
+        try:
+            if scope["method"] in ("GET", "HEAD"):
+                if not await self._visits.answer(scope, send):
+                    await self._relay(make_environ(scope), scope, receive, send)
+                return
+            with hold_body(self._room) as body:
+                await self._read(scope, receive, body)
+                stream, length = body.stream()
+                await self._relay(make_environ(scope, stream, length), scope, receive, send)
+        except RefusedError as refused:
+            await self._replies.send_problem(scope, send, refused.status, refused.problem)
+        except OverloadedError:
+            await self._replies.send_problem(scope, send, 503, Problem("server", _BUSY, {}))
+
+    async def _relay(self, environ: dict[str, Any], scope: Scope, receive: Receive, send: Send) -> None:
+        answer = await self._bridge.ask(environ)
+        if answer.failed:
+            await self._replies.send_problem(scope, send, 500, Problem("server", _BROKEN, {}))
+        else:
+            await self._bridge.relay(answer, receive, send)
+
+    async def _read(self, scope: Scope, receive: Receive, body: Body) -> None:
+        headers = index_headers(scope)
+        request = Request(make_environ(scope))
+        limit = match_limit(self._app, request)
+        if limit.upload and not await self._may_upload(request):
+            limit = FORM
+        await body.read(declared_length(headers), receive, limit)
+
+    async def _may_upload(self, request: Request) -> bool:
+        """Whether somebody is signed in, and sends a form that may hold a file."""
+        if request.mimetype != "multipart/form-data":
+            return False
+        found: bool = await self._bridge.run(self._is_signed_in, request.cookies.get(security.COOKIE, ""))
+        return found
+
+    def _is_signed_in(self, cookie: str) -> bool:
+        with open_session(self._engine, writes=False) as session:
+            return accounts.sign_in_of(session, cookie) is not None
+
+    def _render_page(
+        self, language: str, field: str, template: str, values: tuple[tuple[str, object], ...]
+    ) -> str:
+        with self._app.test_request_context("/", headers={"Accept-Language": language}):
+            name, message = told(Problem(field, template, dict(values)))
+            title = gettext("That cannot be done")
+            return render_template("errors/error.html", title=title, message=f"{name}: {message}")
+
+    async def _live(self, receive: Receive, send: Send) -> None:
+        """Say that it is ready; end what it owns when the server stops."""
+        while True:
+            message = await receive()
+            if message["type"] == "lifespan.shutdown":
+                await asyncio.to_thread(self.close)
+            await send({"type": message["type"] + ".complete"})
+            if message["type"] == "lifespan.shutdown":
+                return
+
+    def close(self) -> None:
+        """Begin nothing more, and let go of the database."""
+        self._intake.close()
+        self._visits.close()
+        self._bridge.close()
+        self._engine.dispose()
+
+
+def create_front(config: Config | None = None) -> Front:
+    """The site on a database that `server.db.migrate` has prepared."""
+    return Front(create_app(config))

@@ -1,0 +1,61 @@
+"""The floor that benchmarks compare with: a bare Flask view that answers 204, under the same server.
+
+`python -m tests.benchmarks.floor PORT` serves it with granian's WSGI and 32 threads.
+"""
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.client import HTTPConnection
+
+from flask import Flask
+from granian import Granian
+from granian.constants import Interfaces
+from granian.log import LogLevels
+
+from tests import factories
+
+app = Flask(__name__, static_folder=None)
+
+
+@app.post("/")
+@app.get("/")
+def answer() -> tuple[str, int]:
+    """Nothing."""
+    return "", 204
+
+
+@contextmanager
+def serving_floor() -> Iterator[str]:
+    """Serve it in a process of its own; its address."""
+    port = factories.free_port()
+    command = [sys.executable, "-m", "tests.benchmarks.floor", str(port)]
+    with subprocess.Popen(command, cwd=factories.ROOT) as process:
+        try:
+            while True:
+                connection = HTTPConnection("127.0.0.1", port)
+                try:
+                    connection.request("GET", "/")
+                    connection.getresponse().read()
+                except ConnectionError:
+                    time.sleep(0.05)
+                else:
+                    break
+                finally:
+                    connection.close()
+            yield f"http://127.0.0.1:{port}/"
+        finally:
+            process.terminate()
+
+
+if __name__ == "__main__":
+    Granian(
+        "tests.benchmarks.floor:app",
+        interface=Interfaces.WSGI,
+        port=int(sys.argv[1]),
+        blocking_threads=32,
+        websockets=False,
+        log_level=LogLevels.error,
+    ).serve()
