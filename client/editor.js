@@ -97,8 +97,7 @@ function send(action) {
 
 async function exchange(action) {
   if ('overtaken' in form.dataset) return; // the reader decides first
-  const body = new URLSearchParams(new FormData(form));
-  body.set('action', action);
+  const body = new URLSearchParams([['action', action], ...new FormData(form)]); // the form's last field stays last
   const values = new Map([...form.elements].map((field) => [field, state(field)]));
   say('saving');
   const answer = await post(body);

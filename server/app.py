@@ -9,7 +9,7 @@ from flask.typing import ResponseReturnValue
 from flask_babel import Babel, get_locale
 from jinja2 import StrictUndefined
 
-from server import __version__, assets, error_pages, security
+from server import __version__, assets, error_pages, form_ends, security
 from server.body_limits import FORM, find_limit
 from server.config import Config, from_environment
 from server.db import make_engine, open_session
@@ -48,8 +48,10 @@ def create_app(config: Config | None = None) -> Flask:
     """
     config = config or from_environment()
     app = Flask(__name__, template_folder=str(Path(__file__).parent.parent / "templates"), static_folder=None)
+    app.request_class = form_ends.FormRequest
     app.jinja_env.undefined = StrictUndefined
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
+    app.jinja_env.globals["form_end"] = form_ends.FIELD
     app.extensions["moneda.config"] = config
     app.extensions["moneda.engine"] = make_engine(config.database_url)
     app.extensions["moneda.throttle"] = Throttle()
@@ -58,6 +60,7 @@ def create_app(config: Config | None = None) -> Flask:
     _add_sessions(app)
     app.before_request(security.refuse_other_origins)
     app.before_request(_limit_body)
+    app.before_request(form_ends.refuse_cut_forms)
     app.after_request(security.add_headers)
     for view in (
         account,

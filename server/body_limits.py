@@ -22,6 +22,8 @@ class BodyLimit:
 
 FORM = BodyLimit(DEFINITION_LIMIT)
 """Of every view that says nothing else."""
+LONG_FORM = 4 * DEFINITION_LIMIT
+"""Bytes of a form that holds a definition, percent-encoded and each text with its path, or all codes of a batch."""
 
 
 def limit_body(size: int, *, upload: bool = False) -> Callable[[View], View]:

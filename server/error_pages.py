@@ -7,6 +7,7 @@ from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 
 from server.context import session, told
 from server.failures import describe_failure, find_failure
+from server.form_ends import CutForm
 from server.inputs import InputError
 from server.security import SAFE_METHODS
 
@@ -35,6 +36,10 @@ def _failed(error: HTTPException) -> ResponseReturnValue:
         return error
     if isinstance(error, RequestEntityTooLarge):
         message = gettext("What was sent is too large.")
+    elif isinstance(error, CutForm):
+        message = gettext(
+            "The form did not arrive whole, so nothing was changed. Please go back and send it again."
+        )
     else:
         message = {
             403: gettext("This request came from another site and was refused."),

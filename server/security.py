@@ -17,7 +17,8 @@ old browser), `Origin` must name this host; where both are missing, the client i
 browser, holds no cookie of a victim, and there is nobody to forge a request for. This is
 the check of Go's `CrossOriginProtection` and Datasette's: no token that could expire
 while somebody types. Responses are JSON, which another site cannot send without a
-preflight that is never granted.
+preflight that is never granted. And it must be whole: a form ends with a field that one which
+was cut on its way has lost (`server.form_ends`), and nothing else changes anything.
 
 *Roles.* Every page of a survey stands behind `on_survey`, which names the role that it needs;
 for a stranger there is no such survey, whatever address is tried. What researchers change is
@@ -140,8 +141,6 @@ def signed_in(view: Callable[P, ResponseReturnValue]) -> Callable[P, ResponseRet
 
     @wraps(view)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> ResponseReturnValue:
-        # All of the body first: SQLite's write lock, taken by the next line, must not wait for a slow sender.
-        request.get_data(parse_form_data=True)
         if find_sign_in() is None:
             return redirect(url_for("account.sign_in"))
         if request.method in SAFE_METHODS:

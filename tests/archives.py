@@ -14,6 +14,7 @@ from werkzeug.test import TestResponse
 from server import archives, surveys
 from server.db import make_engine, snapshot
 from tests import factories
+from tests.sending import written
 
 IMPORT = "/manage/surveys/import"
 TREE = "North > =Oslo; 3000\nNorth > Umeå; 1000\nSouth; 9000"
@@ -72,8 +73,8 @@ def send(client: FlaskClient, body: bytes, name: str = "survey.zip") -> TestResp
 
 def form_of(body: bytes, name: str = "survey.zip") -> tuple[bytes, str]:
     """The form that sends a file, and its type."""
-    head = f'--X--X\r\nContent-Disposition: form-data; name="definition"; filename="{name}"\r\n\r\n'
-    return b"%b%b\r\n--X--X--\r\n" % (head.encode(), body), "multipart/form-data; boundary=X--X"
+    head = f'Content-Disposition: form-data; name="definition"; filename="{name}"\r\n\r\n'
+    return written(head.encode() + body, boundary="X--X")
 
 
 def imported(client: FlaskClient, body: bytes) -> str:

@@ -19,6 +19,7 @@ from server.config import Config
 from server.db import make_engine, migrate
 from tests import factories
 from tests.fronted import create_app
+from tests.sending import Browser
 
 # The same examples in every run, however busy the machine: a red build means a change, not chance. To look
 # further, pass --hypothesis-profile=default.
@@ -46,6 +47,7 @@ class _Compiled(BytecodeCache):
 
 # Jinja compares each template's source with that of the code before it takes it.
 Flask.jinja_options = {"bytecode_cache": _Compiled()}
+Flask.test_client_class = Browser
 
 
 @pytest.fixture(scope="session")

@@ -17,7 +17,7 @@ from functools import cache
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any, TextIO
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 import sqlalchemy as sa
 from click.testing import CliRunner, Result
@@ -29,6 +29,7 @@ from server.cli import main
 from server.db import make_engine, open_session
 from server.inputs import parse_definition
 from server.models import Member, Researcher, Response, Survey
+from tests.sending import ended
 
 ROOT = Path(__file__).parent.parent
 
@@ -259,13 +260,23 @@ def stored(database_url: str) -> list[tuple[object, ...]]:
 
 def ask(url: str, body: object = None, **headers: str) -> tuple[int, Message, bytes]:
     """Over real HTTP, GET an address or POST JSON to it: status, headers, answer."""
+    if body is None:
+        return _exchange("GET", url, None, headers)
+    return _exchange("POST", url, json.dumps(body), {"Content-Type": "application/json", **headers})
+
+
+def fill_in(url: str, fields: Mapping[str, object], **headers: str) -> tuple[int, Message, bytes]:
+    """Over real HTTP, POST a form: status, headers, answer."""
+    form = {"Content-Type": "application/x-www-form-urlencoded", **headers}
+    return _exchange("POST", url, urlencode(ended(fields.items())), form)
+
+
+def _exchange(
+    method: str, url: str, body: str | None, headers: Mapping[str, str]
+) -> tuple[int, Message, bytes]:
     parts = urlsplit(url)
     with closing(HTTPConnection(parts.netloc, timeout=60)) as connection:
-        if body is None:
-            connection.request("GET", parts.path or "/", headers=headers)
-        else:
-            headers = {"Content-Type": "application/json", **headers}
-            connection.request("POST", parts.path, json.dumps(body), headers)
+        connection.request(method, parts.path or "/", body, dict(headers))
         answer = connection.getresponse()
         return answer.status, answer.headers, answer.read()
 

@@ -22,7 +22,7 @@ def test_respondents_do_not_wait_for_a_researcher_who_sends_slowly(served: Serve
     """SQLite has one write lock; a form on its way in must not hold it."""
     survey = factories.publish(served.database_url)
     link, parts = urlsplit(served.sign_in_link), urlsplit(served.url)
-    _status, headers, _body = factories.ask(f"{served.url}{link.path}", {})
+    _status, headers, _body = factories.fill_in(f"{served.url}{link.path}", {})
     head = (
         "POST /manage/surveys/new HTTP/1.1",
         "Host: localhost",

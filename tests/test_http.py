@@ -104,7 +104,7 @@ def test_connection_lost_in_the_middle_of_a_body_stores_nothing(site: tuple[Serv
 def test_sign_in_link_that_is_printed_works_once(site: tuple[Served, Published]) -> None:
     served, _survey = site
 
-    first, again = (factories.ask(served.sign_in_link, {}) for _ in range(2))
+    first, again = (factories.fill_in(served.sign_in_link, {}) for _ in range(2))
 
     assert first[0] == 303
     assert "Path=/manage" in first[1]["Set-Cookie"]

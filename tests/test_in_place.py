@@ -8,7 +8,6 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from server.app import create_app
 from server.config import Config
 from server.db import make_engine, open_session
 from server.failures import Failure, MovedError, describe_failure, find_failure
@@ -16,6 +15,7 @@ from server.in_place import check_in_place
 from server.models import Untidied
 from tests import factories
 from tests.conftest import NewDatabase
+from tests.fronted import create_app
 
 
 @pytest.fixture

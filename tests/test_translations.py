@@ -12,8 +12,8 @@ from babel.messages import Message
 from flask.testing import FlaskClient
 
 from server import surveys
-from server.app import LANGUAGES
 from server.formatting import day, integer
+from server.languages import LANGUAGES
 from tests import factories
 from tests.words import TRANSLATIONS, messages, texts
 

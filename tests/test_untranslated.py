@@ -1,10 +1,9 @@
-"""No page holds a text outside the catalogues, whatever state its survey is in."""
+"""Whatever state its survey is in, no page holds a text outside the catalogues, or a form without its end."""
 
 import re
 import shutil
 from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -12,16 +11,19 @@ from babel.messages.mofile import write_mo
 from werkzeug.exceptions import MethodNotAllowed, NotFound
 
 from server.config import Config
+from server.form_ends import FIELD, NAME, VALUE
 from tests import factories
 from tests.conftest import NewDatabase
 from tests.fronted import create_app
-from tests.walking import walk
+from tests.sending import posted
+from tests.walking import Reader, walk
 from tests.words import catalogue, missing_on, outside, pseudo, untranslated
 
 
-@pytest.fixture
-def pseudo_site(sqlite: NewDatabase, tmp_path: Path) -> Iterator[factories.Served]:
+@pytest.fixture(scope="module")
+def pseudo_site(sqlite: NewDatabase, tmp_path_factory: pytest.TempPathFactory) -> Iterator[factories.Served]:
     """The real server, from a copy of the program whose Spanish catalogue wraps every message in brackets."""
+    tmp_path = tmp_path_factory.mktemp("program")
     for folder in ("server", "templates", "client"):
         shutil.copytree(
             factories.ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__")
@@ -39,6 +41,12 @@ def pseudo_site(sqlite: NewDatabase, tmp_path: Path) -> Iterator[factories.Serve
         yield running
 
 
+@pytest.fixture(scope="module")
+def readers(pseudo_site: factories.Served) -> list[Reader]:
+    """Everybody who opened every page."""
+    return walk(pseudo_site)
+
+
 def endpoints(site: factories.Served, requests: list[tuple[str, str]]) -> tuple[set[str], set[str]]:
     """The endpoints that some requests reached, and all that there are."""
     app = create_app(Config(database_url=site.database_url))
@@ -50,8 +58,9 @@ def endpoints(site: factories.Served, requests: list[tuple[str, str]]) -> tuple[
     return reached, {rule.endpoint for rule in app.url_map.iter_rules()}
 
 
-def test_no_page_holds_a_text_outside_the_catalogues(pseudo_site: factories.Served) -> None:
-    readers = walk(pseudo_site)
+def test_no_page_holds_a_text_outside_the_catalogues(
+    pseudo_site: factories.Served, readers: list[Reader]
+) -> None:
     found = {
         f"{seen}: {word}"
         for reader in readers
@@ -65,6 +74,32 @@ def test_no_page_holds_a_text_outside_the_catalogues(pseudo_site: factories.Serv
     assert reached == existing
     missed = missing_on([page for reader in readers for page in reader.pages.values()])
     assert missed == [], "these texts were on none of the pages: walk() must reach them, or they are not used"
+
+
+def test_every_form_of_every_page_ends_with_the_field_that_a_cut_one_has_lost(
+    readers: list[Reader],
+) -> None:
+    forms = {
+        (seen, place): fields
+        for reader in readers
+        for seen, page in reader.pages.items()
+        for place, fields in enumerate(posted(page))
+    }
+    assert len(forms) > 500
+    last = ("input", "hidden", NAME, VALUE)
+    assert [where for where, fields in forms.items() if fields[-1:] != [last]] == []
+    assert [where for where, fields in forms.items() if [each[2] for each in fields].count(NAME) != 1] == []
+
+
+def test_a_field_behind_the_last_one_is_noticed() -> None:
+    end = str(FIELD)
+    assert posted(f'<form method="post"><p><button></button>{end}</p></form>')[0][-1][2] == NAME
+    for page in (
+        f'<form method="post">{end}<button></button></form>',
+        f'<form method="post" id="a">{end}</form><p><textarea name="b" form="a"></textarea></p>',
+        f'<form method="post"></form>{end}',
+    ):
+        assert [each[2] for each in posted(page)[0]][-1:] != [NAME]
 
 
 def test_an_untranslated_text_is_noticed() -> None:

@@ -8,6 +8,7 @@ from contextlib import closing
 from datetime import date, timedelta
 from http.client import HTTPConnection
 from http.cookies import SimpleCookie
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
@@ -18,10 +19,12 @@ from server import accounts, audit, surveys
 from server.models import RecoveryCode, Researcher
 from server.simulation import Assumptions, simulate
 from tests import archives, factories, xlsforms
+from tests.sending import ended
 from tests.signing import FIREFOX
 from tests.words import pseudo
 
 SPANISH = {"Accept-Language": "es"}
+NOTHING: Mapping[str, object] = MappingProxyType({})
 
 
 class Reader:
@@ -40,9 +43,9 @@ class Reader:
     def get(self, path: str) -> None:
         self._ask("GET", path)
 
-    def post(self, path: str, body: bytes | Mapping[str, object] = b"", **headers: str) -> None:
+    def post(self, path: str, body: bytes | Mapping[str, object] = NOTHING, **headers: str) -> None:
         if isinstance(body, Mapping):
-            body = urlencode(body, doseq=True).encode()
+            body = urlencode(ended(body.items()), doseq=True).encode()
             headers["Content_Type"] = "application/x-www-form-urlencoded"
         self._ask("POST", path, body, {name.replace("_", "-"): value for name, value in headers.items()})
 
@@ -746,11 +749,8 @@ def walk(site: factories.Served) -> list[Reader]:
     left = ((1, 1), (501, 1), (502, 2))
     forms = [xlsforms.leaving_out(things, asked, pseudo("Imported")) for things, asked in left]
     for body in (b"", b"\xff", b'{"format": 1}', *forms):
-        part = (
-            b'--X\r\nContent-Disposition: form-data; name="definition"; filename="a"\r\n\r\n%b\r\n--X--\r\n'
-            % body
-        )
-        owner.post("/manage/surveys/import", part, Content_Type="multipart/form-data; boundary=X")
+        owner.send(archives.form_of(body, "a"))
+    owner.post("/manage/surveys/new", b"title=x", Content_Type="application/x-www-form-urlencoded")
     owner.post(f"/manage/surveys/{unfinished}/simulate", {})
     walk_results(owner, site)
     viewer = walk_releases(owner, stranger, site)

@@ -6,18 +6,17 @@ kept, so that nothing is sent twice by loading a page again.
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, ParamSpec
+from typing import Any
 
 from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from server import drafts, editing, planning, surveys
 from server.audit import Action
-from server.body_limits import limit_body
+from server.body_limits import LONG_FORM, limit_body
 from server.context import session, told
 from server.definitions import Definition
 from server.inputs import (
-    DEFINITION_LIMIT,
     InputError,
     Problem,
     number_or_text,
@@ -33,11 +32,6 @@ blueprint = Blueprint("editor", __name__, url_prefix="/manage")
 CONTROLS = {"action", "added", "base", "current", "division", "slider"}
 """Fields that are no part of the document."""
 
-FORM_LIMIT = 4 * DEFINITION_LIMIT
-"""Largest form, in bytes: percent-encoded, and each text with its path, a document takes that much more room."""
-
-P = ParamSpec("P")
-
 _STRENGTH = re.compile(r"questions\[\d+\]\.design\.(gamma|epsilon)")
 _OPTION_NAME = re.compile(r"questions\[(\d+)\]\.options\[(\d+)\]\.name")
 
@@ -50,7 +44,7 @@ def new() -> ResponseReturnValue:
 
 
 @blueprint.post("/surveys/new")
-@limit_body(FORM_LIMIT)
+@limit_body(LONG_FORM)
 @signed_in
 def create() -> ResponseReturnValue:
     """Keep what was written as a new draft."""
@@ -70,7 +64,7 @@ def edit(survey: Survey) -> ResponseReturnValue:
 
 
 @blueprint.post("/surveys/<slug>/edit")
-@limit_body(FORM_LIMIT)
+@limit_body(LONG_FORM)
 @on_survey(Role.EDITOR)
 def save(survey: Survey) -> ResponseReturnValue:
     """Keep what was written as the draft, and do what the button says."""

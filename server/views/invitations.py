@@ -13,7 +13,7 @@ from flask_babel import force_locale, gettext
 
 from server import invitations, strata, surveys
 from server.audit import Action
-from server.body_limits import limit_body
+from server.body_limits import LONG_FORM, limit_body
 from server.context import link_to, session, told
 from server.inputs import N_, InputError, refuse, shown
 from server.inputs.xlsform import LANGUAGES
@@ -24,8 +24,6 @@ from server.security import on_survey, record
 
 blueprint = Blueprint("invitations", __name__, url_prefix="/manage/surveys/<slug>/invitations")
 
-FORM_LIMIT = 4_000_000
-"""Bytes of a form: as many codes as a batch may have, each on its line."""
 _AT_ONCE = 5_000  # codes asked for in one query
 
 
@@ -37,7 +35,7 @@ def page(survey: Survey) -> ResponseReturnValue:
 
 
 @blueprint.post("")
-@limit_body(FORM_LIMIT)
+@limit_body(LONG_FORM)
 @on_survey(Role.EDITOR)
 def issue(survey: Survey) -> ResponseReturnValue:
     """Issue codes, and show them this once."""
@@ -63,7 +61,7 @@ def issue(survey: Survey) -> ResponseReturnValue:
 
 
 @blueprint.post("/<batch>/withdraw")
-@limit_body(FORM_LIMIT)
+@limit_body(LONG_FORM)
 @on_survey(Role.EDITOR)
 def withdraw(survey: Survey, batch: str) -> ResponseReturnValue:
     """Let the codes that were not used let nobody in any more."""
@@ -76,7 +74,7 @@ def withdraw(survey: Survey, batch: str) -> ResponseReturnValue:
 
 
 @blueprint.post("/<batch>/codes.csv")
-@limit_body(FORM_LIMIT)
+@limit_body(LONG_FORM)
 @on_survey(Role.EDITOR)
 def table(survey: Survey, batch: str) -> ResponseReturnValue:
     """Codes and their links as CSV."""
@@ -87,7 +85,7 @@ def table(survey: Survey, batch: str) -> ResponseReturnValue:
 
 
 @blueprint.post("/<batch>/links.txt")
-@limit_body(FORM_LIMIT)
+@limit_body(LONG_FORM)
 @on_survey(Role.EDITOR)
 def links(survey: Survey, batch: str) -> ResponseReturnValue:
     """A link on each line."""
@@ -98,7 +96,7 @@ def links(survey: Survey, batch: str) -> ResponseReturnValue:
 
 
 @blueprint.post("/<batch>/sheet.pdf")
-@limit_body(FORM_LIMIT)
+@limit_body(LONG_FORM)
 @on_survey(Role.EDITOR)
 def sheet(survey: Survey, batch: str) -> ResponseReturnValue:
     """Cards to cut out, in the survey's language: so many as one sheet holds, `sheet` says which."""

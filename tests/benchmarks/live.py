@@ -77,11 +77,8 @@ def study(database_url: str) -> str:
 
 def cookie_of(served: factories.Served) -> str:
     """The cookie of a researcher who has signed in."""
-    with closing(HTTPConnection(urlsplit(served.url).netloc, timeout=60)) as connection:
-        connection.request("POST", urlsplit(served.sign_in_link).path)
-        answer = connection.getresponse()
-        answer.read()
-        return str(answer.headers["Set-Cookie"]).partition(";")[0]
+    _status, headers, _body = factories.fill_in(served.sign_in_link, {})
+    return str(headers["Set-Cookie"]).partition(";")[0]
 
 
 def getter(served: factories.Served, cookie: str) -> Callable[[str], tuple[float, int]]:

@@ -19,6 +19,7 @@ from server.inputs import form_fields
 from tests import factories, kinds
 from tests.conftest import NewDatabase
 from tests.fronted import create_app
+from tests.sending import written
 
 WORDS = [
     *("", " ", "0", "-1", "7", "0.3", "1,5", "1e308", "-1e308", "1e-320", "9" * 299, "nan", "inf", "²", "٣", "1; 2; x"),
@@ -238,26 +239,44 @@ def test_whatever_a_page_is_asked_for_is_shown_or_refused(value: str, site: Site
     assert factories.dump(site.database_url) == before
 
 
+URLENCODED = "application/x-www-form-urlencoded"
+
+
 @pytest.mark.parametrize(
     ("body", "kind"),
     [
         (b"", None),
-        (b"\xff\xfe\x00", "application/x-www-form-urlencoded"),
-        (b"title=%ff%00&title[=1&=&&%", "application/x-www-form-urlencoded"),
+        (b"title=x", URLENCODED),
+        (b"\xff\xfe\x00&form_end=whole", URLENCODED),
         (b'{"title": "x"}', "application/json"),
-        (b"title=x", "text/plain"),
+        (b"form_end=whole", "text/plain"),
         (b"--X\r\nnothing", "multipart/form-data; boundary=X"),
         (b"nothing", "multipart/form-data"),
-        (b"--X\r\nContent-Disposition: form-data\r\n\r\nx\r\n--X--\r\n", "multipart/form-data; boundary=X"),
         (b"x" * 100, "multipart/form-data; boundary=" + "X" * 5000),
     ],
 )
-def test_other_forms_than_ours_change_nothing_that_is_published(
-    body: bytes, kind: str | None, site: Site
-) -> None:
+def test_what_is_no_whole_form_changes_nothing(body: bytes, kind: str | None, site: Site) -> None:
+    before = factories.dump(site.database_url)
+    for path in addresses(site, "POST"):
+        answer = site.client.post(path, data=body, content_type=kind)
+        assert (path, answer.status_code) == (path, 400)
+        assert is_told(answer)
+    assert factories.dump(site.database_url) == before
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        (b"form_end=whole", URLENCODED),
+        (b"title=%ff%00&title[=1&=&&%&form_end=whole", URLENCODED),
+        written(),
+        written(b"Content-Disposition: form-data\r\n\r\nx"),
+    ],
+)
+def test_other_forms_than_ours_change_nothing_that_is_published(body: bytes, kind: str, site: Site) -> None:
     for path in addresses(site, "POST"):
         if path.endswith(("/close", "/sign-out")):
-            continue  # they read no form
+            continue  # their form has no field of its own
         before = factories.dump(site.database_url)
         answer = site.client.post(path, data=body, content_type=kind)
         after = factories.dump(site.database_url)
@@ -269,16 +288,14 @@ def test_other_forms_than_ours_change_nothing_that_is_published(
 
 def test_huge_forms_are_refused_with_413(site: Site) -> None:
     before = factories.dump(site.database_url)
-    part = b'--X\r\nContent-Disposition: form-data; name="definition"; filename="a.json"\r\n\r\n'
-    bodies = {
-        "application/x-www-form-urlencoded": b"title=" + b"x" * (5 << 20),
-        "multipart/form-data; boundary=X": part + b" " * (5 << 20) + b"\r\n--X--\r\n",
-    }
+    part = b'Content-Disposition: form-data; name="definition"; filename="a.json"\r\n\r\n'
+    forms = [
+        (b"title=" + b"x" * (5 << 20) + b"&form_end=whole", URLENCODED),
+        written(part + b" " * (5 << 20)),
+    ]
 
     for path in addresses(site, "POST"):
-        if path.endswith(("/close", "/sign-out", "/publish")):
-            continue  # they read no form, or a small part of one
-        for kind, body in bodies.items():
+        for body, kind in forms:
             answer = site.client.post(path, data=body, content_type=kind)
             assert (path, kind, answer.status_code) == (path, kind, 413)
             assert is_told(answer)

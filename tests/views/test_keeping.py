@@ -37,7 +37,7 @@ def test_a_duplicate_is_a_draft_with_the_same_questions_and_nothing_else(
     assert copy == {**survey.definition, "title": "Again \N{COIN}"}
     after = dump(database_url)
     changed = {name for name in after if after[name] != before[name]}
-    assert changed == {"audit_entries", "drafts", "surveys"}
+    assert changed == {"audit_entries", "drafts", "revisions", "surveys"}
     assert signed_in.get(f"/s/{new_slug(answer.location)}").status_code == 404
 
 

@@ -11,6 +11,7 @@ import segno
 from flask.testing import FlaskClient
 
 from server.config import Config
+from server.form_ends import NAME as FORM_END
 from tests import factories
 from tests.conftest import NewDatabase
 from tests.factories import Published, dump
@@ -317,7 +318,7 @@ def test_of_a_closed_survey_the_minimum_is_all_that_is_left_to_change(
 ) -> None:
     factories.close(database_url, survey.slug)
     page = signed_in.get(path(survey, "/schedule")).text
-    assert re.findall(r'<(?:input|select) [^>]*name="(\w+)"', page) == ["minimum"]
+    assert re.findall(r'<(?:input|select) [^>]*name="(\w+)"', page) == [FORM_END, "minimum", FORM_END]
     answer = signed_in.post(
         path(survey, "/schedule"), data={"minimum": "20", "cap": "5", "closes_at": "2199-01-01T00:00"}
     )

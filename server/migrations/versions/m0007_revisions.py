@@ -23,7 +23,7 @@ def upgrade() -> None:
         sa.Column("number", sa.Integer(), nullable=False),
         sa.PrimaryKeyConstraint("survey_id", name="pk_revisions"),
         sa.ForeignKeyConstraint(
-            ["survey_id"], ["surveys.id"], name="fk_revisions_survey_id_surveys", ondelete="CASCADE"
+            ["survey_id"], ["surveys.id"], name="fk_revisions_survey_id", ondelete="CASCADE"
         ),
     )
     op.execute("INSERT INTO revisions (survey_id, number) SELECT id, 1 FROM surveys")

@@ -1,0 +1,112 @@
+"""Forms as browsers send them: with the field that each ends with."""
+
+from collections.abc import Iterable, Mapping
+from html.parser import HTMLParser
+from typing import Any
+
+from flask.testing import FlaskClient
+from werkzeug.datastructures import FileStorage, MultiDict
+from werkzeug.test import TestResponse, encode_multipart
+
+from server.form_ends import NAME, VALUE
+from server.security import COOKIE, COOKIE_PATH
+
+Field = tuple[str, Any]
+
+
+Control = tuple[str, str, str, str]
+
+
+class Browser(FlaskClient):
+    """Sends a form whose fields a test names, or one without fields, as the site's pages make it.
+
+    What a test has written out itself, JSON and bytes, goes as it is.
+    """
+
+    def open(self, *args: Any, **kwargs: Any) -> TestResponse:
+        data = kwargs.get("data")
+        if kwargs.get("method") == "POST" and "json" not in kwargs and not isinstance(data, (bytes, str)):
+            fields = ended(_fields(data or {}))
+            if any(isinstance(value, FileStorage) for _name, value in fields):
+                boundary, kwargs["data"] = encode_multipart(MultiDict(fields))
+                kwargs["content_type"] = f"multipart/form-data; boundary={boundary}"
+            else:
+                kwargs["data"] = MultiDict(fields)
+        return super().open(*args, **kwargs)
+
+
+def plain(client: FlaskClient) -> FlaskClient:
+    """The same browser, signed in as it is, that sends what it is given and nothing else."""
+    made = FlaskClient(client.application, client.application.response_class, use_cookies=True)
+    if cookie := client.get_cookie(COOKIE, path=COOKIE_PATH):
+        made.set_cookie(COOKIE, cookie.value, path=COOKIE_PATH)
+    return made
+
+
+def ended(fields: Iterable[Field]) -> list[Field]:
+    """The fields with the last one at the end."""
+    return [*((name, value) for name, value in fields if name != NAME), (NAME, VALUE)]
+
+
+def written(*parts: bytes, boundary: str = "X") -> tuple[bytes, str]:
+    """A form with files, written out: its parts, headers and all, and the last field; and its type."""
+    last = f'Content-Disposition: form-data; name="{NAME}"\r\n\r\n{VALUE}'.encode()
+    mark = b"--" + boundary.encode()
+    body = b"".join(b"%b\r\n%b\r\n" % (mark, part) for part in (*parts, last))
+    return body + mark + b"--\r\n", f"multipart/form-data; boundary={boundary}"
+
+
+def posted(page: str) -> list[list[Control]]:
+    """Tag, type, name and value of all controls of each form that a page sends by POST, in the order of the page."""
+    reader = _Controls()
+    reader.feed(page)
+    return [
+        [control for owner, control in reader.controls if owner in (form, reader.ids.get(form))]
+        for form in reader.forms
+    ]
+
+
+class _Controls(HTMLParser):
+    """Whose each control is: of the form that it names, or else of the one that it stands in."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.forms: list[int] = []
+        self.ids: dict[int, str] = {}
+        self.controls: list[tuple[int | str, Control]] = []
+        self._count = self._inside = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        said = {name: value or "" for name, value in attrs}
+        if tag == "form":
+            self._count += 1
+            self._inside = self._count
+            if said.get("method", "").lower() == "post":
+                self.forms.append(self._inside)
+                self.ids[self._inside] = said.get("id", "-")
+        elif tag in ("input", "button", "select", "textarea"):
+            control = (tag, said.get("type", ""), said.get("name", ""), said.get("value", ""))
+            self.controls.append((said.get("form", self._inside), control))
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "form":
+            self._inside = 0
+
+
+def _fields(data: Mapping[str, Any]) -> list[Field]:
+    """What werkzeug's own client takes: lists of values, and tuples and streams for files."""
+    listed = data.lists() if isinstance(data, MultiDict) else data.items()
+    pairs = [
+        (name, each) for name, value in listed for each in (value if isinstance(value, list) else [value])
+    ]
+    return [(name, _file(value) if _is_file(value) else value) for name, value in pairs]
+
+
+def _is_file(value: object) -> bool:
+    return isinstance(value, tuple) or hasattr(value, "read")
+
+
+def _file(value: Any) -> FileStorage:
+    if isinstance(value, FileStorage):
+        return value
+    return FileStorage(*value) if isinstance(value, tuple) else FileStorage(value)
