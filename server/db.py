@@ -13,6 +13,8 @@ from server.in_place import check_in_place, watch
 BUSY_TIMEOUT = 30_000
 """Milliseconds that SQLite waits for a lock."""
 
+_STARTING = int.from_bytes(b"moneda")
+"""What names the lock among all advisory locks of a database."""
 _MIGRATIONS = Path(__file__).parent / "migrations"
 
 
@@ -50,11 +52,21 @@ def snapshot(engine: sa.Engine) -> Session:
     return session
 
 
+def lock_installation(connection: sa.Connection) -> None:
+    """Let other processes that start on this database wait until the transaction ends.
+
+    An empty database has no row to lock. SQLite has one writer at a time by itself.
+    """
+    if connection.dialect.name == "postgresql":
+        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_STARTING)))
+
+
 def migrate(engine: sa.Engine) -> None:
     """Bring the schema up to the newest migration."""
     config = AlembicConfig()
     config.set_main_option("script_location", str(_MIGRATIONS))
     with engine.execution_options(moneda_writes=True).begin() as connection:
+        lock_installation(connection)
         config.attributes["connection"] = connection
         command.upgrade(config, "head")
 

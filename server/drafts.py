@@ -68,7 +68,8 @@ def save_draft(
     InputError
         409 if another state stands meanwhile.
     """
-    _hold(session, survey, base)
+    if base is not None and base != survey.draft_number:
+        raise _overtaken()
     if draft_document(survey) == document:
         return
     numbers = sa.select(sa.func.max(Draft.number)).where(Draft.survey_id == survey.id)
@@ -116,14 +117,6 @@ def _go(session: Session, survey: Survey, query: sa.Select[Any]) -> bool:
     survey.draft_number = number
     session.flush()
     return True
-
-
-def _hold(session: Session, survey: Survey, base: int | None) -> None:
-    """Wait for whoever else is saving this survey, and refuse if they were first."""
-    session.flush()  # refreshing forgets what was not written yet
-    session.refresh(survey, with_for_update=True)
-    if base is not None and base != survey.draft_number:
-        raise _overtaken()
 
 
 def _overtaken() -> Exception:

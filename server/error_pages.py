@@ -3,12 +3,13 @@
 from flask import Flask, current_app, jsonify, render_template, request
 from flask.typing import ResponseReturnValue
 from flask_babel import gettext
+from sqlalchemy.orm.exc import ObjectDeletedError
 from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 
 from server.context import session, told
 from server.failures import describe_failure, find_failure
 from server.form_ends import CutForm
-from server.inputs import InputError
+from server.inputs import N_, InputError, refuse
 from server.security import SAFE_METHODS
 
 RETRY_AFTER = 10
@@ -18,6 +19,7 @@ RETRY_AFTER = 10
 def register(app: Flask) -> None:
     """Answer for everything that a view raises."""
     app.register_error_handler(InputError, _refused)
+    app.register_error_handler(ObjectDeletedError, _gone)
     app.register_error_handler(HTTPException, _failed)
     app.register_error_handler(Exception, _broken)
 
@@ -28,6 +30,11 @@ def _refused(error: InputError) -> ResponseReturnValue:
     name, message = told(problem)
     title = gettext("There is nothing here") if error.status == 404 else gettext("That cannot be done")
     return _error_page(problem.field, title, message, error.status, name)
+
+
+def _gone(_error: ObjectDeletedError) -> ResponseReturnValue:
+    """Somebody deleted the survey while this was answered, where nothing had to be locked."""
+    return _refused(refuse(404, "survey", N_("is not known; check the link")))
 
 
 def _failed(error: HTTPException) -> ResponseReturnValue:

@@ -125,8 +125,6 @@ def batches(session: Session, survey: Survey) -> list[Issued]:
 
 def withdraw(session: Session, batch: InvitationBatch) -> None:
     """Let the codes of a batch that were not used let nobody in any more: they are deleted."""
-    # No response is on its way in meanwhile.
-    session.execute(sa.select(Survey.id).where(Survey.id == batch.survey_id).with_for_update(key_share=True))
     session.execute(sa.delete(Invitation).where(Invitation.batch_id == batch.id, ~Invitation.spent))
     batch.withdrawn_on = batch.withdrawn_on or today()
 

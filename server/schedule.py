@@ -105,8 +105,6 @@ def set_schedule(session: Session, survey: Survey, schedule: Schedule, now: date
     InputError
         Naming every setting that cannot be so.
     """
-    session.flush()
-    session.refresh(survey, with_for_update=True)  # no response comes in while its cap is compared
     before = schedule_of(survey)
     changed = {
         field: getattr(schedule, field)

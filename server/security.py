@@ -21,7 +21,8 @@ preflight that is never granted. And it must be whole: a form ends with a field 
 was cut on its way has lost (`server.form_ends`), and nothing else changes anything.
 
 *Roles.* Every page of a survey stands behind `on_survey`, which names the role that it needs;
-for a stranger there is no such survey, whatever address is tried. What researchers change is
+for a stranger there is no such survey, whatever address is tried. What may change the survey locks
+it there, and the role is looked up after that: it holds until the change is committed. What researchers change is
 recorded by `record` in the same transaction as the change.
 
 *Sign-in.* The cookie is 256 random bits of which the database keeps a hash; it is sent
@@ -168,6 +169,8 @@ def administrators_only(view: Callable[P, ResponseReturnValue]) -> Callable[P, R
     @signed_in
     @wraps(view)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> ResponseReturnValue:
+        if request.method not in SAFE_METHODS:
+            accounts.lock_administrators(session())
         accounts.check_administrator(researcher())
         return view(*args, **kwargs)
 
@@ -193,18 +196,23 @@ def this_sign_in() -> SignIn:
 
 
 def on_survey(
-    needed: Role, *, archived: bool = False
+    needed: Role, *, archived: bool = False, changes: bool = True
 ) -> Callable[[Callable[..., ResponseReturnValue]], Callable[..., ResponseReturnValue]]:
     """Let through whoever is signed in and has a role in the survey `slug`: the view gets `survey` instead.
 
-    An archived survey is not changed, unless the view says that it works on `archived` ones too.
+    A request that may change something waits for others who change the survey, and is checked after
+    that, so that role and state hold until it is answered; unless the view says that it `changes`
+    nothing. An archived survey is not changed, unless the view says that it works on `archived` ones too.
     """
 
     def guard(view: Callable[..., ResponseReturnValue]) -> Callable[..., ResponseReturnValue]:
         @signed_in
         @wraps(view)
         def guarded(*args: Any, slug: str, **kwargs: Any) -> ResponseReturnValue:
-            survey, g.role = surveys.find_for(session(), researcher(), slug, needed)
+            to_change = changes and request.method not in SAFE_METHODS
+            survey, g.role = surveys.find_for(session(), researcher(), slug, needed, to_change=to_change)
+            if to_change and find_sign_in() is None:  # somebody was shut out meanwhile
+                return redirect(url_for("account.sign_in"))
             if survey.archived_on is not None and request.method not in SAFE_METHODS and not archived:
                 raise refuse(409, "survey", N_("is archived; take it out of the archive first"))
             return view(*args, survey=survey, **kwargs)

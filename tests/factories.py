@@ -179,6 +179,7 @@ def _researcher(session: Session, name: str | None) -> Researcher:
 def _found(session: Session, slug: str) -> Survey:
     survey = surveys.find(session, slug)
     assert survey is not None
+    surveys.lock(session, survey)
     return survey
 
 

@@ -36,6 +36,7 @@ def _release(engine: Engine, slug: str, plan: Plan) -> int | None:
     with open_session(engine, writes=True) as session, session.begin():
         survey = surveys.find(session, slug)
         assert survey is not None
+        surveys.lock(session, survey)
         try:
             (made,) = releases.make(session, survey, plan, None)
         except InputError as error:

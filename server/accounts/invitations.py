@@ -7,6 +7,7 @@ from datetime import timedelta
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from server import surveys
 from server.accounts.members import checked_role
 from server.accounts.researchers import administers, checked_name
 from server.accounts.tokens import hash_of, new_secret, now
@@ -55,9 +56,15 @@ def invitations_to(session: Session, survey: Survey | None) -> Sequence[Colleagu
     ]
 
 
-def find_invitation(session: Session, secret: str) -> ColleagueInvitation | None:
-    """The invitation behind a link, if it stands: not accepted, not too old, by somebody who may still invite."""
+def find_invitation(session: Session, secret: str, *, to_accept: bool = False) -> ColleagueInvitation | None:
+    """The invitation behind a link, if it stands: not accepted, not too old, by somebody who may still invite.
+
+    Who wants `to_accept` one to a survey gets it with the survey locked, so that it stands until then.
+    """
     found = session.get(ColleagueInvitation, hash_of(secret))
+    if to_accept and found is not None and found.survey is not None:
+        surveys.lock(session, found.survey)
+        found = session.get(ColleagueInvitation, hash_of(secret), populate_existing=True)
     return found if found is not None and _stands(found) else None
 
 

@@ -63,9 +63,6 @@ def hand_over(session: Session, survey: Survey, researcher: Researcher) -> None:
     InputError
         404 if they are no member, 409 if they are shut out.
     """
-    # Locked: pressed twice, or for two members, one waits here.
-    session.flush()
-    session.refresh(survey, with_for_update=True)
     gone = member(session, survey, researcher)
     if researcher.disabled_on is not None:
         raise refuse(409, "person", N_("must be able to sign in; this person is shut out"))

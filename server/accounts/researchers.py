@@ -7,6 +7,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from server.accounts.tokens import now
+from server.db import lock_installation
 from server.inputs import N_, refuse, shown
 from server.models import Researcher, SignIn, SignInLink
 
@@ -16,7 +17,11 @@ _NAME = 200
 
 def first_researcher(session: Session) -> Researcher:
     """The researcher who installed Moneda; created when the database is new."""
-    researcher = session.scalars(sa.select(Researcher).order_by(Researcher.id).limit(1)).first()
+    first = sa.select(Researcher).order_by(Researcher.id).limit(1)
+    researcher = session.scalars(first).first()
+    if researcher is None:
+        lock_installation(session.connection())
+        researcher = session.scalars(first).first()
     return add(session, "", administrator=True) if researcher is None else researcher
 
 
@@ -65,6 +70,15 @@ def named(researcher: Researcher) -> str:
 def administers(researcher: Researcher) -> bool:
     """Whether somebody may invite colleagues and help those who are locked out."""
     return researcher.administrator and researcher.disabled_on is None
+
+
+def lock_administrators(session: Session) -> Sequence[Researcher]:
+    """All who administer; what they change takes turns, so that rights hold and one of them is always left."""
+    query = sa.select(Researcher).where(Researcher.administrator, Researcher.disabled_on.is_(None))
+    locked = query.order_by(Researcher.id).with_for_update().execution_options(populate_existing=True)
+    session.flush()  # reading again forgets what was not written yet
+    session.expire_all()
+    return session.scalars(locked).all()
 
 
 def check_administrator(researcher: Researcher) -> None:
@@ -145,13 +159,7 @@ def allow(session: Session, researcher: Researcher, *, administrator: bool) -> N
 
 
 def _keep_one(session: Session, researcher: Researcher) -> None:
-    # Locked: of two administrators who shut each other out at the same moment, one waits here and is refused.
-    able = session.scalars(
-        sa.select(Researcher)
-        .where(Researcher.administrator, Researcher.disabled_on.is_(None))
-        .with_for_update()
-    ).all()
-    if list(able) == [researcher]:
+    if list(lock_administrators(session)) == [researcher]:
         raise refuse(409, "person", N_("must stay, as the only administrator; make somebody else one first"))
 
 

@@ -85,7 +85,7 @@ def sign_in(session: Session, researcher: Researcher, user_agent: str) -> str:
 
 def sign_in_of(session: Session, cookie: str) -> SignIn | None:
     """The sign-in of this cookie, if it was not ended and its researcher is not shut out."""
-    found = session.get(SignIn, hash_of(cookie))
+    found = session.get(SignIn, hash_of(cookie), populate_existing=True)
     if found is None or found.expires_at <= now() or found.researcher.disabled_on is not None:
         return None
     return found

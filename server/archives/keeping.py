@@ -79,9 +79,6 @@ def check_confirmed(survey: Survey, typed: str) -> None:
 
 def delete(session: Session, survey: Survey) -> None:
     """Delete a survey and everything that belongs to it; `tidying.tidy` is due once this is committed."""
-    session.flush()
-    # On PostgreSQL, responses on their way in wait here, and find no survey afterwards.
-    session.refresh(survey, with_for_update=True)
     versions = sa.select(SurveyVersion.id).where(SurveyVersion.survey_id == survey.id)
     batches = sa.select(InvitationBatch.id).where(InvitationBatch.survey_id == survey.id)
     session.execute(sa.delete(Response).where(Response.version_id.in_(versions)))

@@ -60,6 +60,13 @@ def found_survey(session: Session, slug: str) -> Survey:
     return found
 
 
+def survey_to_change(session: Session, slug: str) -> Survey:
+    """A survey that nobody else changes until the session ends."""
+    survey = found_survey(session, slug)
+    surveys.lock(session, survey)
+    return survey
+
+
 def survey_json(survey: Survey) -> dict[str, Any]:
     """What commands print of a survey."""
     current = survey.current

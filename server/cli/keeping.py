@@ -19,6 +19,7 @@ from server.cli.common import (
     print_document,
     snapshot_session,
     survey_json,
+    survey_to_change,
 )
 from server.cli.tidying import tidy_after
 
@@ -31,7 +32,7 @@ from server.cli.tidying import tidy_after
 def duplicate(slug: str, title: str, strata: bool, as_json: bool) -> None:
     """Make a draft with the same questions."""
     with database_session() as session:
-        found = found_survey(session, slug)
+        found = survey_to_change(session, slug)
         owner = accounts.first_researcher(session)
         copy = archives.duplicate(session, found, owner, title, with_strata=strata)
         audit.record(session, None, Action.SURVEY_COPIED, copy)
@@ -44,7 +45,7 @@ def duplicate(slug: str, title: str, strata: bool, as_json: bool) -> None:
 def archive(slug: str, as_json: bool) -> None:
     """List a survey apart; nothing about it can be changed there."""
     with database_session() as session:
-        found = found_survey(session, slug)
+        found = survey_to_change(session, slug)
         archives.put_away(found)
         audit.record(session, None, Action.ARCHIVED, found)
         print_document(survey_json(found), as_json)
@@ -56,7 +57,7 @@ def archive(slug: str, as_json: bool) -> None:
 def unarchive(slug: str, as_json: bool) -> None:
     """Take a survey out of the archive again."""
     with database_session() as session:
-        found = found_survey(session, slug)
+        found = survey_to_change(session, slug)
         archives.take_out(found)
         audit.record(session, None, Action.TAKEN_OUT, found)
         print_document(survey_json(found), as_json)
@@ -73,7 +74,7 @@ def unarchive(slug: str, as_json: bool) -> None:
 def delete(slug: str, confirm: str, as_json: bool) -> None:
     """Delete a survey and everything that belongs to it, for good."""
     with database_session() as session:
-        found = found_survey(session, slug)
+        found = survey_to_change(session, slug)
         archives.check_confirmed(found, confirm)
         audit.record(session, None, Action.DELETED, None, slug=slug)
         archives.delete(session, found)
@@ -84,7 +85,7 @@ def delete(slug: str, confirm: str, as_json: bool) -> None:
 def write_archive(slug: str, path: Path, language: str) -> None:
     """Write everything of a survey into a new file; if that fails, there is none."""
     with database_session() as session:
-        found = found_survey(session, slug)
+        found = survey_to_change(session, slug)
         archives.check_packable(session, found)
         audit.record(session, None, Action.EXPORTED, found)
     try:

@@ -8,7 +8,7 @@ import click
 
 from server import audit, releases
 from server.audit import Action
-from server.cli.common import JSON, database_session, found_survey, print_document
+from server.cli.common import JSON, database_session, found_survey, print_document, survey_to_change
 from server.cli.release_tables import release_from_table
 from server.cli.released import (
     agreed,
@@ -99,7 +99,7 @@ def _set_budget(
     if budget_epsilon is None:
         raise click.UsageError("--budget-epsilon must be given to set a budget; it is missing")
     with database_session() as session:
-        found = found_survey(session, slug)
+        found = survey_to_change(session, slug)
         made = releases.set_budget(
             session, found, budget_epsilon, budget_delta or "0", neighbours or "unbounded", None
         )
@@ -141,7 +141,7 @@ def _from_survey(slug: str, plan: Plan, yes: bool, as_json: bool) -> None:
 def _make(slug: str, plan: Plan) -> tuple[tuple[Released, ...], Decimal]:
     """Pay for a plan; what was released, and what is left of the budget."""
     with database_session() as session:
-        survey = found_survey(session, slug)
+        survey = survey_to_change(session, slug)
         before = releases.ledger(session, survey)
         made = releases.make(session, survey, plan, None)
         after = releases.ledger(session, survey)

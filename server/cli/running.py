@@ -9,6 +9,7 @@ from server import __version__, accounts, demonstration, serving
 from server.cli.common import database_session
 from server.cli.simulating import run_simulation
 from server.config import DATA, from_environment
+from server.db import lock_installation
 from server.simulation import Assumptions
 
 
@@ -48,6 +49,7 @@ def demo(host: str, port: int) -> None:
     config = from_environment()
     address = serving.address(config, host, port)
     with database_session(config) as session:
+        lock_installation(session.connection())
         survey = demonstration.find(session)
         if survey is None:
             survey = demonstration.create(session, accounts.first_researcher(session))

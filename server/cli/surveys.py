@@ -15,6 +15,7 @@ from server.cli.common import (
     found_survey,
     print_document,
     survey_json,
+    survey_to_change,
 )
 from server.cli.keeping import archive, delete, duplicate, read_archive, unarchive, write_archive
 from server.cli.planning import warning
@@ -96,7 +97,7 @@ def export(slug: str, path: Path | None, language: str) -> None:
 def publish(slug: str, despite_plan: bool, as_json: bool) -> None:
     """Freeze the draft as the next version and open the survey."""
     with database_session() as session:
-        found = found_survey(session, slug)
+        found = survey_to_change(session, slug)
         version = surveys.publish(session, found)
         audit.record(session, None, Action.PUBLISHED, found, version=version.number)
         made = planning.plan(surveys.draft(found))
@@ -114,7 +115,7 @@ def publish(slug: str, despite_plan: bool, as_json: bool) -> None:
 def close(slug: str, as_json: bool) -> None:
     """Stop taking responses."""
     with database_session() as session:
-        found = found_survey(session, slug)
+        found = survey_to_change(session, slug)
         surveys.close(found)
         audit.record(session, None, Action.CLOSED, found)
         print_document(survey_json(found), as_json)
@@ -147,7 +148,7 @@ def simulate(
         dict(_named_number("mean", text) for text in means),
     )
     with database_session() as session:
-        found = found_survey(session, slug)
+        found = survey_to_change(session, slug)
         if not dry_run:
             run_simulation(session, found, respondents, assumptions)
             print_document({"survey": slug, "simulated_respondents": respondents}, as_json)

@@ -42,7 +42,6 @@ def set_budget(
     if neighbours not in NEIGHBOURS:
         template = N_("must be one of %(limit)s; it is %(value)s")
         raise refuse(422, "neighbours", template, limit=", ".join(NEIGHBOURS), value=neighbours)
-    lock(session, survey)
     if session.scalar(sa.select(sa.exists().where(Release.survey_id == survey.id))):
         raise refuse(409, "budget", N_("must stay as it was before the first release"))
     budget = session.get(PrivacyBudget, survey.id, populate_existing=True)
@@ -56,15 +55,6 @@ def set_budget(
 
 def _written(number: object) -> object:
     return plain(number) if isinstance(number, Decimal) and number.is_finite() else number
-
-
-def lock(session: Session, survey: Survey) -> None:
-    """Let others who release from this survey wait, and on PostgreSQL responses on their way in.
-
-    All that a release reads is then of one moment. SQLite has one writer at a time by itself.
-    """
-    session.flush()  # refreshing forgets what was not written yet
-    session.refresh(survey, with_for_update=True)
 
 
 def budget_of(session: Session, survey: Survey) -> Budget | None:

@@ -19,9 +19,6 @@ def current_link(session: Session, survey: Survey) -> ReportLink | None:
 
 def make_link(session: Session, survey: Survey) -> ReportLink:
     """The link that works now, else a new one; those that were revoked stay so."""
-    # The button pressed twice: the second waits here, and finds the link that the first made.
-    session.flush()
-    session.refresh(survey, with_for_update=True)
     found = current_link(session, survey)
     if found is None:
         found = ReportLink(slug=surveys.new_slug(), survey_id=survey.id, made_on=surveys.today())

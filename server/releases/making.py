@@ -17,7 +17,6 @@ from server.releases.budgets import (
     budget_of,
     covers_json,
     entries,
-    lock,
     read_released,
     value_json,
 )
@@ -32,7 +31,7 @@ from server.releases.values import Budget, Covers, Released
 def make(session: Session, survey: Survey, plan: Plan, researcher: Researcher | None) -> tuple[Released, ...]:
     """Release what a plan asks for, in its order; what was released before is returned as it is, free.
 
-    Nobody else releases from this survey meanwhile, and all responses are of one moment (`lock`). The
+    Nobody else releases from this survey meanwhile, and all responses are of one moment (`surveys.lock`). The
     session must be one that writes. The caller commits: until then nothing is spent, and nothing may be
     shown.
 
@@ -41,7 +40,6 @@ def make(session: Session, survey: Survey, plan: Plan, researcher: Researcher | 
     InputError
         As `divide`; 409 on `epsilon` or `delta`, naming what is left, if the budget does not suffice.
     """
-    lock(session, survey)
     shape, budget = survey_shape(session, survey), budget_of(session, survey)
     assert budget is not None  # survey_shape says so
     divided = divide(plan, shape, budget)

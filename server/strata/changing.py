@@ -9,7 +9,7 @@ from server.inputs import N_, InputError, refuse
 from server.models import Stratum, Survey
 from server.strata.lines import parse_name, parse_population
 from server.strata.planting import used
-from server.strata.trees import Node, StratumProblem, check_populations, find, lock, same_name, tree, walk
+from server.strata.trees import Node, StratumProblem, check_populations, find, same_name, tree, walk
 
 
 def change(session: Session, survey: Survey, names: Mapping[int, str], populations: Mapping[int, str]) -> int:
@@ -20,7 +20,6 @@ def change(session: Session, survey: Survey, names: Mapping[int, str], populatio
     InputError
         On the path of each stratum whose name or population is refused; 404 for an unknown one.
     """
-    lock(session, survey)
     before = {node.stratum.id: node for node in walk(tree(session, survey))}
     if not before.keys() >= {*names, *populations}:
         raise refuse(404, "stratum", N_("is not known; load the page again"))
@@ -56,7 +55,6 @@ def change(session: Session, survey: Survey, names: Mapping[int, str], populatio
 
 def move(session: Session, survey: Survey, number: int | str, *, up: bool) -> Stratum:
     """Exchange a stratum with the one above or below it beside it; at the end it stays where it is."""
-    lock(session, survey)
     node = find(session, survey, number)
     beside = [
         other.stratum
@@ -79,7 +77,6 @@ def remove(session: Session, survey: Survey, number: int | str) -> Node:
     InputError
         409 if one of them has responses or invitations.
     """
-    lock(session, survey)
     node = find(session, survey, number)
     taken = used(session, survey)
     for each in walk([node]):

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from server.inputs import N_, refuse
 from server.models import InvitationBatch, Response, Stratum, Survey, SurveyVersion
 from server.strata.lines import Line
-from server.strata.trees import DEEPEST, MOST_STRATA, Node, check_populations, lock, same_name, tree, walk
+from server.strata.trees import DEEPEST, MOST_STRATA, Node, check_populations, same_name, tree, walk
 from server.surveys import new_slug
 
 _Key = tuple[str, ...]
@@ -37,7 +37,6 @@ def plant(session: Session, survey: Survey, lines: Iterable[Line], under: Node |
         responses or invitations; on `strata` if there would be too many; on the path of a
         stratum whose population is not the sum of its parts.
     """
-    lock(session, survey)
     there = {_key(node.names): node.stratum for node in walk(tree(session, survey))}
     growing = _Growing(survey, there, used(session, survey))
     for line in lines:

@@ -99,12 +99,6 @@ def find(session: Session, survey: Survey, number: int | str) -> Node:
     raise refuse(404, "stratum", N_("is not known; load the page again"))
 
 
-def lock(session: Session, survey: Survey) -> None:
-    """Let others who change these strata, and on PostgreSQL responses on their way in, wait."""
-    session.flush()  # refreshing forgets what was not written yet
-    session.refresh(survey, with_for_update=True)
-
-
 def check_populations(nodes: Iterable[Node]) -> None:
     """Refuse a population that contradicts those of the strata below.
 

@@ -1,7 +1,7 @@
 """Surveys: found by their links, published from drafts, open or not at a moment."""
 
 from server.drafts import draft, draft_document, redo, save_draft, undo
-from server.surveys.finding import find, find_for, find_link, is_slug, new_slug, role_in, shared_with
+from server.surveys.finding import find, find_for, find_link, is_slug, lock, new_slug, role_in, shared_with
 from server.surveys.publishing import close, create, definition_of, publish, published_version
 from server.surveys.standings import Standing, now, standing, today
 
@@ -16,6 +16,7 @@ __all__ = [
     "find_for",
     "find_link",
     "is_slug",
+    "lock",
     "new_slug",
     "now",
     "publish",

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from server.inputs import N_, refuse
+from server.inputs import N_, InputError, refuse
 from server.models import Member, Researcher, Role, Stratum, Survey
 
 # No vowels and no look-alikes: a slug can be read out and spells nothing.
 _SLUG_ALPHABET = "23456789bcdfghjkmnpqrstvwxz"
 _SLUG_LENGTH = 12
 
+_LOCKED = sa.select(Survey).with_for_update()
 _NEEDED = {
     Role.EDITOR: N_("can be changed by its owner and its editors only"),
     Role.OWNER: N_("allows this to its owner only"),
@@ -36,6 +37,25 @@ def find(session: Session, slug: str) -> Survey | None:
     return session.scalars(sa.select(Survey).where(Survey.slug == slug)).first()
 
 
+def lock(session: Session, survey: Survey) -> None:
+    """Let others who change this survey wait, and on PostgreSQL responses on their way in; read it again.
+
+    Whoever changes a survey, or what belongs to it, does so first, and checks role and state after
+    it: what was read before may have changed while this waited. SQLite has one writer at a time by
+    itself.
+
+    Raises
+    ------
+    InputError
+        404 if it was deleted meanwhile.
+    """
+    session.flush()  # reading again forgets what was not written yet
+    number = survey.id
+    session.expire(survey)
+    if session.scalars(_LOCKED.where(Survey.id == number)).first() is None:
+        raise _unknown()
+
+
 def find_link(session: Session, slug: str) -> tuple[Survey, Stratum | None] | None:
     """The survey behind a link, and the stratum that the link carries; a stratum with parts has no link."""
     survey = find(session, slug)
@@ -53,8 +73,12 @@ def find_link(session: Session, slug: str) -> tuple[Survey, Stratum | None] | No
     return None if row is None else (row[0], row[1])
 
 
-def find_for(session: Session, researcher: Researcher, slug: str, needed: Role) -> tuple[Survey, Role]:
+def find_for(
+    session: Session, researcher: Researcher, slug: str, needed: Role, *, to_change: bool = False
+) -> tuple[Survey, Role]:
     """A survey for what a role allows, and the researcher's role in it; others' do not exist for them.
+
+    Who wants `to_change` it gets it locked, if the role still allows it then.
 
     Raises
     ------
@@ -62,12 +86,27 @@ def find_for(session: Session, researcher: Researcher, slug: str, needed: Role) 
         404 if there is no such survey or the researcher has no role in it, 403 if the role does not suffice.
     """
     survey = find(session, slug)
-    role = None if survey is None else role_in(session, survey, researcher)
-    if survey is None or role is None:
-        raise refuse(404, "survey", N_("is not known; check the link"))
+    if survey is None:
+        raise _unknown()
+    role = _allowed_role(session, survey, researcher, needed)
+    if to_change:
+        # Not before: a stranger keeps nobody waiting.
+        lock(session, survey)
+        role = _allowed_role(session, survey, researcher, needed)
+    return survey, role
+
+
+def _allowed_role(session: Session, survey: Survey, researcher: Researcher, needed: Role) -> Role:
+    role = role_in(session, survey, researcher)
+    if role is None:
+        raise _unknown()
     if not role.allows(needed):
         raise refuse(403, "survey", _NEEDED[needed])
-    return survey, role
+    return role
+
+
+def _unknown() -> InputError:
+    return refuse(404, "survey", N_("is not known; check the link"))
 
 
 def shared_with(session: Session, researcher: Researcher) -> Sequence[tuple[Survey, Role]]:
@@ -88,5 +127,5 @@ def role_in(session: Session, survey: Survey, researcher: Researcher) -> Role | 
     """A researcher's role in a survey; None for a stranger."""
     if survey.owner_id == researcher.id:
         return Role.OWNER
-    member = session.get(Member, (survey.id, researcher.id))
+    member = session.get(Member, (survey.id, researcher.id), populate_existing=True)
     return None if member is None else Role(member.role)

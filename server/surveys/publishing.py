@@ -52,9 +52,6 @@ def publish(session: Session, survey: Survey, looked_at: str | None = None) -> S
         question that was published before would lose privacy: people who see it again were
         promised at least as much.
     """
-    # The button pressed twice: the second waits here, and finds the version that the first made.
-    session.flush()  # refreshing forgets what was not written yet
-    session.refresh(survey, with_for_update=True)
     if survey.state == State.CLOSED:
         raise refuse(409, "state", N_("must not be closed; a closed survey is not published again"))
     definition = draft(survey)

@@ -75,7 +75,7 @@ def withdraw(survey: Survey, batch: str) -> ResponseReturnValue:
 
 @blueprint.post("/<batch>/codes.csv")
 @limit_body(LONG_FORM)
-@on_survey(Role.EDITOR)
+@on_survey(Role.EDITOR, changes=False)
 def table(survey: Survey, batch: str) -> ResponseReturnValue:
     """Codes and their links as CSV."""
     found = _batch(survey, batch)
@@ -86,7 +86,7 @@ def table(survey: Survey, batch: str) -> ResponseReturnValue:
 
 @blueprint.post("/<batch>/links.txt")
 @limit_body(LONG_FORM)
-@on_survey(Role.EDITOR)
+@on_survey(Role.EDITOR, changes=False)
 def links(survey: Survey, batch: str) -> ResponseReturnValue:
     """A link on each line."""
     found = _batch(survey, batch)
@@ -97,7 +97,7 @@ def links(survey: Survey, batch: str) -> ResponseReturnValue:
 
 @blueprint.post("/<batch>/sheet.pdf")
 @limit_body(LONG_FORM)
-@on_survey(Role.EDITOR)
+@on_survey(Role.EDITOR, changes=False)
 def sheet(survey: Survey, batch: str) -> ResponseReturnValue:
     """Cards to cut out, in the survey's language: so many as one sheet holds, `sheet` says which."""
     found = _batch(survey, batch)

@@ -7,7 +7,7 @@ from server import accounts, audit, security, surveys
 from server.audit import Action
 from server.context import session, told
 from server.inputs import N_, InputError, refuse
-from server.models import ColleagueInvitation, Researcher
+from server.models import ColleagueInvitation, Researcher, Survey
 
 blueprint = Blueprint("joining", __name__, url_prefix="/manage")
 
@@ -25,17 +25,18 @@ def accept(secret: str) -> ResponseReturnValue:
     # All of the body first: SQLite's write lock must not wait for a slow sender.
     request.get_data(parse_form_data=True)
     here = security.find_sign_in()
-    invitation = _invitation(secret)
-    survey = invitation.survey
     if here is not None:
+        invitation = _invitation(secret, to_accept=True)
+        survey = invitation.survey
         if survey is None:
             raise refuse(409, "invitation", N_("is for a new colleague; you have an account already"))
         accounts.accept(session(), invitation, here.researcher)
         security.record(Action.MEMBER_JOINED, survey, role=invitation.role)
         session().commit()
         return redirect(url_for("manage.overview", slug=survey.slug), 303)
+    _invitation(secret)
     try:
-        researcher = _new_researcher(secret)
+        researcher, survey = _new_researcher(secret)
     except InputError as error:
         session().rollback()
         problems = [told(problem) for problem in error.problems]
@@ -50,8 +51,8 @@ def accept(secret: str) -> ResponseReturnValue:
     return response
 
 
-def _new_researcher(secret: str) -> Researcher:
-    """The account that the form asks for, with what the invitation gives."""
+def _new_researcher(secret: str) -> tuple[Researcher, Survey | None]:
+    """The account that the form asks for, with what the invitation gives, and the survey that it is to."""
     form = request.form
     name = accounts.checked_name(form.get("name", ""))
     login = accounts.checked_login(session(), form.get("login", ""))
@@ -61,7 +62,7 @@ def _new_researcher(secret: str) -> Researcher:
     # A hash takes long on purpose: nobody must wait for the database's lock meanwhile.
     session().rollback()
     password_hash = accounts.hash_password(password)
-    invitation = _invitation(secret)
+    invitation = _invitation(secret, to_accept=True)
     inviter, survey, role = invitation.inviter, invitation.survey, invitation.role
     researcher = accounts.add(session(), name)
     researcher.login = accounts.checked_login(session(), login, researcher)
@@ -70,11 +71,11 @@ def _new_researcher(secret: str) -> Researcher:
     audit.record(session(), researcher, Action.COLLEAGUE_JOINED, None, name=accounts.named(inviter))
     if survey is not None:
         audit.record(session(), researcher, Action.MEMBER_JOINED, survey, role=role)
-    return researcher
+    return researcher, survey
 
 
-def _invitation(secret: str) -> ColleagueInvitation:
-    found = accounts.find_invitation(session(), secret)
+def _invitation(secret: str, *, to_accept: bool = False) -> ColleagueInvitation:
+    found = accounts.find_invitation(session(), secret, to_accept=to_accept)
     if found is None:
         raise refuse(404, "invitation", N_("was used already, was withdrawn, or is more than 7 days old"))
     return found

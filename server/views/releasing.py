@@ -36,7 +36,6 @@ from server.inputs.releases import (
 )
 from server.models import Role, Survey
 from server.releases import Ledger, Released
-from server.releases.budgets import lock
 from server.releases.offers import countable, crossable, offers, questions_of
 from server.releases.pricing import Price, price, renewed
 from server.security import on_survey, record, researcher
@@ -57,7 +56,7 @@ def form(survey: Survey) -> ResponseReturnValue:
 
 
 @blueprint.post("/new")
-@on_survey(Role.EDITOR)
+@on_survey(Role.EDITOR, changes=False)
 def look(survey: Survey) -> ResponseReturnValue:
     """What the ticked things would cost, and how exact they would be."""
     ledger = releases.ledger(session(), survey)
@@ -80,7 +79,7 @@ def look(survey: Survey) -> ResponseReturnValue:
 
 
 @blueprint.post("/plan.json")
-@on_survey(Role.EDITOR)
+@on_survey(Role.EDITOR, changes=False)
 def plan_file(survey: Survey) -> ResponseReturnValue:
     """The plan that the form describes, to be used again or from the command line."""
     plan = parse_plan(read_typed(_fields()).document())
@@ -94,7 +93,6 @@ def plan_file(survey: Survey) -> ResponseReturnValue:
 @on_survey(Role.EDITOR)
 def make(survey: Survey) -> ResponseReturnValue:
     """Release what was looked at, and pay for it; pressed twice, it is paid for once."""
-    lock(session(), survey)
     before = releases.ledger(session(), survey)
     typed = Typed()
     try:
@@ -117,7 +115,6 @@ def make(survey: Survey) -> ResponseReturnValue:
 @on_survey(Role.EDITOR)
 def exact(survey: Survey) -> ResponseReturnValue:
     """Release the tallies exactly as they arrived, for the price that was shown or less."""
-    lock(session(), survey)
     price = releases.shuffling_price(session(), survey)
     if isinstance(price, Problem):
         raise InputError(409, [price])

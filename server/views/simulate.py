@@ -44,7 +44,7 @@ def form(survey: Survey) -> ResponseReturnValue:
 
 
 @blueprint.post("")
-@on_survey(Role.EDITOR)
+@on_survey(Role.EDITOR, changes=False)
 def run(survey: Survey) -> ResponseReturnValue:
     """The report that such people would give."""
     try:
