@@ -11,7 +11,7 @@ PIP := $(PY) -m pip --disable-pip-version-check -qq
 SOURCES := server tests
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test lint python-tests client-tests chromium format screenshots bench-privacy bench-live bench-reports messages lock clean
+.PHONY: help run demo test lint python-tests client-tests chromium format screenshots bench-privacy bench-intake bench-visit bench-live bench-reports messages lock clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "  %-18s %s\n", $$1, $$2 }'
@@ -75,6 +75,12 @@ bench-privacy: $(BENCH_VENV)/.installed ## Times of the privacy library beside t
 
 bench-reports: $(VENV)/.tests-installed ## Time and memory of a report in five formats, beside a floor of the same run
 	$(PY) -m tests.benchmarks.reports
+
+bench-intake: $(VENV)/.tests-installed ## What taking responses costs, beside a bare Flask view that answers 204
+	$(PY) -m tests.benchmarks.intake
+
+bench-visit: $(VENV)/.tests-installed ## What a respondent's visit costs the server, beside the same
+	$(PY) -m tests.benchmarks.visits
 
 bench-live: $(VENV)/.tests-installed ## Time of the page of live results beside a bare page of the same server
 	$(PY) -m tests.benchmarks.live

@@ -12,7 +12,7 @@ from jinja2 import StrictUndefined
 from server import __version__, assets, error_pages, form_ends, security
 from server.body_limits import FORM, find_limit
 from server.config import Config, from_environment
-from server.db import make_engine, open_session
+from server.db import SERVING_PATIENCE, make_engine, open_session
 from server.formatting import filters
 from server.languages import DEFAULT_LANGUAGE, LANGUAGE_COOKIE, LANGUAGES, VARIES, choose_language
 from server.throttling import Throttle
@@ -53,7 +53,7 @@ def create_app(config: Config | None = None) -> Flask:
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.jinja_env.globals["form_end"] = form_ends.FIELD
     app.extensions["moneda.config"] = config
-    app.extensions["moneda.engine"] = make_engine(config.database_url)
+    app.extensions["moneda.engine"] = make_engine(config.database_url, SERVING_PATIENCE)
     app.extensions["moneda.throttle"] = Throttle()
     _add_languages(app)
     _add_client_files(app)

@@ -10,24 +10,46 @@ from sqlalchemy.orm import Session
 
 from server.in_place import check_in_place, watch
 
-BUSY_TIMEOUT = 30_000
-"""Milliseconds that SQLite waits for a lock."""
+PATIENCE = 30.0
+"""Seconds that commands wait for a lock."""
+SERVING_PATIENCE = 5.0
+"""Seconds that requests do: then whoever asked is sent away to come back."""
+CONNECT_TIMEOUT = 10
+"""Seconds for a connection to PostgreSQL, and for a sign of life on one."""
 
 _STARTING = int.from_bytes(b"moneda")
 """What names the lock among all advisory locks of a database."""
 _MIGRATIONS = Path(__file__).parent / "migrations"
 
 
-def make_engine(database_url: str) -> sa.Engine:
-    """An engine on SQLite (WAL, every commit on the disk before it is acknowledged) or PostgreSQL."""
+def make_engine(database_url: str, patience: float = PATIENCE) -> sa.Engine:
+    """An engine on SQLite (WAL, every commit on the disk before it is acknowledged) or PostgreSQL.
+
+    `patience` is how many seconds it waits for a lock that others hold before it gives up.
+    """
     url = sa.make_url(database_url)
     if url.get_backend_name() != "sqlite":
-        return sa.create_engine(url, pool_size=16, max_overflow=16, pool_pre_ping=True)
+        return sa.create_engine(
+            url,
+            pool_size=16,
+            max_overflow=16,
+            pool_pre_ping=True,
+            connect_args={
+                "options": f"-c lock_timeout={round(1000 * patience)}",
+                # A server that has gone away without a word is noticed.
+                "connect_timeout": CONNECT_TIMEOUT,
+                "tcp_user_timeout": 1000 * CONNECT_TIMEOUT,
+            },
+        )
     if url.database and url.database != ":memory:":
         # A folder that is made here is for nobody else on this machine.
         Path(url.database).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     engine = sa.create_engine(url, pool_size=16, max_overflow=16)
-    sa.event.listen(engine, "connect", _prepare_sqlite)
+
+    def prepare(connection: Any, _record: object) -> None:
+        _prepare_sqlite(connection, patience)
+
+    sa.event.listen(engine, "connect", prepare)
     sa.event.listen(engine, "begin", _begin_sqlite)
     watch(engine)
     return engine
@@ -81,12 +103,12 @@ class _Session(Session):
         check_in_place(engine)
 
 
-def _prepare_sqlite(connection: Any, _record: object) -> None:
+def _prepare_sqlite(connection: Any, patience: float) -> None:
     # The driver must not open transactions by itself: _begin_sqlite does.
     connection.isolation_level = None
     cursor = connection.cursor()
     # Waiting for a lock must be set first: the switch to WAL needs one.
-    cursor.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT}")
+    cursor.execute(f"PRAGMA busy_timeout = {round(1000 * patience)}")
     cursor.execute("PRAGMA journal_mode = WAL")
     cursor.execute("PRAGMA synchronous = FULL")
     cursor.execute("PRAGMA foreign_keys = ON")

@@ -27,7 +27,8 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from server import surveys
-from server.db import BUSY_TIMEOUT, open_session
+from server.db import PATIENCE as LOCK_PATIENCE
+from server.db import open_session
 from server.models import Base, Invitation, Response, State, Survey, Untidied
 
 PATIENCE = 2.0
@@ -126,7 +127,7 @@ def _tidy_sqlite(engine: sa.Engine, patience: float) -> None:
                 if busy:
                     raise UnfinishedError("somebody kept reading or writing")
         finally:
-            cursor.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT}")
+            cursor.execute(f"PRAGMA busy_timeout = {round(1000 * LOCK_PATIENCE)}")
             cursor.close()
     finally:
         connection.close()
