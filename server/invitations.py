@@ -27,6 +27,9 @@ _CODES = (
     sa.select(Invitation.code_hash, Invitation.spent, InvitationBatch.survey_id, InvitationBatch.stratum_id)
     .join(InvitationBatch, Invitation.batch_id == InvitationBatch.id)
     .where(Invitation.code_hash.in_(sa.bindparam("hashes", expanding=True)))
+    # On PostgreSQL, of two responses with one code the second waits until it is known what became of the first.
+    .order_by(Invitation.code_hash)
+    .with_for_update(of=Invitation, key_share=True)
 )
 _SPEND = (
     sa.update(Invitation)
@@ -140,7 +143,10 @@ def code_hash(code: str) -> bytes:
 
 
 def look_up(connection: sa.Connection, codes: Iterable[str | None]) -> dict[str, Code]:
-    """What is known of codes in their normal form; nothing of those that were never issued, or withdrawn."""
+    """What is known of codes in their normal form; nothing of those that were never issued, or withdrawn.
+
+    On PostgreSQL, locks them until the transaction ends.
+    """
     asked = {code_hash(code): code for code in codes if code is not None}
     if not asked:
         return {}

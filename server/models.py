@@ -1,7 +1,7 @@
 """Tables. What must always hold is a named constraint here, not a habit elsewhere."""
 
 from datetime import date, datetime
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 
 import sqlalchemy as sa
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
@@ -42,6 +42,12 @@ class Role(StrEnum):
     def allows(self, needed: "Role") -> bool:
         """Whether somebody in this role may do what `needed` may."""
         return self.rank >= needed.rank
+
+
+class Mode(IntEnum):
+    """How answers were randomised and collected."""
+
+    BROWSER = 0
 
 
 class Researcher(Base):
@@ -340,6 +346,70 @@ class Response(Base):
     reports: Mapped[bytes] = mapped_column(sa.LargeBinary)
     day: Mapped[date]
     stratum_id: Mapped[int | None] = mapped_column(sa.ForeignKey(Stratum.id))
+
+
+class Cell(Base):
+    """Responses that are counted together: those to a version, by the link of one stratum, collected in one way.
+
+    `id` packs the three into one number (`server.batches.cell_id`), so that a cell is found without
+    looking it up, and tells nothing else. `waiting` holds the sorted report strings of the
+    `waiting_n` responses that are in no batch yet.
+    """
+
+    __tablename__ = "cells"
+    __table_args__ = (
+        sa.CheckConstraint(
+            "id = version_id * 4294967296 + coalesce(stratum_id, 0) * 4 + mode", name="id_is_packed"
+        ),
+        sa.CheckConstraint("mode BETWEEN 0 AND 3", name="mode_has_two_bits"),
+        sa.CheckConstraint("waiting_n >= 0", name="waiting_n_is_not_negative"),
+        {"sqlite_with_rowid": False},
+    )
+
+    id: Mapped[int] = mapped_column(sa.BigInteger, primary_key=True, autoincrement=False)
+    version_id: Mapped[int] = mapped_column(sa.ForeignKey(SurveyVersion.id, ondelete="CASCADE"), index=True)
+    stratum_id: Mapped[int | None] = mapped_column(sa.ForeignKey(Stratum.id), index=True)
+    mode: Mapped[int] = mapped_column(sa.SmallInteger)
+    waiting_n: Mapped[int]
+    waiting: Mapped[bytes] = mapped_column(sa.LargeBinary)
+
+
+class Batch(Base):
+    """Responses of one cell that are shown together: at least the minimum that the survey had.
+
+    `content` holds what estimates need (`server.batches.contents` says how), `days` how many were
+    shown from which day on, as JSON. A batch names no row of `responses`, and no row names a batch.
+    """
+
+    __tablename__ = "batches"
+    __table_args__ = (
+        sa.CheckConstraint("n >= 1", name="n_is_positive"),
+        sa.CheckConstraint("level >= 0", name="level_is_not_negative"),
+        sa.Index("ix_batches_cell_id_level", "cell_id", "level"),
+    )
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    cell_id: Mapped[int] = mapped_column(sa.ForeignKey(Cell.id, ondelete="CASCADE"))
+    level: Mapped[int] = mapped_column(sa.SmallInteger)
+    n: Mapped[int]
+    days: Mapped[str] = mapped_column(sa.Text)
+    content: Mapped[bytes] = mapped_column(sa.LargeBinary)
+
+
+class ResponseCounter(Base):
+    """How many responses to a survey one writer has stored; their sum is all of them.
+
+    Kept in the transaction that stores. There are several, so that processes on PostgreSQL need
+    not wait for each other.
+    """
+
+    __tablename__ = "response_counters"
+
+    survey_id: Mapped[int] = mapped_column(
+        sa.ForeignKey(Survey.id, ondelete="CASCADE"), primary_key=True, autoincrement=False
+    )
+    writer: Mapped[int] = mapped_column(sa.SmallInteger, primary_key=True, autoincrement=False)
+    n: Mapped[int]
 
 
 class PrivacyBudget(Base):

@@ -1,6 +1,6 @@
 """Tallies: how often each combination of reports arrived. Every estimate is a function of one."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +19,7 @@ class Tally:
     counts: NDArray[np.int64]
 
     @classmethod
-    def of(cls, strings: bytes, length: int) -> "Tally":
+    def of(cls, strings: bytes | memoryview, length: int) -> "Tally":
         """Of strings of `length` bytes, one after the other."""
         patterns = np.frombuffer(strings, dtype=np.uint8).reshape(-1, length)
         return cls(patterns, np.ones(len(patterns), dtype=np.int64))
@@ -36,10 +36,16 @@ class Tally:
             for _ in range(count):
                 yield string
 
-    def __add__(self, other: "Tally") -> "Tally":
-        return Tally(
-            np.concatenate([self.patterns, other.patterns]), np.concatenate([self.counts, other.counts])
+    @classmethod
+    def joined(cls, tallies: Sequence["Tally"]) -> "Tally":
+        """Several, at least one, row by row."""
+        return cls(
+            np.concatenate([tally.patterns for tally in tallies]),
+            np.concatenate([tally.counts for tally in tallies]),
         )
+
+    def __add__(self, other: "Tally") -> "Tally":
+        return Tally.joined([self, other])
 
 
 def counted(cells: NDArray[np.integer], counts: NDArray[np.int64], possible: int) -> NDArray[np.int64]:

@@ -24,11 +24,11 @@ from click.testing import CliRunner, Result
 from flask.testing import FlaskClient
 from sqlalchemy.orm import Session
 
-from server import accounts, invitations, strata, surveys
+from server import accounts, batches, invitations, strata, surveys
 from server.cli import main
 from server.db import make_engine, open_session
 from server.inputs import parse_definition
-from server.models import Member, Researcher, Response, Survey
+from server.models import Member, Researcher, Response, State, Survey
 from tests.sending import ended
 
 ROOT = Path(__file__).parent.parent
@@ -142,7 +142,7 @@ def store(
         version = next(each for each in found.versions if each.sha256 == survey.version)
         door = surveys.find_link(session, link or survey.slug)
         assert door is not None
-        stratum = door[1] and door[1].id
+        stratum = door[1].id if door[1] else None
         session.execute(
             sa.insert(Response),
             [
@@ -157,6 +157,13 @@ def store(
                 for _ in range(count)
             ],
         )
+        strings = [bytes(reports) for reports, count in rows for _ in range(count)]
+        if strings:
+            group = batches.Group(found.minimum, strings)
+            batches.count(session.connection(), {found.id: len(strings)})
+            batches.add(session.connection(), {batches.CellKey(version.id, stratum): group}, day)
+        if found.state == State.CLOSED:
+            batches.seal_all(session.connection(), found.id, day)
 
 
 def invite(database_url: str, slug: str, size: int, link: str = "") -> list[str]:

@@ -4,13 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-import sqlalchemy as sa
 from numpy.typing import NDArray
 from sqlalchemy.orm import Session
 
 from server import collected, strata, surveys
 from server.inputs import N_, Problem, refuse
-from server.models import Response, Survey, SurveyVersion
+from server.models import Survey, SurveyVersion
 from server.releases.budgets import budget_of
 from server.releases.kinds import Shuffling, shuffling_of
 from server.releases.shapes import Asked, Coins, Crowd, Leaf, Rows, Shape, Source, Variable
@@ -55,7 +54,7 @@ def survey_source(session: Session, survey: Survey) -> Source:
     keys: list[int | None] = [None, *(key for leaf in leaves for key in leaf.keys)]
     # The survey's own link, then each stratum in the leaf that it counts in.
     places = np.array([0, *(place for place, leaf in enumerate(leaves) for _ in leaf.keys)])
-    waves = _waves(survey, keys, collected.tallies(session, survey))
+    waves = _waves(survey, keys, collected.stored_tallies(session, survey))
     if shape.respondents is not None:
         # Of these very responses; there may be more by now than when they were first counted.
         shape = replace(shape, respondents=sum(int(wave.counts.sum()) for wave in waves))
@@ -91,12 +90,10 @@ def _shape(session: Session, survey: Survey, leaves: tuple[Leaf, ...]) -> Shape:
 
 def _sizes(session: Session, survey: Survey) -> dict[int, int]:
     """How many responded to each version, by its id; those to which nobody did are left out."""
-    query = (
-        sa.select(Response.version_id, sa.func.count())
-        .where(Response.version_id.in_([version.id for version in survey.versions]))
-        .group_by(Response.version_id)
-    )
-    return {version: count for version, count in session.execute(query)}
+    found: dict[int, int] = {}
+    for (version, _stratum), n in collected.stored_sizes(session, survey).items():
+        found[version] = found.get(version, 0) + n
+    return found
 
 
 def _waves(

@@ -9,7 +9,8 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
-from server import invitations
+from server import batches, invitations
+from server.batches import CellKey, Group
 from server.inputs import N_, InputError, Submission, parse_submission, refuse
 from server.models import Response, SurveyVersion
 from server.responses.doors import Door, check, check_standing, doors, find, room
@@ -78,10 +79,12 @@ def accept_all(
 ) -> list[Acceptance | InputError]:
     """Validate and store responses; what becomes of each. A refused one leaves the others alone.
 
-    On PostgreSQL the surveys stay locked until the transaction ends: a caller that takes
-    several groups in one transaction may stand in the way of another that does.
+    On PostgreSQL surveys, invitations and cells stay locked until the transaction ends: a caller that
+    takes several groups in one transaction may stand in the way of another that does.
     """
     found = doors(connection, {arrival.slug for arrival in arrivals})
+    # What has a cap takes one group of responses after the other.
+    batches.hold(connection, {door.survey.id for door in found.values() if door.survey.cap is not None})
     known = _known(connection, [arrival.submission.id for arrival in arrivals])
     codes = invitations.look_up(connection, [arrival.submission.invitation for arrival in arrivals])
     left: dict[int, int | None] = {}
@@ -117,6 +120,7 @@ def accept_all(
             outcomes[place] = error
     used = [arrival.submission.invitation for _place, arrival in taken.values()]
     invitations.spend(connection, [code for code in used if code is not None])
+    _count(connection, [(found[arrival.slug], arrival.submission) for _place, arrival in taken.values()], now)
     return outcomes
 
 
@@ -169,3 +173,18 @@ def _insert(
     if not rows:
         return set()
     return {bytes(written) for written in connection.scalars(_INSERTS[connection.dialect.name], rows)}
+
+
+def _count(connection: sa.Connection, stored: Sequence[tuple[Door, Submission]], now: datetime) -> None:
+    """Enter what was stored into the books."""
+    groups: dict[CellKey, Group] = {}
+    numbers: dict[int, int] = {}
+    for door, submission in stored:
+        key = CellKey(door.version.id, door.stratum_id)
+        if key not in groups:
+            groups[key] = Group(door.survey.minimum, [])
+        groups[key].reports.append(submission.reports)
+        numbers[door.survey.id] = numbers.get(door.survey.id, 0) + 1
+    if groups:
+        batches.count(connection, numbers)
+        batches.add(connection, groups, now.date())

@@ -8,9 +8,9 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from server import surveys
+from server import batches, surveys
 from server.inputs import N_, Submission, refuse
-from server.models import Response, Stratum, Survey, SurveyVersion
+from server.models import Stratum, Survey, SurveyVersion
 from server.surveys import Standing
 
 _PART = sa.orm.aliased(Stratum)
@@ -24,13 +24,13 @@ _LINKED = (
         )
     )
 )
-# On PostgreSQL, closing waits for responses on their way in: nothing arrives after it. And what has a
-# cap takes one group of responses after the other. Always in the same order, so that none waits for ever.
+# On PostgreSQL, whoever closes or changes a survey waits for responses on their way in, and they for him:
+# nothing arrives after it. They do not wait for each other.
 _LOCKED = (
     sa.select(*Survey.__table__.c)
     .where(Survey.id.in_(sa.bindparam("ids", expanding=True)))
     .order_by(Survey.id)
-    .with_for_update(key_share=True)
+    .with_for_update(read=True)
 )
 _VERSIONS = (
     sa.select(SurveyVersion.survey_id, SurveyVersion.id, SurveyVersion.sha256, SurveyVersion.reports)
@@ -134,9 +134,7 @@ def room(session: Session | sa.Connection, survey: Survey | sa.Row[Any]) -> int 
     """How many more responses a survey takes; None without a cap."""
     if survey.cap is None:
         return None
-    query = sa.select(sa.func.count()).select_from(Response).join(SurveyVersion)
-    stored = session.scalar(query.where(SurveyVersion.survey_id == survey.id))
-    return max(int(survey.cap) - int(stored or 0), 0)
+    return max(int(survey.cap) - batches.stored(session, [survey.id])[survey.id], 0)
 
 
 def _check_reports(reports: bytes, possible: bytes) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session, object_session
 
+from server import batches
 from server.definitions import Definition, Question, version_of
 from server.drafts import begin_draft, draft
 from server.inputs import N_, parse_published, refuse, shown
@@ -79,7 +80,7 @@ def publish(session: Session, survey: Survey, looked_at: str | None = None) -> S
 
 
 def close(survey: Survey) -> None:
-    """Stop taking responses for good; `tidying.tidy` is due once this is committed.
+    """Stop taking responses for good, and show all of them; `tidying.tidy` is due once this is committed.
 
     Raises
     ------
@@ -88,9 +89,11 @@ def close(survey: Survey) -> None:
     """
     if survey.state == State.DRAFT:
         raise refuse(409, "state", N_("must be open; a draft takes no responses yet"))
-    survey.state = State.CLOSED
     session = object_session(survey)
     assert session is not None
+    survey.state = State.CLOSED
+    session.flush()  # which waits for responses on their way in: what is sealed is all of them
+    batches.seal_all(session.connection(), survey.id, today())
     session.add(Untidied())
 
 

@@ -1,0 +1,36 @@
+"""The books: responses counted in batches, so that nothing that is shown depends on a few of them.
+
+A *cell* holds the responses to one version by the link of one stratum, collected in one way. Its
+responses wait until there are twice the survey's minimum; then a random choice of as many as the
+minimum goes on waiting, and the others are *sealed*: they become a batch. What anybody is shown of a
+survey is the sum of its batches. So it grows by the minimum or more each time, also when the survey
+is closed and what waits becomes the last batch: it is as many as the minimum, or it is all that the
+cell has. Fewer than twice the minimum wait, always.
+
+A batch names no row of the table of responses, and no row names a batch. Small batches are merged;
+reading all of them takes few steps, however many responses they hold, and so does storing one more.
+Functions take a Session or a connection and never commit.
+"""
+
+from server.batches.adding import Group, add
+from server.batches.cells import CellKey, waiting_limit
+from server.batches.closing import seal_all
+from server.batches.counting import count, hold, stored
+from server.batches.reading import Key, shown, shown_by_day, shown_sizes, waiting, waiting_sizes
+
+__all__ = [
+    "CellKey",
+    "Group",
+    "Key",
+    "add",
+    "count",
+    "hold",
+    "seal_all",
+    "shown",
+    "shown_by_day",
+    "shown_sizes",
+    "stored",
+    "waiting",
+    "waiting_limit",
+    "waiting_sizes",
+]
