@@ -1,5 +1,6 @@
 """Engines, sessions and migrations."""
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,9 @@ CONNECT_TIMEOUT = 10
 
 _STARTING = int.from_bytes(b"moneda")
 """What names the lock among all advisory locks of a database."""
+_TURN = 0.1
+"""Seconds that others may have to wait for a lock, and then have to take it."""
+
 _MIGRATIONS = Path(__file__).parent / "migrations"
 
 
@@ -62,6 +66,26 @@ def open_session(engine: sa.Engine, *, writes: bool) -> Session:
     be refused at once: waiting would not help a stale snapshot.
     """
     return _Session(engine.execution_options(moneda_writes=writes), expire_on_commit=False)
+
+
+class TakingTurns:
+    """Long work in several transactions, between which others can write: nobody waits for long.
+
+    SQLite's waiting writers look at most a tenth of a second apart whether the lock is free.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._since = time.monotonic()
+
+    def after_a_part(self) -> None:
+        """Commit what was done so far, if it has taken a while, and let others have their turn."""
+        if time.monotonic() - self._since < _TURN:
+            return
+        self._session.commit()
+        if self._session.get_bind().dialect.name == "sqlite":
+            time.sleep(_TURN)
+        self._since = time.monotonic()
 
 
 def snapshot(engine: sa.Engine) -> Session:

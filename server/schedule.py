@@ -12,11 +12,11 @@ from functools import cache
 from typing import Any
 from zoneinfo import ZoneInfo, available_timezones
 
-import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from server import collected, strata
 from server.inputs import N_, InputError, Problem, refuse, shown
-from server.models import Response, State, Survey, SurveyVersion
+from server.models import State, Survey
 
 LARGEST_CAP = 10_000_000
 LEAST_MINIMUM, LARGEST_MINIMUM = 3, 1_000
@@ -168,19 +168,23 @@ def _problems(
         template = N_("can only be raised once a survey is published: at least %(limit)s; it is %(value)s")
         problems.append(Problem("minimum", template, {"limit": survey.minimum, "value": schedule.minimum}))
     if schedule.cap is not None and {"cap", "minimum"} & changed.keys():
-        # Fewer than the minimum would never be shown; and a smaller number could be used to count what is stored.
-        least = max(schedule.minimum, _stored(session, survey) if "cap" in changed else 0)
+        # Fewer than the minimum would never be shown; and a smaller number could be used to count what is stored:
+        # whether a survey is full must not tell more than what is shown.
+        least = max(schedule.minimum, _most_stored(session, survey) if "cap" in changed else 0)
         if schedule.cap < least:
             template = N_(
-                "must be at least the smallest group shown and what is stored already, %(limit)s; it is %(value)s"
+                "must be at least %(limit)s, the smallest group shown and all that may be stored by now; "
+                "it is %(value)s"
             )
             problems.append(Problem("cap", template, {"limit": least, "value": schedule.cap}))
     return problems
 
 
-def _stored(session: Session, survey: Survey) -> int:
-    query = sa.select(sa.func.count()).select_from(Response).join(SurveyVersion)
-    return session.scalar(query.where(SurveyVersion.survey_id == survey.id)) or 0
+def _most_stored(session: Session, survey: Survey) -> int:
+    """How many responses there may be at most, as far as what is shown of the survey tells."""
+    links = 1 + len(strata.leaves(strata.tree(session, survey)))
+    waiting = len(survey.versions) * links * max(collected.waiting_limit(survey) - 1, 0)
+    return sum(collected.sizes(session, survey).values()) + waiting
 
 
 def _zone(text: str) -> str:

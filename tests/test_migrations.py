@@ -1,6 +1,7 @@
 """The schema that migrations make is the schema that the models describe."""
 
 import shutil
+from collections import Counter
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,9 @@ from alembic.autogenerate import compare_metadata
 from alembic.config import Config as AlembicConfig
 from alembic.migration import MigrationContext
 
-from server.db import make_engine, migrate
-from server.models import Base
+from server import collected
+from server.db import make_engine, migrate, open_session
+from server.models import Base, Survey
 from tests import factories
 from tests.conftest import NewDatabase
 from tests.factories import Published, dump
@@ -187,6 +189,55 @@ def test_responses_and_the_first_researcher_are_kept_by_the_migration_of_running
     assert _column(empty_database_url, "administrator", "researchers") == [True]
     with pytest.raises(sa.exc.DatabaseError, match="immutable"), engine.begin() as connection:
         connection.exec_driver_sql("UPDATE responses SET version_id = 1")
+    engine.dispose()
+
+
+@pytest.mark.parametrize("closed", [True, False])
+def test_stored_responses_are_entered_into_the_books(empty_database_url: str, closed: bool) -> None:
+    """Responses of the fourth release: closed, all are shown; open, so many of each cell wait as if they came now."""
+    engine = make_engine(empty_database_url)
+    days = [date(2025, 1, 1 + k % 3) for k in range(57)]
+    with engine.execution_options(moneda_writes=True).begin() as connection:
+        _upgrade(connection, "0004")
+        metadata = sa.MetaData()
+        metadata.reflect(connection)
+        fixed = {"survey_id": 1, "published": b"{}", "reports": b"\2\2", "published_on": days[0]}
+        state = {"state": "closed" if closed else "open", "minimum": 5, "created_on": days[0]}
+        answered = [
+            {
+                "id": bytes([k] * 16),
+                "version_id": 1 + k // 40,
+                "stratum_id": (None, 7)[k < 8],
+                "reports": bytes([k % 2, k // 2 % 2]),
+                "day": day,
+            }
+            for k, day in enumerate(days)
+        ]
+        rows: dict[str, list[dict[str, Any]]] = {
+            "researchers": [{"id": 1, "name": "R"}],
+            "surveys": [{"id": 1, "slug": "s", "owner_id": 1, "simulated": False, **state}],
+            "survey_versions": [{"id": k, "number": k, "sha256": f"{k:064}", **fixed} for k in (1, 2)],
+            "strata": [{"id": 7, "survey_id": 1, "position": 0, "name": "S", "slug": "t"}],
+            "responses": answered,
+        }
+        for table, some in rows.items():
+            connection.execute(metadata.tables[table].insert(), some)
+
+    migrate(engine)
+
+    with open_session(engine, writes=False) as session:
+        survey = session.get_one(Survey, 1)
+        shown, stored = (read(session, survey) for read in (collected.sizes, collected.stored_sizes))
+        assert stored == {(1, 7): 8, (1, None): 32, (2, None): 17}
+        assert shown == (stored if closed else {(1, None): 27, (2, None): 12})
+        by_day = collected.by_day(session, survey)
+        assert {key: sum(counts.values()) for key, counts in by_day.items()} == shown
+        for (version, stratum), tally in collected.stored_tallies(session, survey).items():
+            own = [row for row in answered if (row["version_id"], row["stratum_id"]) == (version, stratum)]
+            assert list(tally.expanded()) == sorted(row["reports"] for row in own)
+            if closed:
+                assert by_day[version, stratum] == Counter(row["day"] for row in own)
+        assert collected.stored(session, survey) == 57
     engine.dispose()
 
 

@@ -27,7 +27,7 @@ class Study:
 
     def __init__(self, database_url: str, seed: int) -> None:
         self.database_url = database_url
-        self.random = random.Random(seed)  # noqa: S311 (which change comes next is no secret)
+        self.random = random.Random(seed)
         self.survey = factories.publish(database_url)
         self.links = [
             self.survey.slug,

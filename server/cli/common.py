@@ -13,7 +13,6 @@ from sqlalchemy.orm import Session
 from server import surveys
 from server.config import Config, from_environment
 from server.db import make_engine, migrate, open_session, snapshot
-from server.in_place import check_in_place
 from server.models import Survey
 
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
@@ -25,9 +24,9 @@ def database_session(config: Config | None = None) -> Iterator[Session]:
     """A session on the migrated database; committed unless an error leaves it."""
     engine = _migrated((config or from_environment()).database_url)
     try:
-        with open_session(engine, writes=True) as session, session.begin():
+        with open_session(engine, writes=True) as session:
             yield session
-        check_in_place(engine)
+            session.commit()
     finally:
         engine.dispose()
 

@@ -6,16 +6,21 @@ import click
 from sqlalchemy.orm import Session
 
 from server import simulation
+from server.db import TakingTurns
 from server.models import Survey
 
 
 def run_simulation(
-    session: Session, survey: Survey, respondents: int, assumptions: simulation.Assumptions
+    session: Session,
+    survey: Survey,
+    respondents: int,
+    assumptions: simulation.Assumptions,
+    turns: TakingTurns | None = None,
 ) -> None:
-    """Answer an open survey as so many made-up people."""
-    people = simulation.simulate(session, survey, respondents, assumptions)
-    with click.progressbar(
-        people, length=respondents, label="Simulating respondents", file=sys.stderr
-    ) as bar:
-        for _ in bar:
-            pass
+    """Answer an open survey as so many made-up people, in one transaction or by turns with others who write."""
+    groups = simulation.simulate(session, survey, respondents, assumptions)
+    with click.progressbar(length=respondents, label="Simulating respondents", file=sys.stderr) as bar:
+        for size in groups:
+            bar.update(size)
+            if turns is not None:
+                turns.after_a_part()

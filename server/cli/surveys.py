@@ -22,6 +22,7 @@ from server.cli.planning import warning
 from server.cli.results import print_report
 from server.cli.simulating import run_simulation
 from server.cli.tidying import tidy_after
+from server.db import TakingTurns
 from server.inputs import DEFINITION_LIMIT
 from server.inputs.files import parse_file
 from server.inputs.xlsform import LANGUAGES
@@ -142,7 +143,11 @@ def close(slug: str, as_json: bool) -> None:
 def simulate(
     slug: str, respondents: int, shares: tuple[str, ...], means: tuple[str, ...], dry_run: bool, as_json: bool
 ) -> None:
-    """Answer an open survey as made-up people; it is marked as simulated for good."""
+    """Answer an open survey as made-up people; it is marked as simulated for good.
+
+    They are stored in groups, so that respondents of other surveys need not wait: stopped half-way, those
+    before stay.
+    """
     assumptions = Assumptions(
         dict(_named_number("share", text) for text in shares),
         dict(_named_number("mean", text) for text in means),
@@ -150,7 +155,7 @@ def simulate(
     with database_session() as session:
         found = survey_to_change(session, slug)
         if not dry_run:
-            run_simulation(session, found, respondents, assumptions)
+            run_simulation(session, found, respondents, assumptions, TakingTurns(session))
             print_document({"survey": slug, "simulated_respondents": respondents}, as_json)
             return
         definition = surveys.draft(found)

@@ -120,7 +120,7 @@ def accept_all(
             outcomes[place] = error
     used = [arrival.submission.invitation for _place, arrival in taken.values()]
     invitations.spend(connection, [code for code in used if code is not None])
-    _count(connection, [(found[arrival.slug], arrival.submission) for _place, arrival in taken.values()], now)
+    _count(connection, found, [arrival for _place, arrival in taken.values()], now)
     return outcomes
 
 
@@ -175,16 +175,20 @@ def _insert(
     return {bytes(written) for written in connection.scalars(_INSERTS[connection.dialect.name], rows)}
 
 
-def _count(connection: sa.Connection, stored: Sequence[tuple[Door, Submission]], now: datetime) -> None:
+def _count(
+    connection: sa.Connection, found: Mapping[str, Door], stored: Sequence[Arrival], now: datetime
+) -> None:
     """Enter what was stored into the books."""
-    groups: dict[CellKey, Group] = {}
+    reports: dict[str, list[bytes]] = {}
+    for arrival in stored:
+        reports.setdefault(arrival.slug, []).append(arrival.submission.reports)
+    if not reports:
+        return
     numbers: dict[int, int] = {}
-    for door, submission in stored:
-        key = CellKey(door.version.id, door.stratum_id)
-        if key not in groups:
-            groups[key] = Group(door.survey.minimum, [])
-        groups[key].reports.append(submission.reports)
-        numbers[door.survey.id] = numbers.get(door.survey.id, 0) + 1
-    if groups:
-        batches.count(connection, numbers)
-        batches.add(connection, groups, now.date())
+    groups: dict[CellKey, Group] = {}
+    for slug, strings in reports.items():
+        survey = found[slug].survey
+        numbers[survey.id] = numbers.get(survey.id, 0) + len(strings)
+        groups[CellKey(found[slug].version.id, found[slug].stratum_id)] = Group(survey.minimum, strings)
+    batches.count(connection, numbers)
+    batches.add(connection, groups, now.date())

@@ -39,8 +39,10 @@ class Rehearsal:
 
 def simulate(
     session: Session, survey: Survey, respondents: int, assumptions: Assumptions | None = None
-) -> Iterator[None]:
-    """Answer a survey as `respondents` made-up people; yields after each, never commits.
+) -> Iterator[int]:
+    """Answer a survey as `respondents` made-up people; yields the size of each group, and never commits.
+
+    The caller may commit after a group: the survey is marked in the transaction of the first.
 
     Parameters
     ----------
@@ -84,27 +86,26 @@ def rehearse(definition: Definition, respondents: int, assumptions: Assumptions)
             migrate(engine)
         with Session(engine, expire_on_commit=False) as session:
             survey = surveys.create(session, accounts.first_researcher(session), definition, simulated=True)
+            survey.minimum = 1  # nobody is to be protected
             version = surveys.publish(session, survey)
             for _ in _answer(session, version, people):
                 pass
-            survey.minimum = 1  # nobody is to be protected
             report = reports.read(session, survey)
     finally:
         engine.dispose()
     return Rehearsal(report, people.entered())
 
 
-def _answer(session: Session, version: SurveyVersion, people: People) -> Iterator[None]:
-    connection, now = session.connection(), surveys.now()
+def _answer(session: Session, version: SurveyVersion, people: People) -> Iterator[int]:
     rows = iter(people.reports().tolist())
     while group := [
         Arrival(version.survey.slug, Submission(secrets.token_bytes(16), version.sha256, bytes(row)))
         for row in islice(rows, _GROUP)
     ]:
-        for outcome in responses.accept_all(connection, group, now):
+        for outcome in responses.accept_all(session.connection(), group, surveys.now()):
             if isinstance(outcome, InputError):
                 raise outcome
-            yield
+        yield len(group)
 
 
 def _check_respondents(respondents: int, limit: int) -> None:

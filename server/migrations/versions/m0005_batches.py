@@ -4,6 +4,12 @@ Revision: 0005
 Follows: 0004
 """
 
+import json
+from collections.abc import Iterator
+from itertools import islice
+from secrets import SystemRandom
+from typing import Any
+
 import sqlalchemy as sa
 from alembic import op
 
@@ -13,7 +19,102 @@ branch_labels = None
 depends_on = None
 
 
+# As the package that keeps the books had them at this revision.
+PIECE = 4 << 20
+LEVELS = (PIECE >> 10, PIECE >> 6, PIECE >> 2)
+
+responses = sa.table("responses", *map(sa.column, ("version_id", "stratum_id", "reports", "day")))
+versions = sa.table("survey_versions", *map(sa.column, ("id", "survey_id", "reports")))
+surveys = sa.table("surveys", *map(sa.column, ("id", "state", "minimum")))
+cells = sa.table("cells", *map(sa.column, ("id", "version_id", "stratum_id", "mode", "waiting_n", "waiting")))
+batches = sa.table("batches", *map(sa.column, ("cell_id", "level", "n", "days", "content")))
+
+
 def upgrade() -> None:
+    _tables()
+    _fill()
+
+
+def _fill() -> None:
+    """Enter what is stored into the books.
+
+    All that closed surveys have is shown. Of open ones as much waits from now on as if all had come at once.
+    """
+    connection = op.get_bind()
+    place = responses.c.version_id, responses.c.stratum_id
+    query = (
+        sa.select(*place, surveys.c.state, surveys.c.minimum, versions.c.reports, sa.func.count().label("n"))
+        .join_from(responses, versions, versions.c.id == responses.c.version_id)
+        .join(surveys, surveys.c.id == versions.c.survey_id)
+        .group_by(*place, surveys.c.state, surveys.c.minimum, versions.c.reports)
+    )
+    for cell in connection.execute(query).all():
+        _enter(connection, cell)
+    op.execute(
+        "INSERT INTO response_counters (survey_id, writer, n) "
+        "SELECT survey_versions.survey_id, 0, count(*) FROM responses "
+        "JOIN survey_versions ON survey_versions.id = responses.version_id GROUP BY survey_versions.survey_id"
+    )
+
+
+def _enter(connection: sa.Connection, cell: Any) -> None:
+    random = SystemRandom()
+    kept = 0
+    if cell.state == "open" and cell.minimum > 1:
+        kept = cell.n if cell.n < 2 * cell.minimum else cell.minimum
+    number = cell.version_id * 4294967296 + (cell.stratum_id or 0) * 4
+    of_cell = sa.and_(
+        responses.c.version_id == cell.version_id,
+        responses.c.stratum_id.is_(None)
+        if cell.stratum_id is None
+        else responses.c.stratum_id == cell.stratum_id,
+    )
+    connection.execute(
+        cells.insert().values(
+            id=number,
+            version_id=cell.version_id,
+            stratum_id=cell.stratum_id,
+            mode=0,
+            waiting_n=0,
+            waiting=b"",
+        )
+    )
+    days = sa.select(responses.c.day, sa.func.count()).where(of_cell).group_by(responses.c.day)
+    counted = {str(day): n for day, n in connection.execute(days.order_by(responses.c.day))}
+    for day in random.sample(list(counted), kept, counts=list(counted.values())):
+        counted[day] -= 1
+    strings = (sa.select(responses.c.reports).where(of_cell).order_by(responses.c.reports)).execution_options(
+        yield_per=10_000
+    )
+    waits = set(random.sample(range(cell.n), kept))
+    waiting: list[bytes] = []
+
+    def shown() -> Iterator[bytes]:
+        for place, (reports,) in enumerate(connection.execute(strings)):
+            if place in waits:
+                waiting.append(bytes(reports))
+            else:
+                yield bytes(reports)
+
+    rows = shown()
+    while piece := list(islice(rows, PIECE // len(cell.reports))):
+        content = b"\0" + b"".join(piece)
+        connection.execute(
+            batches.insert().values(
+                cell_id=number,
+                level=sum(len(content) >= least for least in LEVELS),
+                n=len(piece),
+                days=json.dumps({day: n for day, n in counted.items() if n}),
+                content=content,
+            )
+        )
+        counted = {}
+    connection.execute(
+        cells.update().where(cells.c.id == number).values(waiting_n=len(waiting), waiting=b"".join(waiting))
+    )
+
+
+def _tables() -> None:
     op.create_table(
         "cells",
         sa.Column("id", sa.BigInteger(), nullable=False, autoincrement=False),
