@@ -1,6 +1,8 @@
 """What one request carries: its configuration, its database session and its language."""
 
 import re
+from dataclasses import dataclass
+from datetime import datetime
 
 from flask import current_app, g, request, url_for
 from flask_babel import gettext
@@ -8,6 +10,10 @@ from sqlalchemy.orm import Session
 
 from server.config import Config
 from server.inputs import N_, Problem
+from server.models import Survey
+
+KEEPING = "moneda.keeping"
+"""The name, in the environment of a request, under which `Keeping` comes along where an answer may be kept."""
 
 _NAMES = {
     "again": N_("Password, again"),
@@ -135,6 +141,22 @@ def session() -> Session:
     """The request's database session; it may write unless the request is a GET or HEAD."""
     value: Session = g.session
     return value
+
+
+@dataclass
+class Keeping:
+    """What a page says of itself to whoever may keep it: of which survey it is, and until when it holds at most."""
+
+    survey_id: int | None = None
+    until: datetime | None = None
+
+
+def allow_keeping(survey: Survey, now: datetime) -> None:
+    """Say that the answer to this request holds until the survey changes, or one of its times passes."""
+    keeping = request.environ.get(KEEPING)
+    if keeping is not None:
+        times = [time for time in (survey.opens_at, survey.closes_at) if time is not None and time > now]
+        keeping.survey_id, keeping.until = survey.id, min(times, default=None)
 
 
 def told(problem: Problem) -> tuple[str, str]:

@@ -25,13 +25,14 @@ from werkzeug.wrappers import Request
 
 from server import surveys
 from server.assets import Assets
+from server.context import KEEPING, Keeping
 from server.failures import describe_failure
 from server.front.bridge import Bridge
 from server.front.groups import Groups, OverloadedError
 from server.front.messages import Scope, Send, index_headers
 from server.front.wsgi import make_environ, make_get
 from server.languages import LANGUAGE_COOKIE, choose_language
-from server.revisions import KEEPING, Keeping, read_revisions
+from server.revisions import read_revisions
 
 KEPT = 1_000
 """Most answers that are kept; the one that was asked for least recently goes first."""

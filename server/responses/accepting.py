@@ -14,6 +14,7 @@ from server.batches import CellKey, Group
 from server.inputs import N_, InputError, Submission, parse_submission, refuse
 from server.models import Response, SurveyVersion
 from server.responses.doors import Door, check, check_standing, doors, find, room
+from server.revisions import raise_revisions
 from server.surveys import Standing
 
 _TABLE = Response.metadata.tables[Response.__tablename__]
@@ -121,6 +122,10 @@ def accept_all(
     used = [arrival.submission.invitation for _place, arrival in taken.values()]
     invitations.spend(connection, [code for code in used if code is not None])
     _count(connection, found, [arrival for _place, arrival in taken.values()], now)
+    grown = {found[arrival.slug].survey.id for _place, arrival in taken.values()}
+    filled = {survey_id for survey_id in grown if left[survey_id] == 0}
+    if filled:  # from now on their links show another page
+        raise_revisions(connection, filled)
     return outcomes
 
 

@@ -4,10 +4,9 @@ from flask import Blueprint, Response, render_template, url_for
 from flask.typing import ResponseReturnValue
 
 from server import responses, surveys
-from server.context import session
+from server.context import allow_keeping, session
 from server.inputs import N_, InputError, refuse
 from server.parts import parts_of
-from server.revisions import allow_keeping
 
 blueprint = Blueprint("respond", __name__, url_prefix="/s/<slug>")
 
