@@ -159,9 +159,9 @@ def store(
         )
         strings = [bytes(reports) for reports, count in rows for _ in range(count)]
         if strings:
-            group = batches.Group(found.minimum, strings)
+            group = batches.Group(found.minimum, strings, {day: len(strings)})
             batches.count(session.connection(), {found.id: len(strings)})
-            batches.add(session.connection(), {batches.CellKey(version.id, stratum): group}, day)
+            batches.add(session.connection(), {batches.CellKey(version.id, stratum): group})
         if found.state == State.CLOSED:
             batches.seal_all(session.connection(), found.id, day)
 

@@ -1,6 +1,7 @@
 """An archive -> a survey here: the same versions, responses and links, as far as these are free."""
 
 import secrets
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -9,13 +10,14 @@ from typing import IO, Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from server import drafts, surveys
+from server import batches, drafts, surveys
 from server.archives.checking import Checked, check
 from server.archives.contents import Document, Told, untold
 from server.archives.ledgers import store_ledger
 from server.archives.opening import Archive, open_archive
 from server.archives.stated import leaves
 from server.archives.trees import Part, grow
+from server.batches import CellKey, Group
 from server.models import (
     Invitation,
     InvitationBatch,
@@ -104,7 +106,10 @@ def _store(session: Session, owner: Researcher, archive: Archive, checked: Check
             ]
             # In the order of the keys, which lie so in the file.
             connection.execute(_RESPONSES, sorted(values, key=_id))
+            _count(connection, survey, values)
             told(done := done + len(values), 2 * checked.responses)
+    if survey.state == State.CLOSED:
+        batches.seal_all(connection, survey.id, surveys.today())
     # Those that lead somewhere: the survey's own, and those of strata without others below.
     working = {0, *leaves(manifest)}
     return Unpacked(
@@ -114,6 +119,19 @@ def _store(session: Session, owner: Researcher, archive: Archive, checked: Check
         new_links=sum(asked[place] != slugs[place] for place in working),
         left_invitations=not _invitations(session, survey, archive, checked, ids),
     )
+
+
+def _count(connection: sa.Connection, survey: Survey, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Enter stored rows into the books; of a closed survey nothing waits."""
+    batches.count(connection, {survey.id: len(rows)})
+    minimum = survey.minimum if survey.state == State.OPEN else 1
+    groups: dict[CellKey, Group] = {}
+    for row in rows:
+        key = CellKey(row["version_id"], row["stratum_id"])
+        group = groups.setdefault(key, Group(minimum, [], Counter()))
+        group.reports.append(row["reports"])
+        group.days[row["day"]] += 1
+    batches.add(connection, groups)
 
 
 def _id(row: Mapping[str, Any]) -> bytes:

@@ -17,14 +17,20 @@ from server.batches.cells import CellKey, waiting_limit
 from server.batches.closing import seal_all
 from server.batches.counting import count, hold, stored
 from server.batches.reading import Key, shown, shown_by_day, shown_sizes, waiting, waiting_sizes
+from server.batches.rebuilding import rebuild
+from server.batches.recounting import Difference, Recount, recount
 
 __all__ = [
     "CellKey",
+    "Difference",
     "Group",
     "Key",
+    "Recount",
     "add",
     "count",
     "hold",
+    "rebuild",
+    "recount",
     "seal_all",
     "shown",
     "shown_by_day",

@@ -5,6 +5,7 @@ many as the minimum stays, and the others become a batch. So what is shown of a 
 minimum or more each time, at the end too, when the survey is closed and what waits becomes the last batch.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from secrets import SystemRandom
@@ -50,13 +51,14 @@ _SEAL = sa.insert(_BATCHES)
 
 
 class Group(NamedTuple):
-    """Report strings that were stored together in one cell, and the survey's minimum."""
+    """Report strings that were stored together in one cell, their number by day, and the survey's minimum."""
 
     minimum: int
     reports: list[bytes]
+    days: dict[date, int]
 
 
-def add(connection: sa.Connection, groups: Mapping[CellKey, Group], day: date) -> None:
+def add(connection: sa.Connection, groups: Mapping[CellKey, Group]) -> None:
     """Count stored responses in their cells.
 
     Called in the transaction that stores them, and as its last step: on PostgreSQL it may lock
@@ -90,7 +92,7 @@ def add(connection: sa.Connection, groups: Mapping[CellKey, Group], day: date) -
     connection.execute(
         _SEAL,
         [
-            row_of(number, len(reports), {day: len(reports)}, encode_strings(reports))
+            row_of(number, len(reports), _days(new[number], len(reports)), encode_strings(reports))
             for number, reports in sealed.items()
         ],
     )
@@ -127,3 +129,15 @@ def _divide(waiting: bytes, group: Group) -> tuple[Sequence[bytes], Sequence[byt
         return strings, ()
     _RANDOM.shuffle(strings)
     return strings[:kept], strings[kept:]
+
+
+def _days(group: Group, number: int) -> Mapping[date, int]:
+    """The days of as many of a group as are shown; those that have waited before count with the last."""
+    if number == len(group.reports):
+        return group.days
+    last = max(group.days)
+    if number > len(group.reports):
+        return {**group.days, last: group.days[last] + number - len(group.reports)}
+    if len(group.days) == 1:
+        return {last: number}
+    return Counter(_RANDOM.sample(list(group.days), number, counts=list(group.days.values())))

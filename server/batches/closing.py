@@ -1,6 +1,6 @@
 """The end of a survey: everything is shown, and what a cell holds lies in one order, which says nothing of before."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import date
 from typing import Any
 
@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from server.batches.contents import add_up, encode
 from server.batches.merging import PIECE, days_of, row_of, sum_days
-from server.batches.sorting import WINDOW, Stored, in_order, windows
+from server.batches.sorting import WINDOW, in_order, runs_of
 from server.models import Batch, Cell, SurveyVersion
 from server.tallies import Tally
 
@@ -25,7 +25,7 @@ def seal_all(connection: sa.Connection, survey_id: int, day: date) -> None:
     The caller has seen to it that no response is on its way in: on PostgreSQL by holding the survey's row.
     """
     query = (
-        sa.select(_CELLS.c.id, _CELLS.c.waiting_n, _CELLS.c.waiting, SurveyVersion.reports)
+        sa.select(_CELLS.c.id, _CELLS.c.waiting_n, SurveyVersion.reports)
         .join(SurveyVersion, SurveyVersion.id == _CELLS.c.version_id)
         .where(SurveyVersion.survey_id == survey_id)
         .order_by(_CELLS.c.id)
@@ -34,33 +34,33 @@ def seal_all(connection: sa.Connection, survey_id: int, day: date) -> None:
         _seal(connection, cell, day)
 
 
+def write_pieces(
+    connection: sa.Connection, cell: int, parts: Iterator[Tally], days: Mapping[date, int]
+) -> None:
+    """Write a tally of any size, whose parts come in order, as batches of a cell."""
+    for piece in _pieces(parts):
+        connection.execute(_INSERT, row_of(cell, piece.n, days, encode(piece)))
+        days = {}  # all of them stand beside the first piece
+
+
 def _seal(connection: sa.Connection, cell: sa.Row[Any], day: date) -> None:
-    length = len(cell.reports)
-    query = sa.select(
-        _BATCHES.c.id, _BATCHES.c.n, _BATCHES.c.days, sa.func.length(_BATCHES.c.content).label("size")
-    ).where(_BATCHES.c.cell_id == cell.id)
+    query = sa.select(_BATCHES.c.id, _BATCHES.c.days).where(_BATCHES.c.cell_id == cell.id)
     found = connection.execute(query).all()
     if not cell.waiting_n and len(found) == 1:
         return
-    days = sum_days([days_of(batch.days) for batch in found])
-    runs = [windows(connection, Stored(batch.id, batch.size), length) for batch in found]
-    if cell.waiting_n:
-        days[day] = days.get(day, 0) + cell.waiting_n
-        runs.append(iter([Tally.of(cell.waiting, length)]))
-    for piece in _pieces(in_order(runs), length):
-        connection.execute(_INSERT, row_of(cell.id, piece.n, days, encode(piece)))
-        days = {}  # all of them stand beside the first piece
+    days = sum_days([*(days_of(batch.days) for batch in found), {day: cell.waiting_n}])
+    write_pieces(connection, cell.id, in_order(runs_of(connection, cell.id, len(cell.reports))), days)
     connection.execute(_REMOVE, {"ids": [batch.id for batch in found]})
     connection.execute(_EMPTY, {"cell": cell.id})
 
 
-def _pieces(parts: Iterator[Tally], length: int) -> Iterator[Tally]:
+def _pieces(parts: Iterator[Tally]) -> Iterator[Tally]:
     """The same in parts whose contents are as long as one batch may be."""
     together: list[Tally] = []
     size = 0
     for part in parts:
         together.append(part)
-        size += len(part.counts) * length
+        size += part.patterns.size
         if size >= PIECE - WINDOW:
             yield add_up(together)
             together, size = [], 0

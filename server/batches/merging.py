@@ -46,7 +46,7 @@ def row_of(cell: int, n: int, days: Mapping[date, int], content: bytes) -> dict[
         "cell_id": cell,
         "level": sum(len(content) >= least for least in _LEVELS),
         "n": n,
-        "days": json.dumps({day.isoformat(): number for day, number in sorted(days.items())}),
+        "days": json.dumps({day.isoformat(): number for day, number in sorted(days.items()) if number}),
         "content": content,
     }
 

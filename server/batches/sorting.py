@@ -1,39 +1,52 @@
 """Tallies of any size in one order, without having all of them in memory."""
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 import numpy as np
 import sqlalchemy as sa
 
 from server.batches.contents import COUNT, PATTERNS, add_up, as_keys
-from server.models import Batch
+from server.models import Batch, Cell
 from server.tallies import Tally
 
 WINDOW = 1 << 18
 """Bytes of each content that are in memory."""
 
 _CONTENT, _ID = Batch.__table__.c.content, Batch.__table__.c.id
-_PART = sa.select(sa.func.substr(_CONTENT, sa.bindparam("start"), sa.bindparam("size"))).where(
+_PART = sa.select(sa.func.substr(_CONTENT, sa.bindparam("start"), sa.bindparam("number"))).where(
     sa.bindparam("batch") == _ID
 )
+_STORED = (
+    sa.select(_ID, sa.func.length(_CONTENT))
+    .where(Batch.__table__.c.cell_id == sa.bindparam("cell"))
+    .order_by(_ID)
+)
+_WAITING = sa.select(Cell.waiting).where(Cell.id == sa.bindparam("cell"))
 
 
-class Stored(NamedTuple):
-    """A batch as it is stored: its number, and how many bytes its content has."""
+def runs_of(connection: sa.Connection, cell: int, length: int) -> list[Iterator[Tally]]:
+    """All that the books have of a cell: the tally of each batch, part by part, and that of what waits.
 
-    id: int
-    size: int
+    Parameters
+    ----------
+    length : int
+        Of the cell's report strings, in bytes.
+    """
+    stored = connection.execute(_STORED, {"cell": cell}).all()
+    runs = [_windows(connection, batch, size, length) for batch, size in stored]
+    waiting = connection.scalar(_WAITING, {"cell": cell})
+    if waiting:
+        runs.append(iter([Tally.of(waiting, length)]))
+    return runs
 
 
-def windows(connection: sa.Connection, batch: Stored, length: int) -> Iterator[Tally]:
-    """A batch's tally in its order, part by part; `length` is that of each report string."""
+def _windows(connection: sa.Connection, batch: int, size: int, length: int) -> Iterator[Tally]:
 
-    def read(start: int, size: int) -> bytes:
-        return bytes(connection.scalars(_PART, {"batch": batch.id, "start": start + 1, "size": size}).one())
+    def read(start: int, number: int) -> bytes:
+        return bytes(connection.scalars(_PART, {"batch": batch, "start": start + 1, "number": number}).one())
 
     counted = read(0, 1)[0] == PATTERNS
-    rows = (batch.size - 1) // (length + COUNT.itemsize if counted else length)
+    rows = (size - 1) // (length + COUNT.itemsize if counted else length)
     step = max(WINDOW // length, 1)
     for start in range(0, rows, step):
         number = min(step, rows - start)

@@ -22,6 +22,7 @@ MODULES: Final = {
     "report": "reporting",
     "audit": "auditing",
     "tidy": "tidying",
+    "recount": "recounting",
     "user": "users",
 }
 """Where each command is. A command loads what it needs, and nothing of the others."""

@@ -194,6 +194,7 @@ def _count(
     for slug, strings in reports.items():
         survey = found[slug].survey
         numbers[survey.id] = numbers.get(survey.id, 0) + len(strings)
-        groups[CellKey(found[slug].version.id, found[slug].stratum_id)] = Group(survey.minimum, strings)
+        key = CellKey(found[slug].version.id, found[slug].stratum_id)
+        groups[key] = Group(survey.minimum, strings, {now.date(): len(strings)})
     batches.count(connection, numbers)
-    batches.add(connection, groups, now.date())
+    batches.add(connection, groups)

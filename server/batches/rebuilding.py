@@ -1,0 +1,106 @@
+"""The books of a survey made anew from its rows, where they differ."""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from datetime import date
+from secrets import SystemRandom
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from server.batches.cells import CellKey, cell_id, least_kept
+from server.batches.closing import write_pieces
+from server.batches.counting import set_stored
+from server.batches.merging import days_of, sum_days
+from server.batches.recounting import Recount, of_cell, recount, rows_in_order
+from server.models import Batch, Cell, Response, State, Survey
+from server.tallies import Tally
+
+_RANDOM = SystemRandom()
+
+
+def rebuild(session: Session, survey: Survey, day: date) -> Recount:
+    """Make what differs anew, so that the books agree with the rows; what differed before.
+
+    Of an open survey, those that waited are shown from now on, and as many as the minimum wait
+    instead that were shown: so whoever looks before and after sees no exchange of a few. Those that
+    are shown more than before count from `day` on. The caller holds the survey's row.
+    """
+    connection = session.connection()
+    found = recount(connection, survey.id)
+    lengths = {version.id: len(version.reports) for version in survey.versions}
+    for difference in found.differences:
+        _rebuild(connection, survey, difference.key, lengths[difference.key.version_id], day)
+    if found.rows != found.counted:
+        set_stored(connection, survey.id, found.rows)
+    return found
+
+
+def _rebuild(connection: sa.Connection, survey: Survey, key: CellKey, length: int, day: date) -> None:
+    number = cell_id(key)
+    total = connection.scalar(sa.select(sa.func.count()).select_from(Response).where(of_cell(key))) or 0
+    kept = least_kept(survey.minimum) if survey.state == State.OPEN else 0
+    if total < kept + survey.minimum:
+        kept = total if kept else 0
+    spared = _waiting(connection, key, length)
+    if total - sum(spared.values()) < kept:
+        spared = Counter()
+    days = _days(connection, number, total - kept, day)
+    connection.execute(sa.delete(Cell).where(Cell.id == number))  # and its batches
+    if not total:
+        return
+    connection.execute(
+        sa.insert(Cell).values({**key._asdict(), "id": number, "waiting_n": 0, "waiting": b""})
+    )
+    chosen = set(_RANDOM.sample(range(total - sum(spared.values())), kept))
+    waiting: list[bytes] = []
+    parts = _without(rows_in_order(connection, key, length), spared, chosen, waiting)
+    write_pieces(connection, number, parts, days)
+    connection.execute(
+        sa.update(Cell).where(Cell.id == number).values(waiting_n=kept, waiting=b"".join(sorted(waiting)))
+    )
+
+
+def _waiting(connection: sa.Connection, key: CellKey, length: int) -> Counter[bytes]:
+    """Those among the rows of a cell that waited."""
+    waiting = connection.scalar(sa.select(Cell.waiting).where(Cell.id == cell_id(key))) or b""
+    strings = Counter(waiting[start : start + length] for start in range(0, len(waiting), length))
+    query = (
+        sa.select(Response.reports, sa.func.count())
+        .where(of_cell(key), Response.reports.in_(strings))
+        .group_by(Response.reports)
+    )
+    rows = {bytes(reports): number for reports, number in connection.execute(query)}
+    return Counter({string: min(number, rows.get(string, 0)) for string, number in strings.items()})
+
+
+def _without(
+    parts: Iterator[Tally], spared: Mapping[bytes, int], chosen: Collection[int], taken: list[bytes]
+) -> Iterator[Tally]:
+    """Rows in order without those that are chosen, which go to `taken`: by their places among all not spared."""
+    place = 0
+    for part in parts:
+        counts = part.counts.copy()
+        for row, pattern in enumerate(part.patterns):
+            string = pattern.tobytes()
+            free = int(counts[row]) - spared.get(string, 0)
+            out = sum(other in chosen for other in range(place, place + free))
+            taken.extend([string] * out)
+            counts[row] -= out
+            place += free
+        some = counts > 0
+        if some.any():
+            yield Tally(part.patterns[some], counts[some])
+
+
+def _days(connection: sa.Connection, cell: int, shown: int, day: date) -> dict[date, int]:
+    """From which days on so many are shown: from those before as far as they go."""
+    before = connection.scalars(sa.select(Batch.days).where(Batch.cell_id == cell))
+    days = sum_days([days_of(text) for text in before])
+    more = shown - sum(days.values())
+    if more > 0:
+        days[day] = days.get(day, 0) + more
+    elif more < 0:
+        for other in _RANDOM.sample(list(days), -more, counts=list(days.values())):
+            days[other] -= 1
+    return days

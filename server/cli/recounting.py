@@ -1,0 +1,100 @@
+"""`python -m server recount`: the books of surveys are held against the stored rows."""
+
+import json
+from typing import Any
+
+import click
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from server import batches, strata, surveys
+from server.batches import Recount
+from server.cli.common import JSON, database_session, found_survey, print_table, snapshot_session
+from server.models import Survey
+
+
+@click.command()
+@click.argument("slugs", nargs=-1, metavar="[SLUG]...")
+@JSON
+@click.pass_context
+def recount(ctx: click.Context, slugs: tuple[str, ...], as_json: bool) -> None:
+    """Hold what is counted of surveys, or of all, against their stored responses.
+
+    What differs is made anew from the responses, and said; then the exit status is 1. Meanwhile the
+    survey that differs takes no responses, and on SQLite no other one does.
+    """
+    documents = []
+    with snapshot_session() as session:
+        found = [found_survey(session, slug) for slug in slugs] or _published(session)
+        for survey in found:
+            compared = batches.recount(session.connection(), survey.id)
+            documents.append(_document(session, survey, compared))
+    for document in documents:
+        if not document["agrees"]:
+            document["differences"] = _rebuild(document["survey"])
+    if as_json:
+        click.echo(json.dumps(documents, ensure_ascii=False))
+    else:
+        _print(documents)
+    if not all(document["agrees"] for document in documents):
+        ctx.exit(1)
+
+
+def _published(session: Session) -> list[Survey]:
+    query = sa.select(Survey).where(Survey.versions.any()).order_by(Survey.id)
+    return list(session.scalars(query))
+
+
+def _rebuild(slug: str) -> list[dict[str, Any]]:
+    """Make the books of a survey anew; what differed, now that nothing arrives."""
+    with database_session() as session:
+        survey = found_survey(session, slug)
+        session.refresh(survey, with_for_update=True)
+        return _differences(session, survey, batches.rebuild(session, survey, surveys.today()))
+
+
+def _document(session: Session, survey: Survey, found: Recount) -> dict[str, Any]:
+    return {
+        "survey": survey.slug,
+        "agrees": found.agrees,
+        "differences": _differences(session, survey, found),
+    }
+
+
+def _differences(session: Session, survey: Survey, found: Recount) -> list[dict[str, Any]]:
+    numbers = {version.id: version.number for version in survey.versions}
+    paths = {node.stratum.id: node.path for node in strata.walk(strata.tree(session, survey))}
+    said: list[dict[str, Any]] = [
+        {
+            "version": numbers[each.key.version_id],
+            "stratum": None if each.key.stratum_id is None else paths[each.key.stratum_id],
+            "not_counted": each.missing,
+            "counted_without_response": each.surplus,
+        }
+        for each in found.differences
+    ]
+    if found.rows != found.counted:
+        more = found.counted - found.rows
+        everything = {"version": None, "stratum": None}
+        said.append(everything | {"not_counted": max(-more, 0), "counted_without_response": max(more, 0)})
+    return said
+
+
+def _print(documents: list[dict[str, Any]]) -> None:
+    rows = []
+    for document in documents:
+        if document["agrees"]:
+            rows.append([document["survey"], "-", "-", "agrees", "-", "-"])
+        rows.extend(
+            [
+                document["survey"],
+                "total" if each["version"] is None else str(each["version"]),
+                each["stratum"] or "-",
+                "made anew",
+                str(each["not_counted"]),
+                str(each["counted_without_response"]),
+            ]
+            for each in document["differences"]
+        )
+    header = ["survey", "version", "stratum", "result", "not counted", "counted without response"]
+    print_table(header, rows)
