@@ -1,0 +1,68 @@
+"""What applications and engines compile, kept from test to test: nearly every test makes both anew.
+
+Templates, addresses and statements become code by what they say alone, so what one application or engine has compiled
+holds for the next. A server that runs for long compiles each once, too.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import sqlalchemy as sa
+from flask import Flask
+from jinja2 import BytecodeCache
+from jinja2.bccache import Bucket
+from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
+from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
+from sqlalchemy.util import LRUCache
+from werkzeug.routing import Rule
+
+Build = Callable[..., tuple[str, str]]
+
+
+def keep() -> None:
+    """Let every application and engine of this process take what an earlier one has compiled."""
+    # Jinja compares each template's source with that of the code before it takes it.
+    Flask.jinja_options = {"bytecode_cache": _Templates()}
+    Flask.url_rule_class = _Rule
+    for dialect in (SQLiteDialect_pysqlite, PGDialect_psycopg):
+        _share_statements(dialect)
+
+
+class _Templates(BytecodeCache):
+    def __init__(self) -> None:
+        self.kept: dict[str, bytes] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        if code := self.kept.get(bucket.key):
+            bucket.bytecode_from_string(code)
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        self.kept[bucket.key] = bucket.bytecode_to_string()
+
+
+class _Rule(Rule):
+    """A route. Of what making an application takes, nine tenths are the functions that build its addresses."""
+
+    kept: dict[tuple[object, ...], Build] = {}  # noqa: RUF012 - one for all routes
+
+    def _compile_builder(self, append_unknown: bool = True) -> Build:
+        converters = tuple((name, type(each)) for name, each in self._converters.items())
+        key = (self.rule, tuple(self._trace), converters, repr(self.defaults), append_unknown)
+        if key not in self.kept:
+            self.kept[key] = super()._compile_builder(append_unknown)
+        return self.kept[key]
+
+
+def _share_statements(dialect: type[sa.Dialect]) -> None:
+    """Make engines of one kind of database share compiled statements: all are made by `server.db.make_engine`.
+
+    SQLAlchemy keeps them for each engine, and looks them up by the dialect, which is another object in each.
+    """
+    kept = LRUCache[Any, Any](2000)
+
+    def share(_: type[sa.Dialect], engine: sa.Engine) -> None:
+        engine._compiled_cache = kept
+
+    dialect.engine_created = classmethod(share)  # type: ignore[assignment]
+    dialect.__eq__ = lambda one, other: type(one) is type(other)  # type: ignore[assignment,method-assign]
+    dialect.__hash__ = lambda one: hash(type(one))  # type: ignore[method-assign]
