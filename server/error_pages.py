@@ -1,8 +1,11 @@
 """What is answered, as a page or as JSON, where something was refused, cannot be done now, or is our mistake."""
 
+from collections.abc import Callable
+
 from flask import Flask, current_app, jsonify, render_template, request
 from flask.typing import ResponseReturnValue
 from flask_babel import gettext
+from markupsafe import Markup
 from sqlalchemy.orm.exc import ObjectDeletedError
 from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 
@@ -17,7 +20,8 @@ RETRY_AFTER = 10
 
 
 def register(app: Flask) -> None:
-    """Answer for everything that a view raises."""
+    """Answer for everything that a view raises, and for what a template draws with `part`."""
+    app.jinja_env.globals["part"] = _part
     app.register_error_handler(InputError, _refused)
     app.register_error_handler(ObjectDeletedError, _gone)
     app.register_error_handler(HTTPException, _failed)
@@ -72,6 +76,20 @@ def _broken(error: Exception) -> ResponseReturnValue:
             "The database failed while this was under way. Look whether it was done before you do it again."
         )
     return _error_page("server", gettext("Not possible at the moment"), message, 503)
+
+
+def _part(draw: Callable[..., Markup], *arguments: object) -> Markup:
+    """A part of a page, drawn by a macro; in its place a sentence where something in it cannot be computed.
+
+    What is wrong can then still be mended on the rest of the page.
+    """
+    try:
+        return draw(*arguments)
+    except InputError:  # says what is asked for wrongly
+        raise
+    except (ValueError, ArithmeticError) as error:
+        current_app.logger.error("%s while drawing a part of %s", describe_failure(error), request.endpoint)
+        return Markup(render_template("errors/part.html"))  # noqa: S704 - a template of ours
 
 
 def _error_page(

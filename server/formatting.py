@@ -107,9 +107,18 @@ def day(value: date, locale: str) -> str:
     return format_date(value, "long", locale)
 
 
+def local_time(value: datetime, zone: str) -> datetime:
+    """A naive time in UTC by the clocks of a time zone; at the ends of the calendar, where they show none, by UTC."""
+    universal = value.replace(tzinfo=UTC)
+    try:
+        return universal.astimezone(ZoneInfo(zone))
+    except OverflowError:
+        return universal
+
+
 def moment(value: datetime, locale: str, zone: str = "UTC") -> str:
     """A naive time in UTC as the clocks of a time zone show it, with its date."""
-    there = value.replace(tzinfo=UTC).astimezone(ZoneInfo(zone))
+    there = local_time(value, zone)
     return f"{format_date(there, 'long', locale)}, {format_time(there, 'HH:mm', locale=locale)}"
 
 

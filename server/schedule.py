@@ -15,6 +15,7 @@ from zoneinfo import ZoneInfo, available_timezones
 from sqlalchemy.orm import Session
 
 from server import collected, strata
+from server.formatting import local_time
 from server.inputs import N_, InputError, Problem, refuse, shown
 from server.models import State, Survey
 
@@ -55,8 +56,7 @@ def written(schedule: Schedule) -> dict[str, str]:
     def local(moment: datetime | None) -> str:
         if moment is None:
             return ""
-        there = moment.replace(tzinfo=UTC).astimezone(ZoneInfo(schedule.time_zone))
-        return there.strftime("%Y-%m-%dT%H:%M")
+        return local_time(moment, schedule.time_zone).strftime("%Y-%m-%dT%H:%M")
 
     return {
         "time_zone": schedule.time_zone,
@@ -66,6 +66,18 @@ def written(schedule: Schedule) -> dict[str, str]:
         "minimum": str(schedule.minimum),
         "by_invitation": "yes" if schedule.by_invitation else "",
     }
+
+
+def check_moment(moment: datetime, zone: str, field: str) -> None:
+    """Refuse a time in UTC that the form for it would not take.
+
+    Raises
+    ------
+    InputError
+        Naming the range, as the clocks of the zone show it.
+    """
+    if not _FIRST <= local_time(moment, zone).replace(tzinfo=None) < _LAST:
+        raise _impossible(field, moment.isoformat())
 
 
 def parse_schedule(fields: Mapping[str, str]) -> Schedule:
@@ -187,6 +199,11 @@ def _most_stored(session: Session, survey: Survey) -> int:
     return sum(collected.sizes(session, survey).values()) + waiting
 
 
+def _impossible(field: str, text: str) -> InputError:
+    template = N_("must be a day and time from 2000-01-01 to 2199-12-30, as %(example)s; it is %(value)s")
+    return refuse(422, field, template, example="2026-03-01T09:00", value=shown(text))
+
+
 def _zone(text: str) -> str:
     if text not in time_zones():
         raise refuse(
@@ -205,8 +222,7 @@ def _moment(field: str, text: str, zone: str | None) -> datetime | None:
     except ValueError:
         clock = None
     if clock is None or not _FIRST <= clock < _LAST:
-        template = N_("must be a day and time from 2000-01-01 to 2199-12-30, as %(example)s; it is %(value)s")
-        raise refuse(422, field, template, example="2026-03-01T09:00", value=shown(text))
+        raise _impossible(field, text)
     if zone is None:
         return None  # which is told of already
     first, second = (clock.replace(tzinfo=ZoneInfo(zone), fold=fold) for fold in (0, 1))

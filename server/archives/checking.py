@@ -4,8 +4,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
-import numpy as np
-
 from server import editing
 from server.archives import contents
 from server.archives.charges import read_ledger
@@ -26,6 +24,7 @@ from server.inputs import (
     refuse,
     shown,
 )
+from server.inputs.designs import are_usable
 
 _PUBLISHED_LIMIT = 64 * 1024 * 1024
 """A definition with its designs written out takes that much more room."""
@@ -170,4 +169,4 @@ def _usable(question: Question) -> bool:
     usual = replace(question, written=()).designs
     return [each.weights.shape for each in question.designs] == [
         each.weights.shape for each in usual
-    ] and all(np.linalg.matrix_rank(each.matrix) == each.weights.shape[0] for each in question.designs)
+    ] and are_usable(question.designs)

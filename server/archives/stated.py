@@ -3,7 +3,7 @@
 from datetime import datetime
 from zoneinfo import available_timezones
 
-from server import strata, surveys
+from server import schedule, strata, surveys
 from server.archives.contents import MANIFEST, Document
 from server.archives.opening import Archive, inside
 from server.archives.tables import check_day, misspelt
@@ -66,15 +66,16 @@ def _check_settings(document: Document) -> None:
     if (document["state"] == State.DRAFT) == bool(document["versions"]):
         template = N_("must be draft without published versions, and another one with them; it is %(value)s")
         raise refuse(422, "state", template, value=document["state"])
-    for field in ("opens_at", "closes_at"):
-        if field in document:
-            check_moment(document[field], field)
-    if "opens_at" in document and "closes_at" in document and document["opens_at"] >= document["closes_at"]:
-        template = N_("must be after %(limit)s; it is %(value)s")
-        raise refuse(422, "closes_at", template, limit=document["opens_at"], value=document["closes_at"])
     if document["time_zone"] not in available_timezones():
         template = N_("must be a time zone; it is %(value)s")
         raise refuse(422, "time_zone", template, value=shown(document["time_zone"]))
+    for field in ("opens_at", "closes_at"):
+        if field in document:
+            check_moment(document[field], field)
+            schedule.check_moment(datetime.fromisoformat(document[field]), document["time_zone"], field)
+    if "opens_at" in document and "closes_at" in document and document["opens_at"] >= document["closes_at"]:
+        template = N_("must be after %(limit)s; it is %(value)s")
+        raise refuse(422, "closes_at", template, limit=document["opens_at"], value=document["closes_at"])
 
 
 def _check_strata(stated: list[Document]) -> None:

@@ -19,6 +19,7 @@ from server.definitions import (
     divide,
 )
 from server.inputs.decoding import check_text
+from server.inputs.designs import design_problems
 from server.inputs.problems import InputError
 from server.inputs.rules import budget_problem, rule_problems
 from server.inputs.schema import violations
@@ -37,6 +38,15 @@ def parse_definition(document: object) -> Definition:
     InputError
         With every problem and its field, of the first 1000.
     """
+    definition = read_definition(document)
+    problems = design_problems(definition.entries)
+    if problems:
+        raise InputError(422, problems)
+    return definition
+
+
+def read_definition(document: object) -> Definition:
+    """As `parse_definition`, where the designs need not be made: those of a published version are written out."""
     check_text(document)
     document = _tidy(document)
     problems = violations(document)
@@ -49,6 +59,9 @@ def parse_definition(document: object) -> Definition:
     entries = tuple(_entry(entry) for entry in document["questions"])
     budget = document.get("budget")
     if budget is not None:
+        problems = design_problems(entries)
+        if problems:  # what they take of the budget is not known
+            raise InputError(422, problems)
         try:
             entries = divide(entries, budget)
         except BudgetError as problem:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from server.definitions import Definition, Question
-from server.inputs.definitions import parse_definition
+from server.inputs.definitions import read_definition
 from server.privacy.designs import Design
 
 
@@ -18,7 +18,7 @@ def parse_published(document: Mapping[str, Any]) -> Definition:
             written[entry["name"]] = tuple(Design(design["weights"]) for design in entry["designs"])
         plain.append({name: value for name, value in entry.items() if name not in ("designs", "epsilon")})
     kept = {name: value for name, value in document.items() if name != "epsilon"}
-    definition = parse_definition({**kept, "questions": plain})
+    definition = read_definition({**kept, "questions": plain})
     return replace(
         definition,
         entries=tuple(

@@ -33,6 +33,14 @@ def schema_limit(*path: str) -> int:
     return int(value)
 
 
+def is_possible(value: object, *path: str) -> bool:
+    """Whether a survey's schema takes a value at a path there."""
+    rules: Any = schema()
+    for step in path:
+        rules = rules[step]
+    return Draft202012Validator(rules).is_valid(value)
+
+
 def violations(document: object, name: str = "survey") -> list[Problem]:
     """Every violation of a schema (of the first 1000) with its field, as the schema orders them."""
     found = islice(_validator(name).iter_errors(document), _PROBLEMS_LIMIT)

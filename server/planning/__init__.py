@@ -20,6 +20,7 @@ from server.planning.plans import (
     plan_question,
 )
 from server.planning.targets import Target, target
+from server.planning.unfinished import planned_margin, planned_respondents
 
 __all__ = [
     "DEFAULT_MARGIN",
@@ -32,5 +33,7 @@ __all__ = [
     "consequences",
     "plan",
     "plan_question",
+    "planned_margin",
+    "planned_respondents",
     "target",
 ]

@@ -6,6 +6,7 @@ kept, so that nothing is sent twice by loading a page again.
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from flask import Blueprint, redirect, render_template, request, url_for
@@ -134,6 +135,7 @@ def _page(
     definition, problems = _checked(document)
     spending = editing.spending(document)
     gamma = editing.gamma_of_share(spending.share) if spending.equal else None
+    margin = planning.planned_margin(document) or planning.DEFAULT_MARGIN
     undo, redo = (False, False) if survey is None else drafts.steps(session(), survey)
     return render_template(
         "manage/editor.html",
@@ -150,8 +152,8 @@ def _page(
         redo=redo,
         spending=spending,
         slider=editing.slider_gamma(spending.share),
-        shown=None if gamma is None else planning.consequences(gamma, _margin(document)),
-        plan=None if definition is None else planning.plan(definition),
+        shown=None if gamma is None else planning.consequences(gamma, margin),
+        make_plan=None if definition is None else partial(planning.plan, definition),
         kinds=editing.KINDS,
         cards=editing.cards(document, spending),
         most_questions=schema_limit("properties", "questions", "maxItems"),
@@ -182,12 +184,6 @@ def _shown(problems: Sequence[Problem], document: Mapping[str, Any]) -> list[tup
             name, message = told(Problem(field, problem.template, problem.values))
         shown[field, name, message] = None
     return list(shown)
-
-
-def _margin(document: Mapping[str, Any]) -> float:
-    """The margin that is planned for, as far as it is a possible one."""
-    margin = document.get("plan", {}).get("margin")
-    return margin if isinstance(margin, float) and 0.001 <= margin <= 0.5 else planning.DEFAULT_MARGIN
 
 
 def _asked(name: str) -> int | None:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from functools import partial
 
 from flask import Blueprint, Response, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
@@ -128,7 +129,7 @@ def _overview(survey: Survey, refused: Sequence[tuple[str, str]]) -> str:
         survey=survey,
         document=surveys.draft_document(survey),
         draft=draft,
-        plan=None if draft is None else planning.plan(draft),
+        make_plan=None if draft is None else partial(planning.plan, draft),
         sha256=sha256,
         missing=_missing(problems),
         unpublished=survey.current is None or survey.current.sha256 != sha256,

@@ -6,7 +6,7 @@ from flask import Blueprint, Response, render_template, request
 from flask.typing import ResponseReturnValue
 from flask_babel import get_locale
 
-from server import documents, releases, reports, surveys
+from server import documents, planning, releases, reports, surveys
 from server.context import session
 from server.documents import Document
 from server.inputs import N_, refuse, shown
@@ -187,7 +187,4 @@ def _planned(survey: Survey) -> int | None:
     """How many responses are wanted: as many as are taken, or as planned."""
     if survey.cap is not None:
         return survey.cap
-    plan = surveys.draft_document(survey).get("plan")
-    return (
-        plan["respondents"] if isinstance(plan, dict) and isinstance(plan.get("respondents"), int) else None
-    )
+    return planning.planned_respondents(surveys.draft_document(survey))
