@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from server import responses, surveys
 from server.body_limits import BodyLimit
-from server.failures import describe_failure
+from server.failures import MovedError, describe_failure
 from server.front.groups import Groups, OverloadedError
 from server.front.messages import (
     Receive,
@@ -40,6 +40,8 @@ _LIMIT = BodyLimit(RESPONSE_LIMIT)
 _ELSEWHERE = N_("This request came from another site and was refused.")
 _BROKEN = N_("Something went wrong here. Nothing was half-done; please try again.")
 _BUSY = N_("cannot store responses at this moment; send the same again in a while")
+
+_ACKNOWLEDGED = {each: b'{"status":"%b"}\n' % each.name.lower().encode() for each in Acceptance}
 
 _Outcome = Acceptance | InputError | None
 
@@ -73,7 +75,7 @@ class Intake:
         except OverloadedError:
             await self._replies.send_problem(scope, send, 503, Problem("server", _BUSY, {}))
         else:
-            await self._replies.send_json(send, outcome.value, {"status": outcome.name.lower()})
+            await self._replies.send_json(send, outcome.value, _ACKNOWLEDGED[outcome])
 
     async def _take(self, headers: Mapping[bytes, bytes], receive: Receive, slug: str) -> Acceptance:
         site, origin, host = (_text(headers, name) for name in (b"sec-fetch-site", b"origin", b"host"))
@@ -107,7 +109,7 @@ class Intake:
             logging.getLogger(__name__).error("%s while storing responses", describe_failure(error))
             # One that the database cannot take must not stop the others; where the database itself
             # fails, nobody is kept waiting for more attempts.
-            if len(arrivals) > 1 and not isinstance(error, sa.exc.OperationalError):
+            if len(arrivals) > 1 and not isinstance(error, sa.exc.OperationalError | MovedError):
                 return [self._store([arrival])[0] for arrival in arrivals]
             return [None] * len(arrivals)
         return outcomes

@@ -27,9 +27,8 @@ class Replies:
             (name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()
         ]
 
-    async def send_json(self, send: Send, status: int, document: object) -> None:
-        """Answer with a JSON document."""
-        body = json.dumps(document, separators=(",", ":")).encode() + b"\n"
+    async def send_json(self, send: Send, status: int, body: bytes) -> None:
+        """Answer with an encoded JSON document."""
         await self._send(send, status, b"application/json", body)
 
     async def send_problem(self, scope: Scope, send: Send, status: int, problem: Problem) -> None:
@@ -38,7 +37,8 @@ class Replies:
         if scope["path"].endswith(("/responses", ".json")):
             template = _load_catalogue(language).gettext(problem.template)
             message = template % problem.values if problem.values else template
-            await self.send_json(send, status, {"error": {"field": problem.field, "message": message}})
+            document = {"error": {"field": problem.field, "message": message}}
+            await self.send_json(send, status, json.dumps(document, separators=(",", ":")).encode() + b"\n")
             return
         page = self._render_page(language, problem.field, problem.template, tuple(problem.values.items()))
         await self._send(send, status, b"text/html; charset=utf-8", page.encode())
