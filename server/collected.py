@@ -5,45 +5,76 @@ sealed (`server.batches`): it changes by as many responses as the survey's minim
 closed, that is all responses. Nothing here takes longer because there are more rows of responses.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import date
 
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, SessionTransaction
 
 from server import batches
-from server.batches import Key
-from server.models import State, Survey, SurveyVersion
+from server.batches import Key, Margin
+from server.models import State, Survey
 from server.tallies import Tally
 
-__all__ = [
-    "Key",
-    "by_day",
-    "pieces",
-    "sizes",
-    "stored",
-    "stored_sizes",
-    "stored_tallies",
-    "tallies",
-    "waiting_limit",
-]
+__all__ = ["NOTHING", "Collected", "Key", "Margin", "by_day", "shown", "sizes", "stored", "waiting_limit"]
 
 
-def tallies(session: Session, survey: Survey) -> dict[Key, Tally]:
-    """What is shown of a survey, by version and stratum; those without any are left out.
+@dataclass(frozen=True, eq=False)
+class Collected:
+    """Responses by version and stratum; those without any are left out.
 
-    All of it is in memory: for a large survey that is as many bytes as all its report strings have.
+    Attributes
+    ----------
+    sizes : mapping
+        How many there are.
+    margins : mapping
+        How often each report arrived in each byte: a vector, the reports of the first byte first.
+    pieces : callable
+        The responses to a version, by its id, in pieces of a few megabytes each with its key. They are
+        read anew each time.
     """
-    return _together(pieces(session, survey))
+
+    sizes: Mapping[Key, int]
+    margins: Mapping[Key, Margin]
+    pieces: Callable[[int], Iterator[tuple[Key, Tally]]]
 
 
-def pieces(
-    session: Session, survey: Survey, version: SurveyVersion | None = None
-) -> Iterator[tuple[Key, Tally]]:
-    """The same one batch after the other, of a few megabytes each; of one version, if one is named.
+NOTHING = Collected({}, {}, lambda _version_id: iter(()))
+"""What there is before the first response."""
 
-    Those of a version and stratum come one after the other. Patterns are in order within a piece.
+
+def shown(session: Session, survey: Survey) -> Collected:
+    """What is shown of a survey. The session stays as it is, and open, for as long as it is read from."""
+    versions = {version.id: version for version in survey.versions}
+    moment = session.get_transaction() or session.begin()
+
+    def pieces(version_id: int) -> Iterator[tuple[Key, Tally]]:
+        _check_moment(session, moment)
+        return batches.shown(session, survey, versions[version_id])
+
+    return Collected(batches.shown_sizes(session, survey), _margins(session, survey), pieces)
+
+
+def stored(session: Session, survey: Survey) -> Collected:
+    """As `shown`, those that wait included: for releases, whose noise hides each response.
+
+    How many are sealed depends on how many there are: one response less could take a whole batch away.
     """
-    return batches.shown(session, survey, version)
+    versions = {version.id: version for version in survey.versions}
+    waiting = list(batches.waiting(session, survey))
+    moment = session.get_transaction()
+
+    def pieces(version_id: int) -> Iterator[tuple[Key, Tally]]:
+        _check_moment(session, moment)
+        yield from batches.shown(session, survey, versions[version_id])
+        yield from ((key, tally) for key, tally in waiting if key[0] == version_id)
+
+    sizes, margins = batches.shown_sizes(session, survey), _margins(session, survey)
+    for key, tally in waiting:
+        margin = batches.margin_of(tally, versions[key[0]].reports)
+        sizes[key] = sizes.get(key, 0) + tally.n
+        margins[key] = margins[key] + margin if key in margins else margin
+    return Collected(sizes, margins, pieces)
 
 
 def sizes(session: Session, survey: Survey) -> dict[Key, int]:
@@ -64,35 +95,15 @@ def waiting_limit(survey: Survey) -> int:
     return batches.waiting_limit(survey.minimum) if survey.state == State.OPEN else 0
 
 
-def stored(session: Session, survey: Survey) -> int:
-    """How many responses are stored, those that wait included: for caps, never to be shown of an open survey."""
-    return batches.stored(session, [survey.id])[survey.id]
+def _check_moment(session: Session, moment: SessionTransaction | None) -> None:
+    """What is read later would be of another moment, and nobody would end the transaction that it is read in."""
+    if session.get_transaction() is not moment:
+        raise RuntimeError("responses are read from a session that has ended")
 
 
-def stored_sizes(session: Session, survey: Survey) -> dict[Key, int]:
-    """As `sizes`, those that wait included: for releases, whose noise hides each of them."""
-    found = batches.shown_sizes(session, survey)
-    for key, n in batches.waiting_sizes(session, survey).items():
-        found[key] = found.get(key, 0) + n
-    return found
-
-
-def stored_tallies(session: Session, survey: Survey) -> dict[Key, Tally]:
-    """As `tallies`, those that wait included: for releases.
-
-    How many are sealed depends on how many there are: one response less could take a whole batch
-    away, and the noise of a release hides one response.
-    """
-    return _together(_stored(session, survey))
-
-
-def _stored(session: Session, survey: Survey) -> Iterator[tuple[Key, Tally]]:
-    yield from batches.shown(session, survey)
-    yield from batches.waiting(session, survey)
-
-
-def _together(parts: Iterator[tuple[Key, Tally]]) -> dict[Key, Tally]:
-    found: dict[Key, list[Tally]] = {}
-    for key, tally in parts:
-        found.setdefault(key, []).append(tally)
-    return {key: Tally.joined(own) for key, own in found.items()}
+def _margins(session: Session, survey: Survey) -> dict[Key, Margin]:
+    return {
+        (version.id, stratum): margin
+        for version in survey.versions
+        for stratum, margin in batches.shown_margins(session, version).items()
+    }

@@ -1,10 +1,13 @@
 """What one request carries: its configuration, its database session and its language."""
 
 import re
+import tempfile
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from typing import IO
 
-from flask import current_app, g, request, url_for
+from flask import Response, current_app, g, request, url_for
 from flask_babel import gettext
 from sqlalchemy.orm import Session
 
@@ -15,6 +18,9 @@ from server.models import Survey
 KEEPING = "moneda.keeping"
 """The name, in the environment of a request, under which `Keeping` comes along where an answer may be kept."""
 
+_IN_MEMORY = 1 << 20
+"""Bytes of a file to download that are not written to the disk."""
+_PART = 1 << 16
 _NAMES = {
     "again": N_("Password, again"),
     "batch": N_("Batch"),
@@ -193,3 +199,26 @@ def _part(path: str) -> str:
     while path and path not in _PARTS:
         path = path[: max(path.rfind("."), path.rfind("["), 0)]
     return gettext(_PARTS[path]) if path else ""
+
+
+def send_written(write: Callable[[IO[bytes]], None], mimetype: str, name: str) -> Response:
+    """A file to download that may be large: it is written whole, and nothing waits for whoever reads it slowly."""
+    file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 - closed with the answer
+    try:
+        write(file)
+    except BaseException:
+        file.close()
+        raise
+    response = Response(_parts(file), mimetype=mimetype)
+    response.content_length = file.tell()
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    response.call_on_close(file.close)  # whoever went away has not read it to its end
+    return response
+
+
+def _parts(file: IO[bytes]) -> Iterator[bytes]:
+    """What a file holds, which is closed afterwards."""
+    with file:
+        file.seek(0)
+        while part := file.read(_PART):
+            yield part

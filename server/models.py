@@ -378,7 +378,9 @@ class Batch(Base):
     """Responses of one cell that are shown together: at least the minimum that the survey had.
 
     `content` holds what estimates need (`server.batches.contents` says how), `days` how many were
-    shown from which day on, as JSON. A batch names no row of `responses`, and no row names a batch.
+    shown from which day on, as JSON. `margins` says how often each report arrived in each byte
+    (`server.batches.margins`); it is empty where the level is 0. A batch names no row of `responses`, and
+    no row names a batch.
     """
 
     __tablename__ = "batches"
@@ -393,6 +395,7 @@ class Batch(Base):
     level: Mapped[int] = mapped_column(sa.SmallInteger)
     n: Mapped[int]
     days: Mapped[str] = mapped_column(sa.Text)
+    margins: Mapped[bytes] = mapped_column(sa.LargeBinary)
     content: Mapped[bytes] = mapped_column(sa.LargeBinary)
 
 

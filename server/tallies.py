@@ -1,6 +1,6 @@
 """Tallies: how often each combination of reports arrived. Every estimate is a function of one."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,13 +29,6 @@ class Tally:
         """Number of responses."""
         return int(self.counts.sum())
 
-    def expanded(self) -> Iterator[bytes]:
-        """The report strings one by one, sorted: an order that says nothing about who came first."""
-        strings = [row.tobytes() for row in np.ascontiguousarray(self.patterns)]
-        for string, count in sorted(zip(strings, self.counts.tolist(), strict=True)):
-            for _ in range(count):
-                yield string
-
     @classmethod
     def joined(cls, tallies: Sequence["Tally"]) -> "Tally":
         """Several, at least one, row by row."""
@@ -43,9 +36,6 @@ class Tally:
             np.concatenate([tally.patterns for tally in tallies]),
             np.concatenate([tally.counts for tally in tallies]),
         )
-
-    def __add__(self, other: "Tally") -> "Tally":
-        return Tally.joined([self, other])
 
 
 def counted(cells: NDArray[np.integer], counts: NDArray[np.int64], possible: int) -> NDArray[np.int64]:

@@ -15,7 +15,9 @@ Functions take a Session or a connection and never commit.
 from server.batches.adding import Group, add
 from server.batches.cells import CellKey, waiting_limit
 from server.batches.closing import seal_all
+from server.batches.contents import add_up, as_keys
 from server.batches.counting import count, hold, stored
+from server.batches.margins import Margin, margin_of, shown_margins
 from server.batches.reading import Key, shown, shown_by_day, shown_sizes, waiting, waiting_sizes
 from server.batches.rebuilding import rebuild
 from server.batches.recounting import Difference, Recount, recount
@@ -25,15 +27,20 @@ __all__ = [
     "Difference",
     "Group",
     "Key",
+    "Margin",
     "Recount",
     "add",
+    "add_up",
+    "as_keys",
     "count",
     "hold",
+    "margin_of",
     "rebuild",
     "recount",
     "seal_all",
     "shown",
     "shown_by_day",
+    "shown_margins",
     "shown_sizes",
     "stored",
     "waiting",

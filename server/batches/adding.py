@@ -92,7 +92,13 @@ def add(connection: sa.Connection, groups: Mapping[CellKey, Group]) -> None:
     connection.execute(
         _SEAL,
         [
-            row_of(number, len(reports), _days(new[number], len(reports)), encode_strings(reports))
+            row_of(
+                number,
+                len(reports),
+                _days(new[number], len(reports)),
+                encode_strings(reports),
+                len(reports[0]),
+            )
             for number, reports in sealed.items()
         ],
     )

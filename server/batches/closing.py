@@ -39,7 +39,7 @@ def write_pieces(
 ) -> None:
     """Write a tally of any size, whose parts come in order, as batches of a cell."""
     for piece in _pieces(parts):
-        connection.execute(_INSERT, row_of(cell, piece.n, days, encode(piece)))
+        connection.execute(_INSERT, row_of(cell, piece.n, days, encode(piece), piece.patterns.shape[1]))
         days = {}  # all of them stand beside the first piece
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from server.batches.contents import add_up, decode, encode
+from server.batches.margins import encode_margins
 from server.models import Batch
 
 FEW = 16
@@ -35,19 +36,21 @@ _LEVEL = (
 _REPLACE = (
     sa.update(_BATCHES)
     .where(_BATCHES.c.id == sa.bindparam("batch"))
-    .values({name: sa.bindparam(f"new_{name}") for name in ("level", "n", "days", "content")})
+    .values({name: sa.bindparam(f"new_{name}") for name in ("level", "n", "days", "content", "margins")})
 )
 _REMOVE = sa.delete(_BATCHES).where(_BATCHES.c.id.in_(sa.bindparam("ids", expanding=True)))
 
 
-def row_of(cell: int, n: int, days: Mapping[date, int], content: bytes) -> dict[str, Any]:
-    """A row for the table of batches."""
+def row_of(cell: int, n: int, days: Mapping[date, int], content: bytes, length: int) -> dict[str, Any]:
+    """A row for the table of batches; `length` is that of each report string, in bytes."""
+    level = sum(len(content) >= least for least in _LEVELS)
     return {
         "cell_id": cell,
-        "level": sum(len(content) >= least for least in _LEVELS),
+        "level": level,
         "n": n,
         "days": json.dumps({day.isoformat(): number for day, number in sorted(days.items()) if number}),
         "content": content,
+        "margins": encode_margins(decode(content, length)) if level else b"",
     }
 
 
@@ -84,6 +87,7 @@ def merge(connection: sa.Connection, cell: int, length: int) -> None:
             sum(batch.n for batch in found),
             sum_days([days_of(batch.days) for batch in found]),
             encode(add_up([decode(batch.content, length) for batch in found])),
+            length,
         )
         del together["cell_id"]
         kept, *others = (batch.id for batch in found)

@@ -1,9 +1,13 @@
 """`python -m server report`: a survey's report in every format, internal or public."""
 
+import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
+from typing import IO
 
 import click
 from sqlalchemy.orm import Session
@@ -20,7 +24,8 @@ BINARY = ("pdf", "xlsx", "microdata")
 ENDINGS = {**{f".{kind}": kind for kind in PUBLIC}, ".zip": "microdata"}
 """What the name of a file says about its format."""
 
-Write = Callable[[], str | bytes]
+_IN_MEMORY = 1 << 24
+Write = Callable[[IO[bytes]], None]
 
 
 @click.command()
@@ -72,10 +77,11 @@ def report(
             print_report(_shown(session, found, number))
             return
         writers = _public(session, found, language) if public else _internal(session, found, number, language)
-        made = [_made(writers[kind], kind) for kind in kinds]
-    targets: Sequence[Path | None] = outputs or [None]
-    for body, target in zip(made, targets, strict=True):
-        _put(body, target)
+        with ExitStack() as stack:
+            made = [stack.enter_context(_made(writers[kind], kind)) for kind in kinds]
+            targets: Sequence[Path | None] = outputs or [None]
+            for file, target in zip(made, targets, strict=True):
+                _put(file, target)
 
 
 def _kinds(kind: str | None, outputs: Sequence[Path]) -> tuple[str, ...]:
@@ -124,17 +130,17 @@ def _internal(session: Session, survey: Survey, number: int | None, language: st
     made = cache(lambda: _shown(session, survey, number))
     pooled = cache(lambda: _shown(session, survey, None))
 
-    def responses() -> str:
+    def responses(file: IO[bytes]) -> None:
         reports.require_shown(pooled(), version.number)
-        return reports.responses_csv(pooled(), definition, version.number)
+        reports.write_responses(pooled(), definition, version.number, file)
 
     return {
         **_drawn(lambda: reports.internal(made(), ledger(), language)),
-        "csv": lambda: reports.to_csv(made()),
-        "json": lambda: reports.to_json(made(), ledger()),
-        "microdata": lambda: reports.microdata(made()),
+        "csv": _whole(lambda: reports.to_csv(made())),
+        "json": _whole(lambda: reports.to_json(made(), ledger())),
+        "microdata": lambda file: reports.write_microdata(made(), file),
         "responses": responses,
-        "codebook": lambda: reports.codebook_csv(definition),
+        "codebook": _whole(lambda: reports.codebook_csv(definition)),
     }
 
 
@@ -144,8 +150,8 @@ def _public(session: Session, survey: Survey, language: str) -> Mapping[str, Wri
     published = reports.published(survey, releases.ledger(session, survey))
     return {
         **_drawn(lambda: reports.public(published, language)),
-        "csv": lambda: reports.public_csv(published),
-        "json": lambda: reports.public_json(published),
+        "csv": _whole(lambda: reports.public_csv(published)),
+        "json": _whole(lambda: reports.public_json(published)),
     }
 
 
@@ -153,28 +159,42 @@ def _drawn(contents: Callable[[], Document]) -> Mapping[str, Write]:
     """What is drawn from one document, made when the first of them is."""
     document = cache(contents)
     return {
-        "html": lambda: documents.to_html(document()),
-        "pdf": lambda: documents.to_pdf(document()),
-        "xlsx": lambda: documents.to_xlsx(document()),
+        "html": _whole(lambda: documents.to_html(document())),
+        "pdf": _whole(lambda: documents.to_pdf(document())),
+        "xlsx": _whole(lambda: documents.to_xlsx(document())),
     }
 
 
-def _made(write: Write, kind: str) -> str | bytes:
-    """Write; at a terminal, what can take more than a second says so."""
+def _whole(make: Callable[[], str | bytes]) -> Write:
+    """Writes what is made in one piece."""
+
+    def write(file: IO[bytes]) -> None:
+        made = make()
+        file.write(made if isinstance(made, bytes) else made.encode())
+
+    return write
+
+
+def _made(write: Write, kind: str) -> IO[bytes]:
+    """A file of no name that it was written to; at a terminal, what can take more than a second says so."""
+    file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 - the caller closes it
     if kind not in BINARY:
-        return write()
-    with click.progressbar(length=1, label=f"Writing {kind}", file=sys.stderr) as bar:
-        made = write()
-        bar.update(1)
-    return made
+        write(file)
+    else:
+        with click.progressbar(length=1, label=f"Writing {kind}", file=sys.stderr) as bar:
+            write(file)
+            bar.update(1)
+    file.seek(0)
+    return file
 
 
-def _put(made: str | bytes, output: Path | None) -> None:
+def _put(file: IO[bytes], output: Path | None) -> None:
     if output is None:
-        click.echo(made, nl=False)
+        shutil.copyfileobj(file, sys.stdout.buffer)
         return
     try:
-        output.write_bytes(made if isinstance(made, bytes) else made.encode())
+        with output.open("wb") as target:
+            shutil.copyfileobj(file, target)
     except OSError as error:
         raise click.UsageError(
             f"--output must be a file that can be written; {str(output)!r} is not: {error.strerror}"

@@ -54,12 +54,13 @@ def tally(
     sizes = [coins[column].reports for coins, column in zip(part.coins, columns, strict=True)]
     shape = (len(leaves), *sizes) if by_leaf else tuple(sizes)
     total = np.zeros(math.prod(shape), dtype=np.int64)
-    order = {leaf: place for place, leaf in enumerate(leaves)}
+    order = np.zeros(len(source.shape.leaves), dtype=np.int64)
+    order[list(leaves)] = np.arange(len(leaves))
     for rows in source.of(part.versions):
         chosen = rows.chosen(leaves)
         cells = np.zeros(int(chosen.sum()), dtype=np.int64)
         if by_leaf:
-            cells += [order[place] for place in rows.places[chosen].tolist()]
+            cells += order[rows.places[chosen]]
         for variable, column, size in zip(variables, columns, sizes, strict=True):
             cells = cells * size + rows.codes(variable.name)[column][chosen]
         total += counted(cells, rows.counts[chosen], total.size)

@@ -4,7 +4,7 @@ A `Shape` is public: which questions there are, their designs and the strata. A 
 responses as well. Nothing that is known of a plan before it is paid for depends on a source.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -153,7 +153,7 @@ class Shape:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """The responses to one version: of each row which leaf it is from, and how many responses it stands for.
+    """Responses to one version: of each row which leaf it is from, and how many responses it stands for.
 
     `codes` gives the reports of a variable's columns, a vector for each; of a number that is
     known exactly, the last vector is its steps above the lowest.
@@ -171,10 +171,10 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """A shape, and the responses."""
+    """A shape, and the responses, those to one version in one part or in several."""
 
     shape: Shape
-    rows: tuple[Rows, ...]
+    rows: Iterable[Rows]
 
     def of(self, versions: Sequence[int]) -> Iterator[Rows]:
         """The responses to these versions."""

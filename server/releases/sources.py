@@ -1,15 +1,17 @@
 """A survey as a source of releases."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy.orm import Session
 
 from server import collected, strata, surveys
+from server.collected import Collected, Key
 from server.inputs import N_, Problem, refuse
-from server.models import Survey, SurveyVersion
+from server.models import State, Survey
 from server.releases.budgets import budget_of
 from server.releases.kinds import Shuffling, shuffling_of
 from server.releases.shapes import Asked, Coins, Crowd, Leaf, Rows, Shape, Source, Variable
@@ -27,7 +29,8 @@ def survey_shape(session: Session, survey: Survey) -> Shape:
     InputError
         409 if the survey was never published, or has no budget.
     """
-    return _shape(session, survey, _leaves(strata.tree(session, survey)))
+    sizes = _sizes(survey, collected.sizes(session, survey), everything=False)
+    return _shape(session, survey, _leaves(strata.tree(session, survey)), sizes)
 
 
 def shuffling_price(session: Session, survey: Survey) -> Shuffling | Problem:
@@ -42,7 +45,9 @@ def shuffling_price(session: Session, survey: Survey) -> Shuffling | Problem:
 
 
 def survey_source(session: Session, survey: Survey) -> Source:
-    """A survey's shape, and its responses.
+    """A survey's shape, and its responses: all that are stored, whether they are shown or not.
+
+    They are read from the session, which stays as it is.
 
     Raises
     ------
@@ -50,19 +55,16 @@ def survey_source(session: Session, survey: Survey) -> Source:
         As `survey_shape`.
     """
     leaves = _leaves(strata.tree(session, survey))
-    shape = _shape(session, survey, leaves)
+    found = collected.stored(session, survey)
+    shape = _shape(session, survey, leaves, _sizes(survey, found.sizes, everything=True))
     keys: list[int | None] = [None, *(key for leaf in leaves for key in leaf.keys)]
     # The survey's own link, then each stratum in the leaf that it counts in.
     places = np.array([0, *(place for place, leaf in enumerate(leaves) for _ in leaf.keys)])
-    waves = _waves(survey, keys, collected.stored_tallies(session, survey))
-    if shape.respondents is not None:
-        # Of these very responses; there may be more by now than when they were first counted.
-        shape = replace(shape, respondents=sum(int(wave.counts.sum()) for wave in waves))
     split = {variable.name: variable.split for variable in shape.variables}
-    return Source(shape, tuple(_rows(wave, places, split) for wave in waves))
+    return Source(shape, _Responses(_waves(survey, keys, found), places, split))
 
 
-def _shape(session: Session, survey: Survey, leaves: tuple[Leaf, ...]) -> Shape:
+def _shape(session: Session, survey: Survey, leaves: tuple[Leaf, ...], sizes: Mapping[int, int]) -> Shape:
     budget = budget_of(session, survey)
     if survey.current is None:
         raise refuse(409, "survey", N_("must be published first; a draft has no results"))
@@ -70,12 +72,11 @@ def _shape(session: Session, survey: Survey, leaves: tuple[Leaf, ...]) -> Shape:
         raise refuse(409, "budget", N_("must be set first"))
     respondents, crowd = None, None
     if budget.neighbours == "bounded":
-        sizes = _sizes(session, survey)
         respondents = sum(sizes.values())
         if respondents:
             losses = [surveys.definition_of(each).epsilon for each in survey.versions if each.id in sizes]
             crowd = Crowd(min(sizes.values()), max(losses))
-    waves = _waves(survey, [None], {})
+    waves = _waves(survey, [None], None)
     names = dict.fromkeys(question.name for wave in waves for question in wave.definition.questions)
     return Shape(
         neighbours=budget.neighbours,
@@ -88,19 +89,21 @@ def _shape(session: Session, survey: Survey, leaves: tuple[Leaf, ...]) -> Shape:
     )
 
 
-def _sizes(session: Session, survey: Survey) -> dict[int, int]:
-    """How many responded to each version, by its id; those to which nobody did are left out."""
-    found: dict[int, int] = {}
-    for (version, _stratum), n in collected.stored_sizes(session, survey).items():
-        found[version] = found.get(version, 0) + n
-    return found
+def _sizes(survey: Survey, found: Mapping[Key, int], *, everything: bool) -> dict[int, int]:
+    """How many responded to each version, by its id.
+
+    Versions to which nobody did are left out, where `everything` that is stored is known; while a survey
+    is open, some may wait that are not shown.
+    """
+    kept = [] if everything or survey.state != State.OPEN else [version.id for version in survey.versions]
+    sizes = dict.fromkeys(kept, 0)
+    for (version, _stratum), n in found.items():
+        sizes[version] = sizes.get(version, 0) + n
+    return sizes
 
 
-def _waves(
-    survey: Survey, keys: Sequence[int | None], tallies: Mapping[tuple[int, int | None], Tally]
-) -> list[Wave]:
-    versions: list[SurveyVersion] = list(reversed(survey.versions))
-    return [Wave.of(version, keys, tallies) for version in versions]
+def _waves(survey: Survey, keys: Sequence[int | None], found: Collected | None) -> list[Wave]:
+    return [Wave.of(version, keys, found or collected.NOTHING) for version in reversed(survey.versions)]
 
 
 def _leaves(nodes: Sequence[Node]) -> tuple[Leaf, ...]:
@@ -135,8 +138,23 @@ def _asked(one: AskedInWave, split: bool) -> Asked:
     return Asked(one.wave.number, tuple(Coins(len(design.weights), design) for design in designs))
 
 
-def _rows(wave: Wave, places: NDArray[np.int64], split: Mapping[str, bool]) -> Rows:
-    def codes(name: str) -> list[NDArray[np.integer]]:
-        return [byte.codes() for byte in wave.asked[name].bytes(split[name])]
+@dataclass(frozen=True, eq=False)
+class _Responses:
+    """The responses to all versions in parts that fit into memory, to be gone through as often as needed.
 
-    return Rows(wave.number, places[wave.places], wave.counts, codes)
+    `places` are the leaves that the strata of the waves count in, `split` which variables are looked at
+    answer by answer.
+    """
+
+    waves: Sequence[Wave]
+    places: NDArray[np.int64]
+    split: Mapping[str, bool]
+
+    def __iter__(self) -> Iterator[Rows]:
+        for wave in self.waves:
+            for block in wave.blocks():
+                codes = partial(self._codes, wave, block.tally)
+                yield Rows(wave.number, self.places[block.places], block.tally.counts, codes)
+
+    def _codes(self, wave: Wave, tally: Tally, name: str) -> list[NDArray[np.integer]]:
+        return [byte.codes(tally) for byte in wave.asked[name].bytes(self.split[name])]

@@ -12,13 +12,13 @@ from server.reports.crossing import Crossed, can_be_crossed, crossed
 from server.reports.documents import estimate_json, mean_json, to_json
 from server.reports.forest import Forest, figures, forest
 from server.reports.ledgers import public_csv, public_json
-from server.reports.microdata import microdata
+from server.reports.microdata import write_microdata
 from server.reports.pictures import bars, highest, ratio_chart
 from server.reports.publishing import Published, published
 from server.reports.questions import Mean, QuestionReport, ShareRow, value_range
-from server.reports.report import Report, build, read, require_shown
+from server.reports.report import Report, read, require_shown
 from server.reports.strata import StratumReport, Weighting
-from server.reports.tables import codebook_csv, responses_csv, to_csv
+from server.reports.tables import codebook_csv, to_csv, write_responses
 
 __all__ = [
     "Column",
@@ -32,7 +32,6 @@ __all__ = [
     "StratumReport",
     "Weighting",
     "bars",
-    "build",
     "can_be_crossed",
     "codebook_csv",
     "crossed",
@@ -42,7 +41,6 @@ __all__ = [
     "highest",
     "internal",
     "mean_json",
-    "microdata",
     "public",
     "public_csv",
     "public_json",
@@ -50,8 +48,9 @@ __all__ = [
     "ratio_chart",
     "read",
     "require_shown",
-    "responses_csv",
     "to_csv",
     "to_json",
     "value_range",
+    "write_microdata",
+    "write_responses",
 ]

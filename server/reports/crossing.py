@@ -1,8 +1,9 @@
 """Two questions crossed: the estimated share of every pair of answers, and how strongly two answers go together."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from server.privacy.estimators import (
 from server.reports.questions import value_range
 from server.reports.report import Report
 from server.tallies import counted
-from server.waves import Asked, Byte, by_option, same_question
+from server.waves import Asked, Byte, Wave, by_option, same_question
 
 MOST_CELLS = 144
 """Of a table that is shown whole."""
@@ -26,6 +27,10 @@ MOST_WHOLE = 12
 """Answers of a question that is crossed by one joint table, and not answer by answer."""
 MOST_JOINT = 1024
 """Pairs of answers that are estimated together."""
+
+
+_Counted = Mapping[tuple[int, int], tuple[NDArray[np.int64], tuple[Design, Design]]]
+"""By the numbers of two columns, the table of counts of their reports, and their designs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +66,11 @@ class _Side:
     def question(self) -> Question:
         return self.asked[0].question
 
+    @property
+    def columns(self) -> int:
+        """How many columns it has."""
+        return len(self.question.answers) if self.split else 1
+
     def at(self, answer: int) -> tuple[int, int]:
         """Which column an answer is in, and as which of its truths."""
         return (answer, 1) if self.split else (0, answer)
@@ -70,13 +80,15 @@ class _Side:
 class Crossed:
     """Two questions, and the one answer of each that is looked at more closely.
 
-    Where one is a number it is the column, and has a mean in each group of the other.
+    Where one is a number it is the column, and has a mean in each group of the other. `tables` is what
+    was counted in each version.
     """
 
     row: _Side
     column: _Side
     chosen: tuple[int, int]
     confidence: float
+    tables: tuple[_Counted, ...]
 
     @property
     def versions(self) -> tuple[int, ...]:
@@ -86,7 +98,7 @@ class Crossed:
     @property
     def n(self) -> int:
         """Number of responses."""
-        return sum(int(one.wave.sizes.sum()) for one in self.row.asked)
+        return sum(one.wave.n for one in self.row.asked)
 
     @property
     def numeric(self) -> bool:
@@ -96,15 +108,14 @@ class Crossed:
     @property
     def too_large(self) -> bool:
         """Whether there are more pairs of answers than can be estimated together."""
-        sides = [1 if side.split else len(side.question.answers) for side in (self.row, self.column)]
-        return sides[0] * sides[1] > MOST_JOINT
+        return _too_large(self.row, self.column)
 
     @cached_property
     def cells(self) -> list[list[Cell]] | None:
         """The table, a row for each answer to the first question; None where it would have too many cells."""
-        rows, columns = len(self.row.question.answers), len(self.column.question.answers)
-        if rows * columns > MOST_CELLS:
+        if not _whole(self.row, self.column):
             return None
+        rows, columns = len(self.row.question.answers), len(self.column.question.answers)
         return [[self._cell(row, column) for column in range(columns)] for row in range(rows)]
 
     @cached_property
@@ -167,25 +178,31 @@ class Crossed:
     def _joints(self) -> dict[tuple[int, int], JointEstimate]:
         return {}
 
-    @cached_property
-    def _bytes(self) -> list[tuple[NDArray[np.int64], list[Byte], list[Byte]]]:
-        return [
-            (one.wave.counts, one.bytes(self.row.split), other.bytes(self.column.split))
-            for one, other in zip(self.row.asked, self.column.asked, strict=True)
-        ]
-
     def _estimated(self, row: int, column: int) -> JointEstimate:
         parts: dict[tuple[bytes, bytes], tuple[NDArray[np.int64], tuple[Design, Design]]] = {}
-        for counts, rows, columns in self._bytes:
-            first, second = rows[row], columns[column]
-            designs = first.design, second.design
-            sent = first.counts.shape[1], second.counts.shape[1]
-            cells = first.codes().astype(np.int64) * sent[1] + second.codes()
-            table = counted(cells, counts, sent[0] * sent[1]).reshape(sent)
-            key = first.design.weights.tobytes(), second.design.weights.tobytes()
+        for tables in self.tables:
+            table, designs = tables[row, column]
+            key = designs[0].weights.tobytes(), designs[1].weights.tobytes()
             parts[key] = (table + parts[key][0] if key in parts else table), designs
-        tables, used = zip(*parts.values(), strict=True)
-        return estimate_pooled_joint(tables, used, None, self.confidence)
+        found, used = zip(*parts.values(), strict=True)
+        return estimate_pooled_joint(found, used, None, self.confidence)
+
+
+def _counted(
+    wave: Wave, rows: Sequence[Byte], columns: Sequence[Byte], pairs: Sequence[tuple[int, int]]
+) -> _Counted:
+    """How often each pair of reports arrived, for pairs of a version's bytes, with their designs."""
+    shapes = [(rows[row].counts.shape[1], columns[column].counts.shape[1]) for row, column in pairs]
+    tables = [np.zeros(shape, dtype=np.int64) for shape in shapes]
+    for block in wave.blocks():
+        for table, (row, column) in zip(tables, pairs, strict=True):
+            cells = rows[row].codes(block.tally).astype(np.int64) * table.shape[1]
+            cells += columns[column].codes(block.tally)
+            table += counted(cells, block.tally.counts, table.size).reshape(table.shape)
+    return {
+        (row, column): (table, (rows[row].design, columns[column].design))
+        for table, (row, column) in zip(tables, pairs, strict=True)
+    }
 
 
 def can_be_crossed(question: Question) -> bool:
@@ -199,7 +216,28 @@ def crossed(report: Report, row: str, column: str, chosen: tuple[int, int]) -> C
         row, column, chosen = column, row, chosen[::-1]
     pairs = _asked_together(same_question(row, report.waves), same_question(column, report.waves))
     rows, columns = zip(*pairs, strict=True)
-    return Crossed(_side(rows), _side(columns), chosen, report.confidence)
+    sides = _side(rows), _side(columns)
+    return Crossed(*sides, chosen, report.confidence, tuple(_tables(*sides, chosen)))
+
+
+def _whole(row: _Side, column: _Side) -> bool:
+    """Whether the table of all pairs of answers is shown."""
+    return len(row.question.answers) * len(column.question.answers) <= MOST_CELLS
+
+
+def _too_large(row: _Side, column: _Side) -> bool:
+    sides = [1 if side.split else len(side.question.answers) for side in (row, column)]
+    return sides[0] * sides[1] > MOST_JOINT
+
+
+def _tables(row: _Side, column: _Side, chosen: tuple[int, int]) -> Iterator[_Counted]:
+    """Of each version the pairs of columns that are looked at, counted in one go."""
+    pairs = [(row.at(chosen[0])[0], column.at(chosen[1])[0])]
+    if _whole(row, column) or column.question.encoding == "line":
+        pairs = list(product(range(row.columns), range(column.columns)))
+    if not _too_large(row, column):
+        for one, other in zip(row.asked, column.asked, strict=True):
+            yield _counted(one.wave, one.bytes(row.split), other.bytes(column.split), pairs)
 
 
 def _asked_together(one: Sequence[Asked], other: Sequence[Asked]) -> list[tuple[Asked, Asked]]:

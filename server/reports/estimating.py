@@ -27,7 +27,7 @@ def _report(
     confidence: float,
 ) -> QuestionReport:
     question, split = asked[0].question, by_option(asked)
-    some = [one for one in asked if one.wave.counts.size] or asked[:1]
+    some = [one for one in asked if one.wave.n] or asked[:1]
     waves = [(one.wave.number, one.bytes(split)) for one in some]
     names = question.columns
     if split and len(names) == 1:

@@ -1,6 +1,6 @@
 """(survey, tallies, strata, days) -> a `Report` value."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from server import __version__, collected, strata, surveys
 from server.charts import Axis, share_axis
-from server.collected import Key
+from server.collected import Collected, Key
 from server.definitions import Definition, Question, Section
 from server.inputs import N_, refuse
 from server.models import Survey, SurveyVersion
@@ -20,7 +20,6 @@ from server.reports.questions import QuestionReport
 from server.reports.strata import StratumReport, by_stratum, hidden_in
 from server.reports.withholding import left_out
 from server.strata import Node
-from server.tallies import Tally
 from server.waves import Wave, places_of, same_question
 
 
@@ -57,12 +56,12 @@ class Report:
     @property
     def n(self) -> int:
         """Number of responses, of all versions that are pooled."""
-        return sum(int(wave.sizes.sum()) for wave in self.waves)
+        return sum(wave.n for wave in self.waves)
 
     @property
     def versions(self) -> tuple[int, ...]:
         """The numbers of the versions whose responses are pooled, the newest first; the newest where there are none."""
-        return tuple(wave.number for wave in self.waves if wave.counts.size) or (self.version_number,)
+        return tuple(wave.number for wave in self.waves if wave.n) or (self.version_number,)
 
     @property
     def outline(self) -> Iterator[Section | QuestionReport]:
@@ -147,40 +146,40 @@ def read(
         If the survey is a draft, or has no such version.
     """
     version = surveys.published_version(survey, number)
-    return build(
+    return _made(
         survey,
         version,
-        collected.tallies(session, survey),
-        nodes=strata.tree(session, survey),
-        days=collected.by_day(session, survey),
+        collected.shown(session, survey),
+        strata.tree(session, survey),
+        collected.by_day(session, survey),
         pooled=number is None,
         confidence=confidence,
     )
 
 
-def build(
+def _made(
     survey: Survey,
     version: SurveyVersion,
-    tallies: Mapping[Key, Tally],
+    found: Collected,
+    nodes: tuple[Node, ...],
+    days: Mapping[Key, Mapping[date, int]],
     *,
-    nodes: tuple[Node, ...] = (),
-    days: Mapping[Key, Mapping[date, int]] | None = None,
-    pooled: bool = True,
-    confidence: float = 0.95,
+    pooled: bool,
+    confidence: float,
 ) -> Report:
-    """Estimate every question of a version from the tallies: pooled with the same questions of other ones, or alone."""
+    """Estimate every question of a version: pooled with the same questions of other ones, or alone."""
     places = places_of(nodes)
-    sizes = [[_n(tallies, (each.id, place)) for place in places] for each in survey.versions]
+    sizes = [[found.sizes.get((each.id, place), 0) for place in places] for each in survey.versions]
     out, without = left_out(sizes, survey.minimum)
     kept = {
-        (each.id, place): tallies[each.id, place]
+        (each.id, place)
         for number, each in enumerate(survey.versions)
         for place in places[without:]
-        if number not in out and (each.id, place) in tallies
+        if number not in out and (each.id, place) in found.sizes
     }
     older = [each for each in reversed(survey.versions) if any(key[0] == each.id for key in kept)]
     chosen = [version, *(each for each in older if pooled and each.id != version.id)]
-    waves = tuple(Wave.of(each, places, kept) for each in chosen)
+    waves = tuple(Wave.of(each, places, found, kept) for each in chosen)
     entries = [same_question(question.name, waves) for question in waves[0].definition.questions]
     return Report(
         definition=waves[0].definition,
@@ -192,24 +191,20 @@ def build(
         simulated=survey.simulated,
         confidence=confidence,
         minimum=survey.minimum,
-        withheld=not any(wave.sizes.any() for wave in waves)
-        and any(_n(tallies, key) for key in tallies if key[0] in {each.id for each in chosen}),
+        withheld=not any(wave.n for wave in waves)
+        and any(key[0] in {each.id for each in chosen} for key in found.sizes),
         pooled=pooled,
         waves=waves,
         questions=tuple(estimated(asked, range(len(places)), confidence) for asked in entries),
         nodes=nodes,
-        days=periods(_summed(days or {}, kept, chosen), survey.minimum),
+        days=periods(_summed(days, kept, chosen), survey.minimum),
         left_out=tuple(survey.versions[place].number for place in sorted(out)) if pooled else (),
         without_left_out=without,
     )
 
 
-def _n(tallies: Mapping[Key, Tally], key: Key) -> int:
-    return tallies[key].n if key in tallies else 0
-
-
 def _summed(
-    days: Mapping[Key, Mapping[date, int]], kept: Mapping[Key, Tally], versions: Sequence[SurveyVersion]
+    days: Mapping[Key, Mapping[date, int]], kept: Set[Key], versions: Sequence[SurveyVersion]
 ) -> dict[date, int]:
     """Responses per day, of those that the report shows."""
     ids = {version.id for version in versions}

@@ -2,14 +2,20 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import IO
+
+import numpy as np
 
 from server.definitions import Definition, Question
 from server.reports.cells import csv_text
 from server.reports.documents import WITHHELD, finite
+from server.reports.lines import csv_lines, rows_of
 from server.reports.questions import Mean, QuestionReport, ShareRow, value_range
 from server.reports.report import Report
+from server.reports.sorting import in_order
 from server.reports.strata import StratumReport, Weighting, named
 from server.tallies import Tally
+from server.waves import in_groups
 
 _REPORT = (
     "survey,version,version_sha256,simulated,question,kind,text,answer,answer_text,versions,group,stratum,"
@@ -43,19 +49,19 @@ def to_csv(report: Report) -> str:
     return csv_text(rows)
 
 
-def responses_csv(report: Report, definition: Definition, number: int) -> str:
-    """The noisy responses to a version in a pooled report, one row each, in an order that says nothing.
+def write_responses(report: Report, definition: Definition, number: int, file: IO[bytes]) -> None:
+    """Write the noisy responses to a version in a pooled report as CSV, in an order that says nothing.
 
-    They have no ids and no days; where the survey has strata, the path of the smallest one that
+    A row for each, without id and day; where the survey has strata, with the path of the smallest one that
     may be named (`strata.named`). Reports are codes; `codebook_csv` says what they mean. A report
     of 1 is not an admission: it is what the coin let through.
     """
     header = [column for question in definition.questions for column in question.columns]
-    rows: list[list[object]] = [[*(["stratum"] if report.nodes else []), *header]]
-    for path, tally in sorted(responses_to(report, number).items(), key=lambda item: item[0]):
-        own = [path] if report.nodes else []
-        rows += ([*own, *pattern] for pattern in tally.expanded())
-    return csv_text(rows)
+    file.write(csv_text([[*(["stratum"] if report.nodes else []), *header]]).encode())
+    paths, parts = responses_to(report, number)
+    for rows in rows_of(parts, range(len(header)), len(header)):
+        beginning = csv_text([[paths[rows.group]]]).removesuffix("\r\n") if report.nodes else None
+        file.write(csv_lines(beginning, rows.cells))
 
 
 def codebook_csv(definition: Definition) -> str:
@@ -88,16 +94,16 @@ def permitted_strata(report: Report) -> dict[int | None, str]:
     return named([wave.sizes.tolist() for wave in report.waves], report.nodes, report.minimum)
 
 
-def responses_to(report: Report, number: int) -> dict[str, Tally]:
-    """The responses to a version by the path of the stratum that may be named."""
-    paths = permitted_strata(report)
-    found: dict[str, Tally] = {}
-    for wave in report.waves:
-        if wave.number == number:
-            for place, stratum in enumerate(wave.strata):
-                path, tally = paths[stratum], wave.tally(place)
-                found[path] = found[path] + tally if path in found else tally
-    return found
+def responses_to(
+    report: Report, number: int, *, by_stratum: bool = True
+) -> tuple[Sequence[str], Iterator[Tally]]:
+    """The responses to a version, sorted; in groups (`waves.in_groups`), each of the path that may be named."""
+    permitted = permitted_strata(report) if by_stratum else {}
+    paths = sorted({"", *permitted.values()})
+    order = {path: place for place, path in enumerate(paths)}
+    (wave,) = (wave for wave in report.waves if wave.number == number)
+    groups = np.array([order[permitted.get(stratum, "")] for stratum in wave.strata])
+    return paths, in_order(lambda: (in_groups(groups[block.places], block.tally) for block in wave.blocks()))
 
 
 def _group(group: StratumReport) -> _Group:

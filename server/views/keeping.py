@@ -1,16 +1,12 @@
 """What becomes of a survey: a copy, a file that holds everything, a place in the archive, or nothing at all."""
 
-import tempfile
-from collections.abc import Iterator
-from typing import IO
-
-from flask import Blueprint, Response, current_app, redirect, render_template, request, url_for
+from flask import Blueprint, current_app, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_babel import get_locale, gettext
 
 from server import archives, strata, surveys, tidying
 from server.audit import Action
-from server.context import session, told
+from server.context import send_written, session, told
 from server.db import snapshot
 from server.inputs import InputError, schema_limit
 from server.models import Role, Survey
@@ -19,9 +15,6 @@ from server.security import on_survey, record, researcher
 blueprint = Blueprint("keeping", __name__, url_prefix="/manage/surveys/<slug>")
 
 _LONGEST_TITLE = schema_limit("properties", "title", "maxLength")
-_IN_MEMORY = 16 * 1024 * 1024
-"""Bytes of an archive that need no file while it is made."""
-_PART = 1 << 16
 
 
 @blueprint.get("/keeping")
@@ -69,15 +62,15 @@ def export(survey: Survey) -> ResponseReturnValue:
     record(Action.EXPORTED, survey)
     session().commit()
     # Not in the request's own transaction: that one would keep respondents waiting.
-    file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 - closed with the answer
     with snapshot(current_app.extensions["moneda.engine"]) as reading:
         found = surveys.find(reading, survey.slug)
         assert found is not None  # it was there a moment ago; else a mistake is better than half a file
-        archives.pack(reading, found, file, str(get_locale()))
-    response = Response(_parts(file), mimetype="application/zip")
-    response.content_length = file.tell()
-    response.headers["Content-Disposition"] = f'attachment; filename="{survey.slug}.zip"'
-    return response
+        language = str(get_locale())
+        return send_written(
+            lambda file: archives.pack(reading, found, file, language),
+            "application/zip",
+            f"{survey.slug}.zip",
+        )
 
 
 @blueprint.post("/delete")
@@ -95,14 +88,6 @@ def delete(survey: Survey) -> ResponseReturnValue:
     session().commit()
     tidying.attempt(current_app.extensions["moneda.engine"])
     return redirect(url_for("manage.surveys_page", said="deleted"), 303)
-
-
-def _parts(file: IO[bytes]) -> Iterator[bytes]:
-    """What a file holds, which is closed afterwards."""
-    with file:
-        file.seek(0)
-        while part := file.read(_PART):
-            yield part
 
 
 def _page(survey: Survey, typed: str = "", problems: list[tuple[str, str]] | None = None) -> str:

@@ -1,13 +1,16 @@
 """Results while a survey runs, and the report to take away."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import contextmanager
 
-from flask import Blueprint, Response, render_template, request
+from flask import Blueprint, Response, current_app, render_template, request
 from flask.typing import ResponseReturnValue
 from flask_babel import get_locale
+from sqlalchemy.orm import Session
 
 from server import documents, planning, releases, reports, surveys
-from server.context import session
+from server.context import send_written
+from server.db import snapshot
 from server.documents import Document
 from server.inputs import N_, refuse, shown
 from server.models import Role, Survey
@@ -27,80 +30,83 @@ _KEPT = ("version", "interval", "question", "figure", "row", "column", "row_answ
 @on_survey(Role.VIEWER)
 def live(survey: Survey) -> ResponseReturnValue:
     """Responses so far and what they say."""
-    report = reports.read(session(), survey, request.args.get("version"))
     anytime = _one_of("interval", ("anytime", "once")) == "anytime"
-    asked = report.question(_one_of("question", [entry.question.name for entry in report.questions]))
-    shares = [name for name, _ in reports.figures(asked)]
-    which = request.args.get("figure", "")
-    kept = {name: request.args[name] for name in _KEPT if request.args.get(name)}
-    return render_template(
-        "results/live.html",
-        survey=survey,
-        report=report,
-        planned=_planned(survey),
-        anytime=anytime,
-        kept=kept,
-        asked=asked,
-        figures=reports.figures(asked),
-        which=which if which in shares else shares[0],
-        forest=reports.forest(report, asked, which if which in shares else shares[0]),
-        crossable=[entry.question for entry in _crossable(report)],
-        crossed=_crossed(report),
-        forged=max(1, round(report.n * FORGED)),
-        bars=reports.bars,
-        highest=reports.highest,
-        ratio_chart=reports.ratio_chart,
-    )
+    with _report(survey) as (report, _session):
+        asked = report.question(_one_of("question", [entry.question.name for entry in report.questions]))
+        shares = [name for name, _ in reports.figures(asked)]
+        which = request.args.get("figure", "")
+        kept = {name: request.args[name] for name in _KEPT if request.args.get(name)}
+        return render_template(
+            "results/live.html",
+            survey=survey,
+            report=report,
+            planned=_planned(survey),
+            anytime=anytime,
+            kept=kept,
+            asked=asked,
+            figures=reports.figures(asked),
+            which=which if which in shares else shares[0],
+            forest=reports.forest(report, asked, which if which in shares else shares[0]),
+            crossable=[entry.question for entry in _crossable(report)],
+            crossed=_crossed(report),
+            forged=max(1, round(report.n * FORGED)),
+            bars=reports.bars,
+            highest=reports.highest,
+            ratio_chart=reports.ratio_chart,
+        )
 
 
 @blueprint.get("/report.html")
 @on_survey(Role.VIEWER)
 def report_html(survey: Survey) -> ResponseReturnValue:
     """The report as one HTML file."""
-    return _report(survey, lambda report: documents.to_html(_document(survey, report)), "html", "text/html")
+    document, name = _document(survey)
+    return _download(documents.to_html(document), "text/html", f"{name}.html")
 
 
 @blueprint.get("/report.pdf")
 @on_survey(Role.VIEWER)
 def report_pdf(survey: Survey) -> ResponseReturnValue:
     """The report as PDF."""
-    return _report(
-        survey, lambda report: documents.to_pdf(_document(survey, report)), "pdf", "application/pdf"
-    )
+    document, name = _document(survey)
+    return _download(documents.to_pdf(document), "application/pdf", f"{name}.pdf")
 
 
 @blueprint.get("/report.xlsx")
 @on_survey(Role.VIEWER)
 def report_xlsx(survey: Survey) -> ResponseReturnValue:
     """The report as a spreadsheet."""
-    return _report(survey, lambda report: documents.to_xlsx(_document(survey, report)), "xlsx", SPREADSHEET)
-
-
-@blueprint.get("/microdata.zip")
-@on_survey(Role.VIEWER)
-def microdata(survey: Survey) -> ResponseReturnValue:
-    """The noisy responses with what it takes to estimate from them elsewhere."""
-    report = reports.read(session(), survey, request.args.get("version"))
-    reports.require_shown(report)
-    return _download(reports.microdata(report), "application/zip", survey, "microdata.zip")
+    document, name = _document(survey)
+    return _download(documents.to_xlsx(document), SPREADSHEET, f"{name}.xlsx")
 
 
 @blueprint.get("/report.csv")
 @on_survey(Role.VIEWER)
 def report_csv(survey: Survey) -> ResponseReturnValue:
     """The report as CSV."""
-    return _report(survey, reports.to_csv, "csv", "text/csv")
+    with _report(survey) as (report, _session):
+        reports.require_shown(report)
+        return _download(reports.to_csv(report), "text/csv", f"{_name(report)}.csv")
 
 
 @blueprint.get("/report.json")
 @on_survey(Role.VIEWER)
 def report_json(survey: Survey) -> ResponseReturnValue:
     """The report as JSON."""
+    with _report(survey) as (report, reading):
+        reports.require_shown(report)
+        text = reports.to_json(report, releases.ledger(reading, survey))
+        return _download(text, "application/json", f"{_name(report)}.json")
 
-    def write(report: Report) -> str:
-        return reports.to_json(report, releases.ledger(session(), survey))
 
-    return _report(survey, write, "json", "application/json")
+@blueprint.get("/microdata.zip")
+@on_survey(Role.VIEWER)
+def microdata(survey: Survey) -> ResponseReturnValue:
+    """The noisy responses with what it takes to estimate from them elsewhere."""
+    with _report(survey) as (report, _session):
+        reports.require_shown(report)
+        name = f"{survey.slug}-microdata.zip"
+        return send_written(lambda file: reports.write_microdata(report, file), "application/zip", name)
 
 
 @blueprint.get("/responses.csv")
@@ -108,10 +114,13 @@ def report_json(survey: Survey) -> ResponseReturnValue:
 def responses_csv(survey: Survey) -> ResponseReturnValue:
     """The noisy responses to a version."""
     version = surveys.published_version(survey, request.args.get("version"))
-    report = reports.read(session(), survey)
-    reports.require_shown(report, version.number)
-    text = reports.responses_csv(report, surveys.definition_of(version), version.number)
-    return _download(text, "text/csv", survey, f"v{version.number}-responses.csv")
+    definition, number = surveys.definition_of(version), version.number
+    with _report(survey, pooled=True) as (report, _session):
+        reports.require_shown(report, number)
+        name = f"{survey.slug}-v{number}-responses.csv"
+        return send_written(
+            lambda file: reports.write_responses(report, definition, number, file), "text/csv", name
+        )
 
 
 @blueprint.get("/codebook.csv")
@@ -120,24 +129,33 @@ def codebook_csv(survey: Survey) -> ResponseReturnValue:
     """What the noisy responses' columns and codes mean."""
     version = surveys.published_version(survey, request.args.get("version"))
     text = reports.codebook_csv(surveys.definition_of(version))
-    return _download(text, "text/csv", survey, f"v{version.number}-codebook.csv")
+    return _download(text, "text/csv", f"{survey.slug}-v{version.number}-codebook.csv")
 
 
-def _document(survey: Survey, report: Report) -> Document:
-    return internal(report, releases.ledger(session(), survey), str(get_locale()))
+@contextmanager
+def _report(survey: Survey, *, pooled: bool = False) -> Iterator[tuple[Report, Session]]:
+    """The report that is asked for, of all versions or, with `?version=`, of one; and the session it is read from."""
+    with snapshot(current_app.extensions["moneda.engine"]) as reading:
+        found = surveys.find(reading, survey.slug)
+        if found is None:  # deleted a moment ago
+            raise refuse(404, "survey", N_("is not known; check the link"))
+        yield reports.read(reading, found, None if pooled else request.args.get("version")), reading
 
 
-def _report(survey: Survey, write: Callable[[Report], str | bytes], ending: str, mimetype: str) -> Response:
-    """The report that is asked for, of all versions or, with `?version=`, of one."""
-    report = reports.read(session(), survey, request.args.get("version"))
-    reports.require_shown(report)
-    which = "" if report.pooled else f"v{report.version_number}-"
-    return _download(write(report), mimetype, survey, f"{which}report.{ending}")
+def _document(survey: Survey) -> tuple[Document, str]:
+    """The report as a document, and what its file is called but for the ending."""
+    with _report(survey) as (report, reading):
+        reports.require_shown(report)
+        return internal(report, releases.ledger(reading, survey), str(get_locale())), _name(report)
 
 
-def _download(text: str | bytes, mimetype: str, survey: Survey, name: str) -> Response:
+def _name(report: Report) -> str:
+    return f"{report.slug}-report" if report.pooled else f"{report.slug}-v{report.version_number}-report"
+
+
+def _download(text: str | bytes, mimetype: str, name: str) -> Response:
     response = Response(text, mimetype=mimetype)
-    response.headers["Content-Disposition"] = f'attachment; filename="{survey.slug}-{name}"'
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
 
 

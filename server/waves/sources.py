@@ -1,6 +1,6 @@
 """The responses to each version, counted by byte and by stratum: where every number about a survey comes from."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from server import surveys
-from server.collected import Key
+from server.collected import Collected, Key
 from server.definitions import Definition, Question
 from server.models import SurveyVersion
 from server.privacy.designs import TOTAL, Design
 from server.strata import Node, walk
-from server.tallies import Tally, counted
+from server.tallies import Tally
+from server.waves.blocks import Block, Blocks, Pieces
 from server.waves.sameness import identities
 
 Counts = NDArray[np.int64]
@@ -26,41 +27,62 @@ def places_of(nodes: Sequence[Node]) -> list[int | None]:
 
 @dataclass(frozen=True, eq=False)
 class Wave:
-    """The responses to one version; `places` says which of the `strata` each row comes from."""
+    """The responses to one version.
+
+    Attributes
+    ----------
+    strata : sequence
+        Where responses come from: `places_of` a tree.
+    margins : ndarray of int, shape (strata, all reports of all bytes)
+        How often each report arrived in each byte, those of a byte beside each other.
+    sizes : ndarray of int, shape (strata,)
+        Responses of each stratum.
+    """
 
     number: int
     definition: Definition
     strata: Sequence[int | None]
-    bytes: NDArray[np.uint8]
-    places: NDArray[np.int64]
-    counts: Counts
+    margins: Counts
+    sizes: Counts
+    _pieces: Pieces
 
     @classmethod
-    def of(cls, version: SurveyVersion, strata: Sequence[int | None], tallies: Mapping[Key, Tally]) -> "Wave":
-        """Of the tallies of one version."""
-        own = [(place, tallies.get((version.id, stratum))) for place, stratum in enumerate(strata)]
-        some = [(place, tally) for place, tally in own if tally is not None]
-        nothing = np.zeros((0, len(version.reports)), dtype=np.uint8)
-        places = [np.full(len(tally.counts), place) for place, tally in some]
+    def of(
+        cls,
+        version: SurveyVersion,
+        strata: Sequence[int | None],
+        collected: Collected,
+        wanted: Container[Key] | None = None,
+    ) -> "Wave":
+        """Of what was collected in one version, from the strata that are wanted, or all."""
+        keys = [(place, (version.id, stratum)) for place, stratum in enumerate(strata)]
+        own = {key: place for place, key in keys if wanted is None or key in wanted}
+        sizes = np.zeros(len(strata), dtype=np.int64)
+        margins = np.zeros((len(strata), sum(version.reports)), dtype=np.int64)
+        for key, place in own.items():
+            if key in collected.sizes:
+                sizes[place], margins[place] = collected.sizes[key], collected.margins[key]
         return cls(
             number=version.number,
             definition=surveys.definition_of(version),
             strata=strata,
-            # A row for each byte: one byte of all responses is what is counted.
-            bytes=np.ascontiguousarray(np.concatenate([nothing, *(tally.patterns for _, tally in some)]).T),
-            places=np.concatenate([np.zeros(0, dtype=np.int64), *places]),
-            counts=np.concatenate([np.zeros(0, dtype=np.int64), *(tally.counts for _, tally in some)]),
+            margins=margins,
+            sizes=sizes,
+            _pieces=lambda: ((own[key], tally) for key, tally in collected.pieces(version.id) if key in own),
         )
 
-    def tally(self, place: int) -> Tally:
-        """The responses of one stratum."""
-        own = self.places == place
-        return Tally(self.bytes[:, own].T, self.counts[own])
+    @property
+    def n(self) -> int:
+        """Number of responses."""
+        return int(self.sizes.sum())
+
+    def blocks(self) -> Iterator[Block]:
+        """The responses, in parts of some megabytes; what fits into memory is read once."""
+        return self._blocks.walk()
 
     @cached_property
-    def sizes(self) -> Counts:
-        """Responses of each stratum."""
-        return counted(self.places, self.counts, len(self.strata))
+    def _blocks(self) -> Blocks:
+        return Blocks(self._pieces)
 
     @cached_property
     def identities(self) -> Mapping[str, str]:
@@ -70,29 +92,34 @@ class Wave:
     @cached_property
     def asked(self) -> Mapping[str, "Asked"]:
         """Each question with its bytes."""
-        found, byte = {}, 0
+        found, byte, column = {}, 0, 0
         for question in self.definition.questions:
-            found[question.name] = Asked(self, question, byte)
+            found[question.name] = Asked(self, question, byte, column)
             byte += len(question.designs)
+            column += sum(design.weights.shape[1] for design in question.designs)
         return found
 
 
 @dataclass(frozen=True, eq=False)
 class Byte:
-    """One byte of the responses to a version: its design, and the reports of each stratum (strata x reports)."""
+    """One byte of the responses to a version: its design, and the reports of each stratum (strata x reports).
+
+    `codes` are the reports in it of the patterns of a tally.
+    """
 
     design: Design
     counts: Counts
-    codes: Callable[[], NDArray[np.integer]]
+    codes: Callable[[Tally], NDArray[np.integer]]
 
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """A question as one version asked it; `first` is its first byte."""
+    """A question as one version asked it; `first` is its first byte, `column` where that stands in the margins."""
 
     wave: Wave
     question: Question
     first: int
+    column: int
 
     def bytes(self, by_option: bool) -> list[Byte]:
         """The question's bytes; `by_option`: one for each answer, whatever the design.
@@ -107,14 +134,13 @@ class Asked:
 
     @cached_property
     def _bytes(self) -> list[Byte]:
-        return [self._byte(self.first + place, design) for place, design in enumerate(self.question.designs)]
-
-    def _byte(self, byte: int, design: Design) -> Byte:
-        reports = design.weights.shape[1]
-        cells = self.wave.places * reports + self.wave.bytes[byte]
-        shape = len(self.wave.strata), reports
-        counts = counted(cells, self.wave.counts, shape[0] * shape[1]).reshape(shape)
-        return Byte(design, counts, lambda: self.wave.bytes[byte])
+        found, column = [], self.column
+        for byte, design in enumerate(self.question.designs, start=self.first):
+            reports = design.weights.shape[1]
+            counts = self.wave.margins[:, column : column + reports]
+            found.append(Byte(design, counts, _codes_of(byte)))
+            column += reports
+        return found
 
     def _split(self, whole: Byte, answer: int) -> Byte:
         keep, other = whole.design.weights[0, :2].tolist()
@@ -122,8 +148,12 @@ class Asked:
         return Byte(
             Design([[TOTAL - other, other], [TOTAL - keep, keep]]),
             np.stack([whole.counts.sum(axis=1) - seen, seen], axis=1),
-            lambda: (whole.codes() == answer).astype(np.uint8),
+            lambda tally: (whole.codes(tally) == answer).astype(np.uint8),
         )
+
+
+def _codes_of(byte: int) -> Callable[[Tally], NDArray[np.integer]]:
+    return lambda tally: tally.patterns[:, byte]
 
 
 def same_question(name: str, waves: Sequence[Wave]) -> tuple[Asked, ...]:

@@ -143,6 +143,7 @@ def _tables() -> None:
         sa.Column("level", sa.SmallInteger(), nullable=False),
         sa.Column("n", sa.Integer(), nullable=False),
         sa.Column("days", sa.Text(), nullable=False),
+        sa.Column("margins", sa.LargeBinary(), nullable=False),
         sa.Column("content", sa.LargeBinary(), nullable=False),
         sa.PrimaryKeyConstraint("id", name="pk_batches"),
         _foreign("batches", "cell_id", "cells", "CASCADE"),

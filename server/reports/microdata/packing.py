@@ -1,14 +1,17 @@
 """A report -> the bytes of its microdata. The same report gives the same bytes."""
 
-import io
+import shutil
+import tempfile
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import IO
 
 from server.reports.cells import csv_text
-from server.reports.microdata.parquet import to_parquet
+from server.reports.microdata.parquet import write_parquet
 from server.reports.microdata.readme import readme
-from server.reports.microdata.responses import read_responses
+from server.reports.microdata.responses import Responses
 from server.reports.report import Report
 from server.reports.tables import CODEBOOK, codebook_rows, permitted_strata, to_csv
 from server.strata import walk
@@ -17,28 +20,36 @@ from server.waves import same_question
 SCRIPTS = Path(__file__).parent / "scripts"
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 """The earliest time that a ZIP file can state; the time of packing would make each one different."""
+_BUFFER = 1 << 20
 
 
-def microdata(report: Report) -> bytes:
-    """The noisy responses that a report estimates from, as CSV and Parquet, with scripts for Python and R.
+def write_microdata(report: Report, file: IO[bytes]) -> None:
+    """Write the noisy responses that a report estimates from, as CSV and Parquet, with scripts for Python and R.
 
     A row for each response: its version, the path of the smallest stratum around it that may be
     named, and its reports; no id, no day, and an order that says nothing. The scripts, NumPy and
     base R alone, recompute every estimate of the report but those of strata that the rows do not
     name. `report` shows something (`require_shown`); of one version alone, the rows name no strata.
     """
-    responses = read_responses(report)
-    files: dict[str, str | bytes] = {
-        "responses.csv": responses.csv(),
-        "responses.parquet": to_parquet(responses),
-        "codebook.csv": _codebook(report),
-        "estimates.csv": to_csv(report),
-    }
+    responses = Responses(report)
+    files = {"codebook.csv": _codebook(report), "estimates.csv": to_csv(report)}
     if responses.by_stratum:
         files["strata.csv"] = _strata(report)
     for script in ("estimate.py", "estimate.R"):
         files[script] = _script(script, report.confidence)
-    return _zipped({"README.txt": readme(report, files), **files})
+    tables: dict[str, Callable[[IO[bytes]], None]] = {
+        "responses.csv": responses.write_csv,
+        "responses.parquet": partial(write_parquet, responses),
+    }
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(_entry("README.txt"), readme(report, [*tables, *files]))
+        for name, write in tables.items():
+            with tempfile.TemporaryFile() as made, archive.open(_entry(name), "w", force_zip64=True) as entry:
+                write(made)
+                made.seek(0)
+                shutil.copyfileobj(made, entry, _BUFFER)
+        for name, content in files.items():
+            archive.writestr(_entry(name), content)
 
 
 def _codebook(report: Report) -> str:
@@ -72,13 +83,9 @@ def _script(name: str, confidence: float) -> str:
     return text.replace("0.95\n", f"{confidence!r}\n", 1)
 
 
-def _zipped(files: Mapping[str, str | bytes]) -> bytes:
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in files.items():
-            entry = zipfile.ZipInfo(name, _EPOCH)
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            entry.create_system = 3  # whatever the system is
-            entry.external_attr = 0o644 << 16
-            archive.writestr(entry, content)
-    return packed.getvalue()
+def _entry(name: str) -> zipfile.ZipInfo:
+    entry = zipfile.ZipInfo(name, _EPOCH)
+    entry.compress_type = zipfile.ZIP_DEFLATED
+    entry.create_system = 3  # whatever the system is
+    entry.external_attr = 0o644 << 16
+    return entry
