@@ -10,6 +10,7 @@ from itertools import islice
 from secrets import SystemRandom
 from typing import Any
 
+import numpy as np
 import sqlalchemy as sa
 from alembic import op
 
@@ -27,7 +28,7 @@ responses = sa.table("responses", *map(sa.column, ("version_id", "stratum_id", "
 versions = sa.table("survey_versions", *map(sa.column, ("id", "survey_id", "reports")))
 surveys = sa.table("surveys", *map(sa.column, ("id", "state", "minimum")))
 cells = sa.table("cells", *map(sa.column, ("id", "version_id", "stratum_id", "mode", "waiting_n", "waiting")))
-batches = sa.table("batches", *map(sa.column, ("cell_id", "level", "n", "days", "content")))
+batches = sa.table("batches", *map(sa.column, ("cell_id", "level", "n", "days", "margins", "content")))
 
 
 def upgrade() -> None:
@@ -99,12 +100,14 @@ def _enter(connection: sa.Connection, cell: Any) -> None:
     rows = shown()
     while piece := list(islice(rows, PIECE // len(cell.reports))):
         content = b"\0" + b"".join(piece)
+        level = sum(len(content) >= least for least in LEVELS)
         connection.execute(
             batches.insert().values(
                 cell_id=number,
-                level=sum(len(content) >= least for least in LEVELS),
+                level=level,
                 n=len(piece),
                 days=json.dumps({day: n for day, n in counted.items() if n}),
+                margins=_margins(piece) if level else b"",
                 content=content,
             )
         )
@@ -112,6 +115,13 @@ def _enter(connection: sa.Connection, cell: Any) -> None:
     connection.execute(
         cells.update().where(cells.c.id == number).values(waiting_n=len(waiting), waiting=b"".join(waiting))
     )
+
+
+def _margins(strings: list[bytes]) -> bytes:
+    """How often each report arrived in each byte: a row for each, all as wide as the largest report needs."""
+    columns = np.frombuffer(b"".join(strings), dtype=np.uint8).reshape(len(strings), -1).T
+    rows = [np.bincount(column, minlength=int(columns.max()) + 1) for column in columns]
+    return np.stack(rows).astype("<u4").tobytes()
 
 
 def _tables() -> None:
