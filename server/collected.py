@@ -16,7 +16,19 @@ from server.batches import Key, Margin
 from server.models import State, Survey
 from server.tallies import Tally
 
-__all__ = ["NOTHING", "Collected", "Key", "Margin", "by_day", "shown", "sizes", "stored", "waiting_limit"]
+__all__ = [
+    "NOTHING",
+    "Collected",
+    "Key",
+    "Margin",
+    "Unseen",
+    "by_day",
+    "shown",
+    "sizes",
+    "stored",
+    "unseen",
+    "waiting_limit",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +105,32 @@ def waiting_limit(survey: Survey) -> int:
     It depends on the settings alone, not on whether any response waits.
     """
     return batches.waiting_limit(survey.minimum) if survey.state == State.OPEN else 0
+
+
+@dataclass(frozen=True)
+class Unseen:
+    """What is not shown of a survey while it is open, whether anybody has responded or not.
+
+    Attributes
+    ----------
+    each : int
+        Of each version by each link fewer responses than this.
+    links : int
+        The survey's own and those of strata.
+    number : int
+        Of everything fewer than this; 0 where all is shown.
+    """
+
+    each: int
+    links: int
+    number: int
+
+
+def unseen(minimum: int, strata: int, versions: int = 1) -> Unseen:
+    """What waits at most, where so many strata have a link."""
+    each, links = batches.waiting_limit(minimum), strata + 1
+    most = versions * links * (each - 1)
+    return Unseen(each, links, most + 1 if most else 0)
 
 
 def _check_moment(session: Session, moment: SessionTransaction | None) -> None:

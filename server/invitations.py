@@ -45,13 +45,16 @@ class Issued:
     Attributes
     ----------
     used : int
-        At least so many codes were used: a multiple of the survey's minimum, 0 below it, and never
-        so near to all of them that it told who did not answer. An exact number, subtracted from
-        that of the responses, could tell a smaller one.
+        At least so many codes were used: a multiple of some number that is as large as the survey's
+        minimum or larger, 0 below it, and never so near to all of them that it told who did not
+        answer. An exact number, subtracted from that of the responses, could tell a smaller one.
+    step : int
+        That number.
     """
 
     batch: InvitationBatch
     used: int
+    step: int
 
 
 @dataclass(frozen=True)
@@ -120,10 +123,22 @@ def batches(session: Session, survey: Survey) -> list[Issued]:
         .group_by(*InvitationBatch.__table__.c)
         .order_by(InvitationBatch.id.desc())
     )
+    step = _step(survey.minimum)
     return [
-        Issued(batch, max(min(number, batch.size - survey.minimum), 0) // survey.minimum * survey.minimum)
+        Issued(batch, max(min(number, batch.size - step), 0) // step * step, step)
         for batch, number in session.execute(query)
     ]
+
+
+def _step(minimum: int) -> int:
+    """The smallest of 3, 6, 12, 24, ... that is not below the minimum.
+
+    Each is a multiple of those before it: who raises the minimum learns nothing that was not shown before.
+    """
+    step = min(minimum, 3)
+    while step < minimum:
+        step *= 2
+    return step
 
 
 def withdraw(session: Session, batch: InvitationBatch) -> None:

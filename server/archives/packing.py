@@ -28,29 +28,23 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 """The earliest time that a ZIP file can state; the time of packing would make each one different."""
 
 
-def check_packable(session: Session, survey: Survey) -> None:
-    """Refuse to pack what would tell when a response came, or with which invitation.
+def check_packable(survey: Survey) -> None:
+    """Refuse to pack a survey that is open.
 
-    Of a survey that takes responses, two archives differ by those that arrived in between, and
+    An archive is everything of it. Two of them would differ by the responses that arrived in between, and
     by the invitations that these used up.
 
     Raises
     ------
     InputError
-        409 if it is open and has invitations, or fewer responses than it shows results for.
+        409.
     """
-    if survey.state != State.OPEN:
-        return
-    invited = sa.select(sa.exists().where(InvitationBatch.survey_id == survey.id))
-    if session.scalar(invited):
+    if survey.state == State.OPEN:
         template = N_(
-            "must be closed first: while it takes responses, two archives would tell "
-            "which invitation belongs to which response"
+            "must be closed first: while it takes responses, two archives would tell who had answered in between, "
+            "and how"
         )
         raise refuse(409, "survey", template)
-    if sum(_counts(session, survey).values()) < survey.minimum:
-        template = N_("must have at least %(limit)d responses, or be closed first")
-        raise refuse(409, "survey", template, limit=survey.minimum)
 
 
 def pack(

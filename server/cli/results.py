@@ -23,6 +23,11 @@ def print_report(made: reports.Report, entered: Mapping[str, Entered] | None = N
             for group in made.strata(entry):
                 rows += _group_lines(made, entry, group)
     print_table([*header, ""], rows)
+    if made.unseen.number:
+        click.echo(
+            f"Fewer than {made.unseen.number} more responses are not shown yet; they are shown in groups of at least "
+            f"{made.minimum}."
+        )
     if made.left_out:
         numbers = ", ".join(map(str, made.left_out))
         click.echo(f"Left out, with fewer than {made.minimum} responses: version {numbers}.")

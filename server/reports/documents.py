@@ -34,6 +34,7 @@ def to_json(report: Report, ledger: Ledger = NOTHING) -> str:
         "software": report.software,
         "simulated": report.simulated,
         "n": report.n,
+        "more_fewer_than": report.unseen.number or None,
         "minimum": report.minimum,
         "left_out": {"versions": list(report.left_out), "without_stratum": report.without_left_out},
         "epsilon": report.definition.epsilon,

@@ -10,10 +10,10 @@ from sqlalchemy.orm import Session
 
 from server import __version__, collected, strata, surveys
 from server.charts import Axis, share_axis
-from server.collected import Collected, Key
+from server.collected import Collected, Key, Unseen
 from server.definitions import Definition, Question, Section
 from server.inputs import N_, refuse
-from server.models import Survey, SurveyVersion
+from server.models import State, Survey, SurveyVersion
 from server.reports.days import Period, periods
 from server.reports.estimating import estimated
 from server.reports.questions import QuestionReport
@@ -29,7 +29,8 @@ class Report:
 
     `version` is the newest one, or the only one that was asked for; `waves` are those that are
     pooled, it first. Where the survey has responses, but too few to say anything, the report is
-    `withheld`: it holds none of them. `left_out` are the numbers of versions, and `without_left_out`
+    `withheld`: it holds none of them. `unseen` says how many more may be stored while it is open, and is
+    all 0 afterwards. `left_out` are the numbers of versions, and `without_left_out`
     says whether the responses without stratum are, that are too few to stand alone.
     """
 
@@ -43,6 +44,7 @@ class Report:
     confidence: float
     minimum: int
     withheld: bool
+    unseen: Unseen
     pooled: bool
     waves: tuple[Wave, ...]
     questions: tuple[QuestionReport, ...]
@@ -120,7 +122,12 @@ def require_shown(report: Report, number: int | None = None) -> None:
         409.
     """
     if report.withheld or number in report.left_out:
-        raise refuse(409, "survey", N_("has fewer than %(limit)s responses so far"), limit=report.minimum)
+        raise refuse(
+            409,
+            "survey",
+            N_("has fewer than %(limit)s responses that can be shown so far"),
+            limit=report.minimum,
+        )
 
 
 def shares_axis(questions: Sequence[QuestionReport], anytime: bool) -> Axis:
@@ -193,6 +200,7 @@ def _made(
         minimum=survey.minimum,
         withheld=not any(wave.n for wave in waves)
         and any(key[0] in {each.id for each in chosen} for key in found.sizes),
+        unseen=_unseen(survey, nodes, len(survey.versions) if pooled else 1),
         pooled=pooled,
         waves=waves,
         questions=tuple(estimated(asked, range(len(places)), confidence) for asked in entries),
@@ -201,6 +209,13 @@ def _made(
         left_out=tuple(survey.versions[place].number for place in sorted(out)) if pooled else (),
         without_left_out=without,
     )
+
+
+def _unseen(survey: Survey, nodes: Sequence[Node], versions: int) -> Unseen:
+    """What waits of so many versions."""
+    if survey.state != State.OPEN:
+        return Unseen(0, 0, 0)
+    return collected.unseen(survey.minimum, len(strata.leaves(nodes)), versions)
 
 
 def _summed(

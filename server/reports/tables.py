@@ -20,7 +20,7 @@ from server.waves import in_groups
 _REPORT = (
     "survey,version,version_sha256,simulated,question,kind,text,answer,answer_text,versions,group,stratum,"
     "weighting,statistic,n,count_reported,share_reported,estimate,within_range,standard_error,interval_low,interval_high,"
-    "confidence,interval,anytime_low,anytime_high,impossible,impossible_p_value,epsilon,withheld"
+    "confidence,interval,anytime_low,anytime_high,impossible,impossible_p_value,epsilon,withheld,more_fewer_than"
 ).split(",")
 CODEBOOK = (
     "column,question,text,kind,encoding,truth,truth_text,code,report,report_text,probability,weight,"
@@ -122,7 +122,7 @@ def _question_rows(
     versions = " ".join(map(str, entry.versions))
     about = (versions, group.kind, group.path, group.weighting)
     hidden = found is None
-    rest = (question.epsilon, WITHHELD if hidden else "")
+    rest = (question.epsilon, WITHHELD if hidden else "", report.unseen.number or "")
     shares = entry.rows if found is None else found.rows
     for row in shares:
         cells = ("",) * 14 if found is None else (found.n, row.count, *_share_cells(row))

@@ -70,18 +70,18 @@ def move(session: Session, survey: Survey, number: int | str, *, up: bool) -> St
 
 
 def remove(session: Session, survey: Survey, number: int | str) -> Node:
-    """Remove a stratum and those below it, if no link among them was ever used.
+    """Remove a stratum and those below it, if no link among them can have been used.
 
     Raises
     ------
     InputError
-        409 if one of them has responses or invitations.
+        409 if one of them has responses or invitations, or may have responses as the survey is open.
     """
     node = find(session, survey, number)
     taken = used(session, survey)
     for each in walk([node]):
         if each.stratum.id in taken:
-            raise refuse(409, each.path, N_("must stay; its link has responses or invitations"))
+            raise refuse(409, each.path, N_("must stay; its link may have let responses in"))
     session.execute(sa.delete(Stratum).where(Stratum.id == node.stratum.id))
     for each in walk([node]):
         session.expunge(each.stratum)

@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from server.inputs import N_, refuse
-from server.models import InvitationBatch, Response, Stratum, Survey, SurveyVersion
+from server.models import InvitationBatch, Response, State, Stratum, Survey, SurveyVersion
 from server.strata.lines import Line
 from server.strata.trees import DEEPEST, MOST_STRATA, Node, check_populations, same_name, tree, walk
 from server.surveys import new_slug
@@ -15,9 +15,18 @@ _Key = tuple[str, ...]
 
 
 def used(session: Session, survey: Survey) -> set[int]:
-    """The ids of strata whose links have let responses in, or were given invitations."""
+    """The ids of strata whose links may have let responses in, or were given invitations.
+
+    While the survey is open that is each that has a link: what may be done with one must not tell
+    whether anybody has answered there.
+    """
     versions = sa.select(SurveyVersion.id).where(SurveyVersion.survey_id == survey.id)
-    answered = sa.exists().where(Response.version_id.in_(versions), Response.stratum_id == Stratum.id)
+    answered: sa.ColumnElement[bool] = sa.exists().where(
+        Response.version_id.in_(versions), Response.stratum_id == Stratum.id
+    )
+    if survey.state == State.OPEN:
+        part = sa.orm.aliased(Stratum)
+        answered = ~sa.exists().where(part.parent_id == Stratum.id)
     invited = sa.exists().where(InvitationBatch.stratum_id == Stratum.id)
     return set(
         session.scalars(sa.select(Stratum.id).where(Stratum.survey_id == survey.id, answered | invited))
@@ -83,7 +92,7 @@ class _Growing:
                 continue
             above = key[: depth - 1]
             if above and self.known[above].id in self.taken:
-                template = N_("must not be below “%(stratum)s”, whose link has responses or invitations")
+                template = N_("must not be below “%(stratum)s”, whose link may have let responses in")
                 raise refuse(409, field, template, stratum=self.known[above].name)
             self.last[above] = self.last.get(above, -1) + 1
             self.known[key[:depth]] = Stratum(

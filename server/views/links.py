@@ -11,11 +11,11 @@ import segno
 from flask import Blueprint, Response, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from server import strata, surveys
+from server import collected, strata, surveys
 from server.audit import Action
 from server.context import link_to, session, told
 from server.inputs import N_, InputError, refuse
-from server.models import Role, Survey
+from server.models import Role, State, Survey
 from server.reports.cells import csv_text
 from server.security import on_survey, record
 from server.strata import Node, StratumProblem
@@ -161,6 +161,8 @@ def _edit(
         survey=survey,
         nodes=nodes,
         everything=everything,
+        unseen=_unseen(survey, nodes),
+        planned=None,
         most=strata.MOST_STRATA,
         deepest=strata.DEEPEST,
         opened=_above(nodes, shown) if len(everything) > FOLDED else {node.stratum.id for node in everything},
@@ -170,6 +172,13 @@ def _edit(
         at=at,
         said=said,
     )
+
+
+def _unseen(survey: Survey, nodes: Collection[Node]) -> collected.Unseen | None:
+    """What is not shown while the survey is open, if it still may be."""
+    if survey.state == State.CLOSED:
+        return None
+    return collected.unseen(survey.minimum, len(strata.leaves(nodes)), max(len(survey.versions), 1))
 
 
 def _above(nodes: Collection[Node], shown: Collection[str]) -> set[int]:

@@ -7,13 +7,13 @@ from functools import partial
 from flask import Blueprint, Response, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from server import planning, responses, strata, surveys
+from server import collected, planning, responses, strata, surveys
 from server.audit import Action
 from server.context import link_to, session, told
 from server.definitions import Definition, version_of
 from server.editing import NOT_SENT
 from server.inputs import InputError, Problem, parse_definition
-from server.models import Role, Survey
+from server.models import Role, State, Survey
 from server.parts import parts_of
 from server.security import on_survey, record, researcher, signed_in
 
@@ -123,6 +123,8 @@ def export(survey: Survey) -> ResponseReturnValue:
 
 def _overview(survey: Survey, refused: Sequence[tuple[str, str]]) -> str:
     draft, problems = _checked(survey)
+    leaves = len(strata.leaves(strata.tree(session(), survey)))
+    unseen = collected.unseen(survey.minimum, leaves, max(len(survey.versions), 1))
     sha256 = None if draft is None else version_of(draft.published())
     return render_template(
         "manage/overview.html",
@@ -130,12 +132,14 @@ def _overview(survey: Survey, refused: Sequence[tuple[str, str]]) -> str:
         document=surveys.draft_document(survey),
         draft=draft,
         make_plan=None if draft is None else partial(planning.plan, draft),
+        planned=None if draft is None or draft.plan is None else draft.plan.respondents,
+        unseen=unseen if leaves and survey.state != State.CLOSED else None,
         sha256=sha256,
         missing=_missing(problems),
         unpublished=survey.current is None or survey.current.sha256 != sha256,
         link=link_to(survey.slug),
         standing=responses.standing(session(), survey, surveys.now()),
-        strata=len(strata.leaves(strata.tree(session(), survey))),
+        strata=leaves,
         problems=refused,
     )
 

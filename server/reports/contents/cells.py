@@ -7,6 +7,7 @@ from babel.numbers import format_decimal
 
 from server.definitions import PREFER_NOT_TO_SAY, Definition, Question
 from server.documents import Number, Text, Words
+from server.reports.report import Report
 
 NOTHING = "–"
 
@@ -54,6 +55,13 @@ def p_value(words: Words, value: float | None) -> Number:
         return Number(None, NOTHING, "0.000")
     return Number(
         value, words.p_value(value).removeprefix("p\N{NO-BREAK SPACE}").removeprefix("=").strip(), "0.000"
+    )
+
+
+def nobody(words: Words, report: Report) -> str:
+    """What is said where nobody's answers are shown: some may wait."""
+    return (
+        words.gettext("Nothing is shown yet.") if report.unseen.number else words.gettext("No responses yet.")
     )
 
 

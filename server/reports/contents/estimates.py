@@ -86,7 +86,7 @@ def _told(words: Words, report: Report) -> Iterator[tuple[Cell, Cell]]:
             p_value = {} if remark.p_value is None else {"p": words.p_value(remark.p_value)}
             yield asked, Text(f"{_(remark.lead)} {_(remark.template, **p_value)}")
         if not entry.n:
-            yield asked, Text(_("No responses yet."))
+            yield asked, Text(cells.nobody(words, report))
         if entry.versions != report.versions:
             numbers = ", ".join(map(str, sorted(entry.versions)))
             yield (

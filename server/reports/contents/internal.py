@@ -32,7 +32,7 @@ def _subtitle(words: Words, report: Report) -> str:
     _ = words.gettext
     parts = [
         _("Report of %(day)s", day=words.day(report.made_on)),
-        words.ngettext("%(num)s response", "%(num)s responses", report.n, num=words.integer(report.n)),
+        _count(words, report),
         _(
             "version %(number)d, published %(day)s",
             number=report.version_number,
@@ -43,6 +43,13 @@ def _subtitle(words: Words, report: Report) -> str:
         numbers = ", ".join(map(str, sorted(report.versions)))
         parts.append(_("versions %(numbers)s together", numbers=numbers))
     return " · ".join(parts)
+
+
+def _count(words: Words, report: Report) -> str:
+    n = words.integer(report.n)
+    if report.unseen.number:
+        return words.ngettext("%(num)s response shown", "%(num)s responses shown", report.n, num=n)
+    return words.ngettext("%(num)s response", "%(num)s responses", report.n, num=n)
 
 
 def _opening(words: Words, report: Report) -> Iterator[Block]:
@@ -60,6 +67,15 @@ def _opening(words: Words, report: Report) -> Iterator[Block]:
         )
     )
     minimum = words.integer(report.minimum)
+    if report.unseen.number:
+        number = words.integer(report.unseen.number)
+        text = _(
+            "Fewer than %(number)s more responses are not shown yet; they are shown in groups of at least "
+            "%(minimum)s.",
+            number=number,
+            minimum=minimum,
+        )
+        yield Paragraph(Text(text))
     if report.left_out:
         numbers = ", ".join(map(str, report.left_out))
         text = _(
@@ -84,7 +100,7 @@ def _sections(words: Words, report: Report, book: Ledger) -> Iterator[Section]:
     if report.n:
         yield Section("results", Text(_("Estimates")), tuple(estimates(words, report)))
     else:
-        yield Section("results", Text(_("Estimates")), (methods.said(_("No responses yet.")),))
+        yield Section("results", Text(_("Estimates")), (methods.said(cells.nobody(words, report)),))
     arrived = (*strata.days(words, report), *strata.sizes(words, report))
     if arrived:
         yield Section("arrived", Text(_("Responses by day and stratum")), arrived)

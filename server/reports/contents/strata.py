@@ -143,7 +143,7 @@ def _rows(
         by_population = group.weighting == Weighting.BY_POPULATION
         how = (Text(_("by population") if by_population else _("no")),)
     if group.report is None:
-        said_so = Text(_("withheld") if group.withheld else _("No responses yet."))
+        said_so = Text(_("withheld") if group.withheld else cells.nobody(words, report))
         yield (head, said_so, *how, n, *[cells.share(words, None)] * 4)
         return
     for _name, figure in figures_of(group.report):

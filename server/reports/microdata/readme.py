@@ -50,6 +50,10 @@ _FILES = (
     ("estimate.R", N_("the same with R alone, no package: `Rscript estimate.R`")),
 )
 _CSV = N_("In CSV files a text that a spreadsheet would take for a formula begins with an apostrophe.")
+_WAITING = N_(
+    "The survey was open when this was made: fewer than %(number)s more responses, which were not shown yet, are "
+    "not in it."
+)
 _SIMULATED = N_("These respondents are simulated.")
 
 
@@ -66,6 +70,8 @@ def _written(report: Report, names: Collection[str], translations: NullTranslati
     paragraphs = [about]
     if report.simulated:
         paragraphs.append(say(_SIMULATED))
+    if report.unseen.number:
+        paragraphs.append(fill(say(_WAITING) % {"number": report.unseen.number}, 80))
     paragraphs += [fill(say(text), 80) for text in _OPENING]
     paragraphs += [
         fill(f"{name}: {say(text)}.", 80, subsequent_indent="  ") for name, text in _FILES if name in names
