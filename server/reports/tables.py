@@ -101,9 +101,14 @@ def responses_to(
     permitted = permitted_strata(report) if by_stratum else {}
     paths = sorted({"", *permitted.values()})
     order = {path: place for place, path in enumerate(paths)}
-    (wave,) = (wave for wave in report.waves if wave.number == number)
-    groups = np.array([order[permitted.get(stratum, "")] for stratum in wave.strata])
-    return paths, in_order(lambda: (in_groups(groups[block.places], block.tally) for block in wave.blocks()))
+    waves = [wave for wave in report.waves if wave.number == number]  # none, where nobody answered it
+
+    def parts() -> Iterator[Tally]:
+        for wave in waves:
+            groups = np.array([order[permitted.get(stratum, "")] for stratum in wave.strata])
+            yield from (in_groups(groups[block.places], block.tally) for block in wave.blocks())
+
+    return paths, in_order(parts)
 
 
 def _group(group: StratumReport) -> _Group:

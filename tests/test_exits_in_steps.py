@@ -1,0 +1,145 @@
+"""Nothing that anybody sees or downloads changes by fewer responses than the survey's minimum: an attack.
+
+Random surveys are answered and looked at in random order, by every exit over HTTP and on the command
+line, until they are closed and after that; then all pairs of looks are compared (`exits.told`).
+"""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import date
+
+import pytest
+from flask.testing import FlaskClient
+
+from server import batches, surveys
+from tests import factories
+from tests.exits import Looker, told
+from tests.scale import scaled
+
+MINIMUM = 3
+"""The smallest that a survey may have."""
+TREES = ("", "A\nB\nC", "North > A\nNorth > B\nSouth > C\nSouth > D\nE")
+DAY = date(2026, 5, 1)
+
+
+@dataclass
+class Study:
+    """A survey, its links, and codes that nobody has used yet."""
+
+    client: FlaskClient
+    database_url: str
+    published: factories.Published
+    links: list[str]
+    weights: list[int]
+    random: random.Random
+    codes: dict[str, list[str]] = field(default_factory=dict)
+
+    def respond(self) -> None:
+        """Somebody answers, by some link."""
+        (link,) = self.random.choices(self.links, self.weights)
+        body = self.published.response(
+            [self.random.randrange(2) for _ in self.published.definition["questions"]]
+        )
+        if self.codes:
+            body["invitation"] = self.codes[link].pop()
+        answer = self.client.post(f"/s/{link}/responses", json=body)
+        assert answer.status_code == 201, answer.text
+
+    def publish_again(self) -> None:
+        """A second version; what one question asks is another thing now."""
+        first, *others = self.published.definition["questions"]
+        changed = [first, *others[:-1], {**others[-1], "text": "Something else?"}]
+        document = {**self.published.definition, "questions": changed}
+        self.published = factories.publish(self.database_url, document, self.published.slug)
+
+
+def study(client: FlaskClient, database_url: str, seed: int) -> Study:
+    """A random survey: with strata or not, by invitation or not. Some links are hardly used."""
+    draw = random.Random(seed)
+    # Eight coins: most strings of reports are different, as in a survey of some length.
+    document = factories.definition([0.25] * 8, title=f"Study {seed}")
+    published = factories.publish(database_url, document, minimum=MINIMUM)
+    tree = draw.choice(TREES)
+    paths = factories.plant(database_url, published.slug, tree) if tree else {}
+    leaves = [
+        slug for path, slug in paths.items() if not any(other.startswith(f"{path} >") for other in paths)
+    ]
+    links = [published.slug, *leaves]
+    weights = [draw.choice((0, 1, 1, 8, 20)) for _ in links[:-1]] + [20]
+    made = Study(client, database_url, published, links, weights, draw)
+    if draw.random() < 0.3:
+        made.codes = {link: factories.invite(database_url, published.slug, 60, link) for link in links}
+    return made
+
+
+def attack(client: FlaskClient, database_url: str, seed: int) -> list[str]:
+    """What a random schedule of answers and looks tells of a few."""
+    made = study(client, database_url, seed)
+    draw, slug = made.random, made.published.slug
+    looker = Looker(client, database_url, slug, draw)
+    looker.look(is_open=True)
+    again = draw.randrange(2, 5) if draw.random() < 0.4 else 0
+    for turn in range(1, draw.randrange(3, 6)):
+        if turn == again:
+            made.publish_again()
+            looker.versions = 2
+        for _ in range(draw.choice((1, 1, 2, 4, 9))):
+            made.respond()
+        looker.look(is_open=True)
+    if draw.random() < 0.8:
+        assert client.post(f"/manage/surveys/{slug}/close").status_code == 303
+        looker.look(is_open=False)
+    return list(told(looker.looks, MINIMUM))
+
+
+@pytest.mark.scaled
+def test_no_two_looks_tell_of_fewer_responses_than_the_minimum(
+    signed_in: FlaskClient, database_url: str
+) -> None:
+    """1,000 schedules in `make test-long`, half of them on each kind of database."""
+    for seed in range(scaled(3, 500)):
+        assert attack(signed_in, database_url, seed) == [], f"schedule {seed}"
+
+
+def store(
+    database_url: str, survey: factories.Published, rows: Sequence[Sequence[int]], minimum: int
+) -> None:
+    """Enter responses into the books as if the survey had this minimum."""
+    with factories.writing(database_url) as session:
+        found = surveys.find(session, survey.slug)
+        assert found is not None
+        assert found.current is not None
+        group = batches.Group(minimum, [bytes(row) for row in rows])
+        batches.count(session.connection(), {found.id: len(rows)})
+        batches.add(session.connection(), {batches.CellKey(found.current.id, None): group}, DAY)
+
+
+def test_a_reader_who_counts_everything_is_caught(signed_in: FlaskClient, database_url: str) -> None:
+    """The twin: every response is shown at once, as if each were counted where it is stored."""
+    survey = factories.publish(database_url, factories.definition([0.25] * 8), minimum=MINIMUM)
+    draw = random.Random(1)
+    looker = Looker(signed_in, database_url, survey.slug, draw)
+    for number in (4, 1):
+        store(database_url, survey, [[draw.randrange(2) for _ in range(8)] for _ in range(number)], 1)
+        looker.look(is_open=True)
+
+    found = list(told(looker.looks, MINIMUM))
+
+    assert any("stand alone" in line for line in found)
+    assert "('n',): 4 becomes 5" in found
+
+
+def test_a_remainder_that_closing_shows_is_caught(signed_in: FlaskClient, database_url: str) -> None:
+    """The twin: batches have the minimum, but nothing is held back, and closing shows a remainder of one."""
+    survey = factories.publish(database_url, factories.definition([0.25] * 8), minimum=MINIMUM)
+    draw = random.Random(1)
+    looker = Looker(signed_in, database_url, survey.slug, draw)
+    rows = [[draw.randrange(2) for _ in range(8)] for _ in range(MINIMUM + 1)]
+    store(database_url, survey, rows[:MINIMUM], 1)
+    store(database_url, survey, rows[MINIMUM:], MINIMUM)
+    looker.look(is_open=True)
+    factories.close(database_url, survey.slug)
+    looker.look(is_open=False)
+
+    assert any("1 responses to version 1 stand alone" in line for line in told(looker.looks, MINIMUM))
