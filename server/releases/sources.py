@@ -55,7 +55,7 @@ def survey_source(session: Session, survey: Survey) -> Source:
         As `survey_shape`.
     """
     leaves = _leaves(strata.tree(session, survey))
-    found = collected.stored(session, survey)
+    found = collected.everything(session, survey)
     shape = _shape(session, survey, leaves, _sizes(survey, found.sizes, everything=True))
     keys: list[int | None] = [None, *(key for leaf in leaves for key in leaf.keys)]
     # The survey's own link, then each stratum in the leaf that it counts in.
