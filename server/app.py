@@ -14,6 +14,7 @@ from server.body_limits import FORM, find_limit
 from server.config import Config, from_environment
 from server.db import SERVING_PATIENCE, make_engine, open_session
 from server.formatting import filters
+from server.housekeeping import Housekeeper
 from server.languages import DEFAULT_LANGUAGE, LANGUAGE_COOKIE, LANGUAGES, VARIES, choose_language
 from server.throttling import Throttle
 from server.views import (
@@ -55,6 +56,8 @@ def create_app(config: Config | None = None) -> Flask:
     app.extensions["moneda.config"] = config
     app.extensions["moneda.engine"] = make_engine(config.database_url, SERVING_PATIENCE)
     app.extensions["moneda.throttle"] = Throttle()
+    # Whoever serves the application starts it, and stops it in the end.
+    app.extensions["moneda.housekeeper"] = Housekeeper(app.extensions["moneda.engine"])
     _add_languages(app)
     _add_client_files(app)
     _add_sessions(app)

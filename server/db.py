@@ -62,10 +62,15 @@ def make_engine(database_url: str, patience: float = PATIENCE) -> sa.Engine:
 def open_session(engine: sa.Engine, *, writes: bool) -> Session:
     """A session for one request or command; `writes` takes SQLite's write lock at its beginning.
 
+    Without `writes`, the database refuses every statement that would change something.
+
     Taken later, in the middle of a transaction that has already read, the lock could only
     be refused at once: waiting would not help a stale snapshot.
     """
-    return _Session(engine.execution_options(moneda_writes=writes), expire_on_commit=False)
+    options = {"moneda_writes": writes}
+    if engine.dialect.name == "postgresql":
+        options["postgresql_readonly"] = not writes
+    return _Session(engine.execution_options(**options), expire_on_commit=False)
 
 
 class TakingTurns:
@@ -92,10 +97,7 @@ def snapshot(engine: sa.Engine) -> Session:
     """A session that reads, and sees one moment: a count and the rows that it counts agree."""
     if engine.dialect.name == "sqlite":  # which never shows a transaction anything newer
         return open_session(engine, writes=False)
-    session = open_session(engine.execution_options(isolation_level="REPEATABLE READ"), writes=False)
-    # Before it sees its moment: tables that `tidying` writes anew meanwhile would look empty to it.
-    session.execute(sa.text("LOCK TABLE responses, invitations IN ACCESS SHARE MODE"))
-    return session
+    return open_session(engine.execution_options(isolation_level="REPEATABLE READ"), writes=False)
 
 
 def lock_installation(connection: sa.Connection) -> None:
@@ -142,5 +144,7 @@ def _prepare_sqlite(connection: Any, patience: float) -> None:
 
 
 def _begin_sqlite(connection: sa.Connection) -> None:
-    writes = connection.get_execution_options().get("moneda_writes", False)
+    writes = connection.get_execution_options().get("moneda_writes")
+    # The connection stays as its last user left it.
+    connection.exec_driver_sql(f"PRAGMA query_only = {'ON' if writes is False else 'OFF'}")
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

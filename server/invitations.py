@@ -6,8 +6,9 @@ cannot be turned back by trying.
 
 import hashlib
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import sqlalchemy as sa
@@ -15,27 +16,15 @@ from sqlalchemy.orm import Session
 
 from server.inputs import CODE_ALPHABET, CODE_LENGTH, N_, refuse, shown
 from server.inputs import normalised as normalised
-from server.models import Invitation, InvitationBatch, State, Stratum, Survey
-from server.surveys import today
+from server.models import InvitationBatch, State, Stratum, Survey
+from server.own_tables import grouped as grouped_by_survey
+from server.own_tables import invitations_of
+from server.surveys import mark_untidied, today
 
 SIZE_LIMIT = 100_000
 """Of codes in a batch."""
 LABEL_LIMIT = 200
 """Of characters in the label of a batch."""
-
-_CODES = (
-    sa.select(Invitation.code_hash, Invitation.spent, InvitationBatch.survey_id, InvitationBatch.stratum_id)
-    .join(InvitationBatch, Invitation.batch_id == InvitationBatch.id)
-    .where(Invitation.code_hash.in_(sa.bindparam("hashes", expanding=True)))
-    # On PostgreSQL, of two responses with one code the second waits until it is known what became of the first.
-    .order_by(Invitation.code_hash)
-    .with_for_update(of=Invitation, key_share=True)
-)
-_SPEND = (
-    sa.update(Invitation)
-    .where(Invitation.code_hash.in_(sa.bindparam("hashes", expanding=True)))
-    .values(spent=True)
-)
 
 
 @dataclass(frozen=True)
@@ -59,9 +48,8 @@ class Issued:
 
 @dataclass(frozen=True)
 class Code:
-    """What is known of a code: the link it was issued for, and whether it was used."""
+    """What is known of a code of a survey: the link it was issued for, and whether it was used."""
 
-    survey_id: int
     stratum_id: int | None
     spent: bool
 
@@ -109,24 +97,24 @@ def issue(
     session.flush()
     codes = ["".join(secrets.choice(CODE_ALPHABET) for _ in range(CODE_LENGTH)) for _ in range(size)]
     rows = [{"code_hash": key, "batch_id": batch.id, "spent": False} for key in sorted(map(code_hash, codes))]
-    session.execute(sa.insert(Invitation), rows)
+    session.execute(sa.insert(invitations_of(survey.id)), rows)
     return batch, [grouped(code) for code in codes]
 
 
 def batches(session: Session, survey: Survey) -> list[Issued]:
     """The batches of a survey, newest first."""
-    used = sa.func.count().filter(Invitation.spent)
-    query = (
-        sa.select(InvitationBatch, used)
-        .outerjoin(Invitation, Invitation.batch_id == InvitationBatch.id)
+    rows = invitations_of(survey.id).c
+    spent = sa.select(rows.batch_id, sa.func.count()).where(rows.spent).group_by(rows.batch_id)
+    used = {batch: number for batch, number in session.execute(spent)}
+    issued = session.scalars(
+        sa.select(InvitationBatch)
         .where(InvitationBatch.survey_id == survey.id)
-        .group_by(*InvitationBatch.__table__.c)
         .order_by(InvitationBatch.id.desc())
     )
     step = _step(survey.minimum)
     return [
-        Issued(batch, max(min(number, batch.size - step), 0) // step * step, step)
-        for batch, number in session.execute(query)
+        Issued(batch, max(min(used.get(batch.id, 0), batch.size - step), 0) // step * step, step)
+        for batch in issued
     ]
 
 
@@ -143,7 +131,11 @@ def _step(minimum: int) -> int:
 
 def withdraw(session: Session, batch: InvitationBatch) -> None:
     """Let the codes of a batch that were not used let nobody in any more: they are deleted."""
-    session.execute(sa.delete(Invitation).where(Invitation.batch_id == batch.id, ~Invitation.spent))
+    survey = session.get_one(Survey, batch.survey_id)
+    codes = invitations_of(survey.id)
+    session.execute(sa.delete(codes).where(codes.c.batch_id == batch.id, ~codes.c.spent))
+    if survey.state == State.CLOSED:
+        mark_untidied(session, survey.id)
     batch.withdrawn_on = batch.withdrawn_on or today()
 
 
@@ -157,22 +149,24 @@ def code_hash(code: str) -> bytes:
     return hashlib.sha256(code.encode("ascii")).digest()
 
 
-def look_up(connection: sa.Connection, codes: Iterable[str | None]) -> dict[str, Code]:
-    """What is known of codes in their normal form; nothing of those that were never issued, or withdrawn.
+def look_up(
+    connection: sa.Connection, codes: Iterable[tuple[int, str | None]]
+) -> dict[tuple[int, str | None], Code]:
+    """What is known of codes in their normal form, each with the id of the survey that it was sent to.
 
-    On PostgreSQL, locks them until the transaction ends.
+    Nothing of those that were never issued for that survey, or withdrawn. On PostgreSQL, locks them
+    until the transaction ends.
     """
-    asked = {code_hash(code): code for code in codes if code is not None}
-    if not asked:
-        return {}
-    rows = connection.execute(_CODES, {"hashes": list(asked)})
-    return {asked[bytes(key)]: Code(survey, stratum, spent) for key, spent, survey, stratum in rows}
+    found: dict[tuple[int, str | None], Code] = {}
+    for survey_id, sent in grouped_by_survey((survey, code) for survey, code in codes if code is not None):
+        asked = {code_hash(code): code for code in sent}
+        for key, spent, stratum in connection.execute(_codes(survey_id), {"hashes": list(asked)}):
+            found[survey_id, asked[bytes(key)]] = Code(stratum, spent)
+    return found
 
 
-def check(
-    codes: Mapping[str, Code], code: str | None, survey: Survey | sa.Row[Any], stratum_id: int | None
-) -> None:
-    """Hold the code of a response against the link it came by.
+def check(found: Code | None, code: str | None, survey: Survey | sa.Row[Any], stratum_id: int | None) -> None:
+    """Hold the code of a response, and what is known of it, against the link it came by.
 
     Raises
     ------
@@ -185,18 +179,41 @@ def check(
         return
     if code is None:
         raise refuse(422, "invitation", N_("is required"))
-    found = codes.get(code)
     # The same words for every other link: whoever holds a code learns nothing about where it belongs.
-    if found is None or (found.survey_id, found.stratum_id) != (survey.id, stratum_id):
+    if found is None or found.stratum_id != stratum_id:
         raise refuse(422, "invitation", N_("must be one that was issued for this link; it is not"))
     if found.spent:
         raise refuse(409, "invitation", N_("must be new; this one was used already"))
 
 
-def spend(connection: sa.Connection, codes: Sequence[str]) -> None:
-    """Mark codes as used."""
-    if codes:
-        connection.execute(_SPEND, {"hashes": sorted(map(code_hash, codes))})
+def spend(connection: sa.Connection, codes: Iterable[tuple[int, str]]) -> None:
+    """Mark codes as used, each with the id of its survey."""
+    for survey_id, sent in grouped_by_survey(codes):
+        connection.execute(_spending(survey_id), {"hashes": sorted(map(code_hash, sent))})
+
+
+@lru_cache(maxsize=1024)
+def _codes(survey_id: int) -> sa.Select[bytes, bool, int | None]:
+    # Written once for each survey: building these takes longer than running them.
+    codes = invitations_of(survey_id)
+    return (
+        sa.select(codes.c.code_hash, codes.c.spent, InvitationBatch.stratum_id)
+        .join(InvitationBatch, codes.c.batch_id == InvitationBatch.id)
+        .where(codes.c.code_hash.in_(sa.bindparam("hashes", expanding=True)))
+        # On PostgreSQL, of two responses with one code the second waits until it is known what became of the first.
+        .order_by(codes.c.code_hash)
+        .with_for_update(of=codes, key_share=True)
+    )
+
+
+@lru_cache(maxsize=1024)
+def _spending(survey_id: int) -> sa.Update:
+    codes = invitations_of(survey_id)
+    return (
+        sa.update(codes)
+        .where(codes.c.code_hash.in_(sa.bindparam("hashes", expanding=True)))
+        .values(spent=True)
+    )
 
 
 def _has_parts(session: Session, stratum: Stratum) -> bool:

@@ -118,7 +118,8 @@ class Survey(Base):
     An open survey takes responses from `opens_at` to `closes_at` (UTC; the researcher writes
     them in `time_zone`), up to `cap` of them, unless it is `paused`; where `by_invitation`,
     only with a code that was not used yet. Groups of fewer than `minimum` responses are
-    withheld wherever results are shown.
+    withheld wherever results are shown. What respondents leave behind is in tables that each survey
+    has of its own (`server.own_tables`); `tidied_on` says since when these tell nothing but their content.
     """
 
     __tablename__ = "surveys"
@@ -145,6 +146,7 @@ class Survey(Base):
     cap: Mapped[int | None]
     minimum: Mapped[int] = mapped_column(default=10, server_default=sa.text("10"))
     archived_on: Mapped[date | None]
+    tidied_on: Mapped[date | None]
 
     versions: Mapped[list["SurveyVersion"]] = relationship(
         order_by="SurveyVersion.number", back_populates="survey"
@@ -258,23 +260,6 @@ class InvitationBatch(Base):
     withdrawn_on: Mapped[date | None]
 
 
-class Invitation(Base):
-    """A code that lets one response in. Only its hash is kept, and whether it was used: not when, nor for what.
-
-    Like responses, invitations lie in the order of random numbers: of the hashes.
-    """
-
-    __tablename__ = "invitations"
-    __table_args__ = (
-        sa.CheckConstraint("length(code_hash) = 32", name="code_hash_is_sha256"),
-        {"sqlite_with_rowid": False},
-    )
-
-    code_hash: Mapped[bytes] = mapped_column(sa.LargeBinary(32), primary_key=True)
-    batch_id: Mapped[int] = mapped_column(sa.ForeignKey(InvitationBatch.id, ondelete="CASCADE"), index=True)
-    spent: Mapped[bool] = mapped_column(default=False)
-
-
 class Draft(Base):
     """A state of a survey's draft: any document that the editor makes, finished or not.
 
@@ -315,37 +300,6 @@ class SurveyVersion(Base):
     published_on: Mapped[date]
 
     survey: Mapped[Survey] = relationship(back_populates="versions")
-
-
-class Response(Base):
-    """One response: a random id, the version it answers, the link's stratum, a byte for each report, the day.
-
-    Nothing else may ever be added that could join it to a person. The key is random and
-    there is no rowid, so that SQLite keeps rows in the order of random numbers and no query
-    tells in which order they arrived. While a study runs, who holds the files still finds
-    traces of it; `server.tidying` says which, and takes them away once it is closed.
-    """
-
-    __tablename__ = "responses"
-    __table_args__ = (
-        sa.CheckConstraint("length(id) = 16", name="id_is_128_bits"),
-        sa.CheckConstraint("length(reports) >= 1", name="reports_are_present"),
-        sa.Index("ix_responses_version_id_stratum_id_reports", "version_id", "stratum_id", "reports"),
-        # A stratum that is deleted must be in no response: without this, each is looked for among all of them.
-        sa.Index(
-            "ix_responses_stratum_id",
-            "stratum_id",
-            sqlite_where=sa.text("stratum_id IS NOT NULL"),
-            postgresql_where=sa.text("stratum_id IS NOT NULL"),
-        ),
-        {"sqlite_with_rowid": False},
-    )
-
-    id: Mapped[bytes] = mapped_column(sa.LargeBinary(16), primary_key=True)
-    version_id: Mapped[int] = mapped_column(sa.ForeignKey(SurveyVersion.id))
-    reports: Mapped[bytes] = mapped_column(sa.LargeBinary)
-    day: Mapped[date]
-    stratum_id: Mapped[int | None] = mapped_column(sa.ForeignKey(Stratum.id))
 
 
 class Cell(Base):
@@ -519,11 +473,16 @@ class ReportLink(Base):
 
 
 class Untidied(Base):
-    """A mark: since something was closed or deleted, the stored files may still tell of what was there.
+    """A mark: since a survey was closed or deleted, the stored files may still tell of what was there.
 
-    Written in the transaction that closes or deletes, and taken away by `tidying.tidy`.
+    Written in the transaction that closes or deletes, and taken away by `tidying`. The survey may be
+    gone; without one, the mark is for what all surveys share. `reason` says what was in the way of the
+    last attempt, if there was one.
     """
 
     __tablename__ = "untidied"
 
     id: Mapped[int] = mapped_column(primary_key=True)
+    survey_id: Mapped[int | None]
+    since: Mapped[datetime]
+    reason: Mapped[str | None] = mapped_column(sa.Text)

@@ -45,9 +45,9 @@ from flask import Response, abort, current_app, g, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response as BaseResponse
 
-from server import accounts, audit, documents, surveys, tidying
+from server import accounts, audit, documents, surveys
 from server.context import config, session
-from server.db import open_session
+from server.housekeeping import Housekeeper
 from server.inputs import N_, refuse
 from server.models import Researcher, Role, SignIn, Survey
 from server.throttling import Throttle
@@ -144,8 +144,6 @@ def signed_in(view: Callable[P, ResponseReturnValue]) -> Callable[P, ResponseRet
     def guarded(*args: P.args, **kwargs: P.kwargs) -> ResponseReturnValue:
         if find_sign_in() is None:
             return redirect(url_for("account.sign_in"))
-        if request.method in SAFE_METHODS:
-            tidying.look(current_app.extensions["moneda.engine"], session())
         return view(*args, **kwargs)
 
     return guarded
@@ -156,10 +154,8 @@ def find_sign_in() -> SignIn | None:
     found = accounts.sign_in_of(session(), request.cookies.get(COOKIE, ""))
     if found is not None:
         g.sign_in, g.researcher = found, found.researcher
-        if found.seen_on != surveys.today() and request.method in SAFE_METHODS:
-            # Once a day, apart from the request's own session: that one only reads.
-            with open_session(current_app.extensions["moneda.engine"], writes=True) as own, own.begin():
-                accounts.saw(own, found.secret_hash)
+        if found.seen_on != surveys.today():
+            housekeeper().saw(found.secret_hash)  # no request changes anything for being read
     return found
 
 
@@ -236,6 +232,12 @@ def record(action: audit.Action, survey: Survey | None = None, **details: object
 def throttle() -> Throttle:
     """The failures that this process counts."""
     value: Throttle = current_app.extensions["moneda.throttle"]
+    return value
+
+
+def housekeeper() -> Housekeeper:
+    """The job that this process does by itself."""
+    value: Housekeeper = current_app.extensions["moneda.housekeeper"]
     return value
 
 

@@ -25,11 +25,12 @@ from click.testing import CliRunner, Result
 from flask.testing import FlaskClient
 from sqlalchemy.orm import Session
 
-from server import accounts, batches, invitations, strata, surveys
+from server import accounts, batches, invitations, own_tables, strata, surveys
 from server.cli import main
 from server.db import make_engine, open_session
 from server.inputs import parse_definition
-from server.models import Member, Researcher, Response, State, Survey
+from server.models import Member, Researcher, State, Survey
+from server.own_tables import responses_of
 from tests.sending import ended
 
 ROOT = Path(__file__).parent.parent
@@ -145,7 +146,7 @@ def store(
         assert door is not None
         stratum = door[1].id if door[1] else None
         session.execute(
-            sa.insert(Response),
+            sa.insert(responses_of(found.id)),
             [
                 {
                     "id": secrets.token_bytes(16),
@@ -244,31 +245,38 @@ def writing(database_url: str) -> Iterator[Session]:
 
 
 def dump(database_url: str) -> Rows:
-    """Every row of every table, in an order that depends on the rows alone."""
+    """Every row of every table, in an order that depends on the rows alone.
+
+    What surveys have in tables of their own stands together, under the name of its kind.
+    """
     with writing(database_url) as session:
-        return {
-            table.name: sorted(map(tuple, session.execute(sa.select(table))), key=repr)
-            for table in _tables(database_url)
-        }
+        rows: Rows = {kind.name: [] for kind in own_tables.KINDS}
+        for name, table in _tables(session):
+            rows.setdefault(name, []).extend(map(tuple, session.execute(sa.select(table))))
+        return {name: sorted(each, key=repr) for name, each in rows.items()}
 
 
-@cache
-def _tables(database_url: str) -> Sequence[sa.Table]:
+def _tables(session: Session) -> Iterator[tuple[str, sa.Table]]:
     """All tables that the database has, whether the models know them or not."""
-    engine = make_engine(database_url)
-    with engine.connect() as connection:
-        found = tuple(connection.execute(sa.text(_COLUMNS[engine.dialect.name])))
-    known = engine.dialect.name, found
+    connection = session.connection()
+    kinds = {kind.name: kind for kind in own_tables.KINDS}
+    shared = []
+    for name, *columns in connection.execute(sa.text(_COLUMNS[connection.dialect.name])):
+        kind, _, number = name.rpartition("_")
+        if kind not in kinds or not number.isdigit():
+            shared.append((name, *columns))
+        elif columns[0] in ("table", "id", "code_hash"):  # once for each
+            yield kind, own_tables.table(kinds[kind], int(number))
+    known = connection.dialect.name, tuple(shared)
     if known not in _REFLECTED:  # which takes much longer than to see that they are those of the test before
         metadata = sa.MetaData()
-        metadata.reflect(engine)
+        metadata.reflect(connection, only=list({name for name, *_columns in shared if name}))
         _REFLECTED[known] = metadata.sorted_tables
-    engine.dispose()
-    return _REFLECTED[known]
+    yield from ((table.name, table) for table in _REFLECTED[known])
 
 
 _COLUMNS = {
-    "sqlite": "SELECT sql FROM sqlite_schema ORDER BY name",
+    "sqlite": "SELECT name, type, sql FROM sqlite_schema WHERE type = 'table' ORDER BY name",
     "postgresql": "SELECT table_name, column_name, data_type FROM information_schema.columns"
     " WHERE table_schema = 'public' ORDER BY table_name, ordinal_position",
 }

@@ -117,7 +117,7 @@ def test_nothing_is_stored_before_the_caller_commits(survey: Published, database
 
     with engine.connect() as connection:
         responses.accept(connection, survey.slug, json.dumps(survey.response()).encode(), NOW)
-        assert connection.scalar(sa.text("SELECT count(*) FROM responses")) == 1
+        assert connection.scalar(sa.text("SELECT count(*) FROM responses_1")) == 1
 
     engine.dispose()
     assert not stored(database_url)

@@ -15,7 +15,8 @@ from flask.testing import FlaskClient
 from server import surveys
 from server.config import Config
 from server.db import make_engine
-from server.models import InvitationBatch, Response, Stratum, Survey, SurveyVersion
+from server.models import InvitationBatch, Stratum, Survey, SurveyVersion
+from server.own_tables import responses_of
 from tests import archives, factories, kinds
 from tests.archives import CODES, entries, export, imported
 from tests.conftest import NewDatabase
@@ -83,16 +84,18 @@ def said(database_url: str) -> list[Any]:
     """What a database with one survey says of it, without the numbers of rows."""
     with factories.writing(database_url) as session:
         (survey,) = session.scalars(sa.select(Survey))
-        names = {attribute.key for attribute in sa.inspect(Survey).column_attrs} - {"id", "draft_number"}
+        others = {"id", "draft_number", "tidied_on"}
+        names = {attribute.key for attribute in sa.inspect(Survey).column_attrs} - others
+        rows = responses_of(survey.id).c
         settings = {name: getattr(survey, name) for name in names}
         parent = sa.orm.aliased(Stratum)
         tree = sa.select(Stratum.name, Stratum.population, Stratum.slug, parent.name).outerjoin(
             parent, Stratum.parent_id == parent.id
         )
         stored = (
-            sa.select(SurveyVersion.number, Stratum.slug, Response.day, Response.reports)
-            .join(SurveyVersion, Response.version_id == SurveyVersion.id)
-            .outerjoin(Stratum, Response.stratum_id == Stratum.id)
+            sa.select(SurveyVersion.number, Stratum.slug, rows.day, rows.reports)
+            .join(SurveyVersion, rows.version_id == SurveyVersion.id)
+            .outerjoin(Stratum, rows.stratum_id == Stratum.id)
         )
         versions = sa.select(
             SurveyVersion.number,
@@ -133,7 +136,7 @@ def test_every_kind_of_question_comes_back(signed_in: FlaskClient, database_url:
             }
             for _ in range(300)
         ]
-        connection.execute(Response.__table__.insert(), rows)
+        connection.execute(responses_of(1).insert(), rows)
     engine.dispose()
     copy = imported(signed_in, export(signed_in, survey.slug))
 

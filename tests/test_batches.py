@@ -22,7 +22,8 @@ from server.batches import Key, Recount
 from server.batches.contents import add_up
 from server.db import make_engine, open_session
 from server.inputs import InputError, Submission, normalised
-from server.models import Response, Survey
+from server.models import Survey
+from server.own_tables import responses_of
 from server.responses import Acceptance, Arrival
 from server.tallies import Tally
 from tests import factories
@@ -42,10 +43,10 @@ def counters(tallies: dict[Key, Tally]) -> Look:
 def rows(session: Session, survey: Survey) -> dict[Key, Tally]:
     """The stored responses, counted one by one."""
     found: dict[Key, list[bytes]] = {}
-    query = sa.select(Response.version_id, Response.stratum_id, Response.reports)
+    stored = responses_of(survey.id).c
+    query = sa.select(stored.version_id, stored.stratum_id, stored.reports)
     for version, stratum, reports in session.execute(query):
-        if version in {each.id for each in survey.versions}:
-            found.setdefault((version, stratum), []).append(reports)
+        found.setdefault((version, stratum), []).append(reports)
     return {key: Tally.of(b"".join(strings), len(strings[0])) for key, strings in found.items()}
 
 

@@ -97,7 +97,7 @@ def test_a_response_that_is_cut_is_not_stored(
 
 def _forget_responses(database_url: str) -> None:
     with factories.writing(database_url) as session:
-        session.connection().exec_driver_sql("DELETE FROM responses")
+        session.connection().exec_driver_sql("DELETE FROM responses_1")
 
 
 @pytest.mark.parametrize("way", ["hangs up", "says no more"])

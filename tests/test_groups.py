@@ -92,7 +92,7 @@ def _poisoned(database_url: str, key: str) -> None:
     if database_url.startswith("sqlite"):
         _run(
             database_url,
-            f"CREATE TRIGGER poison BEFORE INSERT ON responses WHEN hex(NEW.id) = upper('{key}') "
+            f"CREATE TRIGGER poison BEFORE INSERT ON responses_1 WHEN hex(NEW.id) = upper('{key}') "
             "BEGIN SELECT RAISE(ABORT, 'poison'); END",
         )
         return
@@ -100,7 +100,7 @@ def _poisoned(database_url: str, key: str) -> None:
         database_url,
         "CREATE FUNCTION poison() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
         f"IF encode(NEW.id, 'hex') = '{key}' THEN RAISE EXCEPTION 'poison'; END IF; RETURN NEW; END $$",
-        "CREATE TRIGGER poison BEFORE INSERT ON responses FOR EACH ROW EXECUTE FUNCTION poison()",
+        "CREATE TRIGGER poison BEFORE INSERT ON responses_1 FOR EACH ROW EXECUTE FUNCTION poison()",
     )
 
 
@@ -125,13 +125,13 @@ def _fail_at_commit(database_url: str) -> None:
             database_url,
             "CREATE TABLE missing (id INTEGER PRIMARY KEY)",
             "CREATE TABLE late (id INTEGER REFERENCES missing (id) DEFERRABLE INITIALLY DEFERRED)",
-            "CREATE TRIGGER late AFTER INSERT ON responses BEGIN INSERT INTO late VALUES (1); END",
+            "CREATE TRIGGER late AFTER INSERT ON responses_1 BEGIN INSERT INTO late VALUES (1); END",
         )
         return
     _run(
         database_url,
         "CREATE FUNCTION late() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'late'; END $$",
-        "CREATE CONSTRAINT TRIGGER late AFTER INSERT ON responses DEFERRABLE INITIALLY DEFERRED "
+        "CREATE CONSTRAINT TRIGGER late AFTER INSERT ON responses_1 DEFERRABLE INITIALLY DEFERRED "
         "FOR EACH ROW EXECUTE FUNCTION late()",
     )
 
@@ -150,7 +150,7 @@ def test_where_storing_fails_nobody_is_told_otherwise(
     assert _post_together(app, survey, bodies) == [(503, "server")] * CROWD
 
     if break_it is _fail_at_commit:
-        on = "" if database_url.startswith("sqlite") else " ON responses"
+        on = "" if database_url.startswith("sqlite") else " ON responses_1"
         _run(database_url, f"DROP TRIGGER late{on}")
     else:
         _run(database_url, "ALTER TABLE elsewhere RENAME TO survey_versions")

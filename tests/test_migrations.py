@@ -1,5 +1,6 @@
 """The schema that migrations make is the schema that the models describe."""
 
+import re
 import shutil
 from collections import Counter
 from datetime import date
@@ -20,6 +21,9 @@ from tests import factories
 from tests.conftest import NewDatabase
 from tests.factories import Published, dump
 
+_OWN = re.compile(r"(responses|invitations)_\d+")
+"""The tables that each survey has of its own."""
+
 FAILS = """
 import sqlalchemy as sa
 from alembic import op
@@ -35,9 +39,14 @@ def upgrade():
 
 def _differences(engine: sa.Engine, metadata: sa.MetaData) -> list[Any]:
     """What Alembic would change to make the database equal to the models."""
+
+    def shared(name: str | None, kind: str, _parents: object) -> bool:
+        return kind != "table" or not _OWN.fullmatch(str(name))
+
     with engine.connect() as connection:
         context = MigrationContext.configure(
-            connection, opts={"compare_type": True, "compare_server_default": True}
+            connection,
+            opts={"compare_type": True, "compare_server_default": True, "include_name": shared},
         )
         return list(compare_metadata(context, metadata))
 
@@ -91,7 +100,7 @@ def test_schema_after_migrations_equals_the_models(new_database: NewDatabase) ->
 @pytest.mark.parametrize(
     "change",
     [
-        "ALTER TABLE responses ADD COLUMN received_at TIMESTAMP",
+        "ALTER TABLE surveys ADD COLUMN received_at TIMESTAMP",
         "DROP INDEX ix_surveys_owner_id",
         "CREATE TABLE visits (address VARCHAR(40))",
     ],
@@ -113,8 +122,8 @@ def test_constraint_that_differs_is_noticed(new_database: NewDatabase) -> None:
     metadata = sa.MetaData()
     for table in Base.metadata.sorted_tables:
         table.to_metadata(metadata)
-    check = next(c for c in metadata.tables["responses"].constraints if isinstance(c, sa.CheckConstraint))
-    check.name = "ck_responses_other"
+    check = next(c for c in metadata.tables["surveys"].constraints if isinstance(c, sa.CheckConstraint))
+    check.name = "ck_surveys_other"
     metadata.create_all(other)
 
     assert _differences(other, Base.metadata) == []
@@ -188,7 +197,7 @@ def test_responses_and_the_first_researcher_are_kept_by_the_migration_of_running
     assert dump(empty_database_url)["responses"] == [(b"0123456789abcdef", 1, b"\x01", day, None)]
     assert _column(empty_database_url, "administrator", "researchers") == [True]
     with pytest.raises(sa.exc.DatabaseError, match="immutable"), engine.begin() as connection:
-        connection.exec_driver_sql("UPDATE responses SET version_id = 1")
+        connection.exec_driver_sql("UPDATE responses_1 SET version_id = 1")
     engine.dispose()
 
 
@@ -237,6 +246,79 @@ def test_stored_responses_are_entered_into_the_books(empty_database_url: str, cl
     if closed:
         keys = [(row["version_id"], row["stratum_id"], row["day"]) for row in answered]
         assert {(*key, day): n for key, days in by_day.items() for day, n in days.items()} == Counter(keys)
+
+
+def test_rows_of_surveys_move_into_tables_of_their_own(empty_database_url: str) -> None:
+    """Two surveys and their codes: the same rows afterwards, in tables that are made as those of a new survey."""
+    engine = make_engine(empty_database_url)
+    with engine.execution_options(moneda_writes=True).begin() as connection:
+        _upgrade(connection, "0004")
+        metadata = sa.MetaData()
+        metadata.reflect(connection)
+        day = date(2025, 1, 1)
+        rows: list[tuple[str, dict[str, Any]]] = [
+            ("researchers", {"id": 1, "name": "R", "administrator": True})
+        ]
+        for k in (21, 22):
+            state = "closed" if k == 22 else "open"
+            fixed = {"owner_id": 1, "state": state, "created_on": day, "simulated": False}
+            version = {"sha256": f"{k}" * 32, "published": b"{}", "reports": b"\2", "published_on": day}
+            batch = {"label": "b", "issued_on": day, "size": 9}
+            rows += [
+                ("surveys", {"id": k, "slug": f"s{k}", **fixed, "paused": False, "by_invitation": False}),
+                ("survey_versions", {"id": 7 * k, "survey_id": k, "number": 1, **version}),
+                ("invitation_batches", {"id": 9 * k, "survey_id": k, **batch}),
+            ]
+            for n in range(5):
+                key = bytes([n, k]) * 8
+                rows.append(("responses", {"id": key, "version_id": 7 * k, "reports": b"\1", "day": day}))
+                rows.append(("invitations", {"code_hash": 2 * key, "batch_id": 9 * k, "spent": n < 2}))
+        for table, row in rows:
+            connection.execute(metadata.tables[table].insert().values(**row))
+
+    migrate(engine)
+
+    for k in (21, 22):
+        keys = [bytes([n, k]) * 8 for n in range(5)]
+        assert _rows(engine, f"responses_{k}") == [(key, 7 * k, b"\1", day, None) for key in keys]
+        assert _rows(engine, f"invitations_{k}") == [(2 * key, 9 * k, n < 2) for n, key in enumerate(keys)]
+    # What was stored before is to be tidied: the closed survey, and what all of them shared.
+    assert [row[1] for row in dump(empty_database_url)["untidied"]] == [22, None]
+    new = factories.draft(empty_database_url, factories.definition())
+    ((number,),) = _selected(engine, f"SELECT id FROM surveys WHERE slug = '{new}'")  # noqa: S608
+    assert _own(engine, number) == _own(engine, 21)
+    with engine.begin() as connection:  # the broken twin
+        connection.exec_driver_sql("ALTER TABLE responses_21 ADD COLUMN received_at TIMESTAMP")
+    assert _own(engine, number) != _own(engine, 21)
+    engine.dispose()
+
+
+def _selected(engine: sa.Engine, query: str) -> list[tuple[Any, ...]]:
+    with engine.connect() as connection:
+        return [tuple(row) for row in connection.exec_driver_sql(query)]
+
+
+def _rows(engine: sa.Engine, table: str) -> list[tuple[Any, ...]]:
+    """As they lie in the file."""
+    with engine.connect() as connection:
+        found = connection.execute(sa.select(sa.Table(table, sa.MetaData(), autoload_with=connection)))
+        return [tuple(bytes(cell) if isinstance(cell, memoryview) else cell for cell in row) for row in found]
+
+
+def _own(engine: sa.Engine, number: int) -> str:
+    """A survey's own tables and what guards them, without its number."""
+    names = (f"responses_{number}", f"invitations_{number}")
+    described = {name: table for name, table in _described(engine).items() if name in names}
+    if engine.dialect.name == "sqlite":
+        guards = f"SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name IN {names} ORDER BY name"  # noqa: S608
+    else:
+        guards = (
+            "SELECT tgname, pg_get_triggerdef(t.oid), attname, attstattarget FROM pg_trigger t "  # noqa: S608
+            f"JOIN pg_attribute a ON a.attrelid = tgrelid WHERE tgrelid::regclass::text IN {names} "
+            "ORDER BY tgname, attname"
+        )
+    told = f"{described} {_selected(engine, guards)}"
+    return re.sub(rf"_{number}(?=\D)|\({number}\)|'{number}'|(?<!>)= {number}\b", "_N", told)
 
 
 def _column(database_url: str, name: str, table: str = "surveys") -> list[Any]:

@@ -24,7 +24,7 @@ def test_row_holds_id_version_reports_day_and_stratum_only(
     client: FlaskClient, survey: Published, database_url: str
 ) -> None:
     engine = make_engine(database_url)
-    columns = {column["name"]: column["type"] for column in sa.inspect(engine).get_columns("responses")}
+    columns = {column["name"]: column["type"] for column in sa.inspect(engine).get_columns("responses_1")}
     engine.dispose()
     body = survey.response([0, 1])
     first_day = datetime.now(UTC).date()
@@ -64,7 +64,7 @@ def test_rows_come_out_in_the_order_of_their_random_ids(
             factories.ask(served.url + survey.url, body)
 
     connection = _file(database_url)
-    rows = [row[0].hex() for row in connection.execute("SELECT id FROM responses")]
+    rows = [row[0].hex() for row in connection.execute("SELECT id FROM responses_1")]
     connection.close()
     ids = [body["id"] for body in sent]
     assert rows == sorted(ids)  # type: ignore[type-var]
@@ -72,12 +72,14 @@ def test_rows_come_out_in_the_order_of_their_random_ids(
 
 
 def test_sqlite_keeps_no_row_number(sqlite: NewDatabase) -> None:
-    connection = _file(sqlite(True))
-    (sql,) = connection.execute("SELECT sql FROM sqlite_master WHERE name = 'responses'").fetchone()
+    database_url = sqlite(True)
+    factories.publish(database_url)
+    connection = _file(database_url)
+    (sql,) = connection.execute("SELECT sql FROM sqlite_master WHERE name = 'responses_1'").fetchone()
 
     assert sql.rstrip().endswith("WITHOUT ROWID")
     with pytest.raises(sqlite3.OperationalError, match="no such column: rowid"):
-        connection.execute("SELECT rowid FROM responses")
+        connection.execute("SELECT rowid FROM responses_1")
     connection.close()
 
 
@@ -112,8 +114,8 @@ def test_every_connection_of_the_application_is_durable(app: Flask, database_url
 @pytest.mark.parametrize(
     "change",
     [
-        "UPDATE responses SET reports = reports",
-        "UPDATE responses SET day = '2020-01-01'",
+        "UPDATE responses_1 SET reports = reports",
+        "UPDATE responses_1 SET day = '2020-01-01'",
         "UPDATE survey_versions SET published = published",
         "UPDATE survey_versions SET number = number + 1",
     ],
@@ -160,10 +162,11 @@ def test_database_refuses_a_draft_that_cannot_be(change: str, survey: Published,
         {"id": secrets.token_bytes(17), "reports": b"\x00"},
         {"id": secrets.token_bytes(16), "reports": b""},
         {"id": secrets.token_bytes(16), "reports": b"\x00", "version_id": 12345},
+        {"id": secrets.token_bytes(16), "reports": b"\x00", "stratum_id": 12345},
         {"id": secrets.token_bytes(16), "reports": None},
         {"id": secrets.token_bytes(16), "reports": b"\x00", "day": None},
     ],
-    ids=["short id", "long id", "empty", "unknown version", "no reports", "no day"],
+    ids=["short id", "long id", "empty", "unknown version", "unknown stratum", "no reports", "no day"],
 )
 def test_database_refuses_a_row_that_cannot_be(
     row: dict[str, Any], survey: Published, database_url: str
@@ -171,7 +174,7 @@ def test_database_refuses_a_row_that_cannot_be(
     version_id = dump(database_url)["survey_versions"][0][0]
     row = {"version_id": version_id, "day": date(2024, 1, 1), **row}
     engine = make_engine(database_url)
-    table = sa.Table("responses", sa.MetaData(), autoload_with=engine)
+    table = sa.Table("responses_1", sa.MetaData(), autoload_with=engine)
 
     with pytest.raises(sa.exc.IntegrityError), engine.begin() as connection:
         connection.execute(table.insert().values(row))

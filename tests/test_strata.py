@@ -11,7 +11,8 @@ from sqlalchemy.orm import Session
 from server import strata, surveys
 from server.db import make_engine, open_session
 from server.inputs import InputError
-from server.models import Invitation, InvitationBatch, Response, Stratum, Survey
+from server.models import InvitationBatch, Stratum, Survey
+from server.own_tables import invitations_of, responses_of
 from server.strata import Line
 from tests import factories
 from tests.conftest import NewDatabase
@@ -54,12 +55,8 @@ def refused(act: Callable[[], object]) -> tuple[int, list[str]]:
 def answer(session: Session, survey: Survey, stratum: Stratum) -> None:
     current = survey.current
     assert current is not None
-    session.add(
-        Response(
-            id=b"r" * 16, version_id=current.id, reports=b"\0\0", day=surveys.today(), stratum_id=stratum.id
-        )
-    )
-    session.flush()
+    row = {"id": b"r" * 16, "version_id": current.id, "reports": b"\0\0", "day": surveys.today()}
+    session.execute(sa.insert(responses_of(survey.id)).values(**row, stratum_id=stratum.id))
 
 
 def test_tree_knows_paths_depths_leaves_and_sums(made: tuple[Session, Survey]) -> None:
@@ -290,7 +287,8 @@ def test_stratum_whose_link_was_used_stays_a_leaf(made: tuple[Session, Survey], 
         )
         session.add(batch)
         session.flush()
-        session.add(Invitation(code_hash=b"h" * 32, batch_id=batch.id, spent=False))
+        row = {"code_hash": b"h" * 32, "batch_id": batch.id, "spent": False}
+        session.execute(sa.insert(invitations_of(survey.id)).values(**row))
     session.commit()
 
     assert strata.used(session, survey) == {stratum.id}

@@ -1,32 +1,45 @@
 """After a study, what is stored depends on its content alone; where that could not be reached, it is said."""
 
+import hashlib
 import json
 import secrets
 import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from datetime import datetime, timedelta
+from http.client import HTTPConnection
 from pathlib import Path
 from threading import Event, Thread
+from urllib.parse import urlencode, urlsplit
 
 import pytest
 import sqlalchemy as sa
+from flask import Flask
 from flask.testing import FlaskClient
 
-from server import responses, tidying
-from server.db import make_engine
+from server import archives, responses, surveys, tidying
+from server.db import make_engine, open_session, snapshot
+from server.housekeeping import Housekeeper
+from server.models import Untidied
+from server.own_tables import responses_of
+from server.tidying import Patience, UnfinishedError
+from server.tidying.marks import Due
+from server.tidying.sqlite import PIECE
 from tests import factories
 from tests.conftest import NewDatabase
-from tests.factories import Published, dump, stored
-from tests.traces_of_order import postgresql_rows
+from tests.factories import Published, Served, dump, stored
+from tests.sending import ended
+from tests.traces_of_order import LIMIT, PAGE, copied, order_in_pages, postgresql_rows, standardised
 
 NOW = datetime(2024, 5, 6)  # noqa: DTZ001 - in UTC, as the database holds times
 PAST = NOW - timedelta(days=1)
-HEADER = 100
-"""Bytes at the beginning of an SQLite file; counters of changes are among them."""
+PLACES = ("responses_1", "id"), ("invitations_1", "code_hash")
+LEAF = 0x0A
+"""The first byte of a page of SQLite that holds rows which lie in the order of their keys."""
 
 
-def _take(database_url: str, survey: Published, bodies: Sequence[dict[str, object]]) -> None:
+def _take(database_url: str, survey: Published, bodies: Sequence[Mapping[str, object]]) -> None:
     """Store responses one by one, each in a transaction of its own."""
     engine = make_engine(database_url)
     for body in bodies:
@@ -35,10 +48,10 @@ def _take(database_url: str, survey: Published, bodies: Sequence[dict[str, objec
     engine.dispose()
 
 
-def _tidy(database_url: str, patience: float = 30.0) -> None:
+def _tidy(database_url: str, patience: float = 60.0) -> None:
     engine = make_engine(database_url)
     try:
-        tidying.tidy(engine, patience)
+        tidying.tidy(engine, Patience(patience))
     finally:
         engine.dispose()
 
@@ -47,34 +60,135 @@ def _marks(database_url: str) -> int:
     return len(dump(database_url)["untidied"])
 
 
+def _wait_for(holds: Callable[[], object]) -> None:
+    """As long as it takes: a server does it by itself."""
+    while not holds():
+        time.sleep(0.1)
+
+
 @contextmanager
-def _reading(database_url: str) -> Iterator[None]:
-    """Somebody who reads responses in a transaction, and takes a long time for it."""
+def _holding(database_url: str, *statements: str, writes: bool = False) -> Iterator[None]:
+    """Somebody whose transaction stays open for a long time."""
     engine = make_engine(database_url)
-    with engine.connect() as connection:
-        connection.execute(sa.text("SELECT count(*) FROM responses"))
+    with engine.execution_options(moneda_writes=writes).connect() as connection:
+        for statement in statements:
+            connection.execute(sa.text(statement))
         yield
     engine.dispose()
 
 
-def test_tidied_file_depends_on_content_alone(sqlite: NewDatabase, tmp_path: Path) -> None:
-    """The same responses and codes in two orders: the same file, byte for byte."""
+def _post(served: Served, path: str, cookie: str = "") -> str:
+    """One request and nothing after it; the cookie that came back."""
+    headers = {"Content-Type": "application/x-www-form-urlencoded", "Cookie": cookie}
+    with closing(HTTPConnection(urlsplit(served.url).netloc, timeout=60)) as connection:
+        connection.request("POST", path, urlencode(ended([])), headers)
+        answer = connection.getresponse()
+        answer.read()
+        assert answer.status == 303
+        return (answer.getheader("Set-Cookie") or "").partition(";")[0]
+
+
+class Study:
+    """A survey by invitation whose responses came one by one, and when each came."""
+
+    def __init__(self, database_url: str, number: int) -> None:
+        self.survey = factories.publish(database_url)
+        codes = factories.invite(database_url, self.survey.slug, number)
+        self.bodies = [
+            self.survey.response([k % 2, 0], invitation=code)
+            for k, code in enumerate(codes[: number * 3 // 4])
+        ]
+        _take(database_url, self.survey, self.bodies)
+        plain = [str(body["invitation"]).replace("-", "").encode() for body in self.bodies]
+        self.ids = {bytes.fromhex(str(body["id"])): k for k, body in enumerate(self.bodies)}
+        self.hashes = {hashlib.sha256(code).digest(): k for k, code in enumerate(plain)}
+
+    def readable(self, database_url: str) -> float:
+        """How far what the files tell of the order of arrival is from what chance would tell."""
+        if database_url.startswith("sqlite"):
+            return max(order_in_pages(database_url, self.ids), order_in_pages(database_url, self.hashes))
+        places = zip(PLACES, (self.ids, self.hashes), strict=True)
+        rows = [
+            [row[0] for row in postgresql_rows(database_url, *place) if row[0] in known]
+            for place, known in places
+        ]
+        orders = zip(rows, (self.ids, self.hashes), strict=True)
+        return max(abs(standardised([[known[key] for key in keys]])) for keys, known in orders)
+
+
+@pytest.mark.parametrize("then", ["wait", "stop"])
+def test_order_is_unreadable_after_a_close_whose_redirect_is_never_followed(
+    then: str, database_url: str, tmp_path: Path
+) -> None:
+    study = Study(database_url, 800)
+    if database_url.startswith("sqlite"):
+        before = study.readable(copied(database_url, tmp_path))
+    else:
+        before = max(
+            abs(standardised([[study.ids[row[0]] for row in postgresql_rows(database_url, *PLACES[0])]])),
+            float(len({row[2] for row in postgresql_rows(database_url, *PLACES[0])})),
+        )
+    with factories.serving(database_url) as served:
+        cookie = _post(served, urlsplit(served.sign_in_link).path)
+        _post(served, f"/manage/surveys/{study.survey.slug}/close", cookie)
+        if then == "wait":
+            _wait_for(lambda: not _marks(database_url))
+    if _marks(
+        database_url
+    ):  # a machine that was too busy for the last seconds of a server: the next one does it
+        with factories.serving(database_url):
+            _wait_for(lambda: not _marks(database_url))
+
+    assert before > LIMIT  # the broken twin: the same files, not tidied
+    assert study.readable(database_url) < LIMIT
+    assert len(stored(database_url)) == len(study.bodies)
+    if not database_url.startswith("sqlite"):
+        for place in PLACES:
+            rows = postgresql_rows(database_url, *place)
+            assert [row[0] for row in rows] == sorted(row[0] for row in rows)
+            assert len({row[2:] for row in rows}) == 1
+
+
+def test_what_is_due_is_done_when_the_server_stops(survey: Published, database_url: str) -> None:
+    _take(database_url, survey, [survey.response()])
+    engine = make_engine(database_url)
+    housekeeper = Housekeeper(engine)
+    housekeeper.start()
+    factories.close(database_url, survey.slug)  # by somebody who tells it nothing
+
+    housekeeper.stop(60)
+
+    assert _marks(database_url) == 0
+    engine.dispose()
+
+
+def test_pages_of_a_tidied_survey_depend_on_its_rows_alone(sqlite: NewDatabase, tmp_path: Path) -> None:
+    """The same responses and codes in two orders: the same pages, byte for byte."""
     database_url = sqlite(True)
     survey = factories.publish(database_url)
     codes = factories.invite(database_url, survey.slug, 300)
     bodies = [survey.response([k % 2, 0], invitation=code) for k, code in enumerate(codes)]
-    files = [tmp_path / name for name in ("a.sqlite3", "b.sqlite3")]
-    contents: list[tuple[bytes, bytes]] = []
-    for file, order in zip(files, (bodies, bodies[::-1]), strict=True):
+    keys = [bytes.fromhex(str(body["id"])) for body in bodies]
+    keys += [hashlib.sha256(code.replace("-", "").encode()).digest() for code in codes]
+    pages = []
+    for name, order in (("a", bodies), ("b", bodies[::-1])):
+        file = tmp_path / f"{name}.sqlite3"
         shutil.copy(database_url.removeprefix("sqlite:///"), file)
         _take(f"sqlite:///{file}", survey, order)
-        before = file.read_bytes()[HEADER:]
+        factories.close(f"sqlite:///{file}", survey.slug)
+        before = _pages_with(file, keys)
         _tidy(f"sqlite:///{file}")
-        contents.append((before, file.read_bytes()[HEADER:]))
+        pages.append((before, _pages_with(file, keys)))
 
-    assert dump(f"sqlite:///{files[0]}") == dump(f"sqlite:///{files[1]}")
-    assert contents[0][1] == contents[1][1]
-    assert contents[0][0] != contents[1][0]  # the broken twin: without tidying
+    assert pages[0][1] == pages[1][1]
+    assert pages[0][0] != pages[1][0]  # the broken twin: without tidying
+
+
+def _pages_with(file: Path, keys: Sequence[bytes]) -> list[bytes]:
+    content = file.read_bytes()
+    pages = [content[start : start + PAGE] for start in range(0, len(content), PAGE)]
+    # Others name pages: where these lie depends on what was there before.
+    return sorted(page for page in pages if page[0] == LEAF and any(key in page for key in keys))
 
 
 def test_tidying_keeps_every_row_and_rule(survey: Published, database_url: str) -> None:
@@ -85,97 +199,175 @@ def test_tidying_keeps_every_row_and_rule(survey: Published, database_url: str) 
         body = json.dumps(survey.response(invitation=code)).encode()
         with factories.writing(database_url) as session:
             responses.accept(session.connection(), slugs["Spain"], body, NOW)
+    factories.close(database_url, survey.slug)
     before = dump(database_url)
 
     _tidy(database_url)
 
-    assert dump(database_url) == before
-    assert len(before["responses"]) == 15
+    after = dump(database_url)
+    assert {name for name in before if before[name] != after[name]} == {"revisions", "surveys", "untidied"}
+    assert len(after["responses"]) == 15
     engine = make_engine(database_url)
-    with pytest.raises(sa.exc.DBAPIError, match="are immutable"), engine.begin() as connection:
-        connection.exec_driver_sql("UPDATE responses SET reports = reports")
-    with pytest.raises(sa.exc.IntegrityError), engine.begin() as connection:
-        connection.exec_driver_sql("UPDATE invitations SET batch_id = 12345")
+    for refused in (
+        "UPDATE responses_1 SET reports = reports",
+        "UPDATE invitations_1 SET batch_id = 12345",
+        "INSERT INTO responses_1 SELECT id || id, 99, reports, day, stratum_id FROM responses_1",
+        "INSERT INTO invitations_1 SELECT code_hash, 99, spent FROM invitations_1",
+    ):
+        with pytest.raises(sa.exc.IntegrityError), engine.begin() as connection:
+            connection.exec_driver_sql(refused)
     engine.dispose()
+    assert _names(database_url) == _names_of_new_tables(database_url)
 
 
-def test_tidied_rows_on_postgresql_have_one_transaction_and_lie_in_the_order_of_keys(
-    postgresql: NewDatabase,
-) -> None:
-    database_url = postgresql(True)
-    survey = factories.publish(database_url)
-    codes = factories.invite(database_url, survey.slug, 40)
-    _take(database_url, survey, [survey.response(invitation=code) for code in codes[:30]])
-    places = ("responses", "id"), ("invitations", "code_hash")
-    before = [postgresql_rows(database_url, *place) for place in places]
+def _names(database_url: str) -> set[str]:
+    """The tables and indexes of the first survey's own."""
+    engine = make_engine(database_url)
+    inspector = sa.inspect(engine)
+    names = {name for name in inspector.get_table_names() if name.endswith(("_1", "_tidied", "_untidied"))}
+    if engine.dialect.name == "postgresql":
+        names |= {str(inspector.get_pk_constraint(name)["name"]) for name in names}
+    engine.dispose()
+    return names
 
-    _tidy(database_url)
 
-    for place, untidied in zip(places, before, strict=True):
-        rows = postgresql_rows(database_url, *place)
-        assert [row[0] for row in rows] == sorted(row[0] for row in untidied)
-        assert len({row[2:] for row in rows}) == 1
-        assert len({row[2] for row in untidied}) >= 30  # the broken twin
+def _names_of_new_tables(database_url: str) -> set[str]:
+    tables = {"responses_1", "invitations_1"}
+    return tables if database_url.startswith("sqlite") else tables | {f"pk_{name}" for name in tables}
 
 
 def test_who_stays_is_in_the_way_and_this_is_said(survey: Published, database_url: str) -> None:
     _take(database_url, survey, [survey.response()])
     factories.close(database_url, survey.slug)
 
-    with _reading(database_url):
-        _take_nothing_new(database_url)
-        with pytest.raises(tidying.UnfinishedError):
+    with _holding(database_url, "SELECT count(*) FROM responses_1"):
+        factories.settle(
+            database_url, survey.slug, minimum=2
+        )  # so that the reader on SQLite sees what is old
+        with pytest.raises(UnfinishedError):
             _tidy(database_url, 0.2)
         said = factories.run(database_url, "tidy", "--wait", "0.2", "--json")
         assert _marks(database_url) == 1
     assert said.exit_code == 1
     document = json.loads(said.stdout)
     assert (document["finished"], bool(document["reason"])) == (False, True)
+    assert [row[3] for row in dump(database_url)["untidied"]] == [document["reason"]]
 
     done = factories.run(database_url, "tidy", "--json")
     assert (done.exit_code, json.loads(done.stdout)) == (0, {"finished": True, "reason": None})
     assert _marks(database_url) == 0
 
 
-def _take_nothing_new(database_url: str) -> None:
-    """Write something, so that a reader on SQLite holds on to what is not the newest any more."""
+def test_one_who_reads_another_survey_is_not_in_the_way_on_postgresql(postgresql: NewDatabase) -> None:
+    """Neither who reads, nor who is just writing there, for as long as the tidying takes."""
+    database_url = postgresql(True)
+    survey = factories.publish(database_url)
+    factories.publish(database_url)
+    _take(database_url, survey, [survey.response() for _ in range(20)])
+    factories.close(database_url, survey.slug)
+    (mark,) = (int(str(row[0])) for row in dump(database_url)["untidied"])
     engine = make_engine(database_url)
-    with engine.begin() as connection:
-        connection.exec_driver_sql("UPDATE surveys SET minimum = minimum")
+
+    with _holding(
+        database_url,
+        "SELECT id FROM surveys WHERE id = 2 FOR NO KEY UPDATE",
+        "LOCK TABLE responses_2 IN EXCLUSIVE MODE",
+    ):
+        tidying.postgresql.rewrite(engine, Due(1, frozenset({mark}), kept=True), Patience(0))
+
+    engine.dispose()
+    assert len({row[2:] for row in postgresql_rows(database_url, *PLACES[0])}) == 1
+
+
+def test_one_who_began_before_never_sees_an_empty_table(survey: Published, database_url: str) -> None:
+    _take(database_url, survey, [survey.response() for _ in range(5)])
+    factories.close(database_url, survey.slug)
+    engine = make_engine(database_url)
+    with snapshot(engine) as session:
+        assert session.scalar(sa.text("SELECT count(*) FROM surveys")) == 1  # its moment is now
+        if database_url.startswith("sqlite"):
+            with pytest.raises(UnfinishedError):
+                _tidy(database_url, 0.2)
+        else:
+            _tidy(database_url)
+        assert session.scalar(sa.text("SELECT count(*) FROM responses_1")) == 5
     engine.dispose()
 
 
-def test_closing_on_a_page_tidies_or_leaves_it_to_the_next_look(
+def test_no_transaction_writes_more_rows_than_a_piece(sqlite: NewDatabase) -> None:
+    """Whoever wants to write waits for one of these at most."""
+    database_url = sqlite(True)
+    survey = factories.publish(database_url)
+    factories.store(database_url, survey, [([0, 1], 3 * PIECE)])
+    factories.close(database_url, survey.slug)
+    engine = make_engine(database_url)
+    written = [0]
+
+    @sa.event.listens_for(engine, "begin")
+    def _begin(_connection: object) -> None:
+        written.append(0)
+
+    @sa.event.listens_for(engine, "after_cursor_execute")
+    def _count(_connection: object, cursor: object, *_rest: object) -> None:
+        written[-1] += max(cursor.rowcount, 0)  # type: ignore[attr-defined]
+
+    tidying.tidy(engine, Patience(600))
+
+    assert sum(written) >= 6 * PIECE  # all were written anew, and all removed from where they were
+    assert max(written) <= PIECE
+    engine.dispose()
+    assert len(stored(database_url)) == 3 * PIECE
+
+
+def test_codes_that_are_withdrawn_meanwhile_stay_withdrawn(survey: Published, database_url: str) -> None:
+    factories.invite(database_url, survey.slug, 20)
+    factories.close(database_url, survey.slug)
+    engine = make_engine(database_url)
+    ((mark, *_rest),) = dump(database_url)["untidied"]
+    begun = Due(1, frozenset({int(str(mark))}), kept=True)
+    with factories.writing(database_url) as session:
+        session.execute(sa.text("DELETE FROM invitations_1"))
+        session.add(Untidied(survey_id=1, since=NOW))
+
+    tool = tidying.sqlite if engine.dialect.name == "sqlite" else tidying.postgresql
+    with pytest.raises(UnfinishedError):
+        tool.rewrite(engine, begun, Patience(60))
+
+    _tidy(database_url)
+    assert (_marks(database_url), dump(database_url)["invitations"]) == (0, [])
+    assert _names(database_url) == _names_of_new_tables(database_url)
+    engine.dispose()
+
+
+def test_page_says_how_far_the_tidying_is(
     signed_in: FlaskClient, survey: Published, database_url: str
 ) -> None:
     overview = f"/manage/surveys/{survey.slug}"
     _take(database_url, survey, [survey.response()])
+    pending, done = "is tidying its files since", "files were tidied on"
+    shown = signed_in.get(overview).get_data(as_text=True)
+    assert (pending in shown, done in shown) == (False, False)
 
-    with _reading(database_url):
-        assert signed_in.post(f"{overview}/close").status_code == 303
-        assert signed_in.get(overview).status_code == 200
-        assert _marks(database_url) == 1
-    assert signed_in.get(overview).status_code == 200
+    assert signed_in.post(f"{overview}/close").status_code == 303
+    shown = signed_in.get(overview).get_data(as_text=True)
+    assert (pending in shown, done in shown) == (True, False)
+    assert "files being tidied" in signed_in.get("/manage/surveys").get_data(as_text=True)
+    _tidy(database_url)
 
-    assert _marks(database_url) == 0
+    shown = signed_in.get(overview).get_data(as_text=True)
+    assert (pending in shown, done in shown) == (False, True)
+    assert "files being tidied" not in signed_in.get("/manage/surveys").get_data(as_text=True)
     assert len(stored(database_url)) == 1
 
 
-@pytest.mark.parametrize("who", ["researcher", "respondent"])
-def test_survey_whose_time_is_over_is_closed_at_the_first_look(
-    who: str, signed_in: FlaskClient, survey: Published, database_url: str
+def test_survey_whose_time_is_over_is_closed_and_tidied_without_being_looked_at(
+    survey: Published, database_url: str
 ) -> None:
     _take(database_url, survey, [survey.response()])
     factories.settle(database_url, survey.slug, closes_at=PAST)
 
-    if who == "researcher":
-        assert signed_in.get("/manage/surveys").status_code == 200
-    else:
-        assert signed_in.get(f"/s/{survey.slug}").status_code == 410
-
-    factories.settle(database_url, survey.slug, closes_at=None)
-    assert signed_in.get(f"/s/{survey.slug}").status_code == 410
-    assert _marks(database_url) == 0
+    with factories.serving(database_url):
+        _wait_for(lambda: dump(database_url)["surveys"][0][3] == "closed" and not _marks(database_url))
 
 
 def test_surveys_are_closed_by_the_operator_once_their_time_is_over(
@@ -196,36 +388,79 @@ def test_surveys_are_closed_by_the_operator_once_their_time_is_over(
 def test_other_surveys_take_responses_while_one_is_tidied(
     client: FlaskClient, survey: Published, database_url: str
 ) -> None:
-    finished, statuses = Event(), []
+    closed = factories.publish(database_url)
+    factories.store(database_url, closed, [([0, 1], 20_000)])
+    factories.close(database_url, closed.slug)
+    finished, outcomes = Event(), []
+    engine = make_engine(database_url)
 
     def respond() -> None:
         while not finished.is_set():
-            statuses.append(client.post(survey.url, json=survey.response()).status_code)
+            body = json.dumps(survey.response()).encode()
+            with engine.execution_options(moneda_writes=True).begin() as connection:
+                outcomes.append(responses.accept(connection, survey.slug, body, NOW))
 
     responding = Thread(target=respond)
     responding.start()
-    for _ in range(5):
-        _tidy(database_url)
+    _tidy(database_url)
     finished.set()
     responding.join()
 
-    assert set(statuses) == {201}
-    assert len(stored(database_url)) == len(statuses)
+    engine.dispose()
+    assert outcomes
+    assert set(outcomes) == {responses.Acceptance.STORED}
+    assert len(stored(database_url)) == 20_000 + len(outcomes)
 
 
 def test_deleted_rows_leave_no_bytes_in_the_file(sqlite: NewDatabase) -> None:
-    """Also before the file is built anew: what is deleted is overwritten."""
     database_url = sqlite(True)
-    survey = factories.publish(database_url)
-    bodies = [survey.response(id=secrets.token_hex(16)) for _ in range(500)]
+    kept, survey = (factories.publish(database_url) for _ in range(2))
+    _take(database_url, kept, [kept.response() for _ in range(50)])
+    bodies = [survey.response(id=secrets.token_bytes(16).hex()) for _ in range(500)]
     _take(database_url, survey, bodies)
     file = Path(database_url.removeprefix("sqlite:///"))
     ids = [bytes.fromhex(str(body["id"])) for body in bodies]
     assert sum(each in file.read_bytes() for each in ids) == 500
 
-    engine = make_engine(database_url)
-    with engine.begin() as connection:
-        connection.exec_driver_sql("DELETE FROM responses")
-    engine.dispose()
+    deleted = factories.run(database_url, "survey", "delete", survey.slug, "--confirm", survey.slug)
 
-    assert not [each for each in ids if each in file.read_bytes()]
+    assert (deleted.exit_code, deleted.stderr) == (0, "")
+    files = b"".join(path.read_bytes() for path in file.parent.glob(f"{file.name}*"))
+    assert not [each for each in ids if each in files]
+    assert len(stored(database_url)) == 50
+
+
+def test_number_of_a_deleted_survey_is_not_given_again_while_it_is_due(
+    survey: Published, database_url: str
+) -> None:
+    _take(database_url, survey, [survey.response()])
+    with factories.writing(database_url) as session:
+        found = surveys.find(session, survey.slug)
+        assert found is not None
+        archives.delete(session, found)
+
+    new = factories.publish(database_url)
+
+    assert [row[0] for row in dump(database_url)["surveys"]] == [2]
+    _tidy(database_url)
+    assert stored(database_url) == []
+    _take(database_url, new, [new.response()])
+    assert len(stored(database_url)) == 1
+
+
+@pytest.mark.parametrize("what", ["UPDATE surveys SET minimum = 7", "CREATE TABLE more (id INTEGER)"])
+def test_session_that_reads_can_change_nothing(
+    what: str, app: Flask, survey: Published, database_url: str
+) -> None:
+    """Which is what every request has that is not a POST."""
+    before = dump(database_url)
+    engine = app.extensions["moneda.engine"]
+
+    with open_session(engine, writes=False) as session, pytest.raises(sa.exc.DBAPIError):
+        session.execute(sa.text(what))
+
+    with open_session(engine, writes=True) as session, session.begin():  # on the same connections
+        session.execute(
+            sa.insert(responses_of(1)).values(id=b"r" * 16, version_id=1, reports=b"\0", day=NOW.date())
+        )
+    assert [name for name, rows in dump(database_url).items() if rows != before[name]] == ["responses"]

@@ -8,16 +8,7 @@ from sqlalchemy.orm import Session
 from server import strata, surveys
 from server.archives.trees import Part, grow
 from server.inputs import N_, parse_form, refuse, shown
-from server.models import (
-    Invitation,
-    InvitationBatch,
-    Researcher,
-    Response,
-    State,
-    Survey,
-    SurveyVersion,
-    Untidied,
-)
+from server.models import Researcher, State, Survey, SurveyVersion
 
 
 def duplicate(
@@ -78,13 +69,13 @@ def check_confirmed(survey: Survey, typed: str) -> None:
 
 
 def delete(session: Session, survey: Survey) -> None:
-    """Delete a survey and everything that belongs to it; `tidying.tidy` is due once this is committed."""
-    versions = sa.select(SurveyVersion.id).where(SurveyVersion.survey_id == survey.id)
-    batches = sa.select(InvitationBatch.id).where(InvitationBatch.survey_id == survey.id)
-    session.execute(sa.delete(Response).where(Response.version_id.in_(versions)))
-    session.execute(sa.delete(Invitation).where(Invitation.batch_id.in_(batches)))
+    """Delete a survey and everything that belongs to it.
+
+    `tidying` drops the tables of its own once this is committed: nothing leads to them any more, and it
+    keeps nobody waiting.
+    """
     session.execute(sa.delete(SurveyVersion).where(SurveyVersion.survey_id == survey.id))
     # What else belongs to it goes with it: strata, batches, drafts, members, invitations of colleagues, the log.
     session.execute(sa.delete(Survey).where(Survey.id == survey.id))
     session.expunge(survey)
-    session.add(Untidied())
+    surveys.mark_untidied(session, survey.id)

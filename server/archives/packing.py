@@ -18,7 +18,8 @@ from server.archives.readme import readme
 from server.definitions import Definition
 from server.documents.words import TRANSLATIONS
 from server.inputs import N_, refuse
-from server.models import Invitation, InvitationBatch, Response, State, Survey, SurveyVersion
+from server.models import InvitationBatch, State, Survey, SurveyVersion
+from server.own_tables import invitations_of, responses_of
 from server.reports import codebook_csv
 from server.reports.cells import csv_text
 
@@ -83,7 +84,7 @@ def pack(
         _add(archive, contents.STRATA, [csv_text([("stratum", "path", "population", "link"), *rows])])
         batches = batches_of(session, survey)
         _add(archive, contents.BATCHES, [_batches(batches, numbers)])
-        _add(archive, contents.INVITATIONS, _invitations(session, batches))
+        _add(archive, contents.INVITATIONS, _invitations(session, survey, batches))
         _add(archive, contents.RELEASES, [_json(ledger_of(session, survey, numbers))])
         _add(archive, contents.LOG, [_log(session, survey, translations)])
 
@@ -108,12 +109,8 @@ def _json(document: contents.Document) -> str:
 
 def _counts(session: Session, survey: Survey) -> dict[int, int]:
     """The number of responses to each version, by its id."""
-    ids = [version.id for version in survey.versions]
-    query = (
-        sa.select(Response.version_id, sa.func.count())
-        .where(Response.version_id.in_(ids))
-        .group_by(Response.version_id)
-    )
+    rows = responses_of(survey.id).c
+    query = sa.select(rows.version_id, sa.func.count()).group_by(rows.version_id)
     return {version: count for version, count in session.execute(query)}
 
 
@@ -132,29 +129,27 @@ def _responses(
     """
     columns = [column for question in definition.questions for column in question.columns]
     yield csv_text([response_header(columns)]), 0
-    places = [
-        (None, ","),
-        *((node.stratum.id, f"{place},{_cell(node.path)}") for place, node in enumerate(nodes, 1)),
-    ]
-    for stratum, place in places:
-        from_here = Response.stratum_id.is_(None) if stratum is None else Response.stratum_id == stratum
-        query = (
-            sa.select(Response.day, Response.reports, sa.func.count())
-            .where(Response.version_id == version.id, from_here)
-            .group_by(Response.day, Response.reports)
-            .order_by(Response.day, Response.reports)
-        )
-        part: list[str] = []
-        rows = size = 0
-        for day, codes, count in session.execute(query, execution_options={"yield_per": 10_000}):
-            line = f"{day},{place},{','.join([_CODES[code] for code in codes])}\r\n"
-            part.append(line * count)
-            rows, size = rows + count, size + len(line) * count
-            if size > _BUFFER:
-                yield "".join(part), rows
-                part.clear()
-                rows = size = 0
-        yield "".join(part), rows
+    places = {node.stratum.id: f"{place},{_cell(node.path)}" for place, node in enumerate(nodes, 1)}
+    stored = responses_of(version.survey_id).c
+    held = stored.stratum_id, stored.day, stored.reports
+    query = (
+        sa.select(*held, sa.func.count())
+        .where(stored.version_id == version.id)
+        .group_by(*held)
+        .order_by(stored.stratum_id.nulls_first(), stored.day, stored.reports)
+    )
+    part: list[str] = []
+    rows = size = 0
+    for stratum, day, codes, count in session.execute(query, execution_options={"yield_per": 10_000}):
+        place = "," if stratum is None else places[stratum]
+        line = f"{day},{place},{','.join([_CODES[code] for code in codes])}\r\n"
+        part.append(line * count)
+        rows, size = rows + count, size + len(line) * count
+        if size > _BUFFER:
+            yield "".join(part), rows
+            part.clear()
+            rows = size = 0
+    yield "".join(part), rows
 
 
 def _cell(text: str) -> str:
@@ -171,16 +166,12 @@ def _batches(batches: list[InvitationBatch], numbers: dict[int | None, int | Non
     return csv_text([header, *rows])
 
 
-def _invitations(session: Session, batches: list[InvitationBatch]) -> Iterator[str]:
+def _invitations(session: Session, survey: Survey, batches: list[InvitationBatch]) -> Iterator[str]:
     """In the order of the hashes, which are as good as random."""
     places = {batch.id: place for place, batch in enumerate(batches, 1)}
     yield csv_text([contents.INVITATION_CELLS])
-    query = (
-        sa.select(Invitation.code_hash, Invitation.batch_id, Invitation.spent)
-        .join(InvitationBatch, Invitation.batch_id == InvitationBatch.id)
-        .where(InvitationBatch.id.in_(places))
-        .order_by(Invitation.code_hash)
-    )
+    stored = invitations_of(survey.id)
+    query = sa.select(*stored.c).order_by(stored.c.code_hash)
     found = session.execute(query, execution_options={"yield_per": 10_000})
     for rows in found.partitions():
         yield "".join(f"{code.hex()},{places[batch]},{str(spent).lower()}\r\n" for code, batch, spent in rows)

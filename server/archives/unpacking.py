@@ -2,7 +2,7 @@
 
 import secrets
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import IO, Any
@@ -19,20 +19,17 @@ from server.archives.stated import leaves
 from server.archives.trees import Part, grow
 from server.batches import CellKey, Group
 from server.models import (
-    Invitation,
     InvitationBatch,
     Researcher,
-    Response,
     State,
     Stratum,
     Survey,
     SurveyVersion,
 )
+from server.own_tables import invitations_of, responses_of
 
-# Of tables rather than classes, which would take several times as long.
-_RESPONSES, _INVITATIONS = (
-    sa.insert(each.metadata.tables[each.__tablename__]) for each in (Response, Invitation)
-)
+_COPIES = 0x6D6F6E01
+"""Of PostgreSQL's advisory locks, that of imported invitations."""
 
 
 @dataclass(frozen=True)
@@ -70,8 +67,7 @@ def _store(session: Session, owner: Researcher, archive: Archive, checked: Check
     asked = [manifest["slug"], *(stratum["slug"] for stratum in manifest["strata"])]
     slugs = _free_slugs(session, asked)
     survey = _survey(owner, manifest, slugs[0])
-    session.add(survey)
-    session.flush()
+    surveys.enter(session, survey)
     drafts.begin_draft(session, survey, checked.draft)
     parts = zip(manifest["strata"], slugs[1:], strict=True)
     ids = grow(
@@ -91,6 +87,7 @@ def _store(session: Session, owner: Researcher, archive: Archive, checked: Check
     store_ledger(session, survey, checked.ledger, ids)
     session.flush()
     done, connection = checked.responses, session.connection()
+    insert = sa.insert(responses_of(survey.id))
     for version, stored in zip(checked.versions, survey.versions, strict=True):
         for rows in checked.response_rows(archive, version):
             new = zip(rows.days, rows.strata, rows.reports, strict=True)
@@ -105,7 +102,7 @@ def _store(session: Session, owner: Researcher, archive: Archive, checked: Check
                 for day, stratum, reports in new
             ]
             # In the order of the keys, which lie so in the file.
-            connection.execute(_RESPONSES, sorted(values, key=_id))
+            connection.execute(insert, sorted(values, key=_id))
             _count(connection, survey, values)
             told(done := done + len(values), 2 * checked.responses)
     if survey.state == State.CLOSED:
@@ -185,7 +182,7 @@ def _invitations(
     """Store the invitations; False, and none of them, if one is known here already."""
     try:
         with session.begin_nested():
-            made = []
+            made, codes = [], invitations_of(survey.id)
             for stated in checked.manifest["batches"]:
                 withdrawn = stated.get("withdrawn_on")
                 batch = InvitationBatch(
@@ -204,7 +201,25 @@ def _invitations(
                     {"code_hash": code, "batch_id": made[batch - 1].id, "spent": spent}
                     for code, batch, spent in rows
                 ]
-                session.connection().execute(_INVITATIONS, values)
-    except sa.exc.IntegrityError:
+                session.execute(sa.insert(codes), values)
+            if any(session.scalar(known) for known in _known_elsewhere(session, survey)):
+                raise _KnownError
+    except (sa.exc.IntegrityError, _KnownError):
         return False
     return True
+
+
+class _KnownError(Exception):
+    """One of the codes belongs to another survey."""
+
+
+def _known_elsewhere(session: Session, survey: Survey) -> Iterator[sa.Select[bool]]:
+    """Whether a code of a survey lets somebody into another one, for each that has any."""
+    if session.get_bind().dialect.name == "postgresql":
+        # Of two copies that come at the same moment, one sees the other.
+        session.execute(sa.select(sa.func.pg_advisory_xact_lock(_COPIES)))
+    codes = invitations_of(survey.id)
+    others = sa.select(InvitationBatch.survey_id).distinct().where(InvitationBatch.survey_id != survey.id)
+    for other in session.scalars(others).all():
+        theirs = invitations_of(other)
+        yield sa.select(sa.exists().select_from(codes.join(theirs, codes.c.code_hash == theirs.c.code_hash)))

@@ -13,7 +13,8 @@ from server.batches.closing import write_pieces
 from server.batches.counting import set_stored
 from server.batches.merging import days_of, sum_days
 from server.batches.recounting import Recount, of_cell, recount, rows_in_order
-from server.models import Batch, Cell, Response, State, Survey
+from server.models import Batch, Cell, State, Survey
+from server.own_tables import responses_of
 from server.tallies import Tally
 
 _RANDOM = SystemRandom()
@@ -37,12 +38,14 @@ def rebuild(session: Session, survey: Survey, day: date) -> Recount:
 
 
 def _rebuild(connection: sa.Connection, survey: Survey, key: CellKey, length: int, day: date) -> None:
-    number = cell_id(key)
-    total = connection.scalar(sa.select(sa.func.count()).select_from(Response).where(of_cell(key))) or 0
+    number, rows = cell_id(key), responses_of(survey.id)
+    total = (
+        connection.scalar(sa.select(sa.func.count()).select_from(rows).where(of_cell(survey.id, key))) or 0
+    )
     kept = least_kept(survey.minimum) if survey.state == State.OPEN else 0
     if total < kept + survey.minimum:
         kept = total if kept else 0
-    spared = _waiting(connection, key, length)
+    spared = _waiting(connection, survey.id, key, length)
     if total - sum(spared.values()) < kept:
         spared = Counter()
     days = _days(connection, number, total - kept, day)
@@ -54,21 +57,22 @@ def _rebuild(connection: sa.Connection, survey: Survey, key: CellKey, length: in
     )
     chosen = set(_RANDOM.sample(range(total - sum(spared.values())), kept))
     waiting: list[bytes] = []
-    parts = _without(rows_in_order(connection, key, length), spared, chosen, waiting)
+    parts = _without(rows_in_order(connection, survey.id, key, length), spared, chosen, waiting)
     write_pieces(connection, number, parts, days)
     connection.execute(
         sa.update(Cell).where(Cell.id == number).values(waiting_n=kept, waiting=b"".join(sorted(waiting)))
     )
 
 
-def _waiting(connection: sa.Connection, key: CellKey, length: int) -> Counter[bytes]:
+def _waiting(connection: sa.Connection, survey_id: int, key: CellKey, length: int) -> Counter[bytes]:
     """Those among the rows of a cell that waited."""
     waiting = connection.scalar(sa.select(Cell.waiting).where(Cell.id == cell_id(key))) or b""
     strings = Counter(waiting[start : start + length] for start in range(0, len(waiting), length))
+    reports_of = responses_of(survey_id).c.reports
     query = (
-        sa.select(Response.reports, sa.func.count())
-        .where(of_cell(key), Response.reports.in_(strings))
-        .group_by(Response.reports)
+        sa.select(reports_of, sa.func.count())
+        .where(of_cell(survey_id, key), reports_of.in_(strings))
+        .group_by(reports_of)
     )
     rows = {bytes(reports): number for reports, number in connection.execute(query)}
     return Counter({string: min(number, rows.get(string, 0)) for string, number in strings.items()})

@@ -10,7 +10,8 @@ from server.batches.cells import CellKey, cell_id
 from server.batches.contents import add_up
 from server.batches.counting import stored
 from server.batches.sorting import in_order, runs_of
-from server.models import Batch, Cell, Response, SurveyVersion
+from server.models import Batch, Cell, SurveyVersion
+from server.own_tables import responses_of
 from server.tallies import Tally
 
 _ROWS = 10_000
@@ -45,13 +46,14 @@ def recount(connection: sa.Connection, survey_id: int) -> Recount:
     query = sa.select(SurveyVersion.id, SurveyVersion.reports).where(SurveyVersion.survey_id == survey_id)
     lengths = {version: len(reports) for version, reports in connection.execute(query)}
     in_books = sa.select(Cell.version_id, Cell.stratum_id).where(Cell.version_id.in_(lengths))
-    in_rows = sa.select(Response.version_id, Response.stratum_id).where(Response.version_id.in_(lengths))
+    stored_rows = responses_of(survey_id).c
+    in_rows = sa.select(stored_rows.version_id, stored_rows.stratum_id).distinct()
     keys = [CellKey(*row) for row in connection.execute(in_books.union(in_rows))]
     rows = 0
     found = []
     for key in sorted(keys, key=cell_id):
         missing = surplus = total = 0
-        for part, number in _held_against(connection, key, lengths[key.version_id]):
+        for part, number in _held_against(connection, survey_id, key, lengths[key.version_id]):
             missing += int(part.counts[part.counts > 0].sum())
             surplus -= int(part.counts[part.counts < 0].sum())
             total += number
@@ -63,13 +65,14 @@ def recount(connection: sa.Connection, survey_id: int) -> Recount:
     return Recount(tuple(found), rows, stored(connection, [survey_id])[survey_id])
 
 
-def rows_in_order(connection: sa.Connection, key: CellKey, length: int) -> Iterator[Tally]:
+def rows_in_order(connection: sa.Connection, survey_id: int, key: CellKey, length: int) -> Iterator[Tally]:
     """The stored rows of a cell as a tally in order, part by part."""
+    rows = responses_of(survey_id).c
     query = (
-        sa.select(Response.reports, sa.func.count())
-        .where(of_cell(key))
-        .group_by(Response.reports)
-        .order_by(Response.reports)
+        sa.select(rows.reports, sa.func.count())
+        .where(of_cell(survey_id, key))
+        .group_by(rows.reports)
+        .order_by(rows.reports)
     )
     for part in connection.execute(query, execution_options={"yield_per": _ROWS}).partitions():
         strings = b"".join(reports for reports, _number in part)
@@ -79,10 +82,11 @@ def rows_in_order(connection: sa.Connection, key: CellKey, length: int) -> Itera
         )
 
 
-def of_cell(key: CellKey) -> sa.ColumnElement[bool]:
-    """The condition on rows of a cell."""
-    here = Response.stratum_id.is_(None) if key.stratum_id is None else Response.stratum_id == key.stratum_id
-    return sa.and_(Response.version_id == key.version_id, here)
+def of_cell(survey_id: int, key: CellKey) -> sa.ColumnElement[bool]:
+    """The condition on a survey's rows to be those of a cell."""
+    rows = responses_of(survey_id).c
+    here = rows.stratum_id.is_(None) if key.stratum_id is None else rows.stratum_id == key.stratum_id
+    return sa.and_(rows.version_id == key.version_id, here)
 
 
 def _said(connection: sa.Connection, cell: int) -> int:
@@ -92,13 +96,15 @@ def _said(connection: sa.Connection, cell: int) -> int:
     return int(connection.scalar(batches) or 0) + waiting
 
 
-def _held_against(connection: sa.Connection, key: CellKey, length: int) -> Iterator[tuple[Tally, int]]:
+def _held_against(
+    connection: sa.Connection, survey_id: int, key: CellKey, length: int
+) -> Iterator[tuple[Tally, int]]:
     """Report strings with how many more of each the rows have than the books, and the number of rows, by parts."""
     counted = 0
 
     def counting() -> Iterator[Tally]:
         nonlocal counted
-        for part in rows_in_order(connection, key, length):
+        for part in rows_in_order(connection, survey_id, key, length):
             counted += part.n
             yield part
 

@@ -19,36 +19,38 @@ from server.db import make_engine
 @JSON
 @click.pass_context
 def tidy(ctx: click.Context, wait: float, as_json: bool) -> None:
-    """Close surveys whose time is over, and rewrite the stored files so that they tell of no order.
+    """Close surveys whose time is over, and tidy what was closed or deleted.
 
-    Ends with exit status 1 if somebody kept reading or writing; try again later, or stop the server.
+    A running server does the same by itself. What all surveys share is written anew here however long
+    that takes; where it is very large, others wait meanwhile. Ends with exit status 1 if somebody kept
+    reading or writing; try again later, or stop the server.
     """
     with database_session() as session:
         tidying.close_over(session, surveys.now())
-    reason = _unfinished(wait)
+    reason = _unfinished(tidying.Patience(wait, holds_up=True))
     print_document({"finished": reason is None, "reason": reason}, as_json)
     if reason is not None:
         ctx.exit(1)
 
 
-def _unfinished(wait: float) -> str | None:
+def tidy_after(what: str) -> None:
+    """Tidy at the end of another command, and say so where it could not be done."""
+    reason = _unfinished(tidying.Patience(tidying.LONG_PATIENCE))
+    if reason is not None:
+        click.echo(
+            f"{what}, but the stored files still tell in which order responses came: {reason}. "
+            "A running server tries again by itself; without one, run `python -m server tidy`.",
+            err=True,
+        )
+
+
+def _unfinished(patience: tidying.Patience) -> str | None:
     """Tidy; why that was not finished, or None."""
     engine = make_engine(from_environment().database_url)
     try:
-        tidying.tidy(engine, wait)
+        tidying.tidy(engine, patience)
     except tidying.UnfinishedError as error:
         return str(error)
     finally:
         engine.dispose()
     return None
-
-
-def tidy_after(what: str) -> None:
-    """Tidy at the end of another command, and say so where it could not be done."""
-    reason = _unfinished(tidying.LONG_PATIENCE)
-    if reason is not None:
-        click.echo(
-            f"{what}, but the stored files still tell in which order responses came: {reason}. "
-            "Run `python -m server tidy` once nobody uses the database, or open any page as a researcher.",
-            err=True,
-        )

@@ -31,6 +31,7 @@ from server.front.messages import (
 from server.front.replies import Replies
 from server.front.visits import Visits
 from server.front.wsgi import make_environ
+from server.housekeeping import Housekeeper
 from server.inputs import N_, Problem
 from server.languages import VARIES
 
@@ -46,6 +47,7 @@ class Front:
         engine = app.extensions["moneda.engine"]
         config: Config = app.extensions["moneda.config"]
         self._app = app
+        self._housekeeper: Housekeeper = app.extensions["moneda.housekeeper"]
         self._engine = engine
         # What a refusal says does not depend on what was sent: there are few, and each is drawn once.
         self._replies = Replies(
@@ -117,6 +119,8 @@ class Front:
         """Say that it is ready; end what it owns when the server stops."""
         while True:
             message = await receive()
+            if message["type"] == "lifespan.startup":
+                self._housekeeper.start()
             if message["type"] == "lifespan.shutdown":
                 await asyncio.to_thread(self.close)
             await send({"type": message["type"] + ".complete"})
@@ -124,10 +128,11 @@ class Front:
                 return
 
     def close(self) -> None:
-        """Begin nothing more, and let go of the database."""
+        """Begin nothing more, finish what is due, and let go of the database."""
         self._intake.close()
         self._visits.close()
         self._bridge.close()
+        self._housekeeper.stop()
         self._engine.dispose()
 
 

@@ -1,9 +1,10 @@
 """From well-formed responses to validated, stored rows."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import Enum
+from functools import lru_cache
 from typing import Any
 
 import sqlalchemy as sa
@@ -12,26 +13,17 @@ from sqlalchemy.dialects import postgresql, sqlite
 from server import batches, invitations
 from server.batches import CellKey, Group
 from server.inputs import N_, InputError, Submission, parse_submission, refuse
-from server.models import Response, SurveyVersion
+from server.models import SurveyVersion
+from server.own_tables import grouped, responses_of
 from server.responses.doors import Door, check, check_standing, doors, find, room
 from server.revisions import raise_revisions
 from server.surveys import Standing
 
-_TABLE = Response.metadata.tables[Response.__tablename__]
-# Written once: building these takes longer than running them.
-_STORED = (
-    sa.select(
-        Response.id, Response.reports, SurveyVersion.sha256, SurveyVersion.survey_id, Response.stratum_id
-    )
-    .join(SurveyVersion, Response.version_id == SurveyVersion.id)
-    .where(Response.id.in_(sa.bindparam("ids", expanding=True)))
-)
-_INSERTS = {
-    name: insert(_TABLE).on_conflict_do_nothing(index_elements=[_TABLE.c.id]).returning(_TABLE.c.id)
-    for name, insert in (("sqlite", sqlite.insert), ("postgresql", postgresql.insert))
-}
+_INSERT: dict[str, Callable[[sa.Table], Any]] = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
 
-_Content = tuple[bytes, str, int, int | None]
+_Content = tuple[bytes, str, int | None]
+_Key = tuple[int, bytes]
+"""The survey's id and the response's: ids are unique within a survey."""
 
 
 class Acceptance(Enum):
@@ -86,11 +78,14 @@ def accept_all(
     found = doors(connection, {arrival.slug for arrival in arrivals})
     # What has a cap takes one group of responses after the other.
     batches.hold(connection, {door.survey.id for door in found.values() if door.survey.cap is not None})
-    known = _known(connection, [arrival.submission.id for arrival in arrivals])
-    codes = invitations.look_up(connection, [arrival.submission.invitation for arrival in arrivals])
+    at_home = [(found[arrival.slug].survey.id, arrival) for arrival in arrivals if arrival.slug in found]
+    known = _known(connection, [(survey, arrival.submission.id) for survey, arrival in at_home])
+    codes = invitations.look_up(
+        connection, [(survey, each.submission.invitation) for survey, each in at_home]
+    )
     left: dict[int, int | None] = {}
     outcomes: list[Acceptance | InputError] = []
-    taken: dict[bytes, tuple[int, Arrival]] = {}
+    taken: dict[_Key, tuple[int, Arrival]] = {}
     for place, arrival in enumerate(arrivals):
         submission = arrival.submission
         try:
@@ -99,49 +94,63 @@ def accept_all(
                 outcomes.append(Acceptance.KNOWN)
                 continue
             check(door, submission, now)
-            invitations.check(codes, submission.invitation, door.survey, door.stratum_id)
+            code = codes.get((door.survey.id, submission.invitation))
+            invitations.check(code, submission.invitation, door.survey, door.stratum_id)
             _take_room(connection, left, door.survey)
         except InputError as error:
             outcomes.append(error)
             continue
         outcomes.append(Acceptance.STORED)
         # The next of this group meets what this one leaves.
-        known[submission.id] = _content(door, submission)
-        if submission.invitation is not None:
-            codes[submission.invitation] = replace(codes[submission.invitation], spent=True)
-        taken[submission.id] = place, arrival
+        known[door.survey.id, submission.id] = _content(door, submission)
+        if code is not None:
+            codes[door.survey.id, submission.invitation] = replace(code, spent=True)
+        taken[door.survey.id, submission.id] = place, arrival
     stored = _insert(connection, found, taken, now)
-    for response_id in taken.keys() - stored:
+    for key in taken.keys() - stored:
         # On PostgreSQL another transaction has committed the same id since it was looked for.
-        place, arrival = taken.pop(response_id)
+        place, arrival = taken.pop(key)
         try:
-            _is_known(_known(connection, [response_id]), found[arrival.slug], arrival.submission)
+            _is_known(_known(connection, [key]), found[arrival.slug], arrival.submission)
             outcomes[place] = Acceptance.KNOWN
         except InputError as error:
             outcomes[place] = error
-    used = [arrival.submission.invitation for _place, arrival in taken.values()]
-    invitations.spend(connection, [code for code in used if code is not None])
+    used = [(survey, arrival.submission.invitation) for (survey, _id), (_place, arrival) in taken.items()]
+    invitations.spend(connection, [(survey, code) for survey, code in used if code is not None])
     _count(connection, found, [arrival for _place, arrival in taken.values()], now)
-    grown = {found[arrival.slug].survey.id for _place, arrival in taken.values()}
-    filled = {survey_id for survey_id in grown if left[survey_id] == 0}
+    filled = {survey for survey, _id in taken if left[survey] == 0}
     if filled:  # from now on their links show another page
         raise_revisions(connection, filled)
     return outcomes
 
 
-def _known(connection: sa.Connection, ids: Sequence[bytes]) -> dict[bytes, _Content]:
+@lru_cache(maxsize=1024)
+def _stored(survey_id: int) -> sa.Select[bytes, bytes, str, int | None]:
+    # Written once for each survey: building this takes longer than running it.
+    rows = responses_of(survey_id).c
+    return (
+        sa.select(rows.id, rows.reports, SurveyVersion.sha256, rows.stratum_id)
+        .join(SurveyVersion, rows.version_id == SurveyVersion.id)
+        .where(rows.id.in_(sa.bindparam("ids", expanding=True)))
+    )
+
+
+def _known(connection: sa.Connection, keys: Sequence[_Key]) -> dict[_Key, _Content]:
     """What is stored under these ids."""
-    rows = connection.execute(_STORED, {"ids": ids})
-    return {bytes(row[0]): (bytes(row[1]), row[2], row[3], row[4]) for row in rows}
+    found = {}
+    for survey, ids in grouped(keys):
+        for response_id, reports, sha256, stratum in connection.execute(_stored(survey), {"ids": ids}):
+            found[survey, bytes(response_id)] = bytes(reports), sha256, stratum
+    return found
 
 
 def _content(door: Door, submission: Submission) -> _Content:
-    return submission.reports, submission.version, door.survey.id, door.stratum_id
+    return submission.reports, submission.version, door.stratum_id
 
 
-def _is_known(known: Mapping[bytes, _Content], door: Door, submission: Submission) -> bool:
+def _is_known(known: Mapping[_Key, _Content], door: Door, submission: Submission) -> bool:
     """Whether this very response is stored already; an error if its id is, with other content."""
-    content = known.get(submission.id)
+    content = known.get((door.survey.id, submission.id))
     if content is not None and content != _content(door, submission):
         raise refuse(409, "id", N_("must be new; another response has it"))
     return content is not None
@@ -161,23 +170,34 @@ def _take_room(connection: sa.Connection, left: dict[int, int | None], survey: s
 def _insert(
     connection: sa.Connection,
     found: Mapping[str, Door],
-    taken: Mapping[bytes, tuple[int, Arrival]],
+    taken: Mapping[_Key, tuple[int, Arrival]],
     now: datetime,
-) -> set[bytes]:
-    """Write rows in the order of their ids; the ids of those that were written."""
-    rows = [
-        {
-            "id": response_id,
-            "version_id": found[arrival.slug].version.id,
-            "reports": arrival.submission.reports,
-            "day": now.date(),
-            "stratum_id": found[arrival.slug].stratum_id,
-        }
-        for response_id, (_place, arrival) in sorted(taken.items())
+) -> set[_Key]:
+    """Write rows in the order of their ids, survey by survey; the keys of those that were written."""
+    rows: list[tuple[int, dict[str, Any]]] = [
+        (
+            survey,
+            {
+                "id": response_id,
+                "version_id": found[arrival.slug].version.id,
+                "reports": arrival.submission.reports,
+                "day": now.date(),
+                "stratum_id": found[arrival.slug].stratum_id,
+            },
+        )
+        for (survey, response_id), (_place, arrival) in sorted(taken.items())
     ]
-    if not rows:
-        return set()
-    return {bytes(written) for written in connection.scalars(_INSERTS[connection.dialect.name], rows)}
+    written: set[_Key] = set()
+    for survey, each in grouped(rows):
+        ids = connection.scalars(_inserting(survey, connection.dialect.name), each)
+        written.update((survey, bytes(response_id)) for response_id in ids)
+    return written
+
+
+@lru_cache(maxsize=1024)
+def _inserting(survey_id: int, dialect: str) -> Any:
+    rows = responses_of(survey_id)
+    return _INSERT[dialect](rows).on_conflict_do_nothing(index_elements=[rows.c.id]).returning(rows.c.id)
 
 
 def _count(

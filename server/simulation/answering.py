@@ -14,7 +14,8 @@ from server import accounts, reports, responses, surveys
 from server.db import migrate
 from server.definitions import Definition
 from server.inputs import N_, InputError, Submission, refuse
-from server.models import Response, State, Survey, SurveyVersion
+from server.models import State, Survey, SurveyVersion
+from server.own_tables import responses_of
 from server.responses import Arrival
 from server.simulation.assumptions import Assumptions, check
 from server.simulation.people import Entered, People, draw_people
@@ -121,6 +122,4 @@ def _check_respondents(respondents: int, limit: int) -> None:
 
 
 def _has_responses(session: Session, survey: Survey) -> bool:
-    versions = [version.id for version in survey.versions]
-    query = sa.select(sa.exists().where(Response.version_id.in_(versions)))
-    return bool(session.scalar(query))
+    return bool(session.scalar(sa.select(sa.exists().select_from(responses_of(survey.id)))))

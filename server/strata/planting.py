@@ -6,7 +6,8 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from server.inputs import N_, refuse
-from server.models import InvitationBatch, Response, State, Stratum, Survey, SurveyVersion
+from server.models import InvitationBatch, State, Stratum, Survey
+from server.own_tables import responses_of
 from server.strata.lines import Line
 from server.strata.trees import DEEPEST, MOST_STRATA, Node, check_populations, same_name, tree, walk
 from server.surveys import new_slug
@@ -20,10 +21,7 @@ def used(session: Session, survey: Survey) -> set[int]:
     While the survey is open that is each that has a link: what may be done with one must not tell
     whether anybody has answered there.
     """
-    versions = sa.select(SurveyVersion.id).where(SurveyVersion.survey_id == survey.id)
-    answered: sa.ColumnElement[bool] = sa.exists().where(
-        Response.version_id.in_(versions), Response.stratum_id == Stratum.id
-    )
+    answered: sa.ColumnElement[bool] = Stratum.id.in_(sa.select(responses_of(survey.id).c.stratum_id))
     if survey.state == State.OPEN:
         part = sa.orm.aliased(Stratum)
         answered = ~sa.exists().where(part.parent_id == Stratum.id)

@@ -2,7 +2,15 @@
 
 from server.drafts import draft, draft_document, redo, save_draft, undo
 from server.surveys.finding import find, find_for, find_link, is_slug, lock, new_slug, role_in, shared_with
-from server.surveys.publishing import close, create, definition_of, publish, published_version
+from server.surveys.publishing import (
+    close,
+    create,
+    definition_of,
+    enter,
+    mark_untidied,
+    publish,
+    published_version,
+)
 from server.surveys.standings import Standing, now, standing, today
 
 __all__ = [
@@ -12,11 +20,13 @@ __all__ = [
     "definition_of",
     "draft",
     "draft_document",
+    "enter",
     "find",
     "find_for",
     "find_link",
     "is_slug",
     "lock",
+    "mark_untidied",
     "new_slug",
     "now",
     "publish",

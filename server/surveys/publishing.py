@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+import sqlalchemy as sa
 from sqlalchemy.orm import Session, object_session
 
 from server import batches
@@ -13,9 +14,10 @@ from server.definitions import Definition, Question, version_of
 from server.drafts import begin_draft, draft
 from server.inputs import N_, parse_published, refuse, shown
 from server.models import Researcher, State, Survey, SurveyVersion, Untidied
+from server.own_tables import create_tables
 from server.privacy.designs import round_up
 from server.surveys.finding import new_slug
-from server.surveys.standings import today
+from server.surveys.standings import now, today
 
 
 def create(
@@ -34,10 +36,22 @@ def create(
         created_on=today(),
         draft_number=1,
     )
-    session.add(survey)
-    session.flush()
+    enter(session, survey)
     begin_draft(session, survey, definition.as_json() if isinstance(definition, Definition) else definition)
     return survey
+
+
+def enter(session: Session, survey: Survey) -> None:
+    """Give a new survey its row, and the tables of its own."""
+    if session.get_bind().dialect.name == "sqlite":
+        # Left to itself, SQLite would give the number of a deleted one again, whose tables are still to be dropped.
+        highest = [
+            session.scalar(sa.select(sa.func.max(column))) for column in (Survey.id, Untidied.survey_id)
+        ]
+        survey.id = max(number or 0 for number in highest) + 1
+    session.add(survey)
+    session.flush()
+    create_tables(session.connection(), survey.id)
 
 
 def publish(session: Session, survey: Survey, looked_at: str | None = None) -> SurveyVersion:
@@ -94,7 +108,12 @@ def close(survey: Survey) -> None:
     survey.state = State.CLOSED
     session.flush()  # which waits for responses on their way in: what is sealed is all of them
     batches.seal_all(session.connection(), survey.id, today())
-    session.add(Untidied())
+    mark_untidied(session, survey.id)
+
+
+def mark_untidied(session: Session, survey_id: int) -> None:
+    """Note that `tidying` is due for a survey once this is committed."""
+    session.add(Untidied(survey_id=survey_id, since=now()))
 
 
 def published_version(survey: Survey, number: int | str | None) -> SurveyVersion:

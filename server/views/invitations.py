@@ -170,13 +170,10 @@ def _batch(survey: Survey, number: str) -> InvitationBatch:
 def _codes(batch: InvitationBatch) -> list[str]:
     """The codes that the page sends along, as they are printed: of this batch's link, and not withdrawn."""
     codes = [invitations.normalised(line) or "" for line in request.form.get("codes", "").split()]
-    belongs = (batch.survey_id, batch.stratum_id)
     for start in range(0, len(codes), _AT_ONCE):
-        asked = codes[start : start + _AT_ONCE]
+        asked = {(batch.survey_id, code) for code in codes[start : start + _AT_ONCE]}
         known = invitations.look_up(session().connection(), asked)
-        if any((found.survey_id, found.stratum_id) != belongs for found in known.values()) or (
-            set(asked) - known.keys()
-        ):
+        if asked - known.keys() or {found.stratum_id for found in known.values()} != {batch.stratum_id}:
             raise refuse(422, "codes", N_("must be those that were issued for this link"))
     return [invitations.grouped(code) for code in codes]
 

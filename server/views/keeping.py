@@ -4,13 +4,13 @@ from flask import Blueprint, current_app, redirect, render_template, request, ur
 from flask.typing import ResponseReturnValue
 from flask_babel import get_locale, gettext
 
-from server import archives, strata, surveys, tidying
+from server import archives, strata, surveys
 from server.audit import Action
 from server.context import send_written, session, told
 from server.db import snapshot
 from server.inputs import InputError, schema_limit
 from server.models import Role, Survey
-from server.security import on_survey, record, researcher
+from server.security import housekeeper, on_survey, record, researcher
 
 blueprint = Blueprint("keeping", __name__, url_prefix="/manage/surveys/<slug>")
 
@@ -86,7 +86,7 @@ def delete(survey: Survey) -> ResponseReturnValue:
     record(Action.DELETED, None, slug=survey.slug)
     archives.delete(session(), survey)
     session().commit()
-    tidying.attempt(current_app.extensions["moneda.engine"])
+    housekeeper().notify()
     return redirect(url_for("manage.surveys_page", said="deleted"), 303)
 
 

@@ -7,7 +7,7 @@ from functools import partial
 from flask import Blueprint, Response, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from server import collected, planning, responses, strata, surveys
+from server import collected, planning, responses, strata, surveys, tidying
 from server.audit import Action
 from server.context import link_to, session, told
 from server.definitions import Definition, version_of
@@ -15,7 +15,7 @@ from server.editing import NOT_SENT
 from server.inputs import InputError, Problem, parse_definition
 from server.models import Role, State, Survey
 from server.parts import parts_of
-from server.security import on_survey, record, researcher, signed_in
+from server.security import housekeeper, on_survey, record, researcher, signed_in
 
 blueprint = Blueprint("manage", __name__, url_prefix="/manage")
 
@@ -39,7 +39,12 @@ def surveys_page() -> ResponseReturnValue:
         [entry for entry in entries if bool(entry[0].archived_on) is away] for away in (False, True)
     )
     return render_template(
-        "manage/surveys.html", entries=here, archived=archived, said=request.args.get("said", "")
+        "manage/surveys.html",
+        entries=here,
+        archived=archived,
+        untidied=tidying.untidied(session()),
+        remains=tidying.remains(session()),
+        said=request.args.get("said", ""),
     )
 
 
@@ -75,6 +80,7 @@ def close(survey: Survey) -> ResponseReturnValue:
     surveys.close(survey)
     record(Action.CLOSED, survey)
     session().commit()
+    housekeeper().notify()
     return redirect(url_for(".overview", slug=survey.slug), 303)
 
 
@@ -139,6 +145,7 @@ def _overview(survey: Survey, refused: Sequence[tuple[str, str]]) -> str:
         unpublished=survey.current is None or survey.current.sha256 != sha256,
         link=link_to(survey.slug),
         standing=responses.standing(session(), survey, surveys.now()),
+        tidied=tidying.state_of(session(), survey),
         strata=leaves,
         problems=refused,
     )

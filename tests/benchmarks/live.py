@@ -21,7 +21,7 @@ import sqlalchemy as sa
 
 from server import strata, surveys
 from server.db import make_engine, migrate
-from server.models import Response
+from server.own_tables import responses_of
 from server.simulation import Assumptions, draw_people
 from tests import factories, kinds
 
@@ -60,7 +60,7 @@ def study(database_url: str) -> str:
         links = generator.choice(len(leaves), RESPONSES).tolist()
         days = generator.integers(0, 21, RESPONSES).tolist()
         session.execute(
-            sa.insert(Response),
+            sa.insert(responses_of(survey.id)),
             [
                 {
                     "id": secrets.token_bytes(16),

@@ -7,7 +7,8 @@ from typing import Any
 import sqlalchemy as sa
 from playwright.sync_api import Page, Route
 
-from server.models import Invitation, Response
+from server.models import Survey
+from server.own_tables import invitations_of, responses_of
 from tests import factories
 from tests.browser.conftest import Opener
 from tests.browser.people import PHONE, Respondent
@@ -121,8 +122,9 @@ def differences(one: Any, other: Any, place: str = "") -> list[str]:
 def forget_responses(database_url: str) -> None:
     """Empty the table of responses, so that the same id is new again, and so is every code."""
     with factories.writing(database_url) as session:
-        session.execute(sa.delete(Response))
-        session.execute(sa.update(Invitation).values(spent=False))
+        for number in session.scalars(sa.select(Survey.id)).all():
+            session.execute(sa.delete(responses_of(number)))
+            session.execute(sa.update(invitations_of(number)).values(spent=False))
 
 
 def without_integrity(page: Page, slug: str) -> None:

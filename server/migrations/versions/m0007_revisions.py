@@ -1,14 +1,14 @@
 """Revisions: a number for each survey, raised with every change of what its links show.
 
 Revision: 0007
-Follows: 0005
+Follows: 0006
 """
 
 import sqlalchemy as sa
 from alembic import op
 
 revision = "0007"
-down_revision = "0005"
+down_revision = "0006"
 branch_labels = None
 depends_on = None
 

@@ -1,0 +1,65 @@
+"""How long tidying waits for others, and others for it."""
+
+import time
+from collections.abc import Callable
+
+BRIEFLY = 0.2
+"""Seconds to wait for something that only one may have: whoever comes meanwhile waits behind."""
+
+HELD_UP = 0.4
+"""Seconds at most for which others are kept from a table that all surveys share."""
+
+PAUSE = 0.5
+"""Seconds in which others go first, before the next attempt."""
+
+LONG_PATIENCE = 30.0
+"""Seconds that a command tries."""
+
+
+class UnfinishedError(RuntimeError):
+    """Something could not be tidied; says why. Nothing is lost, and it stays due."""
+
+
+class Patience:
+    """How long to try, and whether others may be held up.
+
+    Parameters
+    ----------
+    seconds : float
+        From now on.
+    is_over : Callable
+        Asked between pieces: whether to give up at once.
+    holds_up : bool
+        Whether a table that all surveys share may be kept from others for as long as it takes.
+    """
+
+    def __init__(
+        self, seconds: float, is_over: Callable[[], bool] = lambda: False, *, holds_up: bool = False
+    ) -> None:
+        self._until = time.monotonic() + seconds
+        self._is_over = is_over
+        self.longest = None if holds_up else HELD_UP
+
+    def go_on(self) -> None:
+        """Between two pieces.
+
+        Raises
+        ------
+        UnfinishedError
+            If somebody wants it to stop.
+        """
+        if self._is_over():
+            raise UnfinishedError("the server was stopped")
+
+    def pause(self, reason: str) -> None:
+        """Let others go first, and come back for another attempt.
+
+        Raises
+        ------
+        UnfinishedError
+            With the reason, if it was tried for long enough.
+        """
+        self.go_on()
+        if time.monotonic() + PAUSE > self._until:
+            raise UnfinishedError(reason)
+        time.sleep(PAUSE)
