@@ -37,7 +37,13 @@ Look = dict[Key, Counter[bytes]]
 
 def counters(tallies: dict[Key, Tally]) -> Look:
     """What there is of a survey, report string by report string."""
-    return {key: Counter(tally.expanded()) for key, tally in tallies.items()}
+    found: Look = {}
+    for key, tally in tallies.items():
+        strings = [row.tobytes() for row in tally.patterns]
+        found[key] = Counter()
+        for string, n in zip(strings, tally.counts.tolist(), strict=True):
+            found[key][string] += n
+    return found
 
 
 def rows(session: Session, survey: Survey) -> dict[Key, Tally]:

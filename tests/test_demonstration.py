@@ -23,6 +23,7 @@ def test_something_is_assumed_of_every_answer_and_the_report_comes_near(sqlite: 
         assumptions = Assumptions(demonstration.SHARES, demonstration.MEANS)
         for _ in simulation.simulate(session, survey, 400, assumptions):
             pass
+        surveys.close(survey)
         report = reports.read(session, survey)
     assert report.simulated
     assert report.n == 400

@@ -32,7 +32,7 @@ SHARES, MEANS = kinds.true_shares(), kinds.true_means()
 
 @pytest.fixture(scope="module", params=["unbounded", "bounded"])
 def study(request: pytest.FixtureRequest, sqlite: NewDatabase) -> tuple[str, str]:
-    """A survey with every kind of question, in two versions with different designs; its database and slug."""
+    """A closed survey with every kind of question, in two versions with different designs; its database and slug."""
     database_url = sqlite(True)
     document = kinds.document()
     tighter = {**document, "questions": [_tighter(entry) for entry in document["questions"]]}
@@ -45,6 +45,7 @@ def study(request: pytest.FixtureRequest, sqlite: NewDatabase) -> tuple[str, str
             people = draw_people(parse_definition(version), RESPONDENTS // 6, assumptions)
             sent = Counter(map(tuple, people.reports().tolist()))
             factories.store(database_url, published, list(sent.items()), links[path])
+    factories.close(database_url, slug)
     grant(database_url, slug, neighbours=request.param)
     return database_url, slug
 
