@@ -1,5 +1,6 @@
 """The books: batches agree with the rows, and nothing that is shown depends on a few responses."""
 
+import json
 import secrets
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from datetime import datetime
 from threading import Thread
 from time import sleep
 
+import numpy as np
 import pytest
 import sqlalchemy as sa
 from hypothesis import HealthCheck, Phase, settings
@@ -22,7 +24,7 @@ from server.batches import Key, Recount
 from server.batches.contents import add_up
 from server.db import make_engine, open_session
 from server.inputs import InputError, Submission, normalised
-from server.models import Survey
+from server.models import Batch, Cell, ResponseCounter, Survey
 from server.own_tables import responses_of
 from server.responses import Acceptance, Arrival
 from server.tallies import Tally
@@ -371,3 +373,76 @@ def test_batches_stay_few_and_closing_leaves_one_for_each_cell(sqlite: NewDataba
     (batch,) = factories.dump(database_url)["batches"]
     assert 3750 in batch
     assert agree(database_url, survey.slug) == 3750
+
+
+def test_a_minimum_that_is_raised_holds_for_what_comes_later(sqlite: NewDatabase) -> None:
+    database_url = sqlite(True)
+    survey = factories.publish(database_url, minimum=3)
+    with opened(database_url, survey.slug) as (session, found):
+        last: Look = {}
+        steps = set()
+        for place in range(80):
+            if place == 20:
+                found.minimum = 8
+                session.flush()
+            responses.accept_all(session.connection(), arrivals(survey, 1), NOW)
+            look = counters(shown(session, found))
+            assert changes_by_the_minimum(last, look, found.minimum)
+            steps.add(sum(n.total() for n in look.values()) - sum(n.total() for n in last.values()))
+            last = look
+    assert steps == {0, 3, 8}
+
+
+def test_tallies_of_any_size_are_put_in_order_part_by_part(sqlite: NewDatabase) -> None:
+    """A million bytes of long strings, many of them equal, in batches of both forms."""
+    database_url = sqlite(True)
+    document = factories.definition([0.25] * 100)
+    survey = factories.publish(database_url, document, minimum=1)
+    generator = np.random.default_rng(7)
+    few = generator.integers(0, 2, (40, 100), dtype=np.uint8)
+    for seed in range(4):
+        chosen = few[generator.integers(0, len(few), 1000)] if seed % 2 else few[:1]
+        new = generator.integers(0, 2, (1500, 100), dtype=np.uint8)
+        rows = [(row.tolist(), 1) for row in np.concatenate([chosen, new])]
+        factories.store(database_url, survey, rows)
+    number = agree(database_url, survey.slug)
+    with opened(database_url, survey.slug) as (session, found):
+        before = counters(shown(session, found))
+
+    factories.close(database_url, survey.slug)
+
+    with opened(database_url, survey.slug) as (session, found):
+        pieces = [tally for _key, tally in batches.shown(session, found)]
+        after = counters(shown(session, found))
+    assert (after, agree(database_url, survey.slug)) == (before, number)
+    strings = [row.tobytes() for tally in pieces for row in tally.patterns]
+    assert strings == sorted(strings)
+
+
+def test_recount_tells_what_differs_and_mends_it(database_url: str) -> None:
+    """Books that somebody has spoilt: batches are gone, what waits is another, the counter is wrong."""
+    survey, other = (factories.publish(database_url, minimum=4) for _ in range(2))
+    links = [survey.slug, *factories.plant(database_url, survey.slug, "A\nB").values()]
+    engine = make_engine(database_url).execution_options(moneda_writes=True)
+    with engine.begin() as connection:
+        responses.accept_all(connection, arrivals(survey, 60, links), NOW)
+        responses.accept_all(connection, arrivals(other, 10), NOW)
+    assert factories.run(database_url, "recount").exit_code == 0
+    with engine.begin() as connection:
+        gone = connection.scalar(sa.select(Batch.cell_id).limit(1))
+        connection.execute(sa.delete(Batch).where(Batch.cell_id == gone))
+        strings = connection.scalar(sa.select(Cell.waiting).where(Cell.id != gone).limit(1))
+        other_ones = bytes(1 - report for report in strings)
+        connection.execute(sa.update(Cell).where(Cell.waiting == strings).values(waiting=other_ones))
+        connection.execute(sa.update(ResponseCounter).values(n=ResponseCounter.n + 1))
+    engine.dispose()
+
+    told = factories.run(database_url, "recount", "--json")
+
+    documents = {entry["survey"]: entry for entry in json.loads(told.stdout)}
+    assert told.exit_code == 1
+    assert not documents[survey.slug]["agrees"]
+    assert documents[other.slug]["differences"][-1]["counted_without_response"] == 1
+    assert agree(database_url, survey.slug) == 60
+    again = factories.run(database_url, "recount", survey.slug, other.slug)
+    assert (again.exit_code, again.stdout.count("agrees")) == (0, 2)

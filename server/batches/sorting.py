@@ -68,10 +68,14 @@ def in_order(runs: Sequence[Iterator[Tally]]) -> Iterator[Tally]:
     left = [(run, part) for run in runs if (part := next(run, None)) is not None]
     while left:
         # All that is not greater than the end of every part: nothing that is still to come is smaller.
-        bound = min(as_keys(part.patterns[-1:])[0] for _run, part in left)
+        ends = [as_keys(part.patterns[-1:])[0] for _run, part in left]
+        bound = min(ends)
         taken, rest = [], []
-        for run, part in left:
-            place = int(np.searchsorted(as_keys(part.patterns), bound, side="right"))
+        for (run, part), end in zip(left, ends, strict=True):
+            # A part that ends there is taken whole: something is, even if what is stored is not in order.
+            place = len(part.counts)
+            if end != bound:
+                place = int(np.searchsorted(as_keys(part.patterns), bound, side="right"))
             if place:
                 taken.append(Tally(part.patterns[:place], part.counts[:place]))
             after: Tally | None = Tally(part.patterns[place:], part.counts[place:])

@@ -1,0 +1,57 @@
+"""Releases count what is stored, whether it is shown yet or not: one response more or less changes them by one."""
+
+import secrets
+from datetime import datetime
+
+import pytest
+
+from server import batches, responses
+from server.db import make_engine, open_session
+from server.inputs import Submission
+from server.releases.sources import survey_source
+from server.responses import Arrival
+from tests import factories, ledgers
+from tests.conftest import NewDatabase
+from tests.ledgers import found, grant, release
+
+NOW = datetime(2026, 5, 6)  # noqa: DTZ001 - in UTC, as the database holds times
+MINIMUM = 5
+
+
+@pytest.mark.parametrize("neighbours", ["unbounded", "bounded"])
+def test_one_response_changes_what_a_release_counts_by_one(database_url: str, neighbours: str) -> None:
+    """What is shown, the broken twin, changes by a whole batch or not at all."""
+    survey = factories.publish(database_url, minimum=MINIMUM)
+    links = [survey.slug, *factories.plant(database_url, survey.slug, "A\nB").values()]
+    grant(database_url, survey.slug, neighbours=neighbours)
+    engine = make_engine(database_url)
+    steps: list[tuple[int, int]] = []
+    before = (0, 0)
+    with open_session(engine, writes=True) as session:
+        for place in range(6 * MINIMUM):
+            sent = Submission(secrets.token_bytes(16), survey.version, b"\1\0")
+            responses.accept_all(session.connection(), [Arrival(links[place % 3], sent)], NOW)
+            made = found(session, survey.slug)
+            source = survey_source(session, made)
+            counted = sum(int(rows.counts.sum()) for rows in source.rows)
+            assert source.shape.respondents == (counted if neighbours == "bounded" else None)
+            now = counted, sum(batches.shown_sizes(session, made).values())
+            steps.append((now[0] - before[0], now[1] - before[1]))
+            before = now
+    engine.dispose()
+
+    assert {counted for counted, _shown in steps} == {1}
+    assert {shown for _counted, shown in steps} == {0, MINIMUM}
+
+
+def test_what_is_released_is_of_all_that_are_stored(new_database: NewDatabase) -> None:
+    """At the largest loss, where nearly nothing is added: all are counted, while fewer are shown."""
+    database_url = new_database(True)
+    for number in (19, 20):
+        survey = factories.publish(database_url, minimum=10)
+        factories.store(database_url, survey, [((1, 0), number)])
+        grant(database_url, survey.slug)
+
+        (count,) = release(database_url, survey.slug, {"kind": "count"})
+
+        assert list(ledgers.values(count, "respondents").values()) == [number]
