@@ -49,6 +49,25 @@ class _Commands(click.Group):
             return super().invoke(ctx)
         except ValueError as error:
             raise click.UsageError(str(error)) from error
+        except click.ClickException:
+            raise
+        except Exception as error:
+            # Imported here: most commands get by without a database.
+            from server.failures import find_failure
+            from server.opening import UnusableError
+
+            if isinstance(error, UnusableError):
+                raise _Unusable(str(error)) from error
+            failure = find_failure(error)
+            if failure is None:
+                raise
+            raise _Unusable(f"{failure.value}; look what was done before you run this again") from error
+
+
+class _Unusable(click.ClickException):
+    """One line on standard error, and the exit status of what cannot be used."""
+
+    exit_code = 2
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})

@@ -4,25 +4,30 @@ import json
 import unicodedata
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import click
-import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from server import surveys
 from server.config import Config, from_environment
-from server.db import make_engine, migrate, open_session, snapshot
+from server.db import open_session, snapshot
 from server.models import Survey
+from server.opening import open_database
 
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 SLUG = click.argument("slug")
 
 
 @contextmanager
-def database_session(config: Config | None = None) -> Iterator[Session]:
-    """A session on the migrated database; committed unless an error leaves it."""
-    engine = _migrated((config or from_environment()).database_url)
+def database_session(config: Config | None = None, *, check: bool = False) -> Iterator[Session]:
+    """A session on the migrated database; committed unless an error leaves it.
+
+    With `check`, every page of a SQLite file is looked at first.
+    """
+    url = (config or from_environment()).database_url
+    engine = open_database(url, check=check, tell=partial(click.echo, err=True))
     try:
         with open_session(engine, writes=True) as session:
             yield session
@@ -34,22 +39,12 @@ def database_session(config: Config | None = None) -> Iterator[Session]:
 @contextmanager
 def snapshot_session() -> Iterator[Session]:
     """A session that sees one moment of the database, and keeps no respondent waiting."""
-    engine = _migrated(from_environment().database_url)
+    engine = open_database(from_environment().database_url)
     try:
         with snapshot(engine) as session:
             yield session
     finally:
         engine.dispose()
-
-
-def _migrated(database_url: str) -> sa.Engine:
-    try:
-        engine = make_engine(database_url)
-        migrate(engine)
-    except (OSError, sa.exc.ArgumentError, sa.exc.DatabaseError) as error:
-        reason = getattr(error, "orig", None) or error
-        raise click.UsageError(f"DATABASE_URL must name a database that can be used: {reason}") from error
-    return engine
 
 
 def found_survey(session: Session, slug: str) -> Survey:

@@ -34,7 +34,7 @@ def serve(host: str, port: int, sign_in_link: bool, workers: int) -> None:
         )
     address = serving.address(config, host, port)
     lines = [f"Moneda {__version__} is on {address}"]
-    with database_session(config) as session:
+    with database_session(config, check=True) as session:
         if sign_in_link:
             lines.append(f"Sign in (once, within 24 hours): {_sign_in_link(session, address)}")
     serving.serve(host, port, lines, workers)
@@ -48,7 +48,7 @@ def demo(host: str, port: int) -> None:
     os.environ.setdefault("DATABASE_URL", f"sqlite:///{DATA / 'demo.sqlite3'}")
     config = from_environment()
     address = serving.address(config, host, port)
-    with database_session(config) as session:
+    with database_session(config, check=True) as session:
         lock_installation(session.connection())
         survey = demonstration.find(session)
         if survey is None:

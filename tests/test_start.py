@@ -1,0 +1,147 @@
+"""A database that cannot be used: one line on standard error, exit status 2, no traceback, and nothing written."""
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from server.db import make_engine
+from server.opening import LARGE, UnusableError, open_database
+from tests import factories
+from tests.conftest import NewDatabase
+
+COMMANDS = [("serve",), ("demo",), ("user", "list"), ("survey", "close", "x"), ("tidy",)]
+SAYS = "DATABASE_URL must name a database that can be used: "
+
+
+def refused(database_url: str, command: tuple[str, ...], *words: str) -> None:
+    """Run a command in this process; a process of its own is below."""
+    done = factories.run(database_url, *command)
+    assert (done.exit_code, done.stdout) == (2, ""), done.output
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(f"Error: {SAYS}")
+    assert all(word in line for word in words), line
+
+
+def test_a_process_ends_with_one_line() -> None:
+    done = factories.moneda("sqlite:///:memory:", "serve")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert (
+        done.stderr
+        == f"Error: {SAYS}it must be a file; what is held in memory is gone with each connection\n"
+    )
+
+
+@pytest.fixture
+def path(sqlite: NewDatabase) -> Path:
+    """A migrated SQLite database."""
+    return Path(sqlite(True).removeprefix("sqlite:///"))
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_a_newer_schema(database_url: str, command: tuple[str, ...]) -> None:
+    engine = make_engine(database_url)
+    with engine.begin() as connection:
+        connection.exec_driver_sql("UPDATE alembic_version SET version_num = 'm9999'")
+    engine.dispose()
+    refused(database_url, command, "newer version of Moneda")
+
+
+@pytest.mark.parametrize("url", ["sqlite:///:memory:", "sqlite:///", "sqlite:///file:x?mode=memory&uri=true"])
+def test_a_database_in_memory(url: str) -> None:
+    refused(url, ("serve",), "it must be a file")
+
+
+def test_paths_that_are_none(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no database " * 100)
+    for wrong, said in (
+        (str(tmp_path), "is a folder"),
+        (f"{tmp_path}/file/moneda.sqlite3", "File exists"),
+        ("/proc/nowhere/moneda.sqlite3", "No such file"),
+        ("/proc/moneda.sqlite3", "unable to open"),
+        (f"{tmp_path}/{'x' * 300}", "too long"),
+        (f"{tmp_path}/file", "file is not a database"),
+    ):
+        refused(f"sqlite:///{wrong}", ("user", "list"), said)
+    assert (tmp_path / "file").read_text() == "no database " * 100
+
+
+def test_a_file_that_may_not_be_written_to(path: Path) -> None:
+    """Root writes to any file; nobody writes to one that is mounted so, or marked so in its header."""
+    with path.open("r+b") as file:
+        file.seek(18)
+        file.write(b"\x03\x03")  # "written by a newer SQLite: read only" (its file format, 1.3.3)
+    refused(f"sqlite:///{path}", ("serve",))
+
+
+@pytest.mark.parametrize("command", [("serve",), ("demo",)], ids=" ".join)
+def test_a_third_of_the_pages_damaged(path: Path, command: tuple[str, ...]) -> None:
+    with sqlite3.connect(path) as filling:
+        filling.execute(
+            "CREATE TABLE filling AS WITH RECURSIVE n(x) AS "
+            "(SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 3000) SELECT x, hex(randomblob(200)) AS y FROM n"
+        )
+    filling.close()
+    whole = bytearray(path.read_bytes())
+    pages = len(whole) // 4096
+    for page in range(pages - pages // 3, pages):
+        whole[page * 4096 : page * 4096 + 64] = b"\xa5" * 64
+    path.write_bytes(whole)
+
+    refused(f"sqlite:///{path}", command, "damaged", "backup")
+
+
+def test_looking_at_a_large_file_is_announced(path: Path) -> None:
+    with path.open("r+b") as file:
+        file.truncate(LARGE)
+        file.seek(28)  # where the number of pages stands: those that are new belong to no table
+        file.write((LARGE // 4096).to_bytes(4))
+    said: list[str] = []
+    with pytest.raises(UnusableError, match="damaged"):
+        open_database(f"sqlite:///{path}", check=True, tell=said.append)
+    assert said == ["Checking the database file (0.1 GB) ..."]
+    small: list[str] = []
+    with pytest.raises(UnusableError, match="is a folder"):
+        open_database(f"sqlite:///{path.parent}", check=True, tell=small.append)
+    assert small == []
+
+
+def test_postgresql_that_is_not_there(postgresql: NewDatabase) -> None:
+    url = sa.make_url(postgresql(False))
+    for wrong in (
+        url.set(query={"host": "/nowhere"}),
+        url.set(host="127.0.0.1", port=factories.free_port(), query={}),
+        url.set(database="nowhere"),
+        url.set(username="nobody"),
+    ):
+        text = wrong.render_as_string(hide_password=False)
+        refused(text, ("serve",), "could not be reached")
+
+
+def test_a_role_without_rights(postgresql: NewDatabase) -> None:
+    url = sa.make_url(postgresql(True))
+    admin = sa.create_engine(url)
+    with admin.begin() as connection:
+        connection.exec_driver_sql("DROP ROLE IF EXISTS weak")
+        connection.exec_driver_sql("CREATE ROLE weak LOGIN")
+    admin.dispose()
+    refused(url.set(username="weak").render_as_string(), ("serve",), "permission denied")
+
+
+def test_a_command_names_what_failed_on_its_way(path: Path) -> None:
+    """The table is damaged where only the command looks."""
+    engine = make_engine(f"sqlite:///{path}")
+    with engine.begin() as connection:
+        root = connection.exec_driver_sql(
+            "SELECT rootpage FROM sqlite_schema WHERE name = 'researchers'"
+        ).scalar_one()
+    engine.dispose()
+    with path.open("r+b") as file:
+        file.seek((root - 1) * 4096)
+        file.write(b"\xff" * 4096)
+
+    done = factories.run(f"sqlite:///{path}", "user", "list")
+
+    assert done.exit_code == 2
+    assert done.stderr == "Error: the database is damaged; look what was done before you run this again\n"
