@@ -2,25 +2,36 @@
 
 import { kinds, way } from './design.js';
 import { copy, make, quote, show } from './page.js';
-import { erase, keep, markSent, recall, send } from './submit.js';
+import { alone, erase, keep, markSent, persist, post, recall } from './submit.js';
 
-/** Shows what an earlier visit left on this device, if it did. */
+const PATIENT = 3; // failed attempts until the page says more than that the connection is poor
+
+/** Shows what an earlier visit left on this device, if it did; what waits is sent. */
 export function greet(page) {
-  const { sent, pending } = 'preview' in page ? {} : recall(page.slug);
+  const { sent } = 'preview' in page ? {} : recall(page.slug);
   if (sent) show(withErasing(copy('already'), page), { focus: false });
-  if (pending) deliver(page, pending, { waiting: true });
-  return Boolean(sent || pending);
+  return Boolean(sent) || resume(page);
 }
 
-/** Shows `body`, sends it when asked, and hands over the receipt. */
-export function deliver(page, body, { waiting = false, asked = [], onBack, onSend } = {}) {
+/** Sends what an earlier visit left to be sent, if it did. */
+export function resume(page) {
+  const { pending } = 'preview' in page ? {} : recall(page.slug);
+  if (pending) deliver(page, pending, { waiting: true, now: true });
+  return Boolean(pending);
+}
+
+/** Shows `body`, sends it when asked, or `now`, until it has arrived, and hands over the receipt. */
+export function deliver(page, body, { waiting = false, now = false, asked = [], onBack, onSend } = {}) {
   const { id, reports } = JSON.parse(body);
   const form = make('form', { class: 'screen' }, copy(waiting ? 'waiting' : 'review'), copy('sending', { n: reports.length }));
   const details = form.querySelector('details');
   const aside = form.querySelector('.back, .erase'); // no way aside while sending
   const button = form.querySelector('.primary');
   const status = form.querySelector('[role="status"]');
-  let state = 'ready'; // then busy, perhaps failed, busy again
+  const wakes = new EventTarget();
+  const stop = new AbortController();
+  let kept = waiting && recall(page.slug).id === id;
+  let begun = false;
   details.addEventListener('toggle', () => {
     form.querySelector('pre').textContent = details.open ? body : '';
     form.querySelector('.words').replaceChildren(...(details.open ? say(asked, reports) : []));
@@ -28,41 +39,90 @@ export function deliver(page, body, { waiting = false, asked = [], onBack, onSen
   if (onBack) aside.addEventListener('click', onBack);
   form.addEventListener('submit', (event) => {
     event.preventDefault();
-    if (state === 'busy') return;
+    if (button.getAttribute('aria-disabled') === 'true') return;
+    if (begun) hurry();
+    else begin();
+  });
+  show(withErasing(form, page, stop), { header: waiting, focus: !waiting });
+  if (now) begin();
+
+  function begin() {
+    begun = true;
+    onSend?.();
+    hurry();
+    listen();
+    deposit().finally(() => stop.abort()).then(({ over }) => (over ? yieldTo() : finish(page, id)), fail);
+  }
+
+  function hurry() {
     aside.hidden = true;
-    if (state === 'ready' && !waiting) {
-      onSend();
-      // Another window may have answered meanwhile: one answer is enough.
-      if (greet(page)) return;
-    }
-    state = 'busy';
     button.setAttribute('aria-disabled', 'true');
     status.textContent = status.dataset.sending;
-    deposit().then(() => finish(page, id), fail);
-  });
-  show(withErasing(form, page), { header: waiting, focus: !waiting });
+    wake();
+  }
+
+  function wake() {
+    wakes.dispatchEvent(new Event('wake'));
+  }
+
+  /** What gives reason to try at once: a connection, a reader, another page that was quicker. */
+  function listen() {
+    const { signal } = stop;
+    addEventListener('online', wake, { signal });
+    addEventListener('pageshow', ({ persisted }) => persisted && wake(), { signal });
+    addEventListener('storage', () => kept && recall(page.slug).pending !== body && wake(), { signal });
+    document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && wake(), { signal });
+  }
 
   async function deposit() {
-    if ('preview' in page) return;
-    keep(page.slug, body);
-    await send(page.responses, body, {
-      language: document.documentElement.lang,
-      onRetry: () => { status.textContent = status.dataset.slow; },
-    });
-    markSent(page.slug, page.version);
-    way.leave?.();
+    if ('preview' in page) return {};
+    const outcome = await persist(() => alone(page.slug, attempt), { wakes, onRetry });
+    if (!outcome.over) way.leave?.();
+    return outcome;
+  }
+
+  /** One page of this survey at a time is here. */
+  async function attempt() {
+    if (!claim()) return { over: true };
+    const outcome = await post(page.responses, body, { language: document.documentElement.lang, signal: stop.signal });
+    if (stop.signal.aborted) return { over: true };
+    if (outcome.status === 200 || outcome.status === 201) markSent(page.slug, page.version);
+    return outcome;
+  }
+
+  /** Whether this is still to be sent, and by nobody else: another page may have answered, sent it, or erased it. */
+  function claim() {
+    const held = recall(page.slug);
+    if (stop.signal.aborted || held.sent || (kept ? held.id !== id : held.pending)) return false;
+    kept = keep(page.slug, body);
+    return true;
+  }
+
+  function onRetry(tries, error, after) {
+    const { dataset } = status;
+    const poor = tries < PATIENT && !after && error.status !== 423;
+    tell(poor ? dataset.slow : `${error.status === 423 ? `${dataset.paused} ` : ''}${dataset[kept ? 'kept' : 'open']}`);
+    if (poor) return;
+    aside.hidden = !waiting;
+    button.textContent = button.dataset.again;
+    // Not before the server wants to be asked again; then it is by itself.
+    button.setAttribute('aria-disabled', after > 0);
+  }
+
+  /** Said once, however often it is tried. */
+  function tell(text) {
+    if (status.textContent !== text) status.textContent = text;
+  }
+
+  function yieldTo() {
+    // Erased here, this page shows so already.
+    if (form.isConnected && !greet(page)) show(copy('erased'));
   }
 
   function fail(error) {
     const asking = way.readmit?.(error, body, asked);
     if (asking) show(withErasing(asking, page));
-    else if (error.again) {
-      state = 'failed';
-      aside.hidden = !waiting;
-      button.removeAttribute('aria-disabled');
-      button.textContent = button.dataset.again;
-      status.textContent = status.dataset.failed;
-    } else {
+    else {
       // Stored nowhere, so it is not kept here.
       erase(page.slug);
       show(copy('refused', error, 'status'));
@@ -94,8 +154,9 @@ function finish(page, id) {
   show(part, { header: false });
 }
 
-function withErasing(part, page) {
+function withErasing(part, page, sending) {
   part.querySelector('.erase')?.addEventListener('click', () => {
+    sending?.abort();
     erase(page.slug);
     show(copy('erased'));
   });

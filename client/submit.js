@@ -1,10 +1,13 @@
 // One body, the same bytes at every attempt, kept on this device until it has arrived. Truths and coins never come here.
 
+const LONGEST_ASKED = 3600000; // ms that a server may ask to wait
+
 /** A refusal in the server's words, or status 0 for no connection; `again` if another attempt may help. */
 export class SendError extends Error {
   constructor({ status, field = '', message = '' }) {
     super(message);
-    Object.assign(this, { status, field, again: [0, 408, 423, 425, 429].includes(status) || status >= 500 });
+    // Our bodies are whole, short and JSON: 400, 411 and 413 tell of what happened to one on its way.
+    Object.assign(this, { status, field, again: [0, 400, 408, 411, 413, 423, 425, 429].includes(status) || status >= 500 });
   }
 }
 
@@ -14,56 +17,113 @@ export function writeBody(id, version, reports, largest) {
   return `{\n  "id": "${id}",\n  "version": "${version}",\n  "reports": [${padded.join(', ')}]\n}`;
 }
 
-/** Posts until it is acknowledged, refused or tried `attempts` times. Times in ms. */
-export async function send(url, body, { language, attempts = 6, pause = 500, longest = 8000, patience = 20000, onRetry } = {}) {
-  for (let attempt = 1; ; attempt += 1) {
-    const outcome = await post(url, body, language, patience);
-    if (outcome.status === 200 || outcome.status === 201) return outcome;
+/**
+ * Makes attempts, one after the other, until one is acknowledged, refused or `over` (not ours to make any more). Pauses
+ * grow; a `wake` event ends one, but never before the server wants to be asked again. Times in ms.
+ */
+export async function persist(attempt, { wakes = new EventTarget(), pause = 500, longest = 60000, onRetry } = {}) {
+  let woken = false; // while an attempt was under way
+  wakes.addEventListener('wake', () => { woken = true; });
+  for (let tries = 1; ; tries += 1) {
+    woken = false;
+    const outcome = await attempt();
+    if (outcome.over || outcome.status === 200 || outcome.status === 201) return outcome;
     const error = new SendError(outcome);
-    if (!error.again || attempt === attempts) throw error;
-    onRetry?.(attempt);
+    if (!error.again) throw error;
+    const { after = 0 } = outcome;
+    onRetry?.(tries, error, after);
     // Math.random knows nothing of the answers.
-    const wait = Math.min(longest, pause * 2 ** (attempt - 1)) * (1 + Math.random()) / 2;
-    await new Promise((resume) => setTimeout(resume, wait));
+    const wait = after + Math.min(longest, pause * 2 ** (tries - 1)) * (1 + Math.random()) / 2;
+    if (after || !woken) await rest(wait, performance.now() + after, wakes);
   }
 }
 
-async function post(url, body, language, patience) {
+function rest(wait, earliest, wakes) {
+  return new Promise((resume) => {
+    const stop = new AbortController();
+    const end = () => {
+      clearTimeout(timer);
+      stop.abort();
+      resume();
+    };
+    const timer = setTimeout(end, wait);
+    wakes.addEventListener('wake', () => performance.now() >= earliest && end(), { signal: stop.signal });
+  });
+}
+
+/** One attempt: the status, 0 for none that is our server's; its words where it refused; how long it wants to be left alone. */
+export async function post(url, body, { language, patience = 20000, signal } = {}) {
   const stop = new AbortController();
-  const timer = setTimeout(() => stop.abort(), patience);
+  const give = () => stop.abort();
+  const timer = setTimeout(give, patience);
+  signal?.addEventListener('abort', give);
   const headers = { 'content-type': 'application/json', ...(language && { 'accept-language': language }) };
   try {
     const answer = await fetch(url, {
       method: 'POST', body, headers, signal: stop.signal, credentials: 'omit', referrerPolicy: 'no-referrer', cache: 'no-store',
       redirect: 'error', // another page's success would pass for ours
     });
+    const after = readRetryAfter(answer.headers);
     // A gateway's page says nothing about what is stored; our server speaks JSON.
-    if (!answer.headers.get('content-type')?.startsWith('application/json')) return { status: 0 };
+    if (!answer.headers.get('content-type')?.startsWith('application/json')) return { status: 0, after };
     // A success whose body is lost is a success.
     const content = answer.ok ? null : await answer.json().catch(() => null);
-    return { ...content?.error, status: answer.status };
+    return { ...content?.error, status: answer.status, after };
   } catch {
     return { status: 0 };
   } finally {
     clearTimeout(timer);
+    signal?.removeEventListener('abort', give);
   }
 }
 
+/** Seconds, or a time by the server's own clock. */
+function readRetryAfter(headers) {
+  const said = headers.get('retry-after') ?? '';
+  const until = /GMT$/.test(said) && Date.parse(said) - (Date.parse(headers.get('date')) || Date.now());
+  return Math.min(Math.max((/^\d+$/.test(said) ? 1000 * said : until) || 0, 0), LONGEST_ASKED);
+}
+
 const key = (slug) => `moneda:${slug}`;
+
+/**
+ * Runs a task while no other page of this survey runs one. Where there are no locks, or one is held for longer than any
+ * attempt takes (a page that was put to sleep), it runs all the same: the same bytes count once.
+ */
+export async function alone(slug, task, patience = 25000) {
+  let begun = false;
+  const stop = new AbortController();
+  const timer = setTimeout(() => stop.abort(), patience);
+  const run = () => {
+    begun = true;
+    clearTimeout(timer);
+    return task();
+  };
+  try {
+    return await navigator.locks.request(key(slug), { signal: stop.signal }, run);
+  } catch (error) {
+    if (begun) throw error;
+    return run();
+  }
+}
 
 export function recall(slug) {
   const text = withStorage((storage) => storage.getItem(key(slug)));
   try {
     const { sent, id, reports } = JSON.parse(text);
     if (typeof sent === 'string') return { sent };
-    if (typeof id === 'string' && Array.isArray(reports)) return { pending: text };
+    if (typeof id === 'string' && Array.isArray(reports)) return { pending: text, id };
   } catch {
     // Nothing there, or not ours.
   }
   return {};
 }
 
-export const keep = (slug, body) => withStorage((storage) => storage.setItem(key(slug), body));
+/** Whether it is kept. */
+export const keep = (slug, body) => withStorage((storage) => {
+  storage.setItem(key(slug), body);
+  return storage.getItem(key(slug)) === body;
+}) ?? false;
 export const markSent = (slug, version) => keep(slug, JSON.stringify({ sent: version }));
 export const erase = (slug) => withStorage((storage) => storage.removeItem(key(slug)));
 

@@ -53,6 +53,11 @@ class Parts:
         return (*BASE, *(module for module, needed_by in EXTRAS if self.names & needed_by), "answer.js")
 
     @property
+    def late_modules(self) -> tuple[str, ...]:
+        """The scripts of the page that takes no answers now, but still sends what waits on a device."""
+        return (*BASE, *(("codes.js", "invitation.js") if "invited" in self else ()), "late.js")
+
+    @property
     def templates(self) -> tuple[str, ...]:
         """The files that hold the texts of those scripts."""
         return tuple(f"respond/_{module[:-3]}.html" for module in self.modules if module in WITH_TEXTS)

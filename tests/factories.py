@@ -351,15 +351,15 @@ def run(database_url: str, *arguments: str) -> Result:
 
 @contextmanager
 def serving(
-    database_url: str, log: TextIO | None = None, workers: int = 1, **settings: str
+    database_url: str, log: TextIO | None = None, workers: int = 1, port: int = 0, **settings: str
 ) -> Iterator[Served]:
-    """Run `python -m server serve` on a free port, and stop it with Ctrl-C's signal.
+    """Run `python -m server serve` on a port, or a free one, and stop it with Ctrl-C's signal.
 
     `log` receives what it writes to standard error. The server leads a process group of its
     own, so that a test can kill all of it. A server that a test has ended already is left
     alone; any other must stop cleanly.
     """
-    port = free_port()
+    port = port or free_port()
     command = [sys.executable, "-m", "server", "serve", "--port", str(port), "--sign-in-link"]
     command += ["--workers", str(workers)]
     with subprocess.Popen(

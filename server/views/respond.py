@@ -19,20 +19,23 @@ def page(slug: str) -> ResponseReturnValue:
         return render_template("respond/closed.html", reason="unknown", survey=None), 404
     survey, stratum = link
     allow_keeping(survey, surveys.now())
+    shown = {
+        "slug": slug,
+        "version": link[0].current.sha256,
+        "responses_url": url_for(".store", slug=slug),
+        "parts": parts_of(
+            link[0].current.published, invited=survey.by_invitation, stratum=stratum is not None
+        ),
+        "preview": False,
+    }
     standing = responses.standing(session(), survey, surveys.now())
     try:
         responses.check_standing(standing)
     except InputError as refusal:
-        return render_template("respond/closed.html", reason=standing, survey=survey), refusal.status
+        return render_template("respond/closed.html", reason=standing, survey=survey, **shown), refusal.status
+    definition_url = url_for(".definition", slug=slug)
     return render_template(
-        "respond/survey.html",
-        slug=slug,
-        version=link[0].current.sha256,
-        definition_url=url_for(".definition", slug=slug),
-        responses_url=url_for(".store", slug=slug),
-        parts=parts_of(link[0].current.published, invited=survey.by_invitation, stratum=stratum is not None),
-        preview=False,
-        simulated=survey.simulated,
+        "respond/survey.html", definition_url=definition_url, simulated=survey.simulated, **shown
     )
 
 

@@ -95,6 +95,12 @@ class Respondent:
         return shown.inner_text()
 
 
+def stop_clock(page: Page) -> None:
+    """Let the page's time stand still, but for `page.clock.run_for`: the same moment for everybody."""
+    page.clock.install(time=0)
+    page.clock.pause_at(10_000)
+
+
 class Desk:
     """A researcher at a page, in a language."""
 

@@ -241,8 +241,7 @@ def test_a_used_code_and_a_wrong_one_lose_nothing_and_flip_no_new_coin(
     expect(page.get_by_text("No invitation with this code belongs to this link.")).to_be_visible()
     # Whoever closes the page now finds everything again.
     visit.open()
-    expect(visit.heading("Your answers are still waiting here")).to_be_visible()
-    visit.button("Send").click()
+    expect(visit.heading("The code was not accepted")).to_be_visible()
     offer(fresh)
     visit.send()
 

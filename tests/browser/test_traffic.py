@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from tests import factories
 from tests.browser.conftest import Opener
-from tests.browser.people import PHONE, SURVEY, Respondent
+from tests.browser.people import PHONE, SURVEY, Respondent, stop_clock
 from tests.browser.recorder import Recorder, recording
 from tests.browser.traces import COINS, Wire, differences, traces, visited
 
@@ -47,6 +47,34 @@ def retried(visit: Respondent, truth: str) -> None:
     plain(visit, truth)
 
 
+def back_online(visit: Respondent, truth: str) -> None:
+    visit.page.context.set_offline(True)
+    visit.answer(truth, truth, truth)
+    lose_twice(visit)
+    visit.page.context.set_offline(False)
+    expect(visit.heading("Sent. Thank you.")).to_be_visible()
+
+
+def opened_again_while_it_waits(visit: Respondent, truth: str) -> None:
+    visit.page.route("**/responses", lambda route: route.abort())
+    visit.answer(truth, OTHER[truth], truth)
+    lose_twice(visit)
+    visit.page.unroute("**/responses")
+    visit.page.reload()
+    expect(visit.heading("Sent. Thank you.")).to_be_visible()
+
+
+def lose_twice(visit: Respondent) -> None:
+    """Two attempts that fail, on a clock that stands still but for the pause between them: as many for everybody."""
+    page = visit.page
+    stop_clock(page)
+    with page.expect_event("requestfailed"):
+        visit.button("Send").click()
+    expect(page.get_by_text("The connection is poor.")).to_be_visible()
+    with page.expect_event("requestfailed"):
+        page.clock.run_for(500)
+
+
 def details_opened(visit: Respondent, truth: str) -> None:
     visit.answer(truth, truth, truth)
     json.loads(visit.sent_body())
@@ -74,10 +102,19 @@ VISITS = [
     mixed,
     back_and_changed,
     retried,
+    back_online,
+    opened_again_while_it_waits,
     details_opened,
     erased_and_walked_through_history,
     reopened,
 ]
+
+RETRIED = {
+    retried: (2, "net::ERR_FAILED"),
+    back_online: (3, "net::ERR_INTERNET_DISCONNECTED"),
+    opened_again_while_it_waits: (3, "net::ERR_FAILED"),
+}
+"""Visits with more than one attempt, and what the browser complains of in them."""
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +134,7 @@ def test_yes_and_no_leave_the_same_bytes(
     coins: str,
 ) -> None:
     survey = factories.publish(served.database_url, SURVEY)
-    lost = "net::ERR_FAILED" if behave is retried else ""
+    attempts, lost = RETRIED.get(behave, (1, ""))
     yes, no = (
         visited(open_page, recorder, served, survey, truth, behave, coins, complaint=lost)
         for truth in ("Yes", "No")
@@ -106,7 +143,7 @@ def test_yes_and_no_leave_the_same_bytes(
     # What was compared is a whole visit: everything was sent, and it says what the coins say.
     posted = [request for request in yes["requests"] if request["method"] == "POST"]
     assert {request["body"] for request in posted} == {posted[0]["body"]}
-    assert len(posted) == (2 if behave is retried else 1)
+    assert len(posted) == attempts
     assert json.loads(posted[0]["body"])["reports"] == [int(coins == "Yes")] * 3
     assert yes["bytes"][-1].startswith(b"POST /s/")
     assert yes["bytes"][-1].endswith(posted[0]["body"].encode())
@@ -169,6 +206,38 @@ def test_a_page_that_leaks_the_truth_is_caught(
             behave,
             leak=("answer.js", CHOSEN, LEARNT.format(LEAKS[leak])),
         )
+        for truth in ("Yes", "No")
+    )
+    assert differences(yes, no) != []
+
+
+LATER = {
+    "when the network is back": "addEventListener('online', () => truth === '1' && fetch('/?late'))",
+    "at the third attempt": "let tries = 0; "
+    + FETCH.format("(tries += 1, real(tries === 3 ? `${url}?${truth}` : url, options))"),
+    "how often it is tried": FETCH.format(
+        "real(url, options).catch(() => truth === '1' && real(url, options))"
+    ),
+}
+
+
+@pytest.mark.parametrize("leak", LATER)
+def test_a_page_that_leaks_the_truth_in_what_it_sends_later_is_caught(
+    open_page: Opener, recorder: Recorder, served: factories.Served, leak: str
+) -> None:
+    survey = factories.publish(served.database_url, ONE_QUESTION)
+
+    def behave(visit: Respondent, truth: str) -> None:
+        visit.page.context.set_offline(True)
+        visit.answer(truth)
+        lose_twice(visit)
+        visit.page.context.set_offline(False)
+        expect(visit.heading("Sent. Thank you.")).to_be_visible()
+
+    spoiled = ("answer.js", CHOSEN, LEARNT.format(LATER[leak]))
+    complaint = "net::ERR_INTERNET_DISCONNECTED"
+    yes, no = (
+        visited(open_page, recorder, served, survey, truth, behave, "No", spoiled, complaint)
         for truth in ("Yes", "No")
     )
     assert differences(yes, no) != []

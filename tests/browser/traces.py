@@ -41,6 +41,7 @@ STORED = """async () => {
     local: Object.entries(localStorage),
     session: Object.entries(sessionStorage),
     databases, files, cached,
+    locks: Object.values(await navigator.locks.query()).flat().map(({ name, mode }) => [name, mode]),
     workers: (await navigator.serviceWorker.getRegistrations()).map(({ scope }) => scope),
     cookie: document.cookie,
     history: [history.length, history.state, location.href, history.scrollRestoration],

@@ -2,10 +2,14 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { afterEach, beforeEach, test } from 'node:test';
 
-import { erase, keep, markSent, recall, send, writeBody } from '../../client/submit.js';
+import { alone, erase, keep, markSent, persist, post, recall, writeBody } from '../../client/submit.js';
 
 const BODY = writeBody('8c1f02b7d4e65ae98c1f02b7d4e65ae9', 'a'.repeat(64), [0, 1, 1], [1, 1, 1]);
 const QUICK = { pause: 4, longest: 16 };
+const LONG = { pause: 3600000, longest: 3600000 }; // nothing but a wake ends such a pause in time
+
+/** Attempts over a real connection, until one is answered for good. */
+const send = (address, body, { language, patience, ...how }) => persist(() => post(address, body, { language, patience }), how);
 
 let server;
 let url;
@@ -47,7 +51,7 @@ test('every body of a survey has the same length', () => {
 
 test('a response is posted once, as JSON, without a cookie or a referrer', async () => {
   respond = failing(0);
-  assert.deepEqual(await send(url, BODY, { ...QUICK, language: 'es' }), { status: 201 });
+  assert.equal((await send(url, BODY, { ...QUICK, language: 'es' })).status, 201);
   const [{ method, headers, body }] = arrived;
   assert.equal(arrived.length, 1);
   assert.equal(method, 'POST');
@@ -60,22 +64,22 @@ test('a response is posted once, as JSON, without a cookie or a referrer', async
 
 test('200, the same again, is a success', async () => {
   respond = (_, response) => status(200)(response);
-  assert.deepEqual(await send(url, BODY, QUICK), { status: 200 });
+  assert.equal((await send(url, BODY, QUICK)).status, 200);
 });
 
 test('a success without a readable body is a success', async () => {
   respond = (_, response) => status(201, 'stored')(response);
-  assert.deepEqual(await send(url, BODY, QUICK), { status: 201 });
+  assert.equal((await send(url, BODY, QUICK)).status, 201);
 });
 
 for (const [name, fail] of [
   ['a dropped connection', (response) => response.destroy()],
-  ...[408, 423, 425, 429, 500, 502, 503, 504].map((code) => [`status ${code}`, status(code)]),
+  ...[400, 408, 411, 413, 423, 425, 429, 500, 502, 503, 504].map((code) => [`status ${code}`, status(code)]),
 ]) {
   test(`after ${name} the same bytes are sent again`, async () => {
     respond = failing(3, fail);
     const retries = [];
-    await send(url, BODY, { ...QUICK, onRetry: (attempt) => retries.push(attempt) });
+    await send(url, BODY, { ...QUICK, onRetry: (tries) => retries.push(tries) });
     assert.deepEqual(arrived.map(({ body }) => body), Array(4).fill(BODY));
     assert.deepEqual(retries, [1, 2, 3]);
   });
@@ -87,7 +91,7 @@ test('a server that does not answer is given up on, and tried again', async () =
   assert.deepEqual(arrived.map(({ body }) => body), [BODY, BODY]);
 });
 
-for (const code of [400, 403, 404, 409, 410, 413, 415, 422]) {
+for (const code of [403, 404, 409, 410, 415, 422]) {
   test(`status ${code} is final and carries the server's words`, async () => {
     respond = (_, response) => status(code, '{"error": {"field": "reports", "message": "Se esperaban 3."}}')(response);
     await assert.rejects(send(url, BODY, QUICK), { status: code, field: 'reports', message: 'Se esperaban 3.', again: false });
@@ -96,8 +100,8 @@ for (const code of [400, 403, 404, 409, 410, 413, 415, 422]) {
 }
 
 test('a refusal whose body is lost is still a refusal', async () => {
-  respond = (_, response) => status(413, '{"error"')(response);
-  await assert.rejects(send(url, BODY, QUICK), { status: 413, message: '', again: false });
+  respond = (_, response) => status(422, '{"error"')(response);
+  await assert.rejects(send(url, BODY, QUICK), { status: 422, message: '', again: false });
 });
 
 const PAGE = { 'content-type': 'text/html; charset=utf-8' };
@@ -108,33 +112,112 @@ for (const [name, fail] of [
 ]) {
   test(`${name} from a gateway is neither a receipt nor a refusal: the same bytes are sent again`, async () => {
     respond = failing(2, fail);
-    assert.deepEqual(await send(url, BODY, QUICK), { status: 201 });
+    assert.equal((await send(url, BODY, QUICK)).status, 201);
     assert.deepEqual(arrived.map(({ method, body }) => [method, body]), Array(3).fill(['POST', BODY]));
   });
 }
 
-test('it gives up after the last attempt, and may be asked again', async () => {
-  respond = failing(Infinity, status(503));
-  await assert.rejects(send(url, BODY, { ...QUICK, attempts: 4 }), { status: 503, again: true });
-  assert.equal(arrived.length, 4);
+test('it never gives up by itself', async () => {
+  respond = failing(40, status(503));
+  await send(url, BODY, { pause: 1, longest: 1 });
+  assert.deepEqual(arrived.map(({ body }) => body), Array(41).fill(BODY));
 });
 
-test('without a connection it gives up, and may be asked again', async () => {
-  respond = failing(Infinity, (response) => response.destroy());
-  await assert.rejects(send(url, BODY, { ...QUICK, attempts: 2 }), { status: 0, again: true });
+test('what is over is attempted no more, and is neither a success nor a refusal', async () => {
+  const outcomes = [{ status: 503 }, { over: true }];
+  assert.deepEqual(await persist(async () => outcomes.shift(), QUICK), { over: true });
 });
 
 test('pauses grow up to the longest, by chance between half and the whole', async () => {
   const times = [];
-  respond = (_, response) => {
+  respond = (attempt, response) => {
     times.push(performance.now());
-    status(503)(response);
+    status(attempt < 5 ? 503 : 410)(response);
   };
-  await assert.rejects(send(url, BODY, { attempts: 5, pause: 40, longest: 100 }), { status: 503 });
+  await assert.rejects(send(url, BODY, { pause: 40, longest: 100 }), { status: 410 });
   [40, 80, 100, 100].forEach((longest, index) => {
     const waited = times[index + 1] - times[index];
     assert.ok(waited >= longest / 2 - 2 && waited < longest + 2000, `pause ${index + 1}: ${waited} ms`);
   });
+});
+
+test('a wake ends a pause', async () => {
+  respond = failing(2, status(503));
+  const wakes = new EventTarget();
+  const retries = [];
+  const onRetry = (tries) => {
+    retries.push(tries);
+    setTimeout(() => wakes.dispatchEvent(new Event('wake')));
+  };
+  assert.equal((await send(url, BODY, { ...LONG, wakes, onRetry })).status, 201);
+  assert.deepEqual(retries, [1, 2]);
+});
+
+test('a wake while an attempt is under way makes no second one beside it, but another right after it', async () => {
+  const wakes = new EventTarget();
+  let under = 0;
+  let most = 0;
+  let attempts = 0;
+  const attempt = async () => {
+    attempts += 1;
+    under += 1;
+    most = Math.max(most, under);
+    for (let wake = 0; wake < 3; wake += 1) wakes.dispatchEvent(new Event('wake'));
+    await new Promise((resume) => setTimeout(resume, 5));
+    under -= 1;
+    return { status: attempts < 4 ? 0 : 200 };
+  };
+  await persist(attempt, { ...LONG, wakes });
+  assert.deepEqual([attempts, most], [4, 1]);
+});
+
+const DATE = 'Sun, 06 Nov 1994 08:49:37 GMT'; // a server whose clock and this device's agree on nothing
+for (const [name, code, headers, seconds] of [
+  ['seconds', 503, { 'retry-after': '1' }, 1],
+  ['a time by its own clock', 503, { date: DATE, 'retry-after': 'Sun, 06 Nov 1994 08:49:38 GMT' }, 1],
+  ['too many requests', 429, { 'retry-after': '1' }, 1],
+  ['a gateway that wants to be left alone', 503, { 'content-type': 'text/html', 'retry-after': '1' }, 1],
+]) {
+  test(`Retry-After, ${name}: no attempt before it, whatever wakes the page`, async () => {
+    const times = [];
+    const wakes = new EventTarget();
+    respond = (attempt, response) => {
+      times.push(performance.now());
+      status(attempt === 1 ? code : 201, '{}', { ...JSON_TYPE, ...(attempt === 1 && headers) })(response);
+    };
+    const busy = setInterval(() => wakes.dispatchEvent(new Event('wake')), 20);
+    const asked = [];
+    await send(url, BODY, { ...LONG, wakes, onRetry: (tries, error, after) => asked.push(after) });
+    clearInterval(busy);
+    assert.deepEqual(asked, [1000 * seconds]);
+    // Timers may fire a little early.
+    assert.ok(times[1] - times[0] >= 1000 * seconds - 50, `${times[1] - times[0]} ms`);
+  });
+}
+
+for (const [said, after] of [
+  ['0', 0], ['7', 7000], ['86400', 3600000], ['1e3', 0], ['-5', 0], ['soon', 0], ['', 0],
+  ['Sun, 06 Nov 1994 08:49:47 GMT', 10000], ['Sun, 06 Nov 1994 08:49:07 GMT', 0], ['Sun, 06 Nov 2094 08:49:37 GMT', 3600000],
+]) {
+  test(`Retry-After: ${said || '(empty)'} is ${after} ms, at most an hour`, async () => {
+    respond = (_, response) => status(503, '{}', { ...JSON_TYPE, date: DATE, 'retry-after': said })(response);
+    assert.deepEqual(await post(url, BODY), { status: 503, after });
+  });
+}
+
+test('an attempt that is called off ends at once', async () => {
+  respond = () => {};
+  const stop = new AbortController();
+  const outcome = post(url, BODY, { signal: stop.signal });
+  stop.abort();
+  assert.deepEqual(await outcome, { status: 0 });
+});
+
+test('without locks a task runs all the same, and once', async () => {
+  let runs = 0;
+  assert.equal(await alone('exam', async () => { runs += 1; return 'done'; }), 'done');
+  await assert.rejects(alone('exam', async () => { runs += 1; throw new RangeError('its own'); }), RangeError);
+  assert.equal(runs, 2);
 });
 
 /** The part of Web Storage that is used, for Node, which has none. */
@@ -150,9 +233,9 @@ test('a body is kept as it is, until it is replaced by a mark without id and rep
     removeItem: (key) => held.delete(key),
   }));
   assert.deepEqual(recall('exam'), {});
-  keep('exam', BODY);
+  assert.equal(keep('exam', BODY), true);
   assert.deepEqual([...held], [['moneda:exam', BODY]]);
-  assert.deepEqual(recall('exam'), { pending: BODY });
+  assert.deepEqual(recall('exam'), { pending: BODY, id: JSON.parse(BODY).id });
   assert.deepEqual(recall('other'), {});
   markSent('exam', 'a'.repeat(64));
   assert.deepEqual([...held], [['moneda:exam', `{"sent":"${'a'.repeat(64)}"}`]]);
@@ -165,9 +248,14 @@ test('a body is kept as it is, until it is replaced by a mark without id and rep
   }
 });
 
+test('storage that forgets keeps nothing', () => {
+  provideStorage(() => ({ getItem: () => null, setItem() {}, removeItem() {} }));
+  assert.equal(keep('exam', BODY), false);
+});
+
 test('storage that throws is done without', () => {
   provideStorage(() => { throw new Error('SecurityError'); });
-  keep('exam', BODY);
+  assert.equal(keep('exam', BODY), false);
   markSent('exam', 'a');
   erase('exam');
   assert.deepEqual(recall('exam'), {});
