@@ -48,8 +48,8 @@ def retried(visit: Respondent, truth: str) -> None:
 
 
 def back_online(visit: Respondent, truth: str) -> None:
-    visit.page.context.set_offline(True)
     visit.answer(truth, truth, truth)
+    visit.page.context.set_offline(True)
     lose_twice(visit)
     visit.page.context.set_offline(False)
     expect(visit.heading("Sent. Thank you.")).to_be_visible()
@@ -228,8 +228,8 @@ def test_a_page_that_leaks_the_truth_in_what_it_sends_later_is_caught(
     survey = factories.publish(served.database_url, ONE_QUESTION)
 
     def behave(visit: Respondent, truth: str) -> None:
-        visit.page.context.set_offline(True)
         visit.answer(truth)
+        visit.page.context.set_offline(True)
         lose_twice(visit)
         visit.page.context.set_offline(False)
         expect(visit.heading("Sent. Thank you.")).to_be_visible()
