@@ -25,7 +25,7 @@ export function deliver(page, body, { waiting = false, now = false, asked = [], 
   const { id, reports } = JSON.parse(body);
   const form = make('form', { class: 'screen' }, copy(waiting ? 'waiting' : 'review'), copy('sending', { n: reports.length }));
   const details = form.querySelector('details');
-  const aside = form.querySelector('.back, .erase'); // no way aside while sending
+  let aside = form.querySelector('.back, .erase'); // no way aside while sending
   const button = form.querySelector('.primary');
   const status = form.querySelector('[role="status"]');
   const wakes = new EventTarget();
@@ -103,10 +103,19 @@ export function deliver(page, body, { waiting = false, now = false, asked = [], 
     const poor = tries < PATIENT && !after && error.status !== 423;
     tell(poor ? dataset.slow : `${error.status === 423 ? `${dataset.paused} ` : ''}${dataset[kept ? 'kept' : 'open']}`);
     if (poor) return;
-    aside.hidden = !waiting;
+    if (!waiting) wait();
+    aside.hidden = false;
     button.textContent = button.dataset.again;
     // Not before the server wants to be asked again; then it is by itself.
     button.setAttribute('aria-disabled', after > 0);
+  }
+
+  /** From here on the screen is what it will be when the link is opened again. */
+  function wait() {
+    waiting = true;
+    while (form.firstChild !== details) form.firstChild.remove();
+    form.prepend(copy('waiting'));
+    aside = withErasing(form, page, stop).querySelector('.erase');
   }
 
   /** Said once, however often it is tried. */

@@ -82,8 +82,10 @@ def lose(visit: Respondent) -> None:
 def test_it_is_sent_as_soon_as_the_network_is_back(visit: Respondent, served: factories.Served) -> None:
     page, bodies = visit.page, sent_bodies(visit.page)
     lose(visit)
+    expect(visit.heading(WAITING)).to_be_visible()
     expect(page.get_by_text(KEPT)).to_be_visible()
     expect(visit.button("Try again")).to_be_enabled()
+    expect(visit.button("Erase my traces")).to_be_visible()
     assert len(set(bodies)) == 1
 
     page.context.set_offline(False)
