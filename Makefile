@@ -51,10 +51,12 @@ client-tests: $(NODE_MODULES)/.installed ## The browser's modules under Node's t
 	node --test --test-reporter=spec tests/client/*.test.js
 
 # Files start in their order: those of the browser, which take longest, are first, and short ones are left for the end.
-# Where every core has its tests, threads for a matrix would only wait for each other. A few that failed are looked at
-# again, alone (tests/again.py): three passes of three, or the run has failed.
+# Where every core has its tests, threads for a matrix would only wait for each other, and no server should compile again
+# what another has compiled. A few that failed are looked at again, alone (tests/again.py): three passes of three, or the
+# run has failed.
 python-tests: $(VENV)/.tests-installed $(NODE_MODULES)/.installed chromium ## pytest, real browser included (JOBS=2 at a time)
-	@OPENBLAS_NUM_THREADS=1 $(PY) -m pytest --numprocesses=$(JOBS) --dist=loadfile --no-loadscope-reorder \
+	@OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(PY) -m pytest --numprocesses=$(JOBS) --dist=loadfile \
+	  --no-loadscope-reorder --durations=10 \
 	  || $(PY) -m tests.again $$?
 
 # Unpacks a browser when the machine has none, or says how to get one; takes no time when there is one.
