@@ -54,9 +54,8 @@ class Study:
         self.settle(by_invitation=self.random.random() < 0.5)
 
     def divide(self) -> None:
-        """A stratum more, or one that gets parts and so loses its link."""
-        above = self.random.choice(["", "North > "])
-        name = f"{above}Part {self.random.randrange(10**6)}"
+        """A stratum more."""
+        name = f"Part {self.random.randrange(10**6)}"
         self.links = [self.survey.slug, *factories.plant(self.database_url, self.survey.slug, name).values()]
 
     def let_time_pass(self) -> None:
