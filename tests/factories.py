@@ -262,10 +262,11 @@ def _tables(session: Session) -> Iterator[tuple[str, sa.Table]]:
     kinds = {kind.name: kind for kind in own_tables.KINDS}
     shared = []
     for name, *columns in connection.execute(sa.text(_COLUMNS[connection.dialect.name])):
-        kind, _, number = name.rpartition("_")
+        kind, _, rest = name.partition("_")
+        number, _, suffix = rest.partition("_")
         if kind not in kinds or not number.isdigit():
             shared.append((name, *columns))
-        elif columns[0] in ("table", "id", "code_hash"):  # once for each
+        elif not suffix and columns[0] in ("table", "id", "code_hash"):  # once for each
             yield kind, own_tables.table(kinds[kind], int(number))
     known = connection.dialect.name, tuple(shared)
     if known not in _REFLECTED:  # which takes much longer than to see that they are those of the test before

@@ -180,7 +180,7 @@ def test_small_numbers_of_used_codes_are_not_shown(
     codes = factories.invite(database_url, survey.slug, size)
     factories.settle(database_url, survey.slug, minimum=10)
     with writing(database_url) as session:
-        invitations.spend(session.connection(), [code.replace("-", "") for code in codes[:used]])
+        invitations.spend(session.connection(), [(1, code.replace("-", "")) for code in codes[:used]])
 
     with writing(database_url) as session:
         found = session.get_one(InvitationBatch, 1)

@@ -97,7 +97,7 @@ def test_codes_on_postgresql_let_one_of_two_racing_clients_in_and_leave_no_trace
     database_url = postgresql(True)
     survey = factories.publish(database_url)
     codes = factories.invite(database_url, survey.slug, 1_000)
-    places = ("responses", "id"), ("invitations", "code_hash")
+    places = ("responses_1", "id"), ("invitations_1", "code_hash")
     with factories.serving(database_url) as served:
         race = Race(served, survey, codes)
         _check_each_counted_once(race, database_url)

@@ -66,6 +66,14 @@ def order_in_pages(database_url: str, arrived: Mapping[bytes, int]) -> float:
     return max(abs(every), abs(standardised(groups)) if groups else 0.0)
 
 
+def order_in_log(database_url: str, arrived: Mapping[bytes, int]) -> float:
+    """The order in which keys first stand in SQLite's write-ahead log, against that of their arrival."""
+    log = b"".join(content(file) for file in sqlite_files(database_url) if file.name.endswith("-wal"))
+    places = {key: log.find(key) for key in arrived}
+    keys = sorted((key for key in arrived if places[key] >= 0), key=places.__getitem__)
+    return abs(standardised([[arrived[key] for key in keys]])) if len(keys) > 1 else 0.0
+
+
 def postgresql_rows(database_url: str, table: str, key: str) -> list[Any]:
     """Every row's key, where it lies, and the transaction and statement that wrote it, in the order of places."""
     engine = make_engine(database_url)

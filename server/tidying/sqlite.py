@@ -147,14 +147,14 @@ def _let_others(started: float) -> None:
 def _rebuild(engine: sa.Engine, name: str, longest: float | None) -> bool:
     """Fill a small table anew, with everything that belongs to it."""
     with _raw(engine) as cursor:
-        deadline = None if longest is None else time.monotonic() + BRIEFLY + longest
-        late = (lambda: time.monotonic() > deadline) if deadline is not None else None
-        cursor.connection.set_progress_handler(late, 1000)
         # Other tables' references to this one stay as they are, and its rows are not taken for deleted.
         cursor.execute("PRAGMA foreign_keys = OFF")
         cursor.execute("PRAGMA legacy_alter_table = ON")
         try:
             cursor.execute("BEGIN IMMEDIATE")
+            if longest is not None:
+                until = time.monotonic() + longest
+                cursor.connection.set_progress_handler(lambda: time.monotonic() > until, 1000)
             ((made,),) = cursor.execute("SELECT sql FROM sqlite_master WHERE name = ?", (name,)).fetchall()
             belonging = cursor.execute(
                 "SELECT sql FROM sqlite_master WHERE tbl_name = ? AND type <> 'table' AND sql IS NOT NULL",

@@ -6,7 +6,7 @@ from collections.abc import Callable
 BRIEFLY = 0.2
 """Seconds to wait for something that only one may have: whoever comes meanwhile waits behind."""
 
-HELD_UP = 0.4
+HELD_UP = 0.3
 """Seconds at most for which others are kept from a table that all surveys share."""
 
 PAUSE = 0.5
