@@ -11,7 +11,7 @@ PIP := $(PY) -m pip --disable-pip-version-check -qq
 SOURCES := server tests
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test lint python-tests client-tests chromium format screenshots bench-privacy bench-intake bench-visit bench-live bench-reports messages lock clean
+.PHONY: help run demo test test-long lint python-tests client-tests chromium format screenshots bench-privacy bench-intake bench-visit bench-live bench-reports messages lock clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "  %-18s %s\n", $$1, $$2 }'
@@ -46,6 +46,10 @@ lint: $(VENV)/.tests-installed ## Style, types and layers
 	$(PY) -m ruff format --check $(SOURCES)
 	$(PY) -m mypy
 	$(PY) -c 'from importlinter.cli import lint_imports_command as run; run()' --no-logo
+
+# An hour or more. Run before a change is called finished that promises something of what these tests look at.
+test-long: $(VENV)/.tests-installed ## The tests that can look much further do so: thousands of odd surveys, schedules, large tables
+	OPENBLAS_NUM_THREADS=1 MONEDA_TEST_SCALE=long $(PY) -m pytest -m scaled --numprocesses=$(JOBS) --dist=load
 
 client-tests: $(NODE_MODULES)/.installed ## The browser's modules under Node's test runner
 	node --test --test-reporter=spec tests/client/*.test.js
