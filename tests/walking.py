@@ -787,7 +787,7 @@ def walk(site: factories.Served) -> list[Reader]:
         owner.post(f"/manage/surveys/{survey}/{action}")
     owner.post("/manage/surveys/new", edited(pseudo("x"), pseudo("c?")), Sec_Fetch_Site="cross-site")
     with factories.writing(database) as session:
-        session.connection().exec_driver_sql("DROP TABLE responses")
+        session.connection().exec_driver_sql("DROP TABLE batches")
     owner.get(f"/manage/surveys/{chance.slug}/results")
     owner.post("/manage/sign-out")
     return [stranger, newcomer, owner, viewer, *others]
