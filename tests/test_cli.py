@@ -90,6 +90,8 @@ def test_simulated_respondents_mark_the_survey(url: str) -> None:
     assert done == {"survey": slug, "simulated_respondents": 400}
     rows = dump(url)["responses"]
     assert len(rows) == 400
+    assert _json(url, "report", slug)["n"] == 390
+    _json(url, "survey", "close", slug)
     report = _json(url, "report", slug)
     assert (report["n"], report["simulated"]) == (400, True)
     # Reported "yes" with probability 3/4 and 2/5; six standard deviations: a false alarm in 10^9 each.
@@ -270,6 +272,7 @@ def test_report_is_the_same_in_a_file_and_on_standard_output(kind: str, url: str
     slug = _json(url, "survey", "import", "-", text=json.dumps(factories.definition()))["survey"]
     _json(url, "survey", "publish", slug)
     _json(url, "simulate", slug, "--respondents", "20")
+    _json(url, "survey", "close", slug)
     file = tmp_path / "report"
 
     printed = _run(url, "report", slug, "--format", kind)
@@ -288,14 +291,14 @@ def test_report_table_and_languages(url: str) -> None:
     slug = _json(url, "survey", "import", "-", text=json.dumps(factories.definition()))["survey"]
     _json(url, "survey", "publish", slug)
     empty = _run(url, "report", slug)
-    assert empty.stdout.count("\n") == 3
-    _json(url, "simulate", slug, "--respondents", "5")
-    few = CliRunner(env={"DATABASE_URL": url}).invoke(main, ["report", slug])
-    assert (few.exit_code, "has fewer than 10 responses so far" in few.stderr) == (2, True)
+    _json(url, "simulate", slug, "--respondents", "19")
+    few = _run(url, "report", slug)
+    assert few.stdout == empty.stdout + "These respondents are simulated.\n"
+    assert "Fewer than 20 more responses" in empty.stdout
     _json(url, "simulate", slug, "--respondents", "5")
 
     table = _run(url, "report", slug).stdout
-    assert table.splitlines()[1].split()[:3] == ["q1", "yes", "10"]
+    assert table.splitlines()[1].split()[:3] == ["q1", "yes", "14"]
     assert "simulated" in table
     pages = [
         _run(url, "report", slug, "--format", "html", "--language", each).stdout for each in ("en", "es")

@@ -5,9 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 from click.testing import CliRunner, Result
 
 from server.cli import main
+from server.models import Survey
 from tests import archives, factories
 from tests.conftest import NewDatabase
 from tests.factories import dump
@@ -67,7 +69,7 @@ def test_no_file_is_written_over_or_left_half_written(url: str, tmp_path: Path) 
     assert "must be a new file" in refused.stderr
     opened = factories.publish(url, minimum=10).slug
     refused = run(url, "export", opened, "--zip", str(tmp_path / "two.zip"))
-    assert (refused.exit_code, "at least 10 responses" in refused.stderr) == (2, True)
+    assert (refused.exit_code, "must be closed first" in refused.stderr) == (2, True)
     assert not (tmp_path / "two.zip").exists()
 
 
@@ -91,7 +93,9 @@ def test_a_survey_is_copied_put_away_and_deleted(url: str) -> None:
     assert len(dump(url)["strata"]) == 4
 
     assert run(url, "archive", slug).exit_code == 0
-    assert [row[-1] is None for row in dump(url)["surveys"]] == [False, True]
+    with factories.writing(url) as session:
+        put_away = {each.slug: each.archived_on is not None for each in session.scalars(sa.select(Survey))}
+    assert put_away == {slug: True, copy["survey"]: False}
     assert run(url, "unarchive", slug).exit_code == 0
     opened = factories.publish(url).slug
     assert run(url, "archive", opened).exit_code == 2

@@ -6,7 +6,6 @@ from typing import Any
 from zoneinfo import available_timezones
 
 import pytest
-import sqlalchemy as sa
 from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy.orm import Session
@@ -15,7 +14,6 @@ from server import schedule, surveys
 from server.db import make_engine, open_session
 from server.inputs import InputError
 from server.models import State, Survey
-from server.own_tables import responses_of
 from tests import factories
 
 at = datetime.fromisoformat
@@ -196,21 +194,32 @@ def test_minimum_of_a_published_survey_can_only_be_raised(made: tuple[Session, S
     assert settle(session, draft, minimum="3") == {"minimum": 3}
 
 
-def test_cap_leaves_room_for_what_is_stored_and_shown(made: tuple[Session, Survey]) -> None:
-    session, survey = made
-    current = survey.current
-    assert current is not None
-    least = "must be at least the smallest group shown and what is stored already"
+def test_cap_leaves_room_for_all_that_may_be_stored(database_url: str) -> None:
+    """Whoever sets it learns no more of how many there are than is shown: 19 may wait by each link, of each version."""
+    survey = factories.publish(database_url, minimum=10)
+    least = "the smallest group shown and all that may be stored by now"
 
-    # With fewer responses than are shown, the cap cannot be used to count them.
-    assert not_settled(session, survey, cap="9") == [f"cap: {least}, 10; it is 9"]
-    fixed = {"version_id": current.id, "reports": b"\0\0", "day": surveys.today()}
-    session.execute(sa.insert(responses_of(survey.id)), [{"id": bytes([k] * 16), **fixed} for k in range(12)])
-    session.commit()
-    assert not_settled(session, survey, cap="11") == [f"cap: {least}, 12; it is 11"]
-    assert settle(session, survey, cap="12")["cap"] == 12
-    session.commit()
-    assert not_settled(session, survey, cap="12", minimum="13") == [f"cap: {least}, 13; it is 12"]
+    def refused(**fields: str) -> list[str]:
+        engine = make_engine(database_url)
+        with open_session(engine, writes=True) as session:
+            found = surveys.find(session, survey.slug)
+            assert found is not None
+            told = not_settled(session, found, **fields)
+        engine.dispose()
+        return told
+
+    for stored, limit in ((0, 19), (19, 19), (5, 33), (5, 33)):
+        if stored:
+            factories.store(database_url, survey, [((0, 0), stored)])
+        assert refused(cap=str(limit - 1)) == [f"cap: must be at least {limit}, {least}; it is {limit - 1}"]
+    assert refused(cap="9")[0].startswith("cap: must be at least 33, ")
+    factories.plant(database_url, survey.slug, "A > B\nC")
+    assert refused(cap="70") == [f"cap: must be at least 71, {least}; it is 70"]
+    with factories.writing(database_url) as session:
+        found = surveys.find(session, survey.slug)
+        assert found is not None
+        assert settle(session, found, cap="71")["cap"] == 71
+    assert refused(cap="71", minimum="72") == [f"cap: must be at least 72, {least}; it is 71"]
 
 
 def test_closed_survey_stays_closed(made: tuple[Session, Survey]) -> None:
