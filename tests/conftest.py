@@ -1,5 +1,6 @@
 """Fixtures: real databases, the application on them, a signed-in researcher, the served site."""
 
+import gc
 import itertools
 import os
 import shutil
@@ -28,6 +29,12 @@ settings.register_profile(
 settings.load_profile("repeatable")
 
 NewDatabase = Callable[[bool], str]
+
+
+def pytest_collection_finish() -> None:
+    """Keep the garbage collector from looking again and again at thousands of tests and modules, which all stay."""
+    gc.collect()
+    gc.freeze()
 
 
 compiled.keep()
