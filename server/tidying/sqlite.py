@@ -180,8 +180,9 @@ def _checkpoint(engine: sa.Engine) -> bool:
     with _raw(engine) as cursor:
         # Most of it without keeping anybody from writing.
         cursor.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
-        ((busy, _pages, _done),) = cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-    return not busy
+        rows = cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    # Without a row where somebody was in the way at the very beginning; else it begins with whether somebody was.
+    return bool(rows) and not rows[0][0]
 
 
 @contextmanager
