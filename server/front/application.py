@@ -68,8 +68,9 @@ class Front:
             await self._intake.answer(scope, receive, send, responses[1])
             return
         try:
-            if scope["method"] in ("GET", "HEAD"):
-                if not await self._visits.answer(scope, send):
+            if scope["method"] in security.SAFE_METHODS:
+                kept = scope["method"] != "OPTIONS" and await self._visits.answer(scope, send)
+                if not kept:
                     await self._relay(make_environ(scope), scope, receive, send)
                 return
             with hold_body(self._room) as body:

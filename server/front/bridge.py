@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from server.failures import describe_failure
 from server.front.groups import OverloadedError
 from server.front.messages import Receive, Send
+from server.security import SAFE_METHODS
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
@@ -162,7 +163,7 @@ class Bridge:
             raise OverloadedError
         loop = asyncio.get_running_loop()
         answer = Answer(loop)
-        reads = environ["REQUEST_METHOD"] in ("GET", "HEAD", "OPTIONS")
+        reads = environ["REQUEST_METHOD"] in SAFE_METHODS
         self._waiting += 1
         try:
             pool = self._readers if reads else self._writers
