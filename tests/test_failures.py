@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -184,7 +185,12 @@ def test_a_lock_is_no_mistake_of_ours(
     impatient = {"sqlite": "PRAGMA busy_timeout = 0", "postgresql": "SET lock_timeout = 1"}[
         engine.dialect.name
     ]
-    sa.event.listen(engine, "connect", lambda connection, _: connection.cursor().execute(impatient))
+
+    def hurry(connection: Any, _record: object) -> None:
+        connection.cursor().execute(impatient)
+        connection.commit()
+
+    sa.event.listen(engine, "connect", hurry)
     before = dump(database_url)
 
     other = make_engine(database_url)

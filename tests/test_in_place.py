@@ -12,7 +12,7 @@ from server.config import Config
 from server.db import make_engine, open_session
 from server.failures import Failure, MovedError, describe_failure, find_failure
 from server.in_place import check_in_place
-from server.models import Untidied
+from server.models import Researcher
 from tests import factories
 from tests.conftest import NewDatabase
 from tests.fronted import create_app
@@ -71,9 +71,9 @@ def test_a_commit_into_files_that_are_gone_is_no_success(
     engine: sa.Engine, path: Path, move: Callable[[Path], None]
 ) -> None:
     with open_session(engine, writes=True) as session:
-        session.add(Untidied())
+        session.add(Researcher(name="new"))
         session.commit()
-        session.add(Untidied())
+        session.add(Researcher(name="new"))
         session.flush()
         move(path)
         # This is what it is about: the database itself sees nothing wrong.
@@ -123,7 +123,7 @@ def test_nothing_is_read_from_a_file_that_is_gone(
 def test_a_lost_log_is_written_back_and_the_work_goes_on(engine: sa.Engine, path: Path) -> None:
     """What went into it is not lost while somebody has it open: the last to close it writes it back."""
     with open_session(engine, writes=True) as session:
-        session.add(Untidied())
+        session.add(Researcher(name="new"))
         session.flush()
         _remove_log(path)
         with pytest.raises(MovedError):
@@ -131,13 +131,13 @@ def test_a_lost_log_is_written_back_and_the_work_goes_on(engine: sa.Engine, path
 
     with open_session(engine, writes=True) as session:
         with pytest.raises(MovedError):
-            session.scalars(sa.select(Untidied)).all()
-        assert len(session.scalars(sa.select(Untidied)).all()) == 1
+            session.scalars(sa.select(Researcher)).all()
+        assert len(session.scalars(sa.select(Researcher)).all()) == 1
 
 
 def test_tidying_and_other_processes_leave_the_files_in_place(engine: sa.Engine, path: Path) -> None:
     with open_session(engine, writes=True) as session:
-        session.add(Untidied())
+        session.add(Researcher(name="new"))
         session.commit()
     with engine.connect() as reading:
         assert factories.moneda(f"sqlite:///{path}", "tidy", "--json").returncode == 0
@@ -146,7 +146,7 @@ def test_tidying_and_other_processes_leave_the_files_in_place(engine: sa.Engine,
     engine.dispose()
     factories.publish(f"sqlite:///{path}")
     with open_session(engine, writes=True) as session:
-        session.add(Untidied())
+        session.add(Researcher(name="new"))
         session.commit()
 
 

@@ -17,11 +17,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from werkzeug.test import TestResponse
 
-from server.app import create_app
 from server.config import Config
 from server.inputs import form_fields
 from tests import archives, factories, kinds
 from tests.conftest import NewDatabase
+from tests.fronted import create_app
 from tests.odd import bent, odd_archives, odd_documents
 from tests.scale import scaled
 from tests.strategies import documents

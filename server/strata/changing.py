@@ -81,7 +81,9 @@ def remove(session: Session, survey: Survey, number: int | str) -> Node:
     taken = used(session, survey)
     for each in walk([node]):
         if each.stratum.id in taken:
-            raise refuse(409, each.path, N_("must stay; its link may have let responses in"))
+            raise refuse(
+                409, each.path, N_("must stay; its link has invitations or may have let responses in")
+            )
     session.execute(sa.delete(Stratum).where(Stratum.id == node.stratum.id))
     for each in walk([node]):
         session.expunge(each.stratum)

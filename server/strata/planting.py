@@ -90,7 +90,9 @@ class _Growing:
                 continue
             above = key[: depth - 1]
             if above and self.known[above].id in self.taken:
-                template = N_("must not be below “%(stratum)s”, whose link may have let responses in")
+                template = N_(
+                    "must not be below “%(stratum)s”, whose link has invitations or may have let responses in"
+                )
                 raise refuse(409, field, template, stratum=self.known[above].name)
             self.last[above] = self.last.get(above, -1) + 1
             self.known[key[:depth]] = Stratum(

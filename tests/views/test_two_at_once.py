@@ -159,12 +159,20 @@ def test_whoever_was_shut_out_meanwhile_is_signed_out(
         assert survey.state == "open"
 
 
+def unpublished(scene: Scene) -> str:
+    """A draft of the owner's: whose strata may still become branches."""
+    slug = factories.draft(scene.database_url, factories.definition())
+    factories.settle(scene.database_url, slug, owner_id=scene.numbers[OWNER])
+    return slug
+
+
 def test_no_codes_are_issued_for_a_stratum_that_became_a_branch(
     scene: Scene, meanwhile: Callable[..., TestResponse], database_url: str
 ) -> None:
-    factories.plant(database_url, scene.slug, "North")
+    slug = unpublished(scene)
+    factories.plant(database_url, slug, "North")
     with factories.writing(database_url) as session:
-        survey = surveys.find(session, scene.slug)
+        survey = surveys.find(session, slug)
         assert survey is not None
         (north,) = strata.tree(session, survey)
 
@@ -172,9 +180,7 @@ def test_no_codes_are_issued_for_a_stratum_that_became_a_branch(
         strata.plant(session, survey, strata.parse_lines("North > A"))
 
     form = {"size": "2", "label": "Class 3B", "stratum": str(north.stratum.id)}
-    answer = meanwhile(
-        scene.people[EDITOR], f"/manage/surveys/{scene.slug}/invitations", form, scene.slug, grow
-    )
+    answer = meanwhile(scene.people[OWNER], f"/manage/surveys/{slug}/invitations", form, slug, grow)
 
     assert answer.status_code == 422
     assert "without parts of its own" in answer.text
@@ -184,17 +190,18 @@ def test_no_codes_are_issued_for_a_stratum_that_became_a_branch(
 def test_a_stratum_with_codes_becomes_no_branch(
     scene: Scene, meanwhile: Callable[..., TestResponse], database_url: str
 ) -> None:
-    factories.plant(database_url, scene.slug, "North")
+    slug = unpublished(scene)
+    factories.plant(database_url, slug, "North")
 
     def issue(session: Session, survey: Survey) -> None:
         (north,) = strata.tree(session, survey)
         invitations.issue(session, survey, north.stratum, 2, "Class 3B")
 
     form = {"lines": "North > A", "action": "add"}
-    answer = meanwhile(scene.people[EDITOR], f"/manage/surveys/{scene.slug}/strata", form, scene.slug, issue)
+    answer = meanwhile(scene.people[OWNER], f"/manage/surveys/{slug}/strata", form, slug, issue)
 
     assert answer.status_code == 409
-    assert "has responses or invitations" in answer.text
+    assert "has invitations or may have let responses in" in answer.text
 
 
 def test_nobody_joins_a_survey_that_changed_hands_or_is_gone(
