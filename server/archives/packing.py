@@ -136,7 +136,7 @@ def _responses(
         sa.select(*held, sa.func.count())
         .where(stored.version_id == version.id)
         .group_by(*held)
-        .order_by(stored.stratum_id.nulls_first(), stored.day, stored.reports)
+        .order_by(_place(stored.stratum_id, nodes), stored.day, stored.reports)
     )
     part: list[str] = []
     rows = size = 0
@@ -150,6 +150,12 @@ def _responses(
             part.clear()
             rows = size = 0
     yield "".join(part), rows
+
+
+def _place(stratum_id: sa.ColumnElement[int | None], nodes: tuple[strata.Node, ...]) -> sa.ColumnElement[int]:
+    """The place of a stratum among all: its number says in which order strata were made."""
+    places = {node.stratum.id: place for place, node in enumerate(nodes, 1)}
+    return sa.case({0: 0, **places}, value=stratum_id, else_=0)
 
 
 def _cell(text: str) -> str:

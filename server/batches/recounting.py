@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import groupby, islice
+from typing import Any
 
 import numpy as np
 import sqlalchemy as sa
@@ -51,9 +53,14 @@ def recount(connection: sa.Connection, survey_id: int) -> Recount:
     keys = [CellKey(*row) for row in connection.execute(in_books.union(in_rows))]
     rows = 0
     found = []
+    by_cell = groupby(_rows(connection, survey_id), key=lambda row: CellKey(row[0], row[1]))
+    next_cell = next(by_cell, None)
     for key in sorted(keys, key=cell_id):
+        own: Iterator[Any] = iter(())
+        if next_cell is not None and next_cell[0] == key:
+            own = next_cell[1]
         missing = surplus = total = 0
-        for part, number in _held_against(connection, survey_id, key, lengths[key.version_id]):
+        for part, number in _held_against(connection, own, key, lengths[key.version_id]):
             missing += int(part.counts[part.counts > 0].sum())
             surplus -= int(part.counts[part.counts < 0].sum())
             total += number
@@ -62,24 +69,14 @@ def recount(connection: sa.Connection, survey_id: int) -> Recount:
         if difference.missing or difference.surplus:
             found.append(difference)
         rows += total
+        if next_cell is not None and next_cell[0] == key:
+            next_cell = next(by_cell, None)
     return Recount(tuple(found), rows, stored(connection, [survey_id])[survey_id])
 
 
 def rows_in_order(connection: sa.Connection, survey_id: int, key: CellKey, length: int) -> Iterator[Tally]:
     """The stored rows of a cell as a tally in order, part by part."""
-    rows = responses_of(survey_id).c
-    query = (
-        sa.select(rows.reports, sa.func.count())
-        .where(of_cell(survey_id, key))
-        .group_by(rows.reports)
-        .order_by(rows.reports)
-    )
-    for part in connection.execute(query, execution_options={"yield_per": _ROWS}).partitions():
-        strings = b"".join(reports for reports, _number in part)
-        yield Tally(
-            Tally.of(strings, length).patterns,
-            np.array([number for _reports, number in part], dtype=np.int64),
-        )
+    return _tallies(_rows(connection, survey_id, of_cell(survey_id, key)), length)
 
 
 def of_cell(survey_id: int, key: CellKey) -> sa.ColumnElement[bool]:
@@ -87,6 +84,21 @@ def of_cell(survey_id: int, key: CellKey) -> sa.ColumnElement[bool]:
     rows = responses_of(survey_id).c
     here = rows.stratum_id.is_(None) if key.stratum_id is None else rows.stratum_id == key.stratum_id
     return sa.and_(rows.version_id == key.version_id, here)
+
+
+def _rows(connection: sa.Connection, survey_id: int, *conditions: sa.ColumnElement[bool]) -> Iterator[Any]:
+    """The distinct rows of a survey with the number of each, in the order of cells and of what they report."""
+    rows = responses_of(survey_id).c
+    held = rows.version_id, rows.stratum_id, rows.reports
+    query = sa.select(*held, sa.func.count()).where(*conditions).group_by(*held)
+    ordered = query.order_by(rows.version_id, rows.stratum_id.nulls_first(), rows.reports)
+    yield from connection.execute(ordered, execution_options={"yield_per": _ROWS})
+
+
+def _tallies(rows: Iterator[Any], length: int) -> Iterator[Tally]:
+    while part := list(islice(rows, _ROWS)):
+        patterns = Tally.of(b"".join(row.reports for row in part), length).patterns
+        yield Tally(patterns, np.array([row[3] for row in part], dtype=np.int64))
 
 
 def _said(connection: sa.Connection, cell: int) -> int:
@@ -97,14 +109,14 @@ def _said(connection: sa.Connection, cell: int) -> int:
 
 
 def _held_against(
-    connection: sa.Connection, survey_id: int, key: CellKey, length: int
+    connection: sa.Connection, rows: Iterator[Any], key: CellKey, length: int
 ) -> Iterator[tuple[Tally, int]]:
     """Report strings with how many more of each the rows have than the books, and the number of rows, by parts."""
     counted = 0
 
     def counting() -> Iterator[Tally]:
         nonlocal counted
-        for part in rows_in_order(connection, survey_id, key, length):
+        for part in _tallies(rows, length):
             counted += part.n
             yield part
 
