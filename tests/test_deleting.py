@@ -110,6 +110,9 @@ def test_no_byte_of_a_deleted_survey_is_left(signed_in: FlaskClient, database_ur
     answer = signed_in.post(f"/manage/surveys/{survey}/delete", data={"confirmation": WORDS["title"]})
 
     assert answer.status_code == 303
+    housekeeper = signed_in.application.extensions["moneda.housekeeper"]
+    housekeeper.start()
+    housekeeper.stop(600)
     after = factories.dump(database_url)
     changed = sorted(name for name in before if before[name] != after[name])
     assert changed == ["audit_entries", "researchers"]  # the deletion, and the colleague's account

@@ -79,8 +79,8 @@ def test_10000_codes_on_sqlite_let_one_of_two_racing_clients_in_and_leave_no_tra
         closed = factories.run(database_url, "survey", "close", survey.slug)
         files = traces_of_order.sqlite_files(database_url)
         assert (closed.exit_code, closed.stderr) == (0, "")
-        # The log holds a single page: on which it was noted that all is tidied.
-        assert [file.stat().st_size <= 5000 for file in files if file.name.endswith("-wal")] == [True]
+        # The log holds a few pages: on which it was noted that all is tidied.
+        assert [file.stat().st_size <= 50_000 for file in files if file.name.endswith("-wal")] == [True]
         assert not holding(files, codes)
         order = order_in_pages(database_url, race.ids), order_in_pages(database_url, race.hashes)
 

@@ -129,20 +129,24 @@ def _responses(
     """
     columns = [column for question in definition.questions for column in question.columns]
     yield csv_text([response_header(columns)]), 0
-    places = {node.stratum.id: f"{place},{_cell(node.path)}" for place, node in enumerate(nodes, 1)}
     stored = responses_of(version.survey_id).c
-    held = stored.stratum_id, stored.day, stored.reports
+    places = [(None, ","), *((node.stratum.id, f"{k},{_cell(node.path)}") for k, node in enumerate(nodes, 1))]
+    numbers = sa.values(sa.column("id", sa.Integer), sa.column("number", sa.Integer))
+    numbered = numbers.data([(stratum or 0, place) for place, (stratum, _cells) in enumerate(places)]).cte(
+        "numbered"
+    )
+    held = numbered.c.number, stored.day, stored.reports
     query = (
         sa.select(*held, sa.func.count())
+        .join(numbered, numbered.c.id == sa.func.coalesce(stored.stratum_id, 0))
         .where(stored.version_id == version.id)
         .group_by(*held)
-        .order_by(_place(stored.stratum_id, nodes), stored.day, stored.reports)
+        .order_by(*held)
     )
     part: list[str] = []
     rows = size = 0
-    for stratum, day, codes, count in session.execute(query, execution_options={"yield_per": 10_000}):
-        place = "," if stratum is None else places[stratum]
-        line = f"{day},{place},{','.join([_CODES[code] for code in codes])}\r\n"
+    for number, day, codes, count in session.execute(query, execution_options={"yield_per": 10_000}):
+        line = f"{day},{places[number][1]},{','.join([_CODES[code] for code in codes])}\r\n"
         part.append(line * count)
         rows, size = rows + count, size + len(line) * count
         if size > _BUFFER:
@@ -150,12 +154,6 @@ def _responses(
             part.clear()
             rows = size = 0
     yield "".join(part), rows
-
-
-def _place(stratum_id: sa.ColumnElement[int | None], nodes: tuple[strata.Node, ...]) -> sa.ColumnElement[int]:
-    """The place of a stratum among all: its number says in which order strata were made."""
-    places = {node.stratum.id: place for place, node in enumerate(nodes, 1)}
-    return sa.case({0: 0, **places}, value=stratum_id, else_=0)
 
 
 def _cell(text: str) -> str:
