@@ -26,10 +26,6 @@ __all__ = [
     "everything",
     "shown",
     "sizes",
-    "stored",
-    "stored_sizes",
-    "stored_tallies",
-    "tallies",
     "unseen",
     "waiting_limit",
 ]
@@ -109,34 +105,6 @@ def waiting_limit(survey: Survey) -> int:
     It depends on the settings alone, not on whether any response waits.
     """
     return batches.waiting_limit(survey.minimum) if survey.state == State.OPEN else 0
-
-
-def stored(session: Session, survey: Survey) -> int:
-    """How many responses are stored, those that wait included: for caps, never to be shown of an open survey."""
-    return batches.stored(session, [survey.id])[survey.id]
-
-
-def tallies(session: Session, survey: Survey) -> dict[Key, Tally]:
-    """What is shown of a survey in memory, by version and stratum; those without any are left out."""
-    return _together(survey, shown(session, survey))
-
-
-def stored_tallies(session: Session, survey: Survey) -> dict[Key, Tally]:
-    """As `tallies`, those that wait included."""
-    return _together(survey, everything(session, survey))
-
-
-def stored_sizes(session: Session, survey: Survey) -> Mapping[Key, int]:
-    """As `sizes`, those that wait included."""
-    return everything(session, survey).sizes
-
-
-def _together(survey: Survey, found: Collected) -> dict[Key, Tally]:
-    parts: dict[Key, list[Tally]] = {}
-    for version in survey.versions:
-        for key, tally in found.pieces(version.id):
-            parts.setdefault(key, []).append(tally)
-    return {key: Tally.joined(own) for key, own in parts.items()}
 
 
 @dataclass(frozen=True)

@@ -110,9 +110,9 @@ def store(
         found = surveys.find(session, survey.slug)
         assert found is not None
         assert found.current is not None
-        group = batches.Group(minimum, [bytes(row) for row in rows])
+        group = batches.Group(minimum, [bytes(row) for row in rows], {DAY: len(rows)})
         batches.count(session.connection(), {found.id: len(rows)})
-        batches.add(session.connection(), {batches.CellKey(found.current.id, None): group}, DAY)
+        batches.add(session.connection(), {batches.CellKey(found.current.id, None): group})
 
 
 def test_a_reader_who_counts_everything_is_caught(signed_in: FlaskClient, database_url: str) -> None:

@@ -5,12 +5,14 @@ What the responses say is taken from the report on them, whose estimators know n
 
 import math
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
 from server import releases, reports
+from server.db import make_engine, open_session
 from server.inputs import parse_definition
 from server.inputs.releases import parse_plan
 from server.privacy.queries import hierarchy
@@ -45,7 +47,7 @@ def study(request: pytest.FixtureRequest, sqlite: NewDatabase) -> tuple[str, str
             people = draw_people(parse_definition(version), RESPONDENTS // 6, assumptions)
             sent = Counter(map(tuple, people.reports().tolist()))
             factories.store(database_url, published, list(sent.items()), links[path])
-    factories.close(database_url, slug)
+    factories.close(database_url, slug)  # so that the report shows all responses, as releases count them
     grant(database_url, slug, neighbours=request.param)
     return database_url, slug
 
@@ -68,11 +70,13 @@ def report(study: tuple[str, str]) -> Report:
 
 
 @pytest.fixture(scope="module")
-def source(study: tuple[str, str]) -> Source:
-    """What releases are drawn from."""
+def source(study: tuple[str, str]) -> Iterator[Source]:
+    """What releases are drawn from; it is read while it is used."""
     database_url, slug = study
-    with factories.writing(database_url) as session:
-        return releases.survey_source(session, found(session, slug))
+    engine = make_engine(database_url)
+    with open_session(engine, writes=False) as session:
+        yield releases.survey_source(session, found(session, slug))
+    engine.dispose()
 
 
 def _drawn(

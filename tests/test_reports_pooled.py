@@ -156,6 +156,7 @@ def share(group: Any) -> tuple[float, float]:
 def test_strata_are_rolled_up_and_weighted_by_population(signed_in: FlaskClient, database_url: str) -> None:
     survey, _ = stratified(database_url)
     factories.store(database_url, survey, [([1], 30), ([0], 10)])
+    factories.close(database_url, survey.slug)
 
     document = report(signed_in, survey)
 
@@ -183,6 +184,7 @@ def test_strata_are_rolled_up_and_weighted_by_population(signed_in: FlaskClient,
 def test_csv_says_what_json_says_of_every_stratum(signed_in: FlaskClient, database_url: str) -> None:
     survey, links = stratified(database_url)
     factories.store(database_url, survey, [([1], 3)], links["Spain > Madrid"])
+    factories.close(database_url, survey.slug)
     text = signed_in.get(f"/manage/surveys/{survey.slug}/report.csv").text
     rows = [row for row in csv.DictReader(io.StringIO(text, newline="")) if row["answer"] == "yes"]
 
@@ -202,6 +204,7 @@ def test_csv_says_what_json_says_of_every_stratum(signed_in: FlaskClient, databa
 
 def test_without_every_population_responses_count_the_same(signed_in: FlaskClient, database_url: str) -> None:
     survey, _ = stratified(database_url, TREE.replace("Callao, 200", "Callao"))
+    factories.close(database_url, survey.slug)
 
     found = groups(report(signed_in, survey))
 
@@ -213,6 +216,7 @@ def test_without_every_population_responses_count_the_same(signed_in: FlaskClien
 
 def test_a_stratum_nobody_answered_in_cannot_be_weighted(signed_in: FlaskClient, database_url: str) -> None:
     survey, _ = stratified(database_url, f"{TREE}\nSpain > Getafe, 50")
+    factories.close(database_url, survey.slug)
 
     found = groups(report(signed_in, survey))
 
@@ -225,6 +229,7 @@ def test_a_stratum_nobody_answered_in_cannot_be_weighted(signed_in: FlaskClient,
 def test_small_strata_are_withheld_in_every_format(signed_in: FlaskClient, database_url: str) -> None:
     survey, links = stratified(database_url, f"{TREE}\nSpain > Getafe, 50")
     factories.store(database_url, survey, [([1], 7)], links["Spain > Getafe"])
+    factories.close(database_url, survey.slug)
 
     found = groups(report(signed_in, survey))
 
@@ -286,6 +291,7 @@ def test_the_few_of_a_version_are_not_told_by_a_subtraction(
     newer = factories.publish(database_url, document, survey.slug)
     for path in links:
         factories.store(database_url, newer, [([1, 1], 16)], links[path])
+    factories.close(database_url, survey.slug)
 
     told = [sizes_told(question) for question in report(signed_in, survey)["questions"]]
 
@@ -296,21 +302,41 @@ def test_the_few_of_a_version_are_not_told_by_a_subtraction(
 
 
 def test_few_responses_show_nothing_anywhere(signed_in: FlaskClient, database_url: str) -> None:
+    """While the survey is open nine are as good as none, which is what is said; afterwards they are too few."""
     survey = factories.publish(database_url, factories.definition([0.25]), minimum=10)
-    factories.store(database_url, survey, [([1], 7), ([0], 2)])
     home = f"/manage/surveys/{survey.slug}"
+    none = [signed_in.get(f"{home}/{file}").data for file in ("results", "report.json", "responses.csv")]
+    factories.store(database_url, survey, [([1], 7), ([0], 2)])
 
+    assert [
+        signed_in.get(f"{home}/{file}").data for file in ("results", "report.json", "responses.csv")
+    ] == none
+    assert "Nothing is shown yet." in none[0].decode()
+    assert "Fewer than 20 more responses are not shown yet" in none[0].decode()
+    factories.close(database_url, survey.slug)
     page = signed_in.get(f"{home}/results").text
-
-    assert "Fewer than 10 responses so far." in page
-    assert "responses so far</dt>" not in page
+    assert "Fewer than 10 responses can be shown so far." in page
+    assert "responses</dt>" not in page
     for file in ("report.html", "report.csv", "report.json", "responses.csv"):
         answer = signed_in.get(f"{home}/{file}", headers={"Accept": "application/json"})
         assert (file, answer.status_code) == (file, 409)
     assert signed_in.get(f"{home}/codebook.csv").status_code == 200
-    factories.store(database_url, survey, [([1], 1)])
-    assert "responses so far</dt><dd>10</dd>" in signed_in.get(f"{home}/results").text
-    assert report(signed_in, survey)["n"] == 10
+
+
+def test_as_many_as_the_minimum_show_once_as_many_again_wait(
+    signed_in: FlaskClient, database_url: str
+) -> None:
+    survey = factories.publish(database_url, factories.definition([0.25]), minimum=10)
+    for number, shown in ((19, 0), (1, 10), (9, 10), (1, 20)):
+        factories.store(database_url, survey, [([1], number)])
+        assert report(signed_in, survey)["n"] == shown
+    page = signed_in.get(f"/manage/surveys/{survey.slug}/results").text
+    assert "responses shown so far</dt><dd>20</dd>" in page
+    factories.close(database_url, survey.slug)
+    assert report(signed_in, survey)["n"] == 30
+    page = signed_in.get(f"/manage/surveys/{survey.slug}/results").text
+    assert "responses</dt><dd>30</dd>" in page
+    assert "not shown yet" not in page
 
 
 def test_few_in_a_version_or_without_stratum_are_left_out(signed_in: FlaskClient, database_url: str) -> None:
@@ -318,6 +344,7 @@ def test_few_in_a_version_or_without_stratum_are_left_out(signed_in: FlaskClient
     factories.store(database_url, survey, [([1], 4)])
     newer = factories.publish(database_url, factories.definition([0.2]), survey.slug)
     factories.store(database_url, newer, [([1], 2)])
+    factories.close(database_url, survey.slug)
 
     document = report(signed_in, survey)
 
@@ -344,6 +371,7 @@ def test_a_question_that_nobody_has_answered_yet_is_shown_so(
     }
     questions = [*factories.definition([0.25])["questions"], factories.question("new", "New?"), number]
     factories.publish(database_url, factories.definition(questions=questions), survey.slug)
+    factories.close(database_url, survey.slug)
 
     document = report(signed_in, survey)
 
@@ -361,6 +389,7 @@ def test_a_question_that_nobody_has_answered_yet_is_shown_so(
 def test_command_line_shows_strata_and_what_is_withheld(database_url: str) -> None:
     survey, links = stratified(database_url, f"{TREE}\nSpain > Getafe, 50")
     factories.store(database_url, survey, [([1], 7)], links["Spain > Getafe"])
+    factories.close(database_url, survey.slug)
 
     done = factories.run(database_url, "report", survey.slug)
 
