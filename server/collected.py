@@ -24,6 +24,7 @@ __all__ = [
     "Unseen",
     "by_day",
     "everything",
+    "hides",
     "shown",
     "sizes",
     "unseen",
@@ -97,6 +98,11 @@ def sizes(session: Session, survey: Survey) -> dict[Key, int]:
 def by_day(session: Session, survey: Survey) -> Mapping[Key, Mapping[date, int]]:
     """How many responses are shown from each day (UTC) on, by version and stratum."""
     return batches.shown_by_day(session, survey)
+
+
+def hides(survey: Survey) -> bool:
+    """Whether responses may wait that are not shown; with a minimum of 1 nobody is to be protected."""
+    return waiting_limit(survey) > 1
 
 
 def waiting_limit(survey: Survey) -> int:

@@ -72,6 +72,7 @@ def study(database_url: str) -> str:
     changed = [entry | ({"text": "Changed?"} if entry["name"] == "after" else {}) for entry in asked]
     factories.publish(database_url, {**first, "questions": changed}, slug)
     answer(database_url, slug, links, 1)
+    factories.close(database_url, slug)
     with factories.writing(database_url) as session:
         survey = surveys.find(session, slug)
         assert survey is not None

@@ -50,6 +50,7 @@ def survey(database_url: str) -> factories.Published:
     ):
         rows = list(zip(patterns, sizes, strict=True))
         factories.store(database_url, survey, rows, links[path] if path else "", date(2026, 5, day + 1))
+    factories.close(database_url, survey.slug)
     return survey
 
 

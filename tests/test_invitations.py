@@ -171,12 +171,12 @@ def test_withdrawn_codes_let_nobody_in_and_used_ones_stay_used(survey: Published
 
 @pytest.mark.parametrize(
     ("size", "used", "shown"),
-    [(30, 0, 0), (30, 9, 0), (30, 10, 10), (30, 19, 10), (30, 20, 20), (30, 30, 20), (12, 12, 0), (5, 5, 0)],
+    [(40, 0, 0), (40, 11, 0), (40, 12, 12), (40, 23, 12), (40, 24, 24), (40, 40, 24), (12, 12, 0), (5, 5, 0)],
 )
 def test_small_numbers_of_used_codes_are_not_shown(
     size: int, used: int, shown: int, survey: Published, database_url: str
 ) -> None:
-    """Neither of those who answered nor of those who did not; minimum 10."""
+    """Neither of those who answered nor of those who did not; minimum 10, so that a step is 12."""
     codes = factories.invite(database_url, survey.slug, size)
     factories.settle(database_url, survey.slug, minimum=10)
     with writing(database_url) as session:

@@ -62,11 +62,13 @@ def _tighter(entry: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def report(study: tuple[str, str]) -> Report:
-    """The report on the same responses."""
+def report(study: tuple[str, str]) -> Iterator[Report]:
+    """The report on the same responses, which is read while it is used."""
     database_url, slug = study
-    with factories.writing(database_url) as session:
-        return reports.read(session, found(session, slug))
+    engine = make_engine(database_url)
+    with open_session(engine, writes=False) as session:
+        yield reports.read(session, found(session, slug))
+    engine.dispose()
 
 
 @pytest.fixture(scope="module")

@@ -160,8 +160,9 @@ def test_report_without_responses_says_so(signed_in: FlaskClient, survey: Publis
     assert {question["impossible_p_value"] for question in report["questions"]} == {None}
     assert {row["estimate"] for row in _table(signed_in, survey, "report.csv")} == {""}
     assert _get(signed_in, survey, "responses.csv") == "q1,q2\r\n"
-    for page in _pages(signed_in, survey):
-        assert "No responses yet." in page
+    document, live = _pages(signed_in, survey)
+    assert "No responses yet." in document
+    assert "Nothing is shown yet. The first responses will show here by themselves." in live
 
 
 def test_html_report_needs_nothing_but_itself(signed_in: FlaskClient, survey: Published) -> None:

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from babel.support import NullTranslations, Translations
 from sqlalchemy.orm import Session
 
-from server import audit, strata, surveys
+from server import audit, collected, strata, surveys
 from server.archives import contents
 from server.archives.contents import Told, response_header, untold
 from server.archives.ledgers import ledger_of
@@ -29,7 +29,7 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 """The earliest time that a ZIP file can state; the time of packing would make each one different."""
 
 
-def check_packable(survey: Survey) -> None:
+def check_packable(session: Session, survey: Survey) -> None:
     """Refuse to pack a survey that is open.
 
     An archive is everything of it. Two of them would differ by the responses that arrived in between, and
@@ -38,9 +38,10 @@ def check_packable(survey: Survey) -> None:
     Raises
     ------
     InputError
-        409.
+        409 if it has invitations, or responses may wait that are not shown.
     """
-    if survey.state == State.OPEN:
+    invited = sa.select(sa.exists().where(InvitationBatch.survey_id == survey.id))
+    if survey.state == State.OPEN and (collected.hides(survey) or session.scalar(invited)):
         template = N_(
             "must be closed first: while it takes responses, two archives would tell who had answered in between, "
             "and how"

@@ -86,7 +86,7 @@ def write_archive(slug: str, path: Path, language: str) -> None:
     """Write everything of a survey into a new file; if that fails, there is none."""
     with database_session() as session:
         found = survey_to_change(session, slug)
-        archives.check_packable(found)
+        archives.check_packable(session, found)
         audit.record(session, None, Action.EXPORTED, found)
     try:
         with path.open("xb") as file:

@@ -58,7 +58,7 @@ def archive(survey: Survey) -> ResponseReturnValue:
 @on_survey(Role.OWNER, archived=True)
 def export(survey: Survey) -> ResponseReturnValue:
     """Everything of it as one file."""
-    archives.check_packable(survey)
+    archives.check_packable(session(), survey)
     record(Action.EXPORTED, survey)
     session().commit()
     # Not in the request's own transaction: that one would keep respondents waiting.
@@ -92,7 +92,7 @@ def delete(survey: Survey) -> ResponseReturnValue:
 
 def _page(survey: Survey, typed: str = "", problems: list[tuple[str, str]] | None = None) -> str:
     try:
-        archives.check_packable(survey)
+        archives.check_packable(session(), survey)
         unpackable = None
     except InputError as error:
         (unpackable,) = [told(problem)[1] for problem in error.problems]

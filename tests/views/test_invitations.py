@@ -212,8 +212,8 @@ def test_how_many_are_used_is_told_in_steps_only(signed_in: FlaskClient, databas
         told[used] = re.findall(r"(?:fewer than|at least) \d+ used", page)
         assert signed_in.post(survey.url, json=survey.response(invitation=code)).status_code == 201
 
-    few, many = ["fewer than 5 used"], ["at least 5 used"]
-    assert told == {used: few if used < 5 else many for used in range(12)}
+    few, many = ["fewer than 6 used"], ["at least 6 used"]  # 3, 6, 12, ...: the first from 5 on
+    assert told == {used: few if used < 6 else many for used in range(12)}
     assert "12 codes" in page
 
 
