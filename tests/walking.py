@@ -264,6 +264,14 @@ def walk_strata(owner: Reader, database: str) -> None:
     survey = factories.publish(database, {**asked(0.25, 0.25), **plan}, minimum=10)
     factories.store(database, survey, rows(*[100] * 4))
     owner.get(f"/manage/surveys/{survey.slug}/results?row=q0&column=q1")
+    small = factories.publish(database, {**asked(0.25), "plan": {"respondents": 20, "margin": 0.1}}, minimum=10)
+    home = f"/manage/surveys/{small.slug}"
+    factories.plant(database, small.slug, pseudo("A"))
+    factories.store(database, small, [([1], 4)])
+    owner.get(home)  # fewer are planned than may wait
+    factories.close(database, small.slug)
+    owner.get(f"{home}/results")
+    owner.get(f"{home}/report.json")
     survey = factories.publish(database, {**asked(0.25, 0.25), **plan}, minimum=10)
     home = f"/manage/surveys/{survey.slug}"
     factories.store(database, survey, rows(4))
@@ -274,6 +282,10 @@ def walk_strata(owner: Reader, database: str) -> None:
     first, second, other = (links[path] for path in (f"{a} > {b}", f"{a} > {c}", b))
     newer = factories.publish(database, asked(0.2, 0.25, more=True), survey.slug)
     factories.store(database, newer, [([1, 1, 0, 0, 0], 3)], first)
+    for page in ("results", "results?row=q0&column=q1", "report.html", "strata", "edit", ""):
+        owner.get(f"{home}/{page}".removesuffix("/"))
+    # From here on all are shown that are not too few.
+    factories.close(database, survey.slug)
     owner.get(f"{home}/results")
     for day, counts in enumerate([(240, 210, 210, 340), (20, 10, 10, 10)], start=1):
         factories.store(database, survey, rows(*counts), first, date(2026, 5, day))

@@ -48,7 +48,7 @@ def _subtitle(words: Words, report: Report) -> str:
 def _count(words: Words, report: Report) -> str:
     n = words.integer(report.n)
     if report.unseen.number:
-        return words.ngettext("%(num)s response shown", "%(num)s responses shown", report.n, num=n)
+        return words.gettext("%(num)s responses shown", num=n)  # one alone never is
     return words.ngettext("%(num)s response", "%(num)s responses", report.n, num=n)
 
 
