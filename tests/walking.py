@@ -264,7 +264,9 @@ def walk_strata(owner: Reader, database: str) -> None:
     survey = factories.publish(database, {**asked(0.25, 0.25), **plan}, minimum=10)
     factories.store(database, survey, rows(*[100] * 4))
     owner.get(f"/manage/surveys/{survey.slug}/results?row=q0&column=q1")
-    small = factories.publish(database, {**asked(0.25), "plan": {"respondents": 20, "margin": 0.1}}, minimum=10)
+    small = factories.publish(
+        database, {**asked(0.25), "plan": {"respondents": 20, "margin": 0.1}}, minimum=10
+    )
     home = f"/manage/surveys/{small.slug}"
     factories.plant(database, small.slug, pseudo("A"))
     factories.store(database, small, [([1], 4)])
@@ -314,7 +316,8 @@ def walk_strata(owner: Reader, database: str) -> None:
     owner.get(f"{home}/report.html")
     factories.settle(database, survey.slug, cap=5000)
     factories.plant(database, survey.slug, "\n".join(f"{c} > {pseudo(str(place))}" for place in range(300)))
-    owner.get(f"{home}/results")
+    for page in ("results", "report.html", "strata.csv", "strata.csv?question=cups"):
+        owner.get(f"{home}/{page}")
 
 
 def walk_releases(owner: Reader, stranger: Reader, site: factories.Served) -> Reader:

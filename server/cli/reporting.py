@@ -18,7 +18,7 @@ from server.cli.results import print_report
 from server.documents import Document
 from server.models import Survey
 
-WRITERS = ("html", "pdf", "xlsx", "csv", "json", "microdata", "responses", "codebook")
+WRITERS = ("html", "pdf", "xlsx", "csv", "json", "microdata", "responses", "codebook", "strata")
 PUBLIC = ("html", "pdf", "xlsx", "csv", "json")
 BINARY = ("pdf", "xlsx", "microdata")
 ENDINGS = {**{f".{kind}": kind for kind in PUBLIC}, ".zip": "microdata"}
@@ -140,6 +140,9 @@ def _internal(session: Session, survey: Survey, number: int | None, language: st
         "json": _whole(lambda: reports.to_json(made(), ledger())),
         "microdata": lambda file: reports.write_microdata(made(), file),
         "responses": responses,
+        "strata": lambda file: reports.write_strata(
+            made(), [entry.question.name for entry in made().questions], file
+        ),
         "codebook": _whole(lambda: reports.codebook_csv(definition)),
     }
 

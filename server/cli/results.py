@@ -20,9 +20,11 @@ def print_report(made: reports.Report, entered: Mapping[str, Entered] | None = N
         header.append("stratum")
         rows = [[*line[:-1], "", line[-1]] for line in rows]
         for entry in made.questions:
-            for group in made.strata(entry):
+            for group in made.told_strata(entry):
                 rows += _group_lines(made, entry, group)
     print_table([*header, ""], rows)
+    if made.strata_cut:
+        click.echo("Deeper strata are left out, as there are many: --format strata writes all of them.")
     if made.unseen.number:
         click.echo(
             f"Fewer than {made.unseen.number} more responses are not shown yet; they are shown in groups of at least "

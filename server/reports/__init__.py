@@ -18,7 +18,7 @@ from server.reports.publishing import Published, published
 from server.reports.questions import Mean, QuestionReport, ShareRow, value_range
 from server.reports.report import Report, read, require_shown
 from server.reports.strata import StratumReport, Weighting
-from server.reports.tables import codebook_csv, to_csv, write_responses
+from server.reports.tables import codebook_csv, to_csv, write_responses, write_strata
 
 __all__ = [
     "Column",
@@ -53,4 +53,5 @@ __all__ = [
     "value_range",
     "write_microdata",
     "write_responses",
+    "write_strata",
 ]

@@ -35,6 +35,7 @@ def to_json(report: Report, ledger: Ledger = NOTHING) -> str:
         "simulated": report.simulated,
         "n": report.n,
         "more_fewer_than": report.unseen.number or None,
+        "strata_cut": report.strata_cut,
         "minimum": report.minimum,
         "left_out": {"versions": list(report.left_out), "without_stratum": report.without_left_out},
         "epsilon": report.definition.epsilon,
@@ -99,7 +100,7 @@ def _question_json(report: Report, entry: QuestionReport) -> dict[str, Any]:
     }
     if entry.control is not None:
         document["control"] = {"above": entry.control.above, "below": entry.control.below}
-    groups = report.strata(entry)
+    groups = report.told_strata(entry)
     if groups:
         document["strata"] = _nested(groups)
     return document

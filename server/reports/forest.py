@@ -6,6 +6,7 @@ from server.charts import Axis, mean_axis, share_axis
 from server.reports.questions import Mean, QuestionReport, ShareRow
 from server.reports.report import Report
 from server.reports.strata import StratumReport
+from server.strata import walk
 
 MEAN = "mean"
 """What an address calls the mean, beside the numbers of the answers."""
@@ -45,12 +46,13 @@ def figures(entry: QuestionReport) -> list[tuple[str, ShareRow | Mean]]:
 def forest(report: Report, entry: QuestionReport, which: str) -> Forest | None:
     """An estimate of a question by stratum; None where there are no strata, or no responses."""
     chosen = dict(figures(entry))[which]
-    every = report.strata(entry)
-    shown = every
-    while len(shown) > MOST_GROUPS:
-        deepest = max(group.depth for group in shown)
-        shown = [group for group in shown if group.depth < deepest]
+    depths = [node.depth for node in walk(report.nodes)]
+    deepest = max(depths, default=0)
+    while deepest and sum(depth <= deepest for depth in depths) > MOST_GROUPS:
+        deepest -= 1
+    cut = deepest < max(depths, default=0)
     groups = [
-        (group, None if group.report is None else dict(figures(group.report))[which]) for group in shown
+        (group, None if group.report is None else dict(figures(group.report))[which])
+        for group in report.strata(entry, deepest if cut else None)
     ]
-    return Forest(entry, chosen, tuple(groups), len(shown) < len(every)) if groups else None
+    return Forest(entry, chosen, tuple(groups), cut) if groups else None

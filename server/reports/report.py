@@ -17,10 +17,13 @@ from server.models import State, Survey, SurveyVersion
 from server.reports.days import Period, periods
 from server.reports.estimating import estimated
 from server.reports.questions import QuestionReport
-from server.reports.strata import StratumReport, by_stratum, hidden_in
+from server.reports.strata import StratumReport, by_stratum, deepest_within, hidden_in
 from server.reports.withholding import left_out
 from server.strata import Node
 from server.waves import Wave, places_of, same_question
+
+MOST_ESTIMATED = 2_500
+"""Estimates of strata in a report, those that others are added up from included: about half a second."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +56,9 @@ class Report:
     left_out: tuple[int, ...]
     without_left_out: bool
     software: str = f"Moneda {__version__}"
-    _groups: dict[str, list[StratumReport]] = field(default_factory=dict, init=False, repr=False)
+    _groups: dict[tuple[str, int | None], list[StratumReport]] = field(
+        default_factory=dict, init=False, repr=False
+    )
 
     @property
     def n(self) -> int:
@@ -79,15 +84,34 @@ class Report:
         """The question of that name."""
         return next(entry for entry in self.questions if entry.question.name == name)
 
-    def strata(self, entry: QuestionReport) -> list[StratumReport]:
-        """A question by stratum, all responses first; nothing where there are no strata, or no responses."""
+    def strata(self, entry: QuestionReport, deepest: int | None = None) -> list[StratumReport]:
+        """A question by stratum, all responses first; nothing where there are no strata, or no responses.
+
+        `deepest` leaves those below that depth out.
+        """
         if not (self.nodes and self.pooled and self.n):
             return []
-        name = entry.question.name
-        if name not in self._groups:  # every writer asks, and what is estimated once is kept
-            asked = same_question(name, self.waves)
-            self._groups[name] = by_stratum(asked, self.nodes, self._hidden, self.confidence)
-        return self._groups[name]
+        key = entry.question.name, deepest
+        if key not in self._groups:  # every writer asks, and what is estimated once is kept
+            asked = same_question(entry.question.name, self.waves)
+            self._groups[key] = by_stratum(asked, self.nodes, self._hidden, self.confidence, deepest)
+        return self._groups[key]
+
+    def told_strata(self, entry: QuestionReport) -> list[StratumReport]:
+        """The same as far as reports tell it: down from the top, if there are many (`strata_cut`)."""
+        if not self.strata_cut:
+            return self.strata(entry)
+        return [] if self._deepest < 0 else self.strata(entry, self._deepest)
+
+    @property
+    def strata_cut(self) -> bool:
+        """Whether reports leave the estimates of deeper strata to a file of their own."""
+        return self._deepest < max((node.depth for node in strata.walk(self.nodes)), default=0)
+
+    @cached_property
+    def _deepest(self) -> int:
+        columns = sum(len(entry.columns) + (entry.mean is not None) for entry in self.questions)
+        return deepest_within(self.nodes, MOST_ESTIMATED // max(columns, 1))
 
     @cached_property
     def _hidden(self) -> frozenset[object]:

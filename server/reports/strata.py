@@ -9,7 +9,7 @@ import numpy as np
 from server.reports.estimating import estimated, post_stratified
 from server.reports.questions import QuestionReport
 from server.reports.withholding import Branch, withheld
-from server.strata import Node, walk
+from server.strata import Node, leaves, walk
 from server.waves import Asked, places_of
 
 
@@ -47,15 +47,32 @@ class StratumReport:
 
 
 def by_stratum(
-    asked: Sequence[Asked], nodes: Sequence[Node], hidden: Set[object], confidence: float
+    asked: Sequence[Asked],
+    nodes: Sequence[Node],
+    hidden: Set[object],
+    confidence: float,
+    deepest: int | None = None,
 ) -> list[StratumReport]:
     """All responses, then each stratum before those inside it, then the responses without stratum.
 
-    `hidden` are the keys of the groups to withhold (`hidden_in`).
+    `hidden` are the keys of the groups to withhold (`hidden_in`); those below `deepest` are left out.
     """
     table = _Table(asked, nodes, hidden, confidence)
-    groups = [table.whole(), *(table.group(node) for node in walk(nodes))]
+    some = (node for node in walk(nodes) if deepest is None or node.depth <= deepest)
+    groups = [table.whole(), *(table.group(node) for node in some)]
     return [*groups, table.without()] if table.sizes[0] else groups
+
+
+def deepest_within(nodes: Sequence[Node], most: int) -> int:
+    """The depth down to which groups are added up from so many strata at most; 0 for the top, -1 for nothing."""
+    deepest, needed = -1, len(leaves(nodes))
+    while needed <= most:
+        deepest += 1
+        below = [node for node in walk(nodes) if node.depth == deepest + 1]
+        if not below:
+            break
+        needed += sum(len(leaves([node])) for node in below)
+    return deepest
 
 
 def hidden_in(tables: Sequence[Sequence[int]], nodes: Sequence[Node], minimum: int) -> frozenset[object]:

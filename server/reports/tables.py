@@ -43,10 +43,24 @@ def to_csv(report: Report) -> str:
     rows: list[Sequence[object]] = [_REPORT]
     for entry in report.questions:
         rows += _question_rows(report, entry, _Group("all"), entry)
-        for group in report.strata(entry):
-            if group.depth or group.weighting == Weighting.BY_POPULATION:
-                rows += _question_rows(report, entry, _group(group), group.report)
+        rows += _stratum_rows(report, entry, report.told_strata(entry))
     return csv_text(rows)
+
+
+def write_strata(report: Report, names: Sequence[str], file: IO[bytes]) -> None:
+    """Write estimates by every stratum of the questions of these names, as `to_csv` writes those that it tells."""
+    file.write(csv_text([_REPORT]).encode())
+    for name in names:
+        entry = report.question(name)
+        file.write(csv_text(list(_stratum_rows(report, entry, report.strata(entry)))).encode())
+
+
+def _stratum_rows(
+    report: Report, entry: QuestionReport, groups: Sequence[StratumReport]
+) -> Iterator[Sequence[object]]:
+    for group in groups:
+        if group.depth or group.weighting == Weighting.BY_POPULATION:
+            yield from _question_rows(report, entry, _group(group), group.report)
 
 
 def write_responses(report: Report, definition: Definition, number: int, file: IO[bytes]) -> None:

@@ -123,6 +123,20 @@ def responses_csv(survey: Survey) -> ResponseReturnValue:
         )
 
 
+@blueprint.get("/strata.csv")
+@on_survey(Role.VIEWER)
+def strata_csv(survey: Survey) -> ResponseReturnValue:
+    """A question's estimates by every stratum."""
+    with _report(survey, pooled=True) as (report, _session):
+        reports.require_shown(report)
+        name = _one_of("question", [entry.question.name for entry in report.questions])
+        return send_written(
+            lambda file: reports.write_strata(report, [name], file),
+            "text/csv",
+            f"{survey.slug}-{name}-strata.csv",
+        )
+
+
 @blueprint.get("/codebook.csv")
 @on_survey(Role.VIEWER)
 def codebook_csv(survey: Survey) -> ResponseReturnValue:

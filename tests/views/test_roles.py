@@ -80,6 +80,7 @@ LEAST = {
     "results.report_csv": VIEWER,
     "results.report_json": VIEWER,
     "results.responses_csv": VIEWER,
+    "results.strata_csv": VIEWER,
     "results.codebook_csv": VIEWER,
     "links.page": VIEWER,
     "links.table": VIEWER,

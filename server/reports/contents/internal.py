@@ -105,8 +105,10 @@ def _sections(words: Words, report: Report, book: Ledger) -> Iterator[Section]:
     if arrived:
         yield Section("arrived", Text(_("Responses by day and stratum")), arrived)
     inside = tuple(strata.by_stratum(words, report))
-    if inside:
-        yield Section("by-stratum", Text(_("By stratum")), (strata.introduced(words),), inside)
+    if inside or (report.strata_cut and report.n):
+        said = [strata.introduced(words)] if inside else []
+        said += [strata.left_to_a_file(words)] if report.strata_cut else []
+        yield Section("by-stratum", Text(_("By stratum")), tuple(said), inside)
     yield Section(
         "collected",
         Text(_("How the answers were collected")),

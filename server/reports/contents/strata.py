@@ -76,7 +76,7 @@ def sizes(words: Words, report: Report) -> Iterator[Block]:
 def by_stratum(words: Words, report: Report) -> Iterator[Section]:
     """A section for each question, if there are strata."""
     for number, entry in enumerate(report.questions, start=1):
-        groups = report.strata(entry)
+        groups = report.told_strata(entry)
         if groups and entry.n:
             blocks = tuple(_blocks(words, report, entry, groups, number))
             yield Section(f"stratum-{number}", cells.asked(report.definition, entry.question), blocks)
@@ -185,6 +185,18 @@ def _chart(
         axis = charts.mean_axis(chosen.low, chosen.high, (min(lows), max(highs)))
         made = charts.estimates(caption, rows, axis, words.number)
     return Chart(made.svg, caption, made.alternative)
+
+
+def left_to_a_file(words: Words) -> Paragraph:
+    """Where the estimates of deeper strata are."""
+    return Paragraph(
+        Text(
+            words.gettext(
+                "There are so many strata that estimates of deeper ones are in a file of their own: the page of "
+                "results has it for each question."
+            )
+        )
+    )
 
 
 def introduced(words: Words) -> Paragraph:
