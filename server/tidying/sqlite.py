@@ -16,7 +16,7 @@ from server import own_tables
 from server.db import open_session
 from server.models import Base
 from server.tidying.marks import Due, stands
-from server.tidying.waiting import BRIEFLY, Patience, UnfinishedError
+from server.tidying.waiting import BRIEFLY, LONG_PATIENCE, Patience, UnfinishedError
 
 PIECE = 2000
 """Rows that are written or removed in one transaction."""
@@ -49,10 +49,9 @@ def rewrite(engine: sa.Engine, work: Due, patience: Patience) -> None:
         for suffix in (_NEW, _OLD):  # of an attempt that was not finished
             _remove(engine, own_tables.table(kind, work.survey_id, suffix), patience)
         _fill(engine, kind, work.survey_id, patience)
-    with open_session(engine, writes=True) as session, session.begin():
-        if not stands(session, work):
+    with _turn(engine, patience) as connection:
+        if not stands(connection, work):
             raise UnfinishedError("codes were withdrawn meanwhile")
-        connection = session.connection()
         for kind in own_tables.KINDS:
             old, new = (own_tables.table(kind, work.survey_id, suffix).name for suffix in ("", _NEW))
             for guard in own_tables.guards(kind, work.survey_id):
@@ -92,21 +91,18 @@ def forget_log(engine: sa.Engine, patience: Patience) -> None:
 def _fill(engine: sa.Engine, kind: own_tables.Kind, survey_id: int, patience: Patience) -> None:
     """A new table in the order of keys, each row after the last: its pages depend on the rows alone."""
     old = own_tables.table(kind, survey_id)
-    with open_session(engine, writes=True) as session, session.begin():
-        new = own_tables.create_table(session.connection(), kind, survey_id, _NEW)
+    with _turn(engine, patience) as connection:
+        new = own_tables.create_table(connection, kind, survey_id, _NEW)
     key, last = next(iter(old.c)), b""
     highest = sa.select(sa.func.max(next(iter(new.c))))
     while True:
-        patience.go_on()
-        started = time.monotonic()
-        with open_session(engine, writes=True) as session, session.begin():
+        with _turn(engine, patience) as connection:
             some = sa.select(*old.c).where(key > last).order_by(key).limit(PIECE)
-            session.execute(sa.insert(new).from_select(old.c.keys(), some))
-            reached = session.scalar(highest)
+            connection.execute(sa.insert(new).from_select(old.c.keys(), some))
+            reached = connection.scalar(highest)
         if reached is None or reached == last:
             return
         last = reached
-        _let_others(started)
 
 
 def _remove(engine: sa.Engine, table: sa.Table, patience: Patience) -> None:
@@ -127,21 +123,49 @@ def _remove(engine: sa.Engine, table: sa.Table, patience: Patience) -> None:
     ranges = list(pairwise(bounds))
     secrets.SystemRandom().shuffle(ranges)
     while ranges:
-        patience.go_on()
-        started = time.monotonic()
         some, ranges = ranges[: PIECE // _RANGE], ranges[PIECE // _RANGE :]
-        with open_session(engine, writes=True) as session, session.begin():
+        with _turn(engine, patience) as connection:
             for low, high in some:
                 end = key < high if high is not None else sa.true()
-                session.execute(sa.delete(table).where(key >= low, end))
-        _let_others(started)
-    with open_session(engine, writes=True) as session, session.begin():
-        table.drop(session.connection())
+                connection.execute(sa.delete(table).where(key >= low, end))
+    with _turn(engine, patience) as connection:
+        table.drop(connection)
 
 
-def _let_others(started: float) -> None:
-    """Whoever waits for the write lock asks for it now and then only: leave it for as long as it was held."""
+@contextmanager
+def _turn(engine: sa.Engine, patience: Patience) -> Iterator[sa.Connection]:
+    """A short transaction that writes; afterwards the write lock is left to others for as long as it was held.
+
+    Whoever writes all the time leaves the lock for moments only, which SQLite's own waiting, up to a
+    tenth of a second between two attempts, would seldom meet.
+    """
+    with engine.execution_options(moneda_writes=True).connect() as connection:
+        raw = connection.connection.cursor()
+        ((usual,),) = raw.execute("PRAGMA busy_timeout").fetchall()
+        raw.execute("PRAGMA busy_timeout = 0")
+        try:
+            _begin(connection, patience)
+            started = time.monotonic()
+            yield connection
+            connection.commit()
+        finally:
+            connection.rollback()
+            raw.execute(f"PRAGMA busy_timeout = {usual}")
     time.sleep(max(time.monotonic() - started, 0.01))
+
+
+def _begin(connection: sa.Connection, patience: Patience) -> None:
+    until = time.monotonic() + LONG_PATIENCE
+    while True:
+        patience.go_on()
+        try:
+            connection.begin()
+        except sa.exc.OperationalError as error:
+            if error.orig.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > until:  # type: ignore[union-attr]
+                raise
+            time.sleep(0.001)
+        else:
+            return
 
 
 def _rebuild(engine: sa.Engine, name: str, longest: float | None) -> bool:
