@@ -22,6 +22,7 @@ from urllib.parse import urlencode, urlsplit
 
 import sqlalchemy as sa
 from click.testing import CliRunner, Result
+from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy.orm import Session
 
@@ -348,6 +349,13 @@ def moneda(database_url: str, *arguments: str, text: str = "") -> subprocess.Com
 def run(database_url: str, *arguments: str) -> Result:
     """Run a command in this process, which is quicker than one for each command."""
     return CliRunner(env={"DATABASE_URL": database_url}).invoke(main, arguments)
+
+
+def keep_house(app: Flask) -> None:
+    """Let the job that a serving process has do all that is due now."""
+    housekeeper = app.extensions["moneda.housekeeper"]
+    housekeeper.start()
+    housekeeper.stop(60)
 
 
 @contextmanager

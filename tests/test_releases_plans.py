@@ -318,6 +318,9 @@ def test_exact_tallies_cost_what_shuffling_says(database_url: str) -> None:
     rows = [((0, 0), 1500), ((1, 0), 900), ((0, 1), 500), ((1, 1), 100)]
     factories.store(database_url, made, rows)
     factories.publish(database_url, factories.definition(gammas=(0.2, 0.1)), made.slug)
+    factories.close(
+        database_url, made.slug
+    )  # until then it is not told that nobody answered the second version
     grant(database_url, made.slug, "3", "0.001", neighbours="bounded")
 
     with factories.writing(database_url) as session:

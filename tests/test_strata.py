@@ -295,7 +295,10 @@ def test_stratum_whose_link_was_used_stays_a_leaf(made: tuple[Session, Survey], 
     for path in ("A", "A > B"):
         number = at(session, survey, path).stratum.id
         status, problems = refused(lambda n=number: strata.remove(session, survey, n))  # type: ignore[misc]
-        assert (status, problems) == (409, ["A > B: must stay; its link may have let responses in"])
+        assert (status, problems) == (
+            409,
+            ["A > B: must stay; its link has invitations or may have let responses in"],
+        )
     assert refused(lambda: plant(session, survey, "A > B > F"))[0] == 409
     session.rollback()
     strata.remove(session, survey, at(session, survey, "A > C").stratum.id)

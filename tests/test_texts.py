@@ -189,5 +189,5 @@ def test_form_that_is_larger_than_any_survey_is_refused(signed_in: FlaskClient, 
     answer = signed_in.post("/manage/surveys/new", data={"introduction": "x" * (5 << 20)})
 
     assert answer.status_code == 413
-    assert "too large" in answer.text
+    assert "What was sent: must be at most 4194304 bytes" in answer.text
     assert factories.dump(database_url) == before

@@ -167,4 +167,5 @@ def test_day_of_use_is_noted_once_a_day(browser: FlaskClient, database_url: str)
             row.seen_on -= timedelta(days=3)
 
     assert is_in(browser)
+    factories.keep_house(browser.application)
     assert seen() == today

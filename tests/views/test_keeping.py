@@ -125,6 +125,7 @@ def test_the_title_or_the_link_deletes_for_good(
     answer = signed_in.post(home(survey.slug, "/delete"), data={"confirmation": typed})
 
     assert "The survey was deleted for good." in signed_in.get(answer.location).text
+    factories.keep_house(signed_in.application)
     after = dump(database_url)
     for name in ("surveys", "drafts", "survey_versions", "responses", "untidied"):
         assert after[name] == [], name
