@@ -284,7 +284,7 @@ def walk_strata(owner: Reader, database: str) -> None:
     first, second, other = (links[path] for path in (f"{a} > {b}", f"{a} > {c}", b))
     newer = factories.publish(database, asked(0.2, 0.25, more=True), survey.slug)
     factories.store(database, newer, [([1, 1, 0, 0, 0], 3)], first)
-    for page in ("results", "results?row=q0&column=q1", "report.html", "strata", "edit", ""):
+    for page in ("results", "results?row=q0&column=q1", "report.html", "strata", "edit", "keeping", ""):
         owner.get(f"{home}/{page}".removesuffix("/"))
     # From here on all are shown that are not too few.
     factories.close(database, survey.slug)

@@ -15,7 +15,7 @@ from server.tallies import Tally
 Key = tuple[int, int | None]
 """Who answered together: the version's id and the link's stratum, None for the survey's own link."""
 
-_FETCHED = 8
+_FETCHED = 4
 """Batches that are in memory at once."""
 
 _PLACE = Cell.version_id, Cell.stratum_id

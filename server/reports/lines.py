@@ -12,7 +12,7 @@ from server.waves import groups_of
 
 NOT_ASKED = 256
 """In place of a report, where the version does not have the column."""
-_ROWS = 1 << 15
+_ROWS = 1 << 13
 """Responses in a part."""
 _WIDEST = 4
 # What stands for each report, a comma before it; zeros fill it up.

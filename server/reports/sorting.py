@@ -9,9 +9,9 @@ import numpy as np
 from server.batches import add_up, as_keys
 from server.tallies import Tally
 
-_IN_MEMORY = 16 << 20
+_IN_MEMORY = 2 << 20
 """Bytes of patterns and counts that are sorted at once."""
-_SAMPLED = 1 << 12
+_SAMPLED = 1 << 10
 """Patterns of each part that say where the others lie."""
 
 

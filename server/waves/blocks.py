@@ -12,9 +12,9 @@ from server.tallies import Tally
 Pieces = Callable[[], Iterator[tuple[int, Tally]]]
 """Gives, anew each time, where responses come from (a place in the list of strata), and their tally."""
 
-_LARGE = 8 << 20
+_LARGE = 2 << 20
 """Bytes of a block."""
-_KEPT = 32 << 20
+_KEPT = 8 << 20
 """Bytes of blocks that are kept in memory, and not read again."""
 _GROUP = np.dtype(">u2")
 """How a number below 65,536 stands before a pattern: sorted, the groups are in their order."""

@@ -1,40 +1,43 @@
-"""What the live page costs, beside a bare page of the same server: `make bench-live`.
+"""What looking at a large survey costs, beside a bare page of the same server: `make bench-live`.
 
-20 questions of every kind, 12 strata in a three-level tree, 20,000 responses; one reader after the
-other, over HTTP. Nothing here passes or fails: the target is printed beside what was measured.
+Two surveys, each of ten thousand, a million and ten million responses: ten yes/no questions; and 20 questions
+of every kind with 12 strata in a three-level tree. One reader after the other, over HTTP; then each file once,
+with the memory that the server has taken by then. And 500 strata. Nothing here passes or fails: what is asked
+for is printed beside what was measured. MONEDA_BENCH_MOST is the largest size.
 """
 
-import secrets
+import os
 import statistics
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import closing
-from datetime import date, timedelta
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import numpy as np
-import sqlalchemy as sa
-
-from server import strata, surveys
 from server.db import make_engine, migrate
-from server.own_tables import responses_of
-from server.simulation import Assumptions, draw_people
 from tests import factories, kinds
+from tests.benchmarks.filling import fill
 
-RESPONSES = 20_000
-ROUNDS = 21
-TARGET = 300
-"""Milliseconds at the median."""
+SIZES = tuple(
+    (responses, most)
+    for responses, most in ((10_000, 1), (1_000_000, 2), (10_000_000, 3))
+    if responses <= int(os.environ.get("MONEDA_BENCH_MOST", "10000000"))
+)
+"""Responses, and how many times as long as with the first the live page may take."""
+ROUNDS = 11
+MEMORY = 300
+"""Megabytes that no process may exceed."""
+FILES = ("report.json", "report.html", "report.xlsx", "report.pdf", "responses.csv", "microdata.zip")
 TREE = "\n".join(
     f"{country} > {region} > Plant {plant}, {1000 * plant + 500 * len(region)}"
     for country in ("Mexico", "Peru", "Spain")
     for region in ("North", "South")
     for plant in (1, 2)
 )
+MANY = "\n".join(f"Region {place % 20} > Plant {place}, {1000 + place}" for place in range(500))
 
 
 def document() -> dict[str, Any]:
@@ -44,35 +47,17 @@ def document() -> dict[str, Any]:
     return {**made, "questions": [*made["questions"], *more]}
 
 
-def study(database_url: str) -> str:
-    """A survey that 20,000 made-up people of 12 strata have answered within three weeks; its slug."""
-    slug = factories.publish(database_url, document(), minimum=10).slug
-    factories.plant(database_url, slug, TREE)
-    assumptions = Assumptions(kinds.assumed_shares(), kinds.assumed_means())
-    with factories.writing(database_url) as session:
-        survey = surveys.find(session, slug)
-        assert survey is not None
-        assert survey.current is not None
-        definition = surveys.definition_of(survey.current)
-        reports = draw_people(definition, RESPONSES, assumptions).reports()
-        leaves = strata.leaves(strata.tree(session, survey))
-        generator = np.random.default_rng(5)
-        links = generator.choice(len(leaves), RESPONSES).tolist()
-        days = generator.integers(0, 21, RESPONSES).tolist()
-        session.execute(
-            sa.insert(responses_of(survey.id)),
-            [
-                {
-                    "id": secrets.token_bytes(16),
-                    "version_id": survey.current.id,
-                    "reports": bytes(row),
-                    "day": date(2026, 5, 1) + timedelta(days=day),
-                    "stratum_id": leaves[link].stratum.id,
-                }
-                for row, link, day in zip(reports.tolist(), links, days, strict=True)
-            ],
-        )
-    return slug
+def study(folder: Path, definition: Mapping[str, Any], tree: str, responses: int) -> tuple[str, str]:
+    """A survey that so many have answered; its database, and its slug."""
+    database_url = f"sqlite:///{folder / f'{responses}.sqlite3'}"
+    engine = make_engine(database_url)
+    migrate(engine)
+    engine.dispose()
+    slug = factories.publish(database_url, definition, minimum=10).slug
+    if tree:
+        factories.plant(database_url, slug, tree)
+    fill(database_url, slug, responses)
+    return database_url, slug
 
 
 def cookie_of(served: factories.Served) -> str:
@@ -85,7 +70,7 @@ def getter(served: factories.Served, cookie: str) -> Callable[[str], tuple[float
     """Milliseconds and bytes of a page."""
 
     def get(path: str) -> tuple[float, int]:
-        with closing(HTTPConnection(urlsplit(served.url).netloc, timeout=60)) as connection:
+        with closing(HTTPConnection(urlsplit(served.url).netloc, timeout=300)) as connection:
             begin = time.perf_counter()
             connection.request("GET", path, headers={"Cookie": cookie})
             answer = connection.getresponse()
@@ -96,35 +81,62 @@ def getter(served: factories.Served, cookie: str) -> Callable[[str], tuple[float
     return get
 
 
+def memory_of(served: factories.Served) -> float:
+    """The most memory, in megabytes, that a process of the server has ever had."""
+    group, most = os.getpgid(served.process.pid), 0
+    for status in Path("/proc").glob("[0-9]*/status"):
+        try:
+            if os.getpgid(int(status.parent.name)) == group:
+                (line,) = (each for each in status.read_text().splitlines() if each.startswith("VmHWM"))
+                most = max(most, int(line.split()[1]))
+        except (OSError, ValueError):
+            continue  # it has ended, or is of the system's own
+    return most / 1024
+
+
+def measure(database_url: str, slug: str, pages: Mapping[str, str]) -> float:
+    """Pages in turns, then files; the median of the first page but the bare one, in milliseconds."""
+    home = f"/manage/surveys/{slug}"
+    with factories.serving(database_url) as served:
+        get = getter(served, cookie_of(served))
+        times: dict[str, list[float]] = {name: [] for name in ("a bare page", *pages)}
+        sizes = {}
+        for _ in range(ROUNDS):
+            for name, path in {"a bare page": "/", **pages}.items():
+                milliseconds, sizes[name] = get(path if path == "/" else f"{home}/{path}")
+                times[name].append(milliseconds)
+        bare = statistics.median(times["a bare page"])
+        for name, taken in times.items():
+            median = statistics.median(taken)
+            print(f"    {name:<34}{median:9.1f} ms {median / bare:7.1f} times bare {sizes[name]:>12,} bytes")
+        for name in FILES:
+            milliseconds, size = get(f"{home}/{name}")
+            memory = memory_of(served)
+            print(
+                f"    {name:<34}{milliseconds:9.0f} ms, up to here {memory:5.0f} MB of {MEMORY} {size:>12,} bytes"
+            )
+    return statistics.median(times["the live page"])
+
+
 def main() -> None:
-    """Measure, pages in turns."""
+    """Each survey at each size."""
+    pages = {"the live page": "results", "two questions together": "results?row=party&column=trust"}
+    for title, definition, tree, looked in (
+        ("10 yes/no questions", factories.definition([0.25] * 10), "", {"the live page": "results"}),
+        ("20 questions, 12 strata", document(), TREE, pages),
+    ):
+        first = 0.0
+        for responses, most in SIZES:
+            with tempfile.TemporaryDirectory() as folder:
+                print(f"{title}, {responses:,} responses")
+                took = measure(*study(Path(folder), definition, tree, responses), looked)
+                first = first or took
+                print(f"    {took / first:.2f} times the live page of {SIZES[0][0]:,}, asked {most}")
     with tempfile.TemporaryDirectory() as folder:
-        database_url = f"sqlite:///{Path(folder) / 'bench.sqlite3'}"
-        engine = make_engine(database_url)
-        migrate(engine)
-        engine.dispose()
-        slug = study(database_url)
-        home = f"/manage/surveys/{slug}/results"
-        pages = {
-            "a bare page (the first page of the site)": "/",
-            "the live page": home,
-            "the same, a scale by stratum": f"{home}?question=mood",
-            "the same, two questions together": f"{home}?row=party&column=trust",
-            "the same, intervals for one look": f"{home}?interval=once",
-        }
-        with factories.serving(database_url) as served:
-            get = getter(served, cookie_of(served))
-            times: dict[str, list[float]] = {name: [] for name in pages}
-            sizes = {}
-            for _ in range(ROUNDS):
-                for name, path in pages.items():
-                    milliseconds, sizes[name] = get(path)
-                    times[name].append(milliseconds)
-    print(f"20 questions, 12 strata, {RESPONSES:,} responses; medians of {ROUNDS}, target {TARGET} ms")
-    bare = statistics.median(next(iter(times.values())))
-    for name, taken in times.items():
-        median = statistics.median(taken)
-        print(f"  {name:<44}{median:8.1f} ms   {median / bare:6.1f} times bare   {sizes[name]:>9,} bytes")
+        print(
+            "20 questions, 500 strata, 60,000 responses; asked 1 s and 3,000,000 bytes but for files of responses"
+        )
+        measure(*study(Path(folder), document(), MANY, 60_000), pages)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from typing import IO
 from server.reports.lines import NOT_ASKED
 from server.reports.microdata.responses import Part, Responses
 
-_GROUP = 1 << 18
+_GROUP = 1 << 15
 """Responses that are compressed together."""
 
 
