@@ -94,7 +94,7 @@ def test_every_page_shows_the_way_on_and_back(
     page.get_by_role("button", name="Publish").click()
     expect(desk.button("Copy the link")).to_be_visible()
     desk.link("See the results").click()
-    expect(page.get_by_text("No responses yet.")).to_be_visible()
+    expect(page.get_by_text("Nothing is shown yet. The first responses")).to_be_visible()
     expect(page.get_by_role("table")).to_have_count(0)
     desk.link("Share the link").click()
     expect(desk.button("Copy the link")).to_be_visible()

@@ -201,5 +201,5 @@ def test_on_a_phone_with_the_keyboard_alone_in_spanish(open_page: Opener, served
     press_on(page, page.get_by_role("button", name="Publicar la versión 1"), "Enter")
     expect(page.get_by_role("img", name="Código QR del enlace")).to_be_visible()
     press_on(page, desk.link("Results"), "Enter")
-    expect(page.get_by_text("respuestas hasta ahora")).to_be_visible()
+    expect(page.get_by_text("respuestas mostradas hasta ahora")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["viewport"]["width"]
