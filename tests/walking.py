@@ -16,7 +16,7 @@ import pyotp
 import sqlalchemy as sa
 
 from server import accounts, audit, surveys
-from server.models import RecoveryCode, Researcher
+from server.models import Batch, RecoveryCode, Researcher
 from server.simulation import Assumptions, simulate
 from tests import archives, factories, xlsforms
 from tests.sending import ended
@@ -801,6 +801,11 @@ def walk(site: factories.Served) -> list[Reader]:
     ):
         owner.post(f"/manage/surveys/{survey}/{action}")
     owner.post("/manage/surveys/new", edited(pseudo("x"), pseudo("c?")), Sec_Fetch_Site="cross-site")
+    # A part of a page that cannot be drawn, and a page that cannot.
+    with factories.writing(database) as session:
+        days = json.dumps({"2026-05-01": 10**400, "2026-05-02": 10**400})
+        session.execute(sa.update(Batch).values(days=days))
+    owner.get(f"/manage/surveys/{chance.slug}/results")
     with factories.writing(database) as session:
         session.connection().exec_driver_sql("DROP TABLE batches")
     owner.get(f"/manage/surveys/{chance.slug}/results")

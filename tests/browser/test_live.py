@@ -161,6 +161,7 @@ def test_two_questions_together(watcher: Watcher) -> None:
     # 40 % did each, 30 % both; under fair coins 45 % arrive as Yes to each, 23.75 % to both.
     arrived = [([1, 1, 0], 1140), ([1, 0, 0], 1020), ([0, 1, 0], 1020), ([0, 0, 0], 1620)]
     factories.store(watcher.database_url, watcher.survey, arrived)
+    factories.close(watcher.database_url, watcher.survey.slug)
     watcher.open()
     watcher.choose(desk.field("Rows"), "Have you ever copied")
     watcher.choose(desk.field("Columns"), "Have you ever paid")

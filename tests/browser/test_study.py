@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from playwright.sync_api import Page, expect
 
-from server import reports, surveys
+from server import collected, reports, surveys
 from server.db import make_engine, open_session
 from server.definitions import Definition
 from server.inputs import parse_definition
@@ -219,6 +219,17 @@ def _values(
         yield float(np.average(means, weights=weights)), entry.mean.estimate.interval
 
 
+def _shown(database_url: str, slug: str) -> int:
+    """How many responses are shown to anybody."""
+    engine = make_engine(database_url)
+    with open_session(engine, writes=False) as session:
+        survey = surveys.find(session, slug)
+        assert survey is not None
+        shown = sum(collected.sizes(session, survey).values())
+    engine.dispose()
+    return shown
+
+
 def test_a_study_from_the_editor_to_another_installation(
     open_page: Opener, served: factories.Served, sqlite: NewDatabase
 ) -> None:
@@ -240,13 +251,23 @@ def test_a_study_from_the_editor_to_another_installation(
     _post(served.url, _jobs(study, {path: rows[invited[path] :] for path, rows in sent.items()}))
     watched.goto(f"/manage/surveys/{slug}/results")
     count = watched.locator("#live .figures dd").first
-    expect(count).to_have_text(f"{total - sum(invited.values()):,}")
+    shown = _shown(served.database_url, slug)
+    waiting = 2 * 10 * len(PLACES)  # twice the minimum that a new survey has, by each link
+    assert 0 < total - sum(invited.values()) - shown < waiting
+    expect(count).to_have_text(f"{shown:,}")
 
     codes = _codes(page, slug)
     _post(served.url, _jobs(study, {path: rows[: invited[path]] for path, rows in sent.items()}, codes))
     # Nobody loaded this page again: it looked for itself.
-    expect(count).to_have_text(f"{total:,}", timeout=30_000)
+    shown = _shown(served.database_url, slug)
+    assert 0 < total - shown < waiting
+    expect(count).to_have_text(f"{shown:,}", timeout=30_000)
 
+    # Closing shows those that waited.
+    page.goto(f"/manage/surveys/{slug}")
+    page.get_by_text("Close the survey").click()
+    page.get_by_role("button", name="Close it now").click()
+    expect(page.get_by_text("Close the survey")).to_have_count(0)
     report, by_stratum = _report(served.database_url, slug, JOINT)
     assert report.n == total
     assert {len(groups) for groups in by_stratum.values()} == {1 + 1 + 3 + 12}
@@ -257,9 +278,6 @@ def test_a_study_from_the_editor_to_another_installation(
     assert len(missed.get("", ())) <= 3
     assert sum(len(missed.get(path, ())) for path in PLACES) <= MOST_MISSED
 
-    page.goto(f"/manage/surveys/{slug}")
-    page.get_by_text("Close the survey").click()
-    page.get_by_role("button", name="Close it now").click()
     page.goto(f"/manage/surveys/{slug}/keeping")
     with page.expect_download() as download:
         page.get_by_role("button", name="Export everything").click()
