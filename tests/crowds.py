@@ -4,11 +4,15 @@ import json
 import socket
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
+from time import sleep
 from urllib.parse import urlsplit
 
 
 def post_all(url: str, path: str, bodies: Iterable[Mapping[str, object]]) -> Iterator[int]:
-    """One client: posts its bodies one after the other over one connection; yields the statuses."""
+    """One client: posts its bodies one after the other over one connection; yields the statuses.
+
+    As the page does, it sends the same again where it is sent away to come back (503).
+    """
     parts = urlsplit(url)
     head = (
         f"POST {path} HTTP/1.1\r\nHost: {parts.netloc}\r\nContent-Type: application/json\r\nContent-Length: "
@@ -16,8 +20,13 @@ def post_all(url: str, path: str, bodies: Iterable[Mapping[str, object]]) -> Ite
     with closing(socket.create_connection((parts.hostname, parts.port), timeout=120)) as connection:
         for body in bodies:
             content = json.dumps(body)
-            connection.sendall(f"{head}{len(content)}\r\n\r\n{content}".encode())
-            yield _status(connection)
+            while True:
+                connection.sendall(f"{head}{len(content)}\r\n\r\n{content}".encode())
+                status = _status(connection)
+                if status != 503:
+                    break
+                sleep(0.2)
+            yield status
 
 
 def _status(connection: socket.socket) -> int:

@@ -42,7 +42,10 @@ def test_5000_responses_from_32_clients_are_all_stored_once(new_database: NewDat
             f"{sent / (perf_counter() - started):.0f} responses a second, on {database_url.partition(':')[0]}"
         )
 
-    assert statuses == {201: RESPONSES, 200: sent - RESPONSES}
+    # A response that somebody was sent away with may be stored all the same, and be known when it comes again.
+    assert statuses.total() == sent
+    assert statuses.keys() <= {200, 201}
+    assert statuses[201] <= RESPONSES
     rows = stored(database_url)
     assert {bytes(row[0]).hex() for row in rows} == {body["id"] for body in bodies}  # type: ignore[call-overload]
     assert len(rows) == RESPONSES

@@ -73,7 +73,7 @@ class Visits:
         self._kept: OrderedDict[tuple[str, str], _Kept] = OrderedDict()
         self._making: dict[tuple[str, str, int], asyncio.Future[_Kept]] = {}
         self._revisions: Groups[int, int | None] = Groups(
-            self._read_revisions, size=4096, places=4096, patience=2.0
+            self._read_revisions, size=4096, places=4096, patience=5.0
         )
         self._addresses = {f"/client/{files.fingerprint}/{name}" for name in files.contents}
         self._files: dict[str, _Packed] = {}
