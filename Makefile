@@ -11,7 +11,7 @@ PIP := $(PY) -m pip --disable-pip-version-check -qq
 SOURCES := server tests
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test test-long lint python-tests client-tests chromium format screenshots bench-privacy bench-intake bench-visit bench-live bench-reports messages lock clean
+.PHONY: help run demo test test-long lint python-tests client-tests chromium format screenshots bench-privacy bench-intake bench-visit bench-live bench-reports bench-tidying messages lock clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "  %-18s %s\n", $$1, $$2 }'
@@ -89,6 +89,10 @@ bench-visit: $(VENV)/.tests-installed ## What a respondent's visit costs the ser
 	$(PY) -m tests.benchmarks.visits
 
 bench-live: $(VENV)/.tests-installed $(BENCH_VENV)/.installed ## Looking at ten million responses, beside a bare page; counting them, beside DuckDB
+bench-tidying: $(VENV)/.tests-installed ## Longest waits of others while a survey is tidied
+	$(PY) -m tests.benchmarks.tidying
+
+bench-live: $(VENV)/.tests-installed ## Time of the page of live results beside a bare page of the same server
 	$(PY) -m tests.benchmarks.live
 	$(BENCH_VENV)/bin/python -m tests.benchmarks.counting
 

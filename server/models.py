@@ -476,8 +476,8 @@ class Untidied(Base):
     """A mark: since a survey was closed or deleted, the stored files may still tell of what was there.
 
     Written in the transaction that closes or deletes, and taken away by `tidying`. The survey may be
-    gone; without one, the mark is for what all surveys share. `reason` says what was in the way of the
-    last attempt, if there was one.
+    gone; without one, the mark is for what all surveys share. `rewritten` says that only the
+    database's log is left to do, `reason` what was in the way of the last attempt, if there was one.
     """
 
     __tablename__ = "untidied"
@@ -485,4 +485,5 @@ class Untidied(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     survey_id: Mapped[int | None]
     since: Mapped[datetime]
+    rewritten: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
     reason: Mapped[str | None] = mapped_column(sa.Text)

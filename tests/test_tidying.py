@@ -258,7 +258,7 @@ def test_who_stays_is_in_the_way_and_this_is_said(survey: Published, database_ur
     assert said.exit_code == 1
     document = json.loads(said.stdout)
     assert (document["finished"], bool(document["reason"])) == (False, True)
-    assert [row[3] for row in dump(database_url)["untidied"]] == [document["reason"]]
+    assert [row[4] for row in dump(database_url)["untidied"]] == [document["reason"]]
 
     done = factories.run(database_url, "tidy", "--json")
     assert (done.exit_code, json.loads(done.stdout)) == (0, {"finished": True, "reason": None})

@@ -40,7 +40,8 @@ from server.tidying.marks import (
     due,
     finish,
     is_due,
-    note,
+    note_reason,
+    note_rewritten,
     remains,
     state_of,
     untidied,
@@ -96,7 +97,7 @@ def tidy(engine: sa.Engine, patience: Patience) -> None:
                     _tidy_one(engine, work, patience)
                 except UnfinishedError as error:
                     unfinished.append(error)
-                    note(engine, work, str(error))
+                    note_reason(engine, work, str(error))
     except sqlite3.Error as error:
         raise UnfinishedError(str(error)) from error
     except sa.exc.DBAPIError as error:
@@ -108,14 +109,16 @@ def tidy(engine: sa.Engine, patience: Patience) -> None:
 def _tidy_one(engine: sa.Engine, work: Due, patience: Patience) -> None:
     tool = sqlite if engine.dialect.name == "sqlite" else postgresql
     try:
-        if work.kept:
-            tool.rewrite(engine, work, patience)
-            tool.rewrite_shared(engine, patience, BOOKS)
-        else:
-            tool.remove(engine, work, patience)
-            tool.rewrite_shared(engine, patience, SHARED)
-        if work.survey_id is None:
-            tool.forget_statistics(engine, patience)
+        if not work.rewritten:
+            if work.kept:
+                tool.rewrite(engine, work, patience)
+                tool.rewrite_shared(engine, patience, BOOKS)
+            else:
+                tool.remove(engine, work, patience)
+                tool.rewrite_shared(engine, patience, SHARED)
+            if work.survey_id is None:
+                tool.forget_statistics(engine, patience)
+            note_rewritten(engine, work)
         tool.forget_log(engine, patience)
         finish(engine, work)
     except sqlite3.Error as error:

@@ -23,11 +23,14 @@ class Due:
         That were set when it was begun. A mark that comes later means that it is due once more.
     kept : bool
         Whether the survey is still there.
+    rewritten : bool
+        Whether only the database's log is left to do.
     """
 
     survey_id: int | None
     marks: frozenset[int]
     kept: bool
+    rewritten: bool = False
 
 
 @dataclass(frozen=True)
@@ -44,11 +47,19 @@ class TidyState:
 
 def due(session: Session) -> list[Due]:
     """Everything that is to be tidied, the oldest first."""
-    found: dict[int | None, set[int]] = {}
+    found: dict[int | None, list[Untidied]] = {}
     for mark in session.scalars(sa.select(Untidied).order_by(Untidied.id)):
-        found.setdefault(mark.survey_id, set()).add(mark.id)
+        found.setdefault(mark.survey_id, []).append(mark)
     there = set(session.scalars(sa.select(Survey.id)))
-    return [Due(survey_id, frozenset(marks), survey_id in there) for survey_id, marks in found.items()]
+    return [
+        Due(
+            survey_id,
+            frozenset(mark.id for mark in marks),
+            survey_id in there,
+            all(mark.rewritten for mark in marks),
+        )
+        for survey_id, marks in found.items()
+    ]
 
 
 def is_due(session: Session, now: datetime) -> bool:
@@ -99,10 +110,19 @@ def finish(engine: sa.Engine, work: Due) -> None:
         session.execute(sa.delete(Untidied).where(Untidied.id.in_(work.marks)))
 
 
-def note(engine: sa.Engine, work: Due, reason: str) -> None:
+def note_rewritten(engine: sa.Engine, work: Due) -> None:
+    """Note that only the database's log is left to do."""
+    _note(engine, work, rewritten=True)
+
+
+def note_reason(engine: sa.Engine, work: Due, reason: str) -> None:
     """Note what was in the way."""
+    _note(engine, work, reason=reason)
+
+
+def _note(engine: sa.Engine, work: Due, **values: object) -> None:
     with open_session(engine, writes=True) as session, session.begin():
-        session.execute(sa.update(Untidied).where(Untidied.id.in_(work.marks)).values(reason=reason))
+        session.execute(sa.update(Untidied).where(Untidied.id.in_(work.marks)).values(**values))
 
 
 def _over(now: datetime) -> sa.ColumnElement[bool]:

@@ -5,7 +5,7 @@ import re
 import secrets
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
@@ -24,6 +24,8 @@ _RANGE = 100
 """Rows that lie together and are removed one after the other."""
 
 _NEW, _OLD = "_tidied", "_untidied"
+_MOMENT = 20
+"""Milliseconds to wait for readers while the write lock is held."""
 _BUSY = "somebody kept reading or writing"
 
 
@@ -175,7 +177,7 @@ def _rebuild(engine: sa.Engine, name: str, longest: float | None) -> bool:
         cursor.execute("PRAGMA foreign_keys = OFF")
         cursor.execute("PRAGMA legacy_alter_table = ON")
         try:
-            cursor.execute("BEGIN IMMEDIATE")
+            _meet(lambda: cursor.execute("BEGIN IMMEDIATE"))
             if longest is not None:
                 until = time.monotonic() + longest
                 cursor.connection.set_progress_handler(lambda: time.monotonic() > until, 1000)
@@ -204,18 +206,42 @@ def _checkpoint(engine: sa.Engine) -> bool:
     with _raw(engine) as cursor:
         # Most of it without keeping anybody from writing.
         cursor.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
-        rows = cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        try:
+            _meet(lambda: _cut(cursor))
+        except UnfinishedError:
+            return False
+    return True
+
+
+def _cut(cursor: sqlite3.Cursor) -> None:
+    rows = cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
     # Without a row where somebody was in the way at the very beginning; else it begins with whether somebody was.
-    return bool(rows) and not rows[0][0]
+    if not rows or rows[0][0]:
+        raise UnfinishedError(_BUSY)
+
+
+def _meet(act: Callable[[], object]) -> None:
+    """Do what needs the write lock at one of the moments at which nobody has it."""
+    until = time.monotonic() + BRIEFLY
+    while True:
+        try:
+            act()
+        except (sqlite3.OperationalError, UnfinishedError) as error:
+            code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_BUSY)
+            if code != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                raise
+            time.sleep(0.001)
+        else:
+            return
 
 
 @contextmanager
 def _raw(engine: sa.Engine) -> Iterator[sqlite3.Cursor]:
-    """A connection of one's own below SQLAlchemy, which waits briefly for others, and is closed afterwards."""
+    """A connection of one's own below SQLAlchemy, which hardly waits for others, and is closed afterwards."""
     pooled = engine.raw_connection()
     try:
         cursor = pooled.cursor()
-        cursor.execute(f"PRAGMA busy_timeout = {round(BRIEFLY * 1000)}")
+        cursor.execute(f"PRAGMA busy_timeout = {_MOMENT}")
         cursor.execute("PRAGMA query_only = OFF")
         yield cursor  # type: ignore[misc]
     finally:

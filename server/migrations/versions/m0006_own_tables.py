@@ -48,6 +48,7 @@ def upgrade() -> None:
         sa.Column("id", sa.Integer(), nullable=False),
         sa.Column("survey_id", sa.Integer()),
         sa.Column("since", sa.DateTime(), nullable=False),
+        sa.Column("rewritten", sa.Boolean(), nullable=False, server_default=sa.false()),
         sa.Column("reason", sa.Text()),
         sa.PrimaryKeyConstraint("id", name="pk_untidied"),
     )
