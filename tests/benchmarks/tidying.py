@@ -21,7 +21,7 @@ from server.db import make_engine, migrate, open_session
 from server.own_tables import responses_of
 from tests import factories
 
-RESPONSES = 50_000
+RESPONSES = 100_000
 QUIET = 5.0
 """Seconds of the server with nothing to tidy."""
 
@@ -64,9 +64,11 @@ def asking(act: Callable[[], object]) -> Iterator[list[float]]:
 def wait_until_tidied(database_url: str) -> None:
     """As long as it takes."""
     engine = make_engine(database_url)
-    with engine.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
-        while connection.scalar(sa.text("SELECT count(*) FROM untidied")):
-            time.sleep(0.1)
+    while True:
+        with engine.connect() as connection:  # a new one each time: who goes on reading would be in the way
+            if not connection.scalar(sa.text("SELECT count(*) FROM untidied")):
+                break
+        time.sleep(0.1)
     engine.dispose()
 
 
