@@ -88,11 +88,10 @@ bench-intake: $(VENV)/.tests-installed ## What taking responses costs, beside a 
 bench-visit: $(VENV)/.tests-installed ## What a respondent's visit costs the server, beside the same
 	$(PY) -m tests.benchmarks.visits
 
-bench-live: $(VENV)/.tests-installed $(BENCH_VENV)/.installed ## Looking at ten million responses, beside a bare page; counting them, beside DuckDB
 bench-tidying: $(VENV)/.tests-installed ## Longest waits of others while a survey is tidied
 	$(PY) -m tests.benchmarks.tidying
 
-bench-live: $(VENV)/.tests-installed ## Time of the page of live results beside a bare page of the same server
+bench-live: $(VENV)/.tests-installed $(BENCH_VENV)/.installed ## Looking at ten million responses, beside a bare page; counting them, beside DuckDB
 	$(PY) -m tests.benchmarks.live
 	$(BENCH_VENV)/bin/python -m tests.benchmarks.counting
 
