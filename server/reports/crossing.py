@@ -1,6 +1,6 @@
 """Two questions crossed: the estimated share of every pair of answers, and how strongly two answers go together."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -16,10 +16,10 @@ from server.privacy.estimators import (
     association_of,
     estimate_pooled_joint,
 )
+from server.reports.pairs import Pairs, count_pairs
 from server.reports.questions import value_range
 from server.reports.report import Report
-from server.tallies import counted
-from server.waves import Asked, Byte, Wave, by_option, same_question
+from server.waves import Asked, by_option, same_question
 
 MOST_CELLS = 144
 """Of a table that is shown whole."""
@@ -27,10 +27,6 @@ MOST_WHOLE = 12
 """Answers of a question that is crossed by one joint table, and not answer by answer."""
 MOST_JOINT = 1024
 """Pairs of answers that are estimated together."""
-
-
-_Counted = Mapping[tuple[int, int], tuple[NDArray[np.int64], tuple[Design, Design]]]
-"""By the numbers of two columns, the table of counts of their reports, and their designs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +84,7 @@ class Crossed:
     column: _Side
     chosen: tuple[int, int]
     confidence: float
-    tables: tuple[_Counted, ...]
+    tables: tuple[Pairs, ...]
 
     @property
     def versions(self) -> tuple[int, ...]:
@@ -188,23 +184,6 @@ class Crossed:
         return estimate_pooled_joint(found, used, None, self.confidence)
 
 
-def _counted(
-    wave: Wave, rows: Sequence[Byte], columns: Sequence[Byte], pairs: Sequence[tuple[int, int]]
-) -> _Counted:
-    """How often each pair of reports arrived, for pairs of a version's bytes, with their designs."""
-    shapes = [(rows[row].counts.shape[1], columns[column].counts.shape[1]) for row, column in pairs]
-    tables = [np.zeros(shape, dtype=np.int64) for shape in shapes]
-    for block in wave.blocks():
-        for table, (row, column) in zip(tables, pairs, strict=True):
-            cells = rows[row].codes(block.tally).astype(np.int64) * table.shape[1]
-            cells += columns[column].codes(block.tally)
-            table += counted(cells, block.tally.counts, table.size).reshape(table.shape)
-    return {
-        (row, column): (table, (rows[row].design, columns[column].design))
-        for table, (row, column) in zip(tables, pairs, strict=True)
-    }
-
-
 def can_be_crossed(question: Question) -> bool:
     """Whether a question has answers, or is a number that everybody gives."""
     return question.encoding != "line" or not question.prefer_not_to_say
@@ -230,14 +209,14 @@ def _too_large(row: _Side, column: _Side) -> bool:
     return sides[0] * sides[1] > MOST_JOINT
 
 
-def _tables(row: _Side, column: _Side, chosen: tuple[int, int]) -> Iterator[_Counted]:
+def _tables(row: _Side, column: _Side, chosen: tuple[int, int]) -> Iterator[Pairs]:
     """Of each version the pairs of columns that are looked at, counted in one go."""
     pairs = [(row.at(chosen[0])[0], column.at(chosen[1])[0])]
     if _whole(row, column) or column.question.encoding == "line":
         pairs = list(product(range(row.columns), range(column.columns)))
     if not _too_large(row, column):
         for one, other in zip(row.asked, column.asked, strict=True):
-            yield _counted(one.wave, one.bytes(row.split), other.bytes(column.split), pairs)
+            yield count_pairs(one.wave, one.bytes(row.split), other.bytes(column.split), pairs)
 
 
 def _asked_together(one: Sequence[Asked], other: Sequence[Asked]) -> list[tuple[Asked, Asked]]:

@@ -1,8 +1,10 @@
 """Responses per day, days with few of them taken together."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from datetime import date
+
+from server.collected import Key
 
 
 @dataclass(frozen=True)
@@ -17,6 +19,16 @@ class Period:
     def days(self) -> int:
         """How many days."""
         return (self.last - self.first).days + 1
+
+
+def summed(days: Mapping[Key, Mapping[date, int]], kept: Set[Key], versions: Set[int]) -> dict[date, int]:
+    """Responses per day of some versions, by their ids, as far as they are kept."""
+    total: dict[date, int] = {}
+    for key in kept:
+        if key[0] in versions:
+            for day, n in days.get(key, {}).items():
+                total[day] = total.get(day, 0) + n
+    return total
 
 
 def periods(days: Mapping[date, int], minimum: int) -> tuple[Period, ...]:

@@ -1,6 +1,6 @@
 """(survey, tallies, strata, days) -> a `Report` value."""
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
@@ -14,7 +14,7 @@ from server.collected import Collected, Key, Unseen
 from server.definitions import Definition, Question, Section
 from server.inputs import N_, refuse
 from server.models import State, Survey, SurveyVersion
-from server.reports.days import Period, periods
+from server.reports.days import Period, periods, summed
 from server.reports.estimating import estimated
 from server.reports.questions import QuestionReport
 from server.reports.strata import StratumReport, by_stratum, deepest_within, hidden_in
@@ -229,7 +229,7 @@ def _made(
         waves=waves,
         questions=tuple(estimated(asked, range(len(places)), confidence) for asked in entries),
         nodes=nodes,
-        days=periods(_summed(days, kept, chosen), survey.minimum),
+        days=periods(summed(days, kept, {each.id for each in chosen}), survey.minimum),
         left_out=tuple(survey.versions[place].number for place in sorted(out)) if pooled else (),
         without_left_out=without,
     )
@@ -240,16 +240,3 @@ def _unseen(survey: Survey, nodes: Sequence[Node], versions: int) -> Unseen:
     if survey.state != State.OPEN:
         return Unseen(0, 0, 0)
     return collected.unseen(survey.minimum, len(strata.leaves(nodes)), versions)
-
-
-def _summed(
-    days: Mapping[Key, Mapping[date, int]], kept: Set[Key], versions: Sequence[SurveyVersion]
-) -> dict[date, int]:
-    """Responses per day, of those that the report shows."""
-    ids = {version.id for version in versions}
-    total: dict[date, int] = {}
-    for key in kept:
-        if key[0] in ids:
-            for day, n in days.get(key, {}).items():
-                total[day] = total.get(day, 0) + n
-    return total
