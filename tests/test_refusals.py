@@ -243,6 +243,11 @@ def test_whatever_is_sent_is_stored_if_valid_and_refused_otherwise(site: Site, d
         assert (sent["version"], len(sent["reports"]), sent.keys()) == (site.survey.version, 2, valid.keys())
         assert all(type(report) is int and report in (0, 1) for report in sent["reports"])
         assert len(after.pop("responses")) == len(before.pop("responses")) + 1
+        for counts in ("cells", "batches", "response_counters"):  # a response is entered into the books
+            after.pop(counts), before.pop(counts)
+    elif answer.status_code == 200:
+        # Bytes may be drawn that were sent before: known, and nothing changes.
+        assert bytes.fromhex(json.loads(body)["id"]) in {bytes(row[0]) for row in before["responses"]}  # type: ignore[call-overload]
     else:
         assert answer.status_code in (400, 409, 422)
         assert _is_error(answer.get_json())
