@@ -23,6 +23,8 @@ _STARTING = int.from_bytes(b"moneda")
 _TURN = 0.1
 """Seconds that others may have to wait for a lock, and then have to take it."""
 
+_READS_ONLY = "moneda_reads_only"
+
 _MIGRATIONS = Path(__file__).parent / "migrations"
 
 
@@ -146,5 +148,7 @@ def _prepare_sqlite(connection: Any, patience: float) -> None:
 def _begin_sqlite(connection: sa.Connection) -> None:
     writes = connection.get_execution_options().get("moneda_writes")
     # The connection stays as its last user left it.
-    connection.exec_driver_sql(f"PRAGMA query_only = {'ON' if writes is False else 'OFF'}")
+    if connection.info.get(_READS_ONLY) is not (writes is False):
+        connection.exec_driver_sql(f"PRAGMA query_only = {'ON' if writes is False else 'OFF'}")
+        connection.info[_READS_ONLY] = writes is False
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

@@ -19,6 +19,7 @@ from server.inputs import normalised as normalised
 from server.models import InvitationBatch, State, Stratum, Survey
 from server.own_tables import grouped as grouped_by_survey
 from server.own_tables import invitations_of
+from server.prepared import Prepared
 from server.surveys import mark_untidied, today
 
 SIZE_LIMIT = 100_000
@@ -160,8 +161,8 @@ def look_up(
     found: dict[tuple[int, str | None], Code] = {}
     for survey_id, sent in grouped_by_survey((survey, code) for survey, code in codes if code is not None):
         asked = {code_hash(code): code for code in sent}
-        for key, spent, stratum in connection.execute(_codes(survey_id), {"hashes": list(asked)}):
-            found[survey_id, asked[bytes(key)]] = Code(stratum, spent)
+        for key, spent, stratum in _codes(survey_id).fetch(connection, {"hashes": list(asked)}):
+            found[survey_id, asked[bytes(key)]] = Code(stratum, bool(spent))
     return found
 
 
@@ -189,30 +190,31 @@ def check(found: Code | None, code: str | None, survey: Survey | sa.Row[Any], st
 def spend(connection: sa.Connection, codes: Iterable[tuple[int, str]]) -> None:
     """Mark codes as used, each with the id of its survey."""
     for survey_id, sent in grouped_by_survey(codes):
-        connection.execute(_spending(survey_id), {"hashes": sorted(map(code_hash, sent))})
+        _spending(survey_id).run(connection, {"hashes": sorted(map(code_hash, sent))})
 
 
 @lru_cache(maxsize=1024)
-def _codes(survey_id: int) -> sa.Select[bytes, bool, int | None]:
-    # Written once for each survey: building these takes longer than running them.
+def _codes(survey_id: int) -> Prepared:
     codes = invitations_of(survey_id)
-    return (
+    return Prepared(
         sa.select(codes.c.code_hash, codes.c.spent, InvitationBatch.stratum_id)
         .join(InvitationBatch, codes.c.batch_id == InvitationBatch.id)
         .where(codes.c.code_hash.in_(sa.bindparam("hashes", expanding=True)))
         # On PostgreSQL, of two responses with one code the second waits until it is known what became of the first.
         .order_by(codes.c.code_hash)
-        .with_for_update(of=codes, key_share=True)
+        .with_for_update(of=codes, key_share=True),
+        expanding="hashes",
     )
 
 
 @lru_cache(maxsize=1024)
-def _spending(survey_id: int) -> sa.Update:
+def _spending(survey_id: int) -> Prepared:
     codes = invitations_of(survey_id)
-    return (
+    return Prepared(
         sa.update(codes)
         .where(codes.c.code_hash.in_(sa.bindparam("hashes", expanding=True)))
-        .values(spent=True)
+        .values(spent=True),
+        expanding="hashes",
     )
 
 

@@ -9,10 +9,14 @@ from collections.abc import Collection
 import sqlalchemy as sa
 
 from server.models import Revision
+from server.prepared import Prepared
 
 # Written once: building these takes longer than running them.
-_READ = sa.select(Revision.survey_id, Revision.number).where(
-    Revision.survey_id.in_(sa.bindparam("ids", expanding=True))
+_READ = Prepared(
+    sa.select(Revision.survey_id, Revision.number).where(
+        Revision.survey_id.in_(sa.bindparam("ids", expanding=True))
+    ),
+    expanding="ids",
 )
 _RAISE = (
     sa.update(Revision)
@@ -23,8 +27,9 @@ _RAISE = (
 
 def read_revisions(connection: sa.Connection, survey_ids: Collection[int]) -> dict[int, int]:
     """The revisions of surveys; those that were deleted are left out."""
-    rows = connection.execute(_READ, {"ids": list(survey_ids)})
-    return {survey_id: number for survey_id, number in rows}
+    if not survey_ids:
+        return {}
+    return {survey_id: number for survey_id, number in _READ.fetch(connection, {"ids": list(survey_ids)})}
 
 
 def raise_revisions(connection: sa.Connection, survey_ids: Collection[int]) -> None:

@@ -167,7 +167,7 @@ def _outcomes(
         for link, body in zip(links, bodies, strict=True)
     ]
     with writing(database_url) as session:
-        outcomes = responses.accept_all(session.connection(), arrivals, now)
+        outcomes = responses.accept_all(session.connection(), arrivals, now, responses.Doors())
     return [
         (outcome.status, outcome.problems[0].field)
         if isinstance(outcome, InputError)
@@ -239,7 +239,7 @@ def test_each_state_refuses_in_its_own_words_and_takes_retries(survey: Published
         assert _outcomes(database_url, [survey.slug], [body]) == [(200, "")]
         arrival = Arrival(survey.slug, parse_submission(json.dumps(survey.response()).encode()))
         with writing(database_url) as session:
-            (refusal,) = responses.accept_all(session.connection(), [arrival], NOW)
+            (refusal,) = responses.accept_all(session.connection(), [arrival], NOW, responses.Doors())
         assert isinstance(refusal, InputError)
         messages.add(str(refusal))
 

@@ -126,7 +126,7 @@ class Books(RuleBasedStateMachine):
                 arrival = Arrival(link, Submission(secrets.token_bytes(16), self.survey.version, b"\7\7"))
             group.append(arrival)
         with self.engine.connect() as connection:
-            outcomes = responses.accept_all(connection, group, NOW)
+            outcomes = responses.accept_all(connection, group, NOW, responses.Doors())
             if not commits:
                 return
             connection.commit()
@@ -267,7 +267,7 @@ while True:
         for k in range(1 + secrets.randbelow(40))
     ]
     with engine.begin() as connection:
-        responses.accept_all(connection, group, datetime(2026, 5, 6))
+        responses.accept_all(connection, group, datetime(2026, 5, 6), responses.Doors())
 """
 
 
@@ -314,7 +314,7 @@ def test_groups_of_several_surveys_at_once_are_counted_once(new_database: NewDat
             for _ in range(12):
                 group = [*arrivals(one, 3), *arrivals(other, 3)][::order]
                 with engine.begin() as connection:
-                    outcomes = responses.accept_all(connection, group, NOW)
+                    outcomes = responses.accept_all(connection, group, NOW, responses.Doors())
                 stored.append(outcomes.count(Acceptance.STORED))
         except Exception as error:  # told by the test, which a thread's would not be
             failed.append(error)
@@ -344,7 +344,7 @@ def test_an_invitation_lets_one_response_in_however_many_arrive_at_once(new_data
             for code in codes
         ]
         with engine.begin() as connection:
-            outcomes.extend(responses.accept_all(connection, group[::order], NOW))
+            outcomes.extend(responses.accept_all(connection, group[::order], NOW, responses.Doors()))
 
     threads = [Thread(target=write, args=[order]) for order in (1, -1, 1, -1)]
     for thread in threads:
@@ -364,7 +364,7 @@ def test_batches_stay_few_and_closing_leaves_one_for_each_cell(sqlite: NewDataba
     engine = make_engine(database_url).execution_options(moneda_writes=True)
     for _ in range(150):
         with engine.begin() as connection:
-            responses.accept_all(connection, arrivals(survey, 25), NOW)
+            responses.accept_all(connection, arrivals(survey, 25), NOW, responses.Doors())
     engine.dispose()
 
     assert agree(database_url, survey.slug) == 3750
@@ -385,7 +385,7 @@ def test_a_minimum_that_is_raised_holds_for_what_comes_later(sqlite: NewDatabase
             if place == 20:
                 found.minimum = 8
                 session.flush()
-            responses.accept_all(session.connection(), arrivals(survey, 1), NOW)
+            responses.accept_all(session.connection(), arrivals(survey, 1), NOW, responses.Doors())
             look = counters(shown(session, found))
             assert changes_by_the_minimum(last, look, found.minimum)
             steps.add(sum(n.total() for n in look.values()) - sum(n.total() for n in last.values()))
@@ -425,8 +425,8 @@ def test_recount_tells_what_differs_and_mends_it(database_url: str) -> None:
     links = [survey.slug, *factories.plant(database_url, survey.slug, "A\nB").values()]
     engine = make_engine(database_url).execution_options(moneda_writes=True)
     with engine.begin() as connection:
-        responses.accept_all(connection, arrivals(survey, 60, links), NOW)
-        responses.accept_all(connection, arrivals(other, 10), NOW)
+        responses.accept_all(connection, arrivals(survey, 60, links), NOW, responses.Doors())
+        responses.accept_all(connection, arrivals(other, 10), NOW, responses.Doors())
     assert factories.run(database_url, "recount").exit_code == 0
     with engine.begin() as connection:
         gone = connection.scalar(sa.select(Batch.cell_id).limit(1))

@@ -30,7 +30,9 @@ def test_one_response_changes_what_a_release_counts_by_one(database_url: str, ne
     with open_session(engine, writes=True) as session:
         for place in range(6 * MINIMUM):
             sent = Submission(secrets.token_bytes(16), survey.version, b"\1\0")
-            responses.accept_all(session.connection(), [Arrival(links[place % 3], sent)], NOW)
+            responses.accept_all(
+                session.connection(), [Arrival(links[place % 3], sent)], NOW, responses.Doors()
+            )
             made = found(session, survey.slug)
             source = survey_source(session, made)
             counted = sum(int(rows.counts.sum()) for rows in source.rows)

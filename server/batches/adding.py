@@ -18,36 +18,37 @@ from server.batches.cells import CellKey, cell_id, least_kept
 from server.batches.contents import encode_strings
 from server.batches.merging import FEW, merge, row_of
 from server.models import Batch, Cell
+from server.prepared import Prepared
 
 _CELLS = Cell.metadata.tables[Cell.__tablename__]
 _BATCHES = Batch.metadata.tables[Batch.__tablename__]
 _RANDOM = SystemRandom()
 
-# Written once: building these takes longer than running them.
 _SMALL = (
     sa.select(sa.func.count())
     .where(_BATCHES.c.cell_id == _CELLS.c.id, _BATCHES.c.level == 0)
     .scalar_subquery()
 )
 _WANTED = _CELLS.c.id.in_(sa.bindparam("ids", expanding=True))
-_FOUND = sa.select(_CELLS.c.id, _CELLS.c.waiting_n, _SMALL).where(_WANTED)
+_FOUND = Prepared(sa.select(_CELLS.c.id, _CELLS.c.waiting_n, _SMALL).where(_WANTED), expanding="ids")
 # In the order of their numbers, so that of two writers none waits for ever.
-_LOCKED = (
+_LOCKED = Prepared(
     sa.select(_CELLS.c.id, _CELLS.c.waiting_n, _SMALL, _CELLS.c.waiting)
     .where(_WANTED)
     .order_by(_CELLS.c.id)
-    .with_for_update(key_share=True)
+    .with_for_update(key_share=True),
+    expanding="ids",
 )
 _MAKE = {
-    name: insert(_CELLS).on_conflict_do_nothing(index_elements=[_CELLS.c.id])
+    name: Prepared(insert(_CELLS).on_conflict_do_nothing(index_elements=[_CELLS.c.id]))
     for name, insert in (("sqlite", sqlite.insert), ("postgresql", postgresql.insert))
 }
-_WAIT = (
+_WAIT = Prepared(
     sa.update(_CELLS)
     .where(_CELLS.c.id == sa.bindparam("cell"))
     .values(waiting_n=sa.bindparam("number"), waiting=sa.bindparam("strings"))
 )
-_SEAL = sa.insert(_BATCHES)
+_SEAL = Prepared(sa.insert(_BATCHES))
 
 
 class Group(NamedTuple):
@@ -70,7 +71,7 @@ def add(connection: sa.Connection, groups: Mapping[CellKey, Group]) -> None:
     many = [number for number, group in new.items() if len(group.reports) >= group.minimum]
     found: dict[int, Any] = {}
     if many:
-        found = {row.id: row for row in connection.execute(_FOUND, {"ids": many})}
+        found = {row.id: row for row in _FOUND.fetch(connection, {"ids": many})}
     sealed: dict[int, Sequence[bytes]] = {
         number: new[number].reports
         for number, row in found.items()
@@ -86,11 +87,11 @@ def add(connection: sa.Connection, groups: Mapping[CellKey, Group]) -> None:
             waiting.append({"cell": number, "number": len(stay), "strings": b"".join(sorted(stay))})
             if leave:
                 sealed[number] = leave
-        connection.execute(_WAIT, waiting)
+        _WAIT.run_each(connection, waiting)
     if not sealed:
         return
-    connection.execute(
-        _SEAL,
+    _SEAL.run_each(
+        connection,
         [
             row_of(
                 number,
@@ -116,13 +117,13 @@ def _lock(connection: sa.Connection, keys: Mapping[int, CellKey]) -> dict[int, A
             for number in keys
             if number not in found
         ]
-        connection.execute(_MAKE[connection.dialect.name], made)
+        _MAKE[connection.dialect.name].run_each(connection, made)
         found = _locked(connection, keys)
     return found
 
 
 def _locked(connection: sa.Connection, numbers: Iterable[int]) -> dict[int, Any]:
-    return {row.id: row for row in connection.execute(_LOCKED, {"ids": list(numbers)})}
+    return {row.id: row for row in _LOCKED.fetch(connection, {"ids": list(numbers)})}
 
 
 def _divide(waiting: bytes, group: Group) -> tuple[Sequence[bytes], Sequence[bytes]]:

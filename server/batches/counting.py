@@ -8,6 +8,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from server.models import ResponseCounter
+from server.prepared import Prepared
 
 _WRITERS = 16
 _TABLE = ResponseCounter.metadata.tables[ResponseCounter.__tablename__]
@@ -19,8 +20,10 @@ def _upsert(insert: sqlite.Insert | postgresql.Insert) -> sa.Insert:
     )
 
 
-# Written once: building these takes longer than running them.
-_ADD = {"sqlite": _upsert(sqlite.insert(_TABLE)), "postgresql": _upsert(postgresql.insert(_TABLE))}
+_ADD = {
+    "sqlite": Prepared(_upsert(sqlite.insert(_TABLE))),
+    "postgresql": Prepared(_upsert(postgresql.insert(_TABLE))),
+}
 _STORED = (
     sa.select(_TABLE.c.survey_id, sa.func.sum(_TABLE.c.n))
     .where(_TABLE.c.survey_id.in_(sa.bindparam("ids", expanding=True)))
@@ -32,7 +35,7 @@ def hold(connection: sa.Connection, surveys: Collection[int]) -> None:
     """Let others who store responses to these surveys, and hold them too, wait until the transaction ends."""
     if surveys and connection.dialect.name != "sqlite":  # which lets one write after the other
         rows = [{"survey_id": survey, "writer": 0, "n": 0} for survey in sorted(surveys)]
-        connection.execute(_ADD[connection.dialect.name], rows)
+        _ADD[connection.dialect.name].run_each(connection, rows)
 
 
 def count(connection: sa.Connection, numbers: Mapping[int, int]) -> None:
@@ -40,7 +43,7 @@ def count(connection: sa.Connection, numbers: Mapping[int, int]) -> None:
     # Processes that write at the same time mostly have different numbers; SQLite lets one write after the other.
     writer = 0 if connection.dialect.name == "sqlite" else os.getpid() % _WRITERS
     rows = [{"survey_id": survey, "writer": writer, "n": n} for survey, n in sorted(numbers.items())]
-    connection.execute(_ADD[connection.dialect.name], rows)
+    _ADD[connection.dialect.name].run_each(connection, rows)
 
 
 def stored(connection: Session | sa.Connection, surveys: Iterable[int]) -> dict[int, int]:

@@ -15,6 +15,7 @@ import sqlalchemy as sa
 from server.batches.contents import add_up, decode, encode
 from server.batches.margins import encode_margins
 from server.models import Batch
+from server.prepared import Prepared
 
 FEW = 16
 """So many batches of a level become one."""
@@ -27,18 +28,20 @@ _LEVELS = (PIECE >> 10, PIECE >> 6, PIECE >> 2)
 
 _BATCHES = Batch.metadata.tables[Batch.__tablename__]
 # Not those that somebody else merges at this moment: nobody waits.
-_LEVEL = (
+_LEVEL = Prepared(
     sa.select(_BATCHES.c.id, _BATCHES.c.n, _BATCHES.c.days, _BATCHES.c.content)
     .where(_BATCHES.c.cell_id == sa.bindparam("cell"), _BATCHES.c.level == sa.bindparam("of"))
     .order_by(_BATCHES.c.id)
     .with_for_update(skip_locked=True)
 )
-_REPLACE = (
+_REPLACE = Prepared(
     sa.update(_BATCHES)
     .where(_BATCHES.c.id == sa.bindparam("batch"))
     .values({name: sa.bindparam(f"new_{name}") for name in ("level", "n", "days", "content", "margins")})
 )
-_REMOVE = sa.delete(_BATCHES).where(_BATCHES.c.id.in_(sa.bindparam("ids", expanding=True)))
+_REMOVE = Prepared(
+    sa.delete(_BATCHES).where(_BATCHES.c.id.in_(sa.bindparam("ids", expanding=True))), expanding="ids"
+)
 
 
 def row_of(cell: int, n: int, days: Mapping[date, int], content: bytes, length: int) -> dict[str, Any]:
@@ -77,7 +80,7 @@ def merge(connection: sa.Connection, cell: int, length: int) -> None:
         Of the cell's report strings, in bytes.
     """
     for level in range(len(_LEVELS)):
-        found = connection.execute(_LEVEL, {"cell": cell, "of": level}).all()
+        found = _LEVEL.fetch(connection, {"cell": cell, "of": level})
         if len(found) < FEW:
             return
         sizes = accumulate(len(batch.content) for batch in found)
@@ -91,7 +94,7 @@ def merge(connection: sa.Connection, cell: int, length: int) -> None:
         )
         del together["cell_id"]
         kept, *others = (batch.id for batch in found)
-        connection.execute(
-            _REPLACE, {"batch": kept, **{f"new_{name}": value for name, value in together.items()}}
+        _REPLACE.run(
+            connection, {"batch": kept, **{f"new_{name}": value for name, value in together.items()}}
         )
-        connection.execute(_REMOVE, {"ids": others})
+        _REMOVE.run(connection, {"ids": others})

@@ -28,7 +28,7 @@ from server.front.messages import (
     hold_body,
     index_headers,
 )
-from server.front.replies import Replies
+from server.front.replies import BROKEN, Replies
 from server.front.visits import Visits
 from server.front.wsgi import make_environ
 from server.housekeeping import Housekeeper
@@ -36,7 +36,6 @@ from server.inputs import N_, Problem
 from server.languages import VARIES
 
 _RESPONSES = re.compile(r"/s/([^/]+)/responses")
-_BROKEN = N_("Something went wrong here. Nothing was half-done; please try again.")
 _BUSY = N_("cannot be answered at this moment, as too many wait; try again in a while. Nothing was changed")
 
 
@@ -55,7 +54,7 @@ class Front:
         )
         self._room = Room()
         self._bridge = Bridge(app.wsgi_app)
-        self._intake = Intake(engine, self._replies, security.is_from_elsewhere, self._room)
+        self._intake = Intake(engine, self._replies, self._room)
         self._visits = Visits(self._bridge, engine, app.extensions["moneda.assets"])
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -85,7 +84,7 @@ class Front:
     async def _relay(self, environ: dict[str, Any], scope: Scope, receive: Receive, send: Send) -> None:
         answer = await self._bridge.ask(environ)
         if answer.failed:
-            await self._replies.send_problem(scope, send, 500, Problem("server", _BROKEN, {}))
+            await self._replies.send_problem(scope, send, 500, Problem("server", BROKEN, {}))
         else:
             await self._bridge.relay(answer, receive, send)
 

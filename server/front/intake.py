@@ -6,7 +6,7 @@ disk is any of them acknowledged. Several processes may each do so; the database
 """
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import sqlalchemy as sa
 
@@ -24,10 +24,11 @@ from server.front.messages import (
     hold_body,
     index_headers,
 )
-from server.front.replies import Replies
+from server.front.replies import BROKEN, Replies
 from server.in_place import check_in_place
 from server.inputs import N_, RESPONSE_LIMIT, InputError, Problem, parse_submission, refuse
 from server.responses import Acceptance, Arrival
+from server.security import is_from_elsewhere
 
 GROUP = 256
 """Most responses in a transaction."""
@@ -38,7 +39,6 @@ PATIENCE = 2.0
 
 _LIMIT = BodyLimit(RESPONSE_LIMIT)
 _ELSEWHERE = N_("This request came from another site and was refused.")
-_BROKEN = N_("Something went wrong here. Nothing was half-done; please try again.")
 _BUSY = N_("cannot store responses at this moment; send the same again in a while")
 
 _ACKNOWLEDGED = {each: b'{"status":"%b"}\n' % each.name.lower().encode() for each in Acceptance}
@@ -49,17 +49,11 @@ _Outcome = Acceptance | InputError | None
 class Intake:
     """Takes responses."""
 
-    def __init__(
-        self,
-        engine: sa.Engine,
-        replies: Replies,
-        from_elsewhere: Callable[[str | None, str | None, str | None], bool],
-        room: Room,
-    ) -> None:
+    def __init__(self, engine: sa.Engine, replies: Replies, room: Room) -> None:
         self._engine = engine.execution_options(moneda_writes=True)
         self._replies = replies
-        self._from_elsewhere = from_elsewhere
         self._room = room
+        self._doors = responses.Doors()
         self._groups: Groups[Arrival, _Outcome] = Groups(
             self._store, size=GROUP, places=PLACES, patience=PATIENCE
         )
@@ -78,8 +72,8 @@ class Intake:
             await self._replies.send_json(send, outcome.value, _ACKNOWLEDGED[outcome])
 
     async def _take(self, headers: Mapping[bytes, bytes], receive: Receive, slug: str) -> Acceptance:
-        site, origin, host = (_text(headers, name) for name in (b"sec-fetch-site", b"origin", b"host"))
-        if self._from_elsewhere(site, origin, host):
+        site, origin, host = [_text(headers, name) for name in (b"sec-fetch-site", b"origin", b"host")]
+        if is_from_elsewhere(site, origin, host):
             raise refuse(403, "request", _ELSEWHERE)
         kind = (_text(headers, b"content-type") or "").partition(";")[0].strip()
         if kind.lower() != "application/json":
@@ -94,7 +88,7 @@ class Intake:
             submission = parse_submission(body.bytes())
         outcome = await self._groups.submit(Arrival(slug, submission))
         if outcome is None:
-            raise refuse(503, "server", _BROKEN)
+            raise refuse(503, "server", BROKEN)
         if isinstance(outcome, InputError):
             raise outcome
         return outcome
@@ -103,7 +97,7 @@ class Intake:
         """In the writer's thread; without an outcome: it could not be stored."""
         try:
             with self._engine.begin() as connection:
-                outcomes = responses.accept_all(connection, arrivals, surveys.now())
+                outcomes = responses.accept_all(connection, arrivals, surveys.now(), self._doors)
             check_in_place(self._engine)
         except Exception as error:
             logging.getLogger(__name__).error("%s while storing responses", describe_failure(error))

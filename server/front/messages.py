@@ -139,16 +139,17 @@ class Body:
         seconds = DEADLINE + (limit.size if length is None else length) / SLOWEST_UPLOAD * limit.upload
         try:
             async with asyncio.timeout(seconds):
-                total = await (self._to_disk if limit.upload else self._to_memory)(receive, limit)
+                total = await (self._to_disk if limit.upload else self._to_memory)(receive, limit, length)
         except TimeoutError:
             template = N_("must arrive within %(limit)d seconds; it did not. Nothing was changed")
             raise RefusedError(408, Problem("body", template, {"limit": int(seconds)})) from None
         if length is not None and total != length:
             raise _cut()
 
-    async def _to_memory(self, receive: Receive, limit: BodyLimit) -> int:
+    async def _to_memory(self, receive: Receive, limit: BodyLimit, length: int | None) -> int:
         more = True
-        while more:
+        # Where all bytes are there, the message that only says so is not waited for.
+        while more and self._held != length:
             piece, more = await _next(receive)
             self._room.take(len(piece))
             self._held += len(piece)
@@ -157,11 +158,11 @@ class Body:
                 raise _too_long(limit)
         return self._held
 
-    async def _to_disk(self, receive: Receive, limit: BodyLimit) -> int:
+    async def _to_disk(self, receive: Receive, limit: BodyLimit, length: int | None) -> int:
         with self._room.upload():
             self._file = tempfile.TemporaryFile()  # noqa: SIM115 (closed by give_back)
             more, total = True, 0
-            while more:
+            while more and total != length:
                 piece, more = await _next(receive)
                 total += len(piece)
                 if total > limit.size:

@@ -10,8 +10,10 @@ from werkzeug.wrappers import Request
 
 from server.front.messages import RETRY_AFTER, Scope, Send
 from server.front.wsgi import make_environ
-from server.inputs import Problem
+from server.inputs import N_, Problem
 from server.languages import choose_language
+
+BROKEN = N_("Something went wrong here. Nothing was half-done; please try again.")
 
 _TRANSLATIONS = Path(__file__).parent.parent / "translations"
 RenderPage = Callable[[str, str, str, tuple[tuple[str, object], ...]], str]

@@ -12,7 +12,7 @@ import gzip
 import logging
 import re
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -81,16 +81,17 @@ class Visits:
     async def answer(self, scope: Scope, send: Send) -> bool:
         """Answer a GET or HEAD, if this is something to keep; whether it was."""
         path: str = scope["path"]
+        headers = index_headers(scope)
         link = _PAGE.fullmatch(path)
         if link is not None:
-            packed = await self._find_page(path, link[1], _choose_language(scope))
+            packed = await self._find_page(path, link[1], _choose_language(scope["query_string"], headers))
         elif path in self._addresses:
             packed = await self._find_file(path)
         else:
             return False
-        accepted = index_headers(scope).get(b"accept-encoding", b"")
-        headers, body = packed.gzipped if _takes_gzip(accepted) else packed.plain
-        await send({"type": "http.response.start", "status": packed.status, "headers": headers})
+        accepted = headers.get(b"accept-encoding", b"")
+        head, body = packed.gzipped if _takes_gzip(accepted) else packed.plain
+        await send({"type": "http.response.start", "status": packed.status, "headers": head})
         await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
         return True
 
@@ -177,10 +178,9 @@ def _pack(status: int, headers: Sequence[tuple[str, str]], body: bytes) -> _Pack
     return _Packed(status, plain, ([*head, (b"content-encoding", b"gzip"), length], small))
 
 
-def _choose_language(scope: Scope) -> str:
-    headers = index_headers(scope)
+def _choose_language(query: bytes, headers: Mapping[bytes, bytes]) -> str:
     return _chosen(
-        scope["query_string"][:1000],
+        query[:1000],
         headers.get(b"accept-language", b"")[:1000],
         headers.get(b"cookie", b"") if LANGUAGE_COOKIE.encode() in headers.get(b"cookie", b"") else b"",
     )

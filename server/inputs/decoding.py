@@ -22,7 +22,7 @@ def parse_json(body: bytes, limit: int) -> Any:
             400, "body", N_("must be UTF-8; byte %(position)d is not"), position=error.start
         ) from None
     try:
-        value = json.loads(text, object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
+        value = _DECODER.decode(text)
     except InputError:
         raise
     except RecursionError:
@@ -51,6 +51,10 @@ def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _no_constant(name: str) -> Any:
     raise refuse(400, "body", N_("must be JSON; %(value)s is not"), value=name)
+
+
+# Made once: it is made anew for each text otherwise.
+_DECODER = json.JSONDecoder(object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
 
 
 def check_text(value: Any, field: str = "", depth: int = 0) -> None:

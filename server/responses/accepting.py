@@ -1,6 +1,6 @@
 """From well-formed responses to validated, stored rows."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import Enum
@@ -8,18 +8,17 @@ from functools import lru_cache
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.dialects import postgresql
 
 from server import batches, invitations
 from server.batches import CellKey, Group
 from server.inputs import N_, InputError, Submission, parse_submission, refuse
 from server.models import SurveyVersion
 from server.own_tables import grouped, responses_of
-from server.responses.doors import Door, check, check_standing, doors, find, room
+from server.prepared import Prepared
+from server.responses.doors import Door, Doors, check, check_standing, find, room
 from server.revisions import raise_revisions
 from server.surveys import Standing
-
-_INSERT: dict[str, Callable[[sa.Table], Any]] = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
 
 _Content = tuple[bytes, str, int | None]
 _Key = tuple[int, bytes]
@@ -61,21 +60,21 @@ def accept(connection: sa.Connection, slug: str, body: bytes, now: datetime) -> 
         With the HTTP status, the field and the message. Nothing was stored, and the
         transaction can go on.
     """
-    (outcome,) = accept_all(connection, [Arrival(slug, parse_submission(body))], now)
+    (outcome,) = accept_all(connection, [Arrival(slug, parse_submission(body))], now, Doors())
     if isinstance(outcome, InputError):
         raise outcome
     return outcome
 
 
 def accept_all(
-    connection: sa.Connection, arrivals: Sequence[Arrival], now: datetime
+    connection: sa.Connection, arrivals: Sequence[Arrival], now: datetime, doors: Doors
 ) -> list[Acceptance | InputError]:
     """Validate and store responses; what becomes of each. A refused one leaves the others alone.
 
     On PostgreSQL surveys, invitations and cells stay locked until the transaction ends: a caller that
     takes several groups in one transaction may stand in the way of another that does.
     """
-    found = doors(connection, {arrival.slug for arrival in arrivals})
+    found = doors.look_up(connection, {arrival.slug for arrival in arrivals})
     # What has a cap takes one group of responses after the other.
     batches.hold(connection, {door.survey.id for door in found.values() if door.survey.cap is not None})
     at_home = [(found[arrival.slug].survey.id, arrival) for arrival in arrivals if arrival.slug in found]
@@ -125,13 +124,13 @@ def accept_all(
 
 
 @lru_cache(maxsize=1024)
-def _stored(survey_id: int) -> sa.Select[bytes, bytes, str, int | None]:
-    # Written once for each survey: building this takes longer than running it.
+def _stored(survey_id: int) -> Prepared:
     rows = responses_of(survey_id).c
-    return (
+    return Prepared(
         sa.select(rows.id, rows.reports, SurveyVersion.sha256, rows.stratum_id)
         .join(SurveyVersion, rows.version_id == SurveyVersion.id)
-        .where(rows.id.in_(sa.bindparam("ids", expanding=True)))
+        .where(rows.id.in_(sa.bindparam("ids", expanding=True))),
+        expanding="ids",
     )
 
 
@@ -139,7 +138,7 @@ def _known(connection: sa.Connection, keys: Sequence[_Key]) -> dict[_Key, _Conte
     """What is stored under these ids."""
     found = {}
     for survey, ids in grouped(keys):
-        for response_id, reports, sha256, stratum in connection.execute(_stored(survey), {"ids": ids}):
+        for response_id, reports, sha256, stratum in _stored(survey).fetch(connection, {"ids": ids}):
             found[survey, bytes(response_id)] = bytes(reports), sha256, stratum
     return found
 
@@ -189,15 +188,31 @@ def _insert(
     ]
     written: set[_Key] = set()
     for survey, each in grouped(rows):
-        ids = connection.scalars(_inserting(survey, connection.dialect.name), each)
-        written.update((survey, bytes(response_id)) for response_id in ids)
+        if connection.dialect.name == "sqlite":  # where nobody else has written since they were looked for
+            _inserting(survey).run_each(connection, each)
+            written.update((survey, row["id"]) for row in each)
+            continue
+        columns = {name: [row[name] for row in each] for name in each[0]}
+        stored = _inserting_at_once(survey).fetch(connection, columns)
+        written.update((survey, bytes(row.id)) for row in stored)
     return written
 
 
 @lru_cache(maxsize=1024)
-def _inserting(survey_id: int, dialect: str) -> Any:
+def _inserting(survey_id: int) -> Prepared:
+    return Prepared(sa.insert(responses_of(survey_id)))
+
+
+@lru_cache(maxsize=1024)
+def _inserting_at_once(survey_id: int) -> Prepared:
+    # In one statement: the rows of several would say by its number in which order they were written.
     rows = responses_of(survey_id)
-    return _INSERT[dialect](rows).on_conflict_do_nothing(index_elements=[rows.c.id]).returning(rows.c.id)
+    columns = list(rows.c)
+    names = [column.name for column in columns]
+    arrays = [sa.bindparam(column.name, type_=postgresql.ARRAY(column.type)) for column in columns]
+    given = sa.func.unnest(*arrays).table_valued(*names).render_derived(name="given")
+    statement = postgresql.insert(rows).from_select(names, sa.select(given))
+    return Prepared(statement.on_conflict_do_nothing(index_elements=[rows.c.id]).returning(rows.c.id))
 
 
 def _count(

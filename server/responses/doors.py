@@ -1,5 +1,6 @@
 """What stands behind a link: a survey as it is now, its current version and the link's stratum."""
 
+from collections import OrderedDict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,7 +12,12 @@ from sqlalchemy.orm import Session
 from server import batches, surveys
 from server.inputs import N_, Submission, refuse
 from server.models import Stratum, Survey, SurveyVersion
+from server.prepared import Prepared
+from server.revisions import read_revisions
 from server.surveys import Standing
+
+KEPT = 1_000
+"""Most links that are remembered; the one that was asked for least recently goes first."""
 
 _PART = sa.orm.aliased(Stratum)
 # Written once: building these takes longer than running them.
@@ -26,12 +32,14 @@ _LINKED = (
 )
 # On PostgreSQL, whoever closes or changes a survey waits for responses on their way in, and they for him:
 # nothing arrives after it. They do not wait for each other.
-_LOCKED = (
-    sa.select(*Survey.__table__.c)
+_LOCKED = Prepared(
+    sa.select(Survey.id)
     .where(Survey.id.in_(sa.bindparam("ids", expanding=True)))
     .order_by(Survey.id)
-    .with_for_update(read=True)
+    .with_for_update(read=True),
+    expanding="ids",
 )
+_SURVEYS = sa.select(*Survey.__table__.c).where(Survey.id.in_(sa.bindparam("ids", expanding=True)))
 _VERSIONS = (
     sa.select(SurveyVersion.survey_id, SurveyVersion.id, SurveyVersion.sha256, SurveyVersion.reports)
     .where(SurveyVersion.survey_id.in_(sa.bindparam("ids", expanding=True)))
@@ -59,13 +67,56 @@ class Door:
     stratum_id: int | None
 
 
-def doors(connection: sa.Connection, slugs: Collection[str]) -> dict[str, Door]:
-    """What links lead to; those that lead nowhere are left out. On PostgreSQL, locks the surveys."""
+class Doors:
+    """Finds what stands behind links, and remembers it as long as the survey's revision stays the same.
+
+    A transaction that makes or changes surveys has to use one that no other transaction uses.
+    """
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[str, tuple[int, Door]] = OrderedDict()
+
+    def look_up(self, connection: sa.Connection, slugs: Collection[str]) -> dict[str, Door]:
+        """What links lead to; those that lead nowhere are left out. On PostgreSQL, locks the surveys."""
+        known = {slug: self._known[slug] for slug in slugs if slug in self._known}
+        ids = {door.survey.id for _revision, door in known.values()}
+        revisions = _lock(connection, ids)
+        found = {
+            slug: door
+            for slug, (revision, door) in known.items()
+            if revisions.get(door.survey.id) == revision
+        }
+        missing = set(slugs) - found.keys()
+        if missing:
+            read = _read(connection, missing)
+            # Read only now that they are locked.
+            revisions = read_revisions(connection, [door.survey.id for door in read.values()])
+            for slug, door in read.items():
+                self._known[slug] = revisions[door.survey.id], door
+            found |= read
+        for slug in found:
+            self._known.move_to_end(slug)
+        while len(self._known) > KEPT:
+            self._known.popitem(last=False)
+        return found
+
+
+def _lock(connection: sa.Connection, ids: Collection[int]) -> dict[int, int]:
+    """On PostgreSQL, lock surveys, in the order of their ids; the revisions of those that exist."""
+    if not ids:
+        return {}
+    if connection.dialect.name != "sqlite":  # which lets one write after the other
+        _LOCKED.fetch(connection, {"ids": sorted(ids)})
+    return read_revisions(connection, ids)
+
+
+def _read(connection: sa.Connection, slugs: Collection[str]) -> dict[str, Door]:
     # Others no link can have, and a database takes the very question for an error.
     asked = [slug for slug in slugs if slug.isascii() and "\x00" not in slug]
     links = connection.execute(_LINKED, {"slugs": asked}).all()
     ids = list({survey_id for _slug, survey_id, _stratum in links})
-    found = {survey.id: survey for survey in connection.execute(_LOCKED, {"ids": ids})}
+    _lock(connection, ids)
+    found = {survey.id: survey for survey in connection.execute(_SURVEYS, {"ids": ids})}
     versions = {version.survey_id: version for version in connection.execute(_VERSIONS, {"ids": ids})}
     strata = [stratum for _slug, _survey, stratum in links if stratum]
     leaves: set[int | None] = {None}

@@ -99,11 +99,12 @@ def rehearse(definition: Definition, respondents: int, assumptions: Assumptions)
 
 def _answer(session: Session, version: SurveyVersion, people: People) -> Iterator[int]:
     rows = iter(people.reports().tolist())
+    doors = responses.Doors()
     while group := [
         Arrival(version.survey.slug, Submission(secrets.token_bytes(16), version.sha256, bytes(row)))
         for row in islice(rows, _GROUP)
     ]:
-        for outcome in responses.accept_all(session.connection(), group, surveys.now()):
+        for outcome in responses.accept_all(session.connection(), group, surveys.now(), doors):
             if isinstance(outcome, InputError):
                 raise outcome
         yield len(group)

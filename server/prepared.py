@@ -1,0 +1,94 @@
+"""Statements that are compiled once, and from then on given to the driver as they are.
+
+What SQLAlchemy does for a statement each time takes longer than a small one takes the database. Storing
+a group of responses takes ten of them, and how many responses a second there can be depends on that.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+
+_Values = Mapping[str, Any]
+
+
+class Prepared:
+    """A statement of SQLAlchemy's, with named parameters.
+
+    Values are converted by their types, as always. Rows come as the driver gives them: numbers, text and
+    bytes are the same on every engine, dates and truth values are not.
+
+    Parameters
+    ----------
+    statement
+        Made by SQLAlchemy; an insertion fills the columns that it is given values for.
+    expanding : str, optional
+        A parameter whose value is a list, not an empty one. Its length is rounded up by repeating the
+        last value, so that a few texts serve all lengths.
+    """
+
+    def __init__(self, statement: Any, expanding: str | None = None) -> None:
+        self._statement = statement
+        self._expanding = expanding
+        self._texts: dict[tuple[str, int], _Text] = {}
+
+    def fetch(self, connection: sa.Connection, values: _Values) -> list[Any]:
+        """Execute it, and read all rows."""
+        return list(self._execute(connection, values))
+
+    def run(self, connection: sa.Connection, values: _Values) -> None:
+        """Execute it, where it returns no rows."""
+        self._execute(connection, values)
+
+    def run_each(self, connection: sa.Connection, values: Sequence[_Values]) -> None:
+        """Execute it for each of several sets of values, of one shape; it returns no rows."""
+        text = self._find_text(connection.dialect, 0, values[0])
+        connection.exec_driver_sql(text.sql, [text.convert(each) for each in values])
+
+    def _execute(self, connection: sa.Connection, values: _Values) -> sa.CursorResult[Any]:
+        length = 0
+        if self._expanding is not None:
+            wanted = values[self._expanding]
+            length = 1 << (len(wanted) - 1).bit_length()
+            values = {**values, self._expanding: wanted + wanted[-1:] * (length - len(wanted))}
+        text = self._find_text(connection.dialect, length, values)
+        return connection.exec_driver_sql(text.sql, text.convert(values))
+
+    def _find_text(self, dialect: sa.Dialect, length: int, values: _Values) -> "_Text":
+        key = dialect.name, length
+        if key not in self._texts:
+            self._texts[key] = _Text(self._statement, dialect, values)
+        return self._texts[key]
+
+
+class _Text:
+    """What an engine's driver is given: a text, and the order and form of the values."""
+
+    def __init__(self, statement: Any, dialect: sa.Dialect, values: _Values) -> None:
+        keys = list(values) if isinstance(statement, sa.Insert) and statement.select is None else None
+        compiled = statement.compile(dialect=dialect, column_keys=keys)
+        state = compiled.construct_expanded_state(values)
+        self.sql = state.statement
+        self._lists = {name: tuple(parts) for name, parts in state.parameter_expansion.items()}
+        expanded = {part for parts in self._lists.values() for part in parts}
+        # Values that the statement itself brings.
+        self._own = {
+            name: value
+            for name, value in state.parameters.items()
+            if name not in values and name not in expanded
+        }
+        converters = {
+            bind.key: bind.type.dialect_impl(dialect).bind_processor(dialect)
+            for bind in compiled.binds.values()
+        }
+        self._converters = {name: found for name, found in converters.items() if found and name in values}
+        self._order = state.positiontup
+
+    def convert(self, values: _Values) -> dict[str, Any] | tuple[Any, ...]:
+        given = {**self._own, **values}
+        for name, convert in self._converters.items():
+            value = given[name]
+            given[name] = [convert(each) for each in value] if name in self._lists else convert(value)
+        for name, parts in self._lists.items():
+            given.update(zip(parts, given.pop(name), strict=True))
+        return given if self._order is None else tuple([given[name] for name in self._order])
