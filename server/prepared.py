@@ -43,6 +43,9 @@ class Prepared:
     def run_each(self, connection: sa.Connection, values: Sequence[_Values]) -> None:
         """Execute it for each of several sets of values, of one shape; it returns no rows."""
         text = self._find_text(connection.dialect, 0, values[0])
+        if len(values) == 1:  # drivers take longer over a list of one
+            connection.exec_driver_sql(text.sql, text.convert(values[0]))
+            return
         connection.exec_driver_sql(text.sql, [text.convert(each) for each in values])
 
     def _execute(self, connection: sa.Connection, values: _Values) -> sa.CursorResult[Any]:
