@@ -1,5 +1,7 @@
 """The one job that a serving process does by itself: closing surveys whose time is over, and tidying.
 
+An import that died on its way is cleared away by it, too.
+
 No page changes anything for being looked at; what is due is done here, at once when a page says so
 (`notify`), and otherwise looked for every few seconds. Several processes may each have a job: the
 tidying lets one of them do it.
@@ -11,7 +13,7 @@ from threading import Event, Lock, Thread
 
 import sqlalchemy as sa
 
-from server import accounts, surveys, tidying
+from server import accounts, archives, surveys, tidying
 from server.db import open_session
 
 LOOK = 5.0
@@ -74,9 +76,11 @@ class Housekeeper:
         try:
             self._note_seen()
             with open_session(self._engine, writes=False) as session:
-                if not tidying.is_due(session, surveys.now()):
+                now = surveys.now()
+                if not tidying.is_due(session, now) and not archives.are_late(session, now):
                     return True
             with open_session(self._engine, writes=True) as session, session.begin():
+                archives.give_up_late(session, surveys.now())
                 tidying.close_over(session, surveys.now())
             seconds = ROUND if self._until is None else self._until - time.monotonic()
             tidying.tidy(self._engine, tidying.Patience(seconds, self._is_over))

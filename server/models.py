@@ -120,6 +120,7 @@ class Survey(Base):
     only with a code that was not used yet. Groups of fewer than `minimum` responses are
     withheld wherever results are shown. What respondents leave behind is in tables that each survey
     has of its own (`server.own_tables`); `tidied_on` says since when these tell nothing but their content.
+    A survey with `arriving_until` is being imported: nobody sees it, and after that moment it is given up.
     """
 
     __tablename__ = "surveys"
@@ -147,6 +148,7 @@ class Survey(Base):
     minimum: Mapped[int] = mapped_column(default=10, server_default=sa.text("10"))
     archived_on: Mapped[date | None]
     tidied_on: Mapped[date | None]
+    arriving_until: Mapped[datetime | None]
 
     versions: Mapped[list["SurveyVersion"]] = relationship(
         order_by="SurveyVersion.number", back_populates="survey"

@@ -3,9 +3,11 @@
 An archive is a ZIP file that says everything of a survey: its settings, draft and published
 versions byte for byte, its strata, every response without its id, the hashes of its
 invitations, and what its releases spent. Its bytes follow from the content. What is unpacked is
-checked as a whole before anything of it is stored. Functions take a Session and never commit.
+checked as a whole before anything of it is stored. Functions take a Session and never commit, but for
+`unpack`, which stores what nobody sees yet in turns with others who write.
 """
 
+from server.archives.arriving import are_late, give_up_late
 from server.archives.contents import Told
 from server.archives.keeping import check_confirmed, delete, duplicate, put_away, take_out
 from server.archives.opening import looks_like_archive
@@ -15,10 +17,12 @@ from server.archives.unpacking import Unpacked, unpack
 __all__ = [
     "Told",
     "Unpacked",
+    "are_late",
     "check_confirmed",
     "check_packable",
     "delete",
     "duplicate",
+    "give_up_late",
     "looks_like_archive",
     "pack",
     "put_away",

@@ -1,35 +1,35 @@
-"""An archive -> a survey here: the same versions, responses and links, as far as these are free."""
+"""An archive -> a survey here: the same versions, responses and links, as far as these are free.
+
+It is stored in parts, between which others write, and comes into sight with the last of them, as a whole.
+"""
 
 import secrets
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from operator import itemgetter
 from typing import IO, Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from server import batches, drafts, surveys
-from server.archives.checking import Checked, check
+from server.archives.arriving import PATIENCE, give_up, go_on
+from server.archives.checking import Checked, Version, check
+from server.archives.codes import hold_copies, store_codes
 from server.archives.contents import Document, Told, untold
 from server.archives.ledgers import store_ledger
 from server.archives.opening import Archive, open_archive
 from server.archives.stated import leaves
 from server.archives.trees import Part, grow
 from server.batches import CellKey, Group
-from server.models import (
-    InvitationBatch,
-    Researcher,
-    State,
-    Stratum,
-    Survey,
-    SurveyVersion,
-)
-from server.own_tables import invitations_of, responses_of
+from server.db import TakingTurns
+from server.models import Researcher, State, Stratum, Survey, SurveyVersion
+from server.own_tables import responses_of
 
-_COPIES = 0x6D6F6E01
-"""Of PostgreSQL's advisory locks, that of imported invitations."""
+_PART = 2_000
+"""Responses that are stored at once."""
 
 
 @dataclass(frozen=True)
@@ -47,10 +47,13 @@ class Unpacked:
     left_invitations: bool
 
 
-def unpack(session: Session, owner: Researcher, file: IO[bytes], told: Told = untold) -> Unpacked:
+def unpack(
+    session: Session, owner: Researcher, file: IO[bytes], turns: TakingTurns, told: Told = untold
+) -> Unpacked:
     """Make a survey of an archive; all of it is checked before the database is asked for anything.
 
-    An open survey comes paused: its respondents still have the other one.
+    An open survey comes paused: its respondents still have the other one. Parts are committed by `turns`.
+    The last is left to the caller: with it the survey comes into sight, and without it nothing is kept.
 
     Raises
     ------
@@ -59,21 +62,27 @@ def unpack(session: Session, owner: Researcher, file: IO[bytes], told: Told = un
     """
     with open_archive(file) as archive:
         checked = check(archive, told)
-        return _store(session, owner, archive, checked, told)
+        survey = _survey(owner, checked.manifest)
+        surveys.enter(session, survey)
+        number = survey.id
+        try:
+            return _store(session, survey, archive, checked, turns, told)
+        except BaseException:
+            give_up(session, number)
+            raise
 
 
-def _store(session: Session, owner: Researcher, archive: Archive, checked: Checked, told: Told) -> Unpacked:
-    manifest = checked.manifest
-    asked = [manifest["slug"], *(stratum["slug"] for stratum in manifest["strata"])]
-    slugs = _free_slugs(session, asked)
-    survey = _survey(owner, manifest, slugs[0])
-    surveys.enter(session, survey)
+def _store(
+    session: Session, survey: Survey, archive: Archive, checked: Checked, turns: TakingTurns, told: Told
+) -> Unpacked:
     drafts.begin_draft(session, survey, checked.draft)
-    parts = zip(manifest["strata"], slugs[1:], strict=True)
     ids = grow(
         session,
         survey,
-        [Part(tuple(stated["names"]), _whole(stated.get("population")), slug) for stated, slug in parts],
+        [
+            Part(tuple(stated["names"]), _whole(stated.get("population")), surveys.new_slug())
+            for stated in checked.manifest["strata"]
+        ],
     )
     for version in checked.versions:
         stored = SurveyVersion(
@@ -86,42 +95,77 @@ def _store(session: Session, owner: Researcher, archive: Archive, checked: Check
         survey.versions.append(stored)
     store_ledger(session, survey, checked.ledger, ids)
     session.flush()
-    done, connection = checked.responses, session.connection()
-    insert = sa.insert(responses_of(survey.id))
+    turns.after_a_part()
+    done = checked.responses
     for version, stored in zip(checked.versions, survey.versions, strict=True):
-        for rows in checked.response_rows(archive, version):
-            new = zip(rows.days, rows.strata, rows.reports, strict=True)
-            values = [
-                {
-                    "id": secrets.token_bytes(16),
-                    "version_id": stored.id,
-                    "reports": reports,
-                    "day": day,
-                    "stratum_id": ids[stratum],
-                }
-                for day, stratum, reports in new
-            ]
+        for values in _parts(archive, checked, version, stored, ids):
+            go_on(session, survey)
+            connection = session.connection()
             # In the order of the keys, which lie so in the file.
-            connection.execute(insert, sorted(values, key=_id))
-            _count(connection, survey, values)
+            connection.execute(sa.insert(responses_of(survey.id)), sorted(values, key=itemgetter("id")))
+            _count(connection, survey, checked.manifest, values)
+            turns.after_a_part()
             told(done := done + len(values), 2 * checked.responses)
-    if survey.state == State.CLOSED:
-        batches.seal_all(connection, survey.id, surveys.today())
-    # Those that lead somewhere: the survey's own, and those of strata without others below.
-    working = {0, *leaves(manifest)}
+    has_codes = store_codes(session, survey, archive, checked, ids, turns)
     return Unpacked(
         survey=survey,
         responses=checked.responses,
-        links=len(working),
-        new_links=sum(asked[place] != slugs[place] for place in working),
-        left_invitations=not _invitations(session, survey, archive, checked, ids),
+        # Those that lead somewhere: the survey's own, and those of strata without others below.
+        links=1 + len(leaves(checked.manifest)),
+        new_links=_come_into_sight(session, survey, checked.manifest, ids),
+        left_invitations=not has_codes,
     )
 
 
-def _count(connection: sa.Connection, survey: Survey, rows: Sequence[Mapping[str, Any]]) -> None:
+def _parts(
+    archive: Archive,
+    checked: Checked,
+    version: Version,
+    stored: SurveyVersion,
+    ids: Mapping[int | None, int | None],
+) -> Iterator[list[dict[str, Any]]]:
+    """The responses to a version as rows of the new survey, some at a time."""
+    for rows in checked.response_rows(archive, version):
+        values = [
+            {
+                "id": secrets.token_bytes(16),
+                "version_id": stored.id,
+                "reports": reports,
+                "day": day,
+                "stratum_id": ids[stratum],
+            }
+            for day, stratum, reports in zip(rows.days, rows.strata, rows.reports, strict=True)
+        ]
+        for start in range(0, len(values), _PART):
+            yield values[start : start + _PART]
+
+
+def _come_into_sight(
+    session: Session, survey: Survey, manifest: Document, ids: Mapping[int | None, int | None]
+) -> int:
+    """Let the survey be what it was, with the same links where nobody has them; how many had to be made anew."""
+    go_on(session, survey)
+    hold_copies(session)
+    asked = [manifest["slug"], *(stratum["slug"] for stratum in manifest["strata"])]
+    slugs = _free_slugs(session, asked)
+    of_survey = sa.select(Stratum).where(Stratum.survey_id == survey.id)
+    found: dict[int | None, Stratum] = {stratum.id: stratum for stratum in session.scalars(of_survey)}
+    for number, slug in enumerate(slugs[1:], 1):
+        found[ids[number]].slug = slug
+    survey.slug = slugs[0]
+    survey.state = State(manifest["state"])
+    survey.simulated = "simulated" in manifest
+    survey.arriving_until = None
+    session.flush()
+    return sum(asked[place] != slugs[place] for place in {0, *leaves(manifest)})
+
+
+def _count(
+    connection: sa.Connection, survey: Survey, manifest: Document, rows: Sequence[Mapping[str, Any]]
+) -> None:
     """Enter stored rows into the books; of a closed survey nothing waits."""
     batches.count(connection, {survey.id: len(rows)})
-    minimum = survey.minimum if survey.state == State.OPEN else 1
+    minimum = survey.minimum if manifest["state"] == State.OPEN else 1
     groups: dict[CellKey, Group] = {}
     for row in rows:
         key = CellKey(row["version_id"], row["stratum_id"])
@@ -129,11 +173,6 @@ def _count(connection: sa.Connection, survey: Survey, rows: Sequence[Mapping[str
         group.reports.append(row["reports"])
         group.days[row["day"]] += 1
     batches.add(connection, groups)
-
-
-def _id(row: Mapping[str, Any]) -> bytes:
-    value: bytes = row["id"]
-    return value
 
 
 def _free_slugs(session: Session, asked: Sequence[str]) -> list[str]:
@@ -146,12 +185,12 @@ def _free_slugs(session: Session, asked: Sequence[str]) -> list[str]:
     return [surveys.new_slug() if slug in taken else slug for slug in asked]
 
 
-def _survey(owner: Researcher, manifest: Document, slug: str) -> Survey:
+def _survey(owner: Researcher, manifest: Document) -> Survey:
+    """What is stored of a survey on its way in: its settings, with a link that nobody was told."""
     return Survey(
-        slug=slug,
+        slug=surveys.new_slug(),
         owner_id=owner.id,
-        state=State(manifest["state"]),
-        simulated="simulated" in manifest,
+        state=State.DRAFT,
         created_on=date.fromisoformat(manifest["created_on"]),
         draft_number=1,
         paused="paused" in manifest or manifest["state"] == State.OPEN,
@@ -161,6 +200,7 @@ def _survey(owner: Researcher, manifest: Document, slug: str) -> Survey:
         time_zone=manifest["time_zone"],
         cap=_whole(manifest.get("cap")),
         minimum=int(manifest["minimum"]),
+        arriving_until=surveys.now() + PATIENCE,
     )
 
 
@@ -170,56 +210,3 @@ def _moment(text: str | None) -> datetime | None:
 
 def _whole(number: float | None) -> int | None:
     return None if number is None else int(number)  # JSON's 1.0 is a whole number
-
-
-def _invitations(
-    session: Session,
-    survey: Survey,
-    archive: Archive,
-    checked: Checked,
-    ids: dict[int | None, int | None],
-) -> bool:
-    """Store the invitations; False, and none of them, if one is known here already."""
-    try:
-        with session.begin_nested():
-            made, codes = [], invitations_of(survey.id)
-            for stated in checked.manifest["batches"]:
-                withdrawn = stated.get("withdrawn_on")
-                batch = InvitationBatch(
-                    survey_id=survey.id,
-                    stratum_id=ids[stated.get("stratum")],
-                    label=stated["label"],
-                    issued_on=date.fromisoformat(stated["issued_on"]),
-                    size=int(stated["size"]),
-                    withdrawn_on=None if withdrawn is None else date.fromisoformat(withdrawn),
-                )
-                made.append(batch)
-            session.add_all(made)
-            session.flush()
-            for rows in checked.invitation_rows(archive):
-                values = [
-                    {"code_hash": code, "batch_id": made[batch - 1].id, "spent": spent}
-                    for code, batch, spent in rows
-                ]
-                session.execute(sa.insert(codes), values)
-            if any(session.scalar(known) for known in _known_elsewhere(session, survey)):
-                raise _KnownError
-    except (sa.exc.IntegrityError, _KnownError):
-        return False
-    return True
-
-
-class _KnownError(Exception):
-    """One of the codes belongs to another survey."""
-
-
-def _known_elsewhere(session: Session, survey: Survey) -> Iterator[sa.Select[bool]]:
-    """Whether a code of a survey lets somebody into another one, for each that has any."""
-    if session.get_bind().dialect.name == "postgresql":
-        # Of two copies that come at the same moment, one sees the other.
-        session.execute(sa.select(sa.func.pg_advisory_xact_lock(_COPIES)))
-    codes = invitations_of(survey.id)
-    others = sa.select(InvitationBatch.survey_id).distinct().where(InvitationBatch.survey_id != survey.id)
-    for other in session.scalars(others).all():
-        theirs = invitations_of(other)
-        yield sa.select(sa.exists().select_from(codes.join(theirs, codes.c.code_hash == theirs.c.code_hash)))

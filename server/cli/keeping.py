@@ -22,6 +22,7 @@ from server.cli.common import (
     survey_to_change,
 )
 from server.cli.tidying import tidy_after
+from server.db import TakingTurns
 
 
 @click.command()
@@ -109,7 +110,8 @@ def read_archive(beginning: bytes, rest: IO[bytes], as_json: bool) -> None:
         while part := rest.read(1 << 20):
             file.write(part)
         with database_session() as session, _progress("Importing responses") as told:
-            unpacked = archives.unpack(session, accounts.first_researcher(session), file, told)
+            owner = accounts.first_researcher(session)
+            unpacked = archives.unpack(session, owner, file, TakingTurns(session), told)
             audit.record(session, None, Action.SURVEY_IMPORTED, unpacked.survey)
             document = {
                 **survey_json(unpacked.survey),

@@ -41,7 +41,7 @@ def recount(ctx: click.Context, slugs: tuple[str, ...], as_json: bool) -> None:
 
 
 def _published(session: Session) -> list[Survey]:
-    query = sa.select(Survey).where(Survey.versions.any()).order_by(Survey.id)
+    query = sa.select(Survey).where(Survey.versions.any(), surveys.HAS_ARRIVED).order_by(Survey.id)
     return list(session.scalars(query))
 
 

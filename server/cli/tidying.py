@@ -2,7 +2,7 @@
 
 import click
 
-from server import surveys, tidying
+from server import archives, surveys, tidying
 from server.cli.common import JSON, database_session, print_document
 from server.config import from_environment
 from server.db import make_engine
@@ -19,13 +19,14 @@ from server.db import make_engine
 @JSON
 @click.pass_context
 def tidy(ctx: click.Context, wait: float, as_json: bool) -> None:
-    """Close surveys whose time is over, and tidy what was closed or deleted.
+    """Close surveys whose time is over, and tidy what was closed or deleted, or left by an import that died.
 
     A running server does the same by itself. What all surveys share is written anew here however long
     that takes; where it is very large, others wait meanwhile. Ends with exit status 1 if somebody kept
     reading or writing; try again later, or stop the server.
     """
     with database_session() as session:
+        archives.give_up_late(session, surveys.now())
         tidying.close_over(session, surveys.now())
     reason = _unfinished(tidying.Patience(wait, holds_up=True))
     print_document({"finished": reason is None, "reason": reason}, as_json)

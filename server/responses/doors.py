@@ -39,7 +39,9 @@ _LOCKED = Prepared(
     .with_for_update(read=True),
     expanding="ids",
 )
-_SURVEYS = sa.select(*Survey.__table__.c).where(Survey.id.in_(sa.bindparam("ids", expanding=True)))
+_SURVEYS = sa.select(*Survey.__table__.c).where(
+    Survey.id.in_(sa.bindparam("ids", expanding=True)), surveys.HAS_ARRIVED
+)
 _VERSIONS = (
     sa.select(SurveyVersion.survey_id, SurveyVersion.id, SurveyVersion.sha256, SurveyVersion.reports)
     .where(SurveyVersion.survey_id.in_(sa.bindparam("ids", expanding=True)))

@@ -1,7 +1,17 @@
 """Surveys: found by their links, published from drafts, open or not at a moment."""
 
 from server.drafts import draft, draft_document, redo, save_draft, undo
-from server.surveys.finding import find, find_for, find_link, is_slug, lock, new_slug, role_in, shared_with
+from server.surveys.finding import (
+    HAS_ARRIVED,
+    find,
+    find_for,
+    find_link,
+    is_slug,
+    lock,
+    new_slug,
+    role_in,
+    shared_with,
+)
 from server.surveys.publishing import (
     close,
     create,
@@ -14,6 +24,7 @@ from server.surveys.publishing import (
 from server.surveys.standings import Standing, now, standing, today
 
 __all__ = [
+    "HAS_ARRIVED",
     "Standing",
     "close",
     "create",

@@ -13,6 +13,9 @@ from server.models import Member, Researcher, Role, Stratum, Survey
 _SLUG_ALPHABET = "23456789bcdfghjkmnpqrstvwxz"
 _SLUG_LENGTH = 12
 
+HAS_ARRIVED = Survey.arriving_until.is_(None)
+"""Of a survey that is being imported, nobody sees anything before all of it is there."""
+
 _LOCKED = sa.select(Survey).with_for_update()
 _NEEDED = {
     Role.EDITOR: N_("can be changed by its owner and its editors only"),
@@ -31,10 +34,10 @@ def is_slug(text: str) -> bool:
 
 
 def find(session: Session, slug: str) -> Survey | None:
-    """The survey behind a link."""
+    """The survey behind a link; none that is still arriving."""
     if not slug.isascii() or "\x00" in slug:  # a database takes the very question for an error
         return None
-    return session.scalars(sa.select(Survey).where(Survey.slug == slug)).first()
+    return session.scalars(sa.select(Survey).where(Survey.slug == slug, HAS_ARRIVED)).first()
 
 
 def lock(session: Session, survey: Survey) -> None:
@@ -67,7 +70,7 @@ def find_link(session: Session, slug: str) -> tuple[Survey, Stratum | None] | No
     query = (
         sa.select(Survey, Stratum)
         .join(Stratum, Stratum.survey_id == Survey.id)
-        .where(Stratum.slug == slug, ~sa.exists().where(part.parent_id == Stratum.id))
+        .where(Stratum.slug == slug, HAS_ARRIVED, ~sa.exists().where(part.parent_id == Stratum.id))
     )
     row = session.execute(query).first()
     return None if row is None else (row[0], row[1])
@@ -114,7 +117,7 @@ def shared_with(session: Session, researcher: Researcher) -> Sequence[tuple[Surv
     query = (
         sa.select(Survey, Member.role)
         .outerjoin(Member, (Member.survey_id == Survey.id) & (Member.researcher_id == researcher.id))
-        .where((Survey.owner_id == researcher.id) | Member.role.is_not(None))
+        .where((Survey.owner_id == researcher.id) | Member.role.is_not(None), HAS_ARRIVED)
         .order_by(Survey.id.desc())
     )
     return [

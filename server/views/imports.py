@@ -8,6 +8,7 @@ from server import archives, gallery, surveys
 from server.audit import Action
 from server.body_limits import limit_body
 from server.context import session, told
+from server.db import TakingTurns
 from server.definitions import Definition
 from server.inputs import DEFINITION_LIMIT, N_, InputError, refuse, shown
 from server.inputs.files import parse_file
@@ -94,7 +95,7 @@ def _unpacked() -> archives.Unpacked | None:
         file.seek(0)
         return None
     session().commit()  # it is checked before the database is needed again: respondents need not wait for that
-    return archives.unpack(session(), researcher(), file.stream)
+    return archives.unpack(session(), researcher(), file.stream, TakingTurns(session()))
 
 
 def _read() -> Imported:

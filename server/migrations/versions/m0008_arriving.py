@@ -1,0 +1,17 @@
+"""Surveys that are arriving from an archive.
+
+Revision: 0008
+Follows: 0007
+"""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0008"
+down_revision = "0007"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    op.add_column("surveys", sa.Column("arriving_until", sa.DateTime(), nullable=True))

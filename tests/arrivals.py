@@ -1,0 +1,60 @@
+"""An import that shows when it is under way, and one that dies there: python -m tests.arrivals URL FILE TOLD."""
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO
+
+from server import accounts, archives
+from server.db import TakingTurns, make_engine, open_session
+
+PAUSE = 0.15
+"""Seconds after which an import commits what it has, and a little."""
+
+
+def bring(database_url: str, file: IO[bytes], meanwhile: Callable[[int], None], *, turns: bool = True) -> str:
+    """Import an archive; `meanwhile` is called after each part, of which the one before is committed. The new slug.
+
+    Without `turns`, the twin: it keeps everything in one transaction.
+    """
+    engine = make_engine(database_url)
+    told = 0
+
+    def tell(_done: int, _of: int) -> None:
+        nonlocal told
+        told += 1
+        meanwhile(told)
+        time.sleep(PAUSE)
+
+    try:
+        with open_session(engine, writes=True) as session:
+            owner = accounts.first_researcher(session)
+            session.commit()
+            taking = TakingTurns(session) if turns else _Selfish(session)
+            survey = archives.unpack(session, owner, file, taking, tell).survey
+            session.commit()
+            return survey.slug
+    finally:
+        engine.dispose()
+
+
+class _Selfish(TakingTurns):
+    def after_a_part(self) -> None:
+        pass
+
+
+def _die_at(number: int) -> Callable[[int], None]:
+    def meanwhile(told: int) -> None:
+        if told == number:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    return meanwhile
+
+
+if __name__ == "__main__":
+    url, path, place = sys.argv[1:]
+    with Path(path).open("rb") as stream:
+        bring(url, stream, _die_at(int(place)))
