@@ -12,11 +12,11 @@ from server import accounts, archives
 from server.db import TakingTurns, make_engine, open_session
 
 PAUSE = 0.15
-"""Seconds after which an import commits what it has, and a little."""
+"""Seconds: more than those after which an import commits what it has."""
 
 
 def bring(database_url: str, file: IO[bytes], meanwhile: Callable[[int], None], *, turns: bool = True) -> str:
-    """Import an archive; `meanwhile` is called after each part, of which the one before is committed. The new slug.
+    """Import an archive in parts that all take long; `meanwhile` is called after each. The new slug.
 
     Without `turns`, the twin: it keeps everything in one transaction.
     """
@@ -27,18 +27,23 @@ def bring(database_url: str, file: IO[bytes], meanwhile: Callable[[int], None], 
         nonlocal told
         told += 1
         meanwhile(told)
-        time.sleep(PAUSE)
 
     try:
         with open_session(engine, writes=True) as session:
             owner = accounts.first_researcher(session)
             session.commit()
-            taking = TakingTurns(session) if turns else _Selfish(session)
+            taking = _Slow(session) if turns else _Selfish(session)
             survey = archives.unpack(session, owner, file, taking, tell).survey
             session.commit()
             return survey.slug
     finally:
         engine.dispose()
+
+
+class _Slow(TakingTurns):
+    def after_a_part(self) -> None:
+        time.sleep(PAUSE)  # as long as it may take until others have a turn
+        super().after_a_part()
 
 
 class _Selfish(TakingTurns):
