@@ -44,9 +44,11 @@ def _from_disk(parts: Callable[[], Iterable[Tally]]) -> Iterator[Tally]:
     sample, size = [], 0
     for part in parts():
         keys = as_keys(part.patterns)
-        sample.append(keys[:: max(len(keys) // _SAMPLED, 1)])
+        # Copied: a slice would keep all of the part in memory.
+        sample.append(keys[:: max(len(keys) // _SAMPLED, 1)].copy())
         size += _bytes(part)
     bounds = np.unique(np.concatenate(sample))
+    sample.clear()
     drawers = 1 + 2 * size // _IN_MEMORY
     bounds = bounds[np.arange(1, drawers) * len(bounds) // drawers]
     with tempfile.TemporaryFile() as file:
