@@ -309,7 +309,7 @@ class Cell(Base):
 
     `id` packs the three into one number (`server.batches.cell_id`), so that a cell is found without
     looking it up, and tells nothing else. `waiting` holds the sorted report strings of the
-    `waiting_n` responses that are in no batch yet.
+    `waiting_n` responses that are in no batch yet. Of its batches those of its `series` are shown.
     """
 
     __tablename__ = "cells"
@@ -328,6 +328,7 @@ class Cell(Base):
     mode: Mapped[int] = mapped_column(sa.SmallInteger)
     waiting_n: Mapped[int]
     waiting: Mapped[bytes] = mapped_column(sa.LargeBinary)
+    series: Mapped[int] = mapped_column(sa.SmallInteger, default=0, server_default=sa.text("0"))
 
 
 class Batch(Base):
@@ -336,7 +337,8 @@ class Batch(Base):
     `content` holds what estimates need (`server.batches.contents` says how), `days` how many were
     shown from which day on, as JSON. `margins` says how often each report arrived in each byte
     (`server.batches.margins`); it is empty where the level is 0. A batch names no row of `responses`, and
-    no row names a batch.
+    no row names a batch. It is shown while its cell has its `series`; before, it is being written, and
+    afterwards it is about to go.
     """
 
     __tablename__ = "batches"
@@ -353,6 +355,7 @@ class Batch(Base):
     days: Mapped[str] = mapped_column(sa.Text)
     margins: Mapped[bytes] = mapped_column(sa.LargeBinary)
     content: Mapped[bytes] = mapped_column(sa.LargeBinary)
+    series: Mapped[int] = mapped_column(sa.SmallInteger, default=0, server_default=sa.text("0"))
 
 
 class ResponseCounter(Base):

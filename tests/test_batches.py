@@ -358,7 +358,7 @@ def test_an_invitation_lets_one_response_in_however_many_arrive_at_once(new_data
     assert agree(database_url, survey.slug) == 10
 
 
-def test_batches_stay_few_and_closing_leaves_one_for_each_cell(sqlite: NewDatabase) -> None:
+def test_batches_stay_few_and_tidying_leaves_one_for_each_cell(sqlite: NewDatabase) -> None:
     database_url = sqlite(True)
     survey = factories.publish(database_url, minimum=10)
     engine = make_engine(database_url).execution_options(moneda_writes=True)
@@ -370,6 +370,8 @@ def test_batches_stay_few_and_closing_leaves_one_for_each_cell(sqlite: NewDataba
     assert agree(database_url, survey.slug) == 3750
     assert 1 <= len(factories.dump(database_url)["batches"]) < 40
     factories.close(database_url, survey.slug)
+    assert agree(database_url, survey.slug) == 3750
+    assert factories.run(database_url, "tidy").exit_code == 0
     (batch,) = factories.dump(database_url)["batches"]
     assert 3750 in batch
     assert agree(database_url, survey.slug) == 3750
@@ -410,6 +412,7 @@ def test_tallies_of_any_size_are_put_in_order_part_by_part(sqlite: NewDatabase) 
         before = counters(shown(session, found))
 
     factories.close(database_url, survey.slug)
+    assert factories.run(database_url, "tidy").exit_code == 0
 
     with opened(database_url, survey.slug) as (session, found):
         pieces = [tally for _key, tally in batches.shown(session, found)]

@@ -19,6 +19,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from server import archives, responses, surveys, tidying
+from server.collected import Key
 from server.db import make_engine, open_session, snapshot
 from server.housekeeping import Housekeeper
 from server.models import Untidied
@@ -26,7 +27,7 @@ from server.own_tables import responses_of
 from server.tidying import Patience, UnfinishedError
 from server.tidying.marks import Due
 from server.tidying.sqlite import PIECE
-from tests import factories
+from tests import books, factories
 from tests.conftest import NewDatabase
 from tests.factories import Published, Served, dump, stored
 from tests.sending import ended
@@ -198,6 +199,13 @@ def _pages_with(file: Path, keys: Sequence[bytes]) -> list[bytes]:
     return sorted(page for page in pages if page[0] == LEAF and any(key in page for key in keys))
 
 
+def _shown(database_url: str, slug: str) -> dict[Key, list[bytes]]:
+    with factories.writing(database_url) as session:
+        found = surveys.find(session, slug)
+        assert found is not None
+        return {key: books.strings(tally) for key, tally in books.shown(session, found).items()}
+
+
 def test_tidying_keeps_every_row_and_rule(survey: Published, database_url: str) -> None:
     slugs = factories.plant(database_url, survey.slug, "Spain\nKenya")
     codes = factories.invite(database_url, survey.slug, 20)
@@ -207,12 +215,14 @@ def test_tidying_keeps_every_row_and_rule(survey: Published, database_url: str) 
         with factories.writing(database_url) as session:
             responses.accept(session.connection(), slugs["Spain"], body, NOW)
     factories.close(database_url, survey.slug)
-    before = dump(database_url)
+    before, looked_at = dump(database_url), _shown(database_url, survey.slug)
 
     _tidy(database_url)
 
     after = dump(database_url)
-    assert {name for name in before if before[name] != after[name]} == {"revisions", "surveys", "untidied"}
+    changed = {name for name in before if before[name] != after[name]}
+    assert changed == {"revisions", "surveys", "untidied", "cells", "batches"}
+    assert _shown(database_url, survey.slug) == looked_at
     assert len(after["responses"]) == 15
     engine = make_engine(database_url)
     for refused in (

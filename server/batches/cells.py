@@ -2,10 +2,13 @@
 
 from typing import NamedTuple
 
-from server.models import Mode
+from server.models import Batch, Cell, Mode
 
 _STRATUM, _VERSION = 2, 32
 """Bits to the right of each part of a cell's number."""
+
+IS_SHOWN = (Batch.cell_id == Cell.id) & (Batch.series == Cell.series)
+"""How cells are joined to the batches that count: others are being written, or are about to go."""
 
 
 class CellKey(NamedTuple):

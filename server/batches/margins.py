@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from numpy.typing import NDArray
 from sqlalchemy.orm import Session
 
+from server.batches.cells import IS_SHOWN
 from server.batches.contents import STRINGS, decode
 from server.models import Batch, Cell, SurveyVersion
 from server.tallies import Tally, counted
@@ -22,7 +23,7 @@ _COUNTED_AT_ONCE = 2000
 """Small batches, of at most four kilobytes each."""
 _FOUND = (
     sa.select(Cell.stratum_id, Batch.n, Batch.margins, sa.case((Batch.level == 0, Batch.content)))
-    .join(Batch, Batch.cell_id == Cell.id)
+    .join(Batch, IS_SHOWN)
     .where(Cell.version_id == sa.bindparam("version"))
 )
 

@@ -7,6 +7,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from server.batches.cells import IS_SHOWN
 from server.batches.contents import decode
 from server.batches.merging import days_of
 from server.models import Batch, Cell, Survey, SurveyVersion
@@ -26,7 +27,7 @@ def shown(
 ) -> Iterator[tuple[Key, Tally]]:
     """The batches of a survey, or of one version, those of a version and stratum one after the other."""
     lengths = {each.id: len(each.reports) for each in survey.versions}
-    query = _of(sa.select(*_PLACE, Batch.content).join(Batch, Batch.cell_id == Cell.id), survey, version)
+    query = _of(sa.select(*_PLACE, Batch.content).join(Batch, IS_SHOWN), survey, version)
     # From PostgreSQL a few at a time.
     found = session.connection().execute(
         query.order_by(*_PLACE, Batch.id), execution_options={"yield_per": _FETCHED}
@@ -45,7 +46,7 @@ def waiting(session: Session, survey: Survey) -> Iterator[tuple[Key, Tally]]:
 
 def shown_sizes(session: Session, survey: Survey) -> dict[Key, int]:
     """How many responses the batches of each version and stratum hold."""
-    query = sa.select(*_PLACE, sa.func.sum(Batch.n)).join(Batch, Batch.cell_id == Cell.id)
+    query = sa.select(*_PLACE, sa.func.sum(Batch.n)).join(Batch, IS_SHOWN)
     return _sums(session, _of(query, survey).group_by(*_PLACE))
 
 
@@ -57,7 +58,7 @@ def waiting_sizes(session: Session, survey: Survey) -> dict[Key, int]:
 
 def shown_by_day(session: Session, survey: Survey) -> dict[Key, dict[date, int]]:
     """How many responses of each version and stratum are shown from which day (UTC) on."""
-    query = sa.select(*_PLACE, Batch.days).join(Batch, Batch.cell_id == Cell.id)
+    query = sa.select(*_PLACE, Batch.days).join(Batch, IS_SHOWN)
     found: dict[Key, dict[date, int]] = {}
     for version_id, stratum, days in session.connection().execute(_of(query, survey)):
         total = found.setdefault((version_id, stratum), {})

@@ -8,10 +8,10 @@ from secrets import SystemRandom
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from server.batches.cells import CellKey, cell_id, least_kept
-from server.batches.closing import write_pieces
+from server.batches.cells import IS_SHOWN, CellKey, cell_id, least_kept
 from server.batches.counting import set_stored
 from server.batches.merging import days_of, sum_days
+from server.batches.ordering import rows_of_pieces
 from server.batches.recounting import Recount, of_cell, recount, rows_in_order
 from server.models import Batch, Cell, State, Survey
 from server.own_tables import responses_of
@@ -49,16 +49,21 @@ def _rebuild(connection: sa.Connection, survey: Survey, key: CellKey, length: in
     if total - sum(spared.values()) < kept:
         spared = Counter()
     days = _days(connection, number, total - kept, day)
+    series = 0
+    if (
+        survey.state != State.OPEN
+    ):  # another one than before, so that whoever orders it at this moment gives up
+        series = 1 + (connection.scalar(sa.select(Cell.series).where(Cell.id == number)) or 0)
     connection.execute(sa.delete(Cell).where(Cell.id == number))  # and its batches
     if not total:
         return
-    connection.execute(
-        sa.insert(Cell).values({**key._asdict(), "id": number, "waiting_n": 0, "waiting": b""})
-    )
+    empty = {"waiting_n": 0, "waiting": b"", "series": series}
+    connection.execute(sa.insert(Cell).values({**key._asdict(), "id": number, **empty}))
     chosen = set(_RANDOM.sample(range(total - sum(spared.values())), kept))
     waiting: list[bytes] = []
     parts = _without(rows_in_order(connection, survey.id, key, length), spared, chosen, waiting)
-    write_pieces(connection, number, parts, days)
+    for row in rows_of_pieces(number, series, parts, days):
+        connection.execute(sa.insert(Batch), row)
     connection.execute(
         sa.update(Cell).where(Cell.id == number).values(waiting_n=kept, waiting=b"".join(sorted(waiting)))
     )
@@ -99,7 +104,7 @@ def _without(
 
 def _days(connection: sa.Connection, cell: int, shown: int, day: date) -> dict[date, int]:
     """From which days on so many are shown: from those before as far as they go."""
-    before = connection.scalars(sa.select(Batch.days).where(Batch.cell_id == cell))
+    before = connection.scalars(sa.select(Batch.days).join(Cell, IS_SHOWN).where(Cell.id == cell))
     days = sum_days([days_of(text) for text in before])
     more = shown - sum(days.values())
     if more > 0:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import sqlalchemy as sa
 
-from server.batches.cells import CellKey, cell_id
+from server.batches.cells import IS_SHOWN, CellKey, cell_id
 from server.batches.contents import add_up
 from server.batches.counting import stored
 from server.batches.sorting import in_order, runs_of
@@ -103,7 +103,7 @@ def _tallies(rows: Iterator[Any], length: int) -> Iterator[Tally]:
 
 def _said(connection: sa.Connection, cell: int) -> int:
     """How many responses a cell has by the numbers that stand beside the strings."""
-    batches = sa.select(sa.func.coalesce(sa.func.sum(Batch.n), 0)).where(Batch.cell_id == cell)
+    batches = sa.select(sa.func.coalesce(sa.func.sum(Batch.n), 0)).join(Cell, IS_SHOWN).where(Cell.id == cell)
     waiting = connection.scalar(sa.select(Cell.waiting_n).where(Cell.id == cell)) or 0
     return int(connection.scalar(batches) or 0) + waiting
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import sqlalchemy as sa
 
+from server.batches.cells import IS_SHOWN
 from server.batches.contents import COUNT, PATTERNS, add_up, as_keys
 from server.models import Batch, Cell
 from server.tallies import Tally
@@ -18,7 +19,8 @@ _PART = sa.select(sa.func.substr(_CONTENT, sa.bindparam("start"), sa.bindparam("
 )
 _STORED = (
     sa.select(_ID, sa.func.length(_CONTENT))
-    .where(Batch.__table__.c.cell_id == sa.bindparam("cell"))
+    .join(Cell, IS_SHOWN)
+    .where(Cell.id == sa.bindparam("cell"))
     .order_by(_ID)
 )
 _WAITING = sa.select(Cell.waiting).where(Cell.id == sa.bindparam("cell"))

@@ -15,7 +15,8 @@ in the order of their keys into new files, all rows with one number, and take th
 ones, whose files are removed.
 
 *The books* (`server.batches`) are shared by all surveys. What they were while a survey was open shows
-which responses waited or were sealed together: their tables are written anew, one by one.
+which responses waited or were sealed together: those of a closed survey are brought into one order, piece
+by piece, and their tables are written anew, one by one.
 
 *A deleted survey's* own tables are dropped, and everything that all surveys share is written anew in the
 same way, without what was deleted. PostgreSQL's statistics, which hold the commonest values of a
@@ -27,10 +28,12 @@ PostgreSQL's write-ahead log until the server recycles it, and what a disk keeps
 """
 
 import sqlite3
+from functools import partial
 
 import sqlalchemy as sa
 
-from server.db import open_session
+from server import batches
+from server.db import open_session, snapshot
 from server.models import Base
 from server.tidying import postgresql, sqlite
 from server.tidying.marks import (
@@ -111,6 +114,7 @@ def _tidy_one(engine: sa.Engine, work: Due, patience: Patience) -> None:
     try:
         if not work.rewritten:
             if work.kept:
+                _order_books(engine, work, patience)
                 tool.rewrite(engine, work, patience)
                 tool.rewrite_shared(engine, patience, BOOKS)
             else:
@@ -123,5 +127,16 @@ def _tidy_one(engine: sa.Engine, work: Due, patience: Patience) -> None:
         finish(engine, work)
     except sqlite3.Error as error:
         raise UnfinishedError(str(error)) from error
+    except batches.ChangedError as error:
+        raise UnfinishedError("what is counted of the survey was made anew meanwhile") from error
     except sa.exc.DBAPIError as error:
         raise UnfinishedError(str(error.orig)) from error
+
+
+def _order_books(engine: sa.Engine, work: Due, patience: Patience) -> None:
+    """Bring what is counted of a closed survey into one order, piece by piece."""
+    assert work.survey_id is not None
+    tool = sqlite if engine.dialect.name == "sqlite" else postgresql
+    with snapshot(engine) as reading:
+        turn = partial(tool.turn, engine, patience)
+        batches.put_in_order(reading.connection(), turn, work.survey_id)

@@ -26,6 +26,14 @@ def alone(engine: sa.Engine, patience: Patience) -> Iterator[None]:
             connection.execute(sa.select(sa.func.pg_advisory_unlock(_ALONE)))
 
 
+@contextmanager
+def turn(engine: sa.Engine, patience: Patience) -> Iterator[sa.Connection]:
+    """A short transaction that writes."""
+    patience.go_on()
+    with engine.begin() as connection:
+        yield connection
+
+
 def rewrite(engine: sa.Engine, work: Due, patience: Patience) -> None:
     """Have new tables take the place of a closed survey's."""
     assert work.survey_id is not None

@@ -51,7 +51,7 @@ def rewrite(engine: sa.Engine, work: Due, patience: Patience) -> None:
         for suffix in (_NEW, _OLD):  # of an attempt that was not finished
             _remove(engine, own_tables.table(kind, work.survey_id, suffix), patience)
         _fill(engine, kind, work.survey_id, patience)
-    with _turn(engine, patience) as connection:
+    with turn(engine, patience) as connection:
         if not stands(connection, work):
             raise UnfinishedError("codes were withdrawn meanwhile")
         for kind in own_tables.KINDS:
@@ -93,12 +93,12 @@ def forget_log(engine: sa.Engine, patience: Patience) -> None:
 def _fill(engine: sa.Engine, kind: own_tables.Kind, survey_id: int, patience: Patience) -> None:
     """A new table in the order of keys, each row after the last: its pages depend on the rows alone."""
     old = own_tables.table(kind, survey_id)
-    with _turn(engine, patience) as connection:
+    with turn(engine, patience) as connection:
         new = own_tables.create_table(connection, kind, survey_id, _NEW)
     key, last = next(iter(old.c)), b""
     highest = sa.select(sa.func.max(next(iter(new.c))))
     while True:
-        with _turn(engine, patience) as connection:
+        with turn(engine, patience) as connection:
             some = sa.select(*old.c).where(key > last).order_by(key).limit(PIECE)
             connection.execute(sa.insert(new).from_select(old.c.keys(), some))
             reached = connection.scalar(highest)
@@ -126,16 +126,16 @@ def _remove(engine: sa.Engine, table: sa.Table, patience: Patience) -> None:
     secrets.SystemRandom().shuffle(ranges)
     while ranges:
         some, ranges = ranges[: PIECE // _RANGE], ranges[PIECE // _RANGE :]
-        with _turn(engine, patience) as connection:
+        with turn(engine, patience) as connection:
             for low, high in some:
                 end = key < high if high is not None else sa.true()
                 connection.execute(sa.delete(table).where(key >= low, end))
-    with _turn(engine, patience) as connection:
+    with turn(engine, patience) as connection:
         table.drop(connection)
 
 
 @contextmanager
-def _turn(engine: sa.Engine, patience: Patience) -> Iterator[sa.Connection]:
+def turn(engine: sa.Engine, patience: Patience) -> Iterator[sa.Connection]:
     """A short transaction that writes; afterwards the write lock is left to others for as long as it was held.
 
     Whoever writes all the time leaves the lock for moments only, which SQLite's own waiting, up to a

@@ -1,4 +1,4 @@
-"""Surveys that are arriving from an archive.
+"""Surveys that are arriving from an archive, and batches that are written before they are shown.
 
 Revision: 0008
 Follows: 0007
@@ -15,3 +15,7 @@ depends_on = None
 
 def upgrade() -> None:
     op.add_column("surveys", sa.Column("arriving_until", sa.DateTime(), nullable=True))
+    for table in ("cells", "batches"):
+        op.add_column(
+            table, sa.Column("series", sa.SmallInteger(), nullable=False, server_default=sa.text("0"))
+        )
