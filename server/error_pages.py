@@ -1,27 +1,28 @@
 """What is answered, as a page or as JSON, where something was refused, cannot be done now, or is our mistake."""
 
 from collections.abc import Callable
+from typing import TypeVar
 
 from flask import Flask, current_app, jsonify, render_template, request
 from flask.typing import ResponseReturnValue
 from flask_babel import gettext
 from markupsafe import Markup
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm.exc import ObjectDeletedError
 from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 
 from server.context import session, told
-from server.failures import describe_failure, find_failure
+from server.failures import RETRY_AFTER, describe_failure, find_failure
 from server.form_ends import CutForm
 from server.inputs import N_, InputError, refuse
 from server.security import SAFE_METHODS
 
-RETRY_AFTER = 10
-"""Seconds after which it is worth trying again where the database failed."""
+T = TypeVar("T")
 
 
 def register(app: Flask) -> None:
-    """Answer for everything that a view raises, and for what a template draws with `part`."""
-    app.jinja_env.globals["part"] = _part
+    """Answer for everything that a view raises, and for what a template draws or computes with `part` and `attempt`."""
+    app.jinja_env.globals.update(part=_part, attempt=_attempt)
     app.register_error_handler(InputError, _refused)
     app.register_error_handler(ObjectDeletedError, _gone)
     app.register_error_handler(HTTPException, _failed)
@@ -83,13 +84,21 @@ def _part(draw: Callable[..., Markup], *arguments: object) -> Markup:
 
     What is wrong can then still be mended on the rest of the page.
     """
+    drawn = _attempt(draw, *arguments)
+    return Markup(render_template("errors/part.html")) if drawn is None else drawn  # noqa: S704 - a template of ours
+
+
+def _attempt(compute: Callable[..., T], *arguments: object) -> T | None:
+    """What is computed for a part of a page; None, and a line in the log, where it cannot be."""
     try:
-        return draw(*arguments)
-    except InputError:  # says what is asked for wrongly
+        return compute(*arguments)
+    except (InputError, HTTPException):  # say what is asked for wrongly
         raise
-    except (ValueError, ArithmeticError) as error:
+    except Exception as error:
+        if isinstance(error, SQLAlchemyError) or find_failure(error) is not None:  # no part can be drawn
+            raise
         current_app.logger.error("%s while drawing a part of %s", describe_failure(error), request.endpoint)
-        return Markup(render_template("errors/part.html"))  # noqa: S704 - a template of ours
+        return None
 
 
 def _error_page(

@@ -9,6 +9,9 @@ from typing import Any, Final
 
 from sqlalchemy import exc
 
+RETRY_AFTER: Final = 5
+"""Seconds after which whoever was sent away (503) may ask again."""
+
 _OURS: Final = str(Path(__file__).parent)
 
 

@@ -9,6 +9,8 @@ from alembic.util import CommandError
 from server.db import make_engine, migrate
 from server.failures import MovedError, find_failure
 
+_HEADER = 100
+"""Bytes with which a SQLite file begins."""
 LARGE = 64 * 1024 * 1024
 """Bytes of a SQLite file that take a moment to check."""
 
@@ -67,6 +69,9 @@ def _check_path(url: sa.URL) -> None:
         raise ValueError("it must be a file; what is held in memory is gone with each connection")
     if Path(path).is_dir():
         raise ValueError(f"{path} is a folder, not a file")
+    # SQLite takes a file that is shorter than its own header for an empty database, and writes over it.
+    if Path(path).is_file() and 0 < Path(path).stat().st_size < _HEADER:
+        raise ValueError(f"{path}: file is not a database")
 
 
 def _check_pages(engine: sa.Engine, tell: Callable[[str], object]) -> None:

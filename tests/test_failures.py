@@ -13,7 +13,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from server.db import make_engine
-from server.failures import Failure, describe_failure, find_failure
+from server.failures import RETRY_AFTER, Failure, describe_failure, find_failure
 from tests import factories
 from tests.conftest import NewDatabase
 from tests.factories import dump
@@ -201,7 +201,7 @@ def test_a_lock_is_no_mistake_of_ours(
     other.dispose()
 
     assert refused.status_code == 503
-    assert refused.headers["Retry-After"] == "10"
+    assert refused.headers["Retry-After"] == str(RETRY_AFTER)
     assert UNDONE in refused.data
     assert dump(database_url) == before
     (record,) = caplog.records
@@ -223,7 +223,7 @@ def test_a_lost_database_is_no_mistake_of_ours(
         ("GET", f"/s/{slug}", UNDONE),
     ):
         answer = signed_in.open(path, method=method)
-        assert (answer.status_code, answer.headers["Retry-After"]) == (503, "10")
+        assert (answer.status_code, answer.headers["Retry-After"]) == (503, str(RETRY_AFTER))
         assert words in answer.data
     assert signed_in.get(f"/s/{slug}/survey.json").get_json()["error"]["field"] == "server"
     assert len(caplog.records) == 4

@@ -67,6 +67,22 @@ def test_paths_that_are_none(tmp_path: Path) -> None:
     assert (tmp_path / "file").read_text() == "no database " * 100
 
 
+@pytest.mark.parametrize("size", [1, 16, 99])
+def test_a_file_that_is_too_short_for_a_database(tmp_path: Path, size: int) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"SQLite format 3\0".ljust(99, b"x")[:size])
+    for command in (("serve",), ("user", "list")):
+        refused(f"sqlite:///{path}", command, "file is not a database")
+    assert path.stat().st_size == size
+
+
+def test_a_file_without_a_byte_is_a_new_database(tmp_path: Path) -> None:
+    (tmp_path / "empty").touch()
+    for name in ("empty", "absent"):
+        done = factories.run(f"sqlite:///{tmp_path / name}", "user", "list")
+        assert done.exit_code == 0, done.output
+
+
 def test_a_file_that_may_not_be_written_to(path: Path) -> None:
     """Root writes to any file; nobody writes to one that is mounted so, or marked so in its header."""
     with path.open("r+b") as file:

@@ -22,8 +22,6 @@ ROOM = 64 * 1024 * 1024
 """Bytes in memory of all bodies together, from their first byte until they are answered."""
 UPLOADS = 4
 """Uploads at once; each may take its limit on the disk."""
-RETRY_AFTER = 5
-"""Seconds after which somebody who was sent away may ask again."""
 
 _TOO_MANY = N_("cannot be taken at this moment, as too much else is on its way; send it again in a while")
 

@@ -8,7 +8,8 @@ from pathlib import Path
 from babel.support import NullTranslations, Translations
 from werkzeug.wrappers import Request
 
-from server.front.messages import RETRY_AFTER, Scope, Send
+from server.failures import RETRY_AFTER
+from server.front.messages import Scope, Send
 from server.front.wsgi import make_environ
 from server.inputs import N_, Problem
 from server.languages import choose_language

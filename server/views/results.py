@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 
 from flask import Blueprint, Response, current_app, render_template, request
 from flask.typing import ResponseReturnValue
@@ -46,9 +47,10 @@ def live(survey: Survey) -> ResponseReturnValue:
             asked=asked,
             figures=reports.figures(asked),
             which=which if which in shares else shares[0],
-            forest=reports.forest(report, asked, which if which in shares else shares[0]),
+            # Computed where they are drawn, so that a mistake in one leaves the rest of the page.
+            in_groups=partial(reports.forest, report, asked, which if which in shares else shares[0]),
             crossable=[entry.question for entry in _crossable(report)],
-            crossed=_crossed(report),
+            cross=partial(_crossed, report),
             forged=max(1, round(report.n * FORGED)),
             bars=reports.bars,
             highest=reports.highest,
