@@ -11,7 +11,7 @@ PIP := $(PY) -m pip --disable-pip-version-check -qq
 SOURCES := server tests
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test test-long lint python-tests client-tests chromium format screenshots bench-privacy bench-intake bench-visit bench-live bench-reports bench-tidying messages lock clean
+.PHONY: help run demo test test-long lint python-tests client-tests chromium format screenshots bench-privacy bench-intake bench-visit bench-slow bench-live bench-reports bench-tidying messages lock clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "  %-18s %s\n", $$1, $$2 }'
@@ -87,6 +87,9 @@ bench-intake: $(VENV)/.tests-installed ## What taking responses costs, beside a 
 
 bench-visit: $(VENV)/.tests-installed ## What a respondent's visit costs the server, beside the same
 	$(PY) -m tests.benchmarks.visits
+
+bench-slow: $(VENV)/.tests-installed ## How long others wait beside a thousand connections that stall
+	$(PY) -m tests.benchmarks.slow
 
 bench-tidying: $(VENV)/.tests-installed ## Longest waits of others while a survey is tidied
 	$(PY) -m tests.benchmarks.tidying
