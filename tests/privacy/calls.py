@@ -265,6 +265,7 @@ VALID: list[tuple[Callable[..., Any], dict[str, Any]]] = [
     (accounting.shuffle_amplification, {"n": 1000, "local_epsilon": 1, "delta": 1e-6}),
     (auditing.exact_loss, {"design": [3, 1], "other": [1, 3], "delta": 0}),
     (auditing.worst_output, {"first": [3, 1], "second": [1, 3]}),
+    (auditing.detectable, {"runs": 100, "confidence": 0.9, "delta": 0}),
     (
         auditing.audit,
         {"mechanism": lambda data, runs: np.full(runs, data), "runs": 100, "confidence": 0.9, "delta": 0},

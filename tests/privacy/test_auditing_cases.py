@@ -92,17 +92,18 @@ def test_sparse_vector_noise_that_ignores_the_positives_loses_what_its_paper_say
     assert chance(0, 1) - chance(1, 0) == pytest.approx((1 + 6 * positives) / 4, abs=1e-6)
 
 
-def test_a_shipped_loss_above_its_claim_is_broken_and_a_wrong_one_below_is_missed() -> None:
+def test_a_shipped_loss_above_its_claim_is_certified_and_a_wrong_one_below_is_missed() -> None:
     def verdict(certified: float, *, shipped: bool) -> str:
-        return judge(Case("one", 1.0, shipped, lambda: Finding(certified, "an event"))).verdict
+        once = (lambda: None) if shipped else None
+        return judge(Case("one", 1.0, lambda: Finding(certified, "an event"), once)).verdict
 
-    assert verdict(1.01, shipped=True) == "broken"
-    assert verdict(1.0, shipped=True) == "holds"
+    assert verdict(1.01, shipped=True) == "certified above"
+    assert verdict(1.0, shipped=True) == "not refuted"
     assert verdict(math.inf, shipped=False) == "caught"
     assert verdict(0.99, shipped=False) == "missed"
 
 
-def test_the_command_finds_every_shipped_claim_kept_and_every_wrong_one_caught() -> None:
+def test_the_command_refutes_no_shipped_claim_and_catches_every_wrong_one() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "server", "audit", "--json"],
         cwd=ROOT,
@@ -115,29 +116,25 @@ def test_the_command_finds_every_shipped_claim_kept_and_every_wrong_one_caught()
         raise AssertionError(f"{constant} is no JSON")
 
     rows = json.loads(done.stdout, parse_constant=no_json)
-    keys = {"mechanism", "claimed_epsilon", "certified_epsilon", "event", "shipped", "verdict"}
+    keys = {
+        "mechanism",
+        "claimed_epsilon",
+        "certified_epsilon",
+        "detectable",
+        "event",
+        "shipped",
+        "verdict",
+    }
     assert all(set(row) == keys for row in rows)
     assert len({row["mechanism"] for row in rows}) == len(rows)
     shipped = [row for row in rows if row["shipped"]]
     wrong = [row for row in rows if not row["shipped"]]
     assert [row for row in shipped if not row["certified_epsilon"] <= row["claimed_epsilon"]] == []
+    assert [row for row in shipped if not row["detectable"] >= 1.3 * row["claimed_epsilon"]] == []
     assert [row for row in wrong if not row["certified_epsilon"] > row["claimed_epsilon"]] == []
-    assert {row["verdict"] for row in shipped} == {"holds"}
+    assert {row["verdict"] for row in shipped} == {"not refuted"}
     assert {row["verdict"] for row in wrong} == {"caught"}
     # Rows of methods.md section 9 marked [audit]: seven, and four variants of the sparse vector.
     assert len(wrong) == 11
-    names = " ".join(row["mechanism"] for row in shipped)
-    for part in (
-        "design",
-        "geometric",
-        "laplace",
-        "gaussian",
-        "exponential_mechanism",
-        "noisy_maximum",
-        "sparse_vector",
-        "above_threshold",
-        "query count",
-        "query mean",
-        "query histogram",
-    ):
-        assert part in names
+    # Where noise can be followed the loss is computed; by running, only that it is drawn as it was asked for.
+    assert all("drawn" in row["mechanism"] for row in shipped if math.isfinite(row["detectable"]))

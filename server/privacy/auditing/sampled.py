@@ -132,6 +132,37 @@ def audit(
     return max(found, key=lambda result: result.epsilon)
 
 
+def detectable(runs: int, confidence: float = 0.95, *, delta: float = 0.0) -> float:
+    """The largest loss that `audit` can certify: an event always seen on one input, and never on the other.
+
+    Parameters
+    ----------
+    runs, confidence, delta
+        As in `audit`.
+
+    Returns
+    -------
+    float
+        In nats. A loss below it may still go unseen: how much below depends on the mechanism.
+
+    Raises
+    ------
+    ValueError
+        As `audit`.
+
+    Examples
+    --------
+    >>> round(detectable(2000, 1 - 1e-8), 3)
+    3.912
+    """
+    whole("runs", runs, 2, 1 << 31)
+    probability("confidence", confidence, open_interval=True)
+    certifying = runs - runs // 2
+    error, failure = (1 - confidence) / 4, float(exact_probability("delta", delta))
+    every, none = np.array([certifying]), np.array([0])
+    return max(0.0, float(_bounds(every, none, certifying, error, failure)[0]))
+
+
 def _outputs(mechanism: Callable[..., Any], data: Any, runs: int) -> NDArray[np.generic]:
     made: ArrayLike = (
         mechanism(data, runs) if _takes_runs(mechanism) else [mechanism(data) for _ in range(runs)]

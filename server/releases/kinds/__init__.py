@@ -12,7 +12,17 @@ from server.releases.kinds.single import Share
 from server.releases.kinds.tables import Table
 from server.releases.shapes import Shape
 
-__all__ = ["OWN_LINK", "Drawn", "Error", "Query", "Shuffled", "Shuffling", "query_of", "shuffling_of"]
+__all__ = [
+    "OWN_LINK",
+    "Drawn",
+    "Error",
+    "Query",
+    "Shuffled",
+    "Shuffling",
+    "query_of",
+    "registered",
+    "shuffling_of",
+]
 
 _KINDS: dict[Kind, Callable[[Item, Shape, str], Query]] = {
     Kind.COUNT: Count.of,
@@ -25,6 +35,11 @@ _KINDS: dict[Kind, Callable[[Item, Shape, str], Query]] = {
     Kind.EXCEEDING: Exceeding.of,
     Kind.SHUFFLED: Shuffled.of,
 }
+
+
+def registered() -> tuple[Kind, ...]:
+    """Every kind that can be released."""
+    return tuple(_KINDS)
 
 
 def query_of(item: Item, shape: Shape, field: str) -> Query:

@@ -5,13 +5,19 @@ import os
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 
+from server.claims import asked, released
 from server.privacy.auditing import published_errors, shipped
 from server.privacy.auditing.cases import Case, Verdict, judge
 
 
+def shipped_cases() -> list[Case]:
+    """What the library and the pages and commands run."""
+    return [*shipped.cases(), *asked.cases(), *released.cases()]
+
+
 def cases() -> list[Case]:
     """What is tried, in the order of the table: shipped first."""
-    return [*shipped.cases(), *published_errors.cases()]
+    return [*shipped_cases(), *published_errors.cases()]
 
 
 def judge_all(workers: int | None = None) -> Iterator[Verdict]:
@@ -22,7 +28,7 @@ def judge_all(workers: int | None = None) -> Iterator[Verdict]:
     workers : int, optional
         Processes; as many as there are cores, four at most, by default.
     """
-    # Fresh processes: a forked copy of a process with threads may hang.
+    # Fresh processes: a forked copy of a process with threads may hang. Noise is dealt in them, not here.
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(workers or min(4, os.cpu_count() or 1), mp_context=context) as pool:
         yield from pool.map(_judge, range(len(cases())))

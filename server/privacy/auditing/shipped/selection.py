@@ -1,0 +1,115 @@
+"""Selection: every choice followed to its end, comparisons over all thresholds."""
+
+from collections.abc import Callable
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from server.privacy import selection
+from server.privacy.auditing.cases import Case, by_comparing, by_dealing, by_running
+from server.privacy.designs import forced_response
+from server.privacy.estimators import share_coefficients
+from server.privacy.selection import SparseAnswers
+from server.privacy.selection._exact import happens_with_exp
+
+_RUNS = 8_000
+_BELOW = 6
+"""Answers that are below a threshold one after the other: their comparisons share one noisy threshold."""
+
+
+def cases() -> list[Case]:
+    """Choices among few options, one far ahead; many answers that all rise above the threshold, and some that fall."""
+    return [
+        by_dealing(
+            "exponential_mechanism(1)",
+            1.0,
+            lambda scores: selection.exponential_mechanism(scores, 1.0, 1.0),
+            [8, 0],
+            [7, 1],
+        ),
+        by_dealing(
+            "exponential_mechanism(1), monotone",
+            1.0,
+            lambda scores: selection.exponential_mechanism(scores, 1.0, 1.0, monotone=True),
+            [4, 0],
+            [4, 1],
+        ),
+        by_running(
+            "exponential_mechanism(1) drawn",
+            1.0,
+            _runs(lambda scores: selection.exponential_mechanism(scores, 1.0, 1.0)),
+            [3, 0],
+            [2, 1],
+            _RUNS,
+        ),
+        by_dealing("exponential_mechanism(1) of estimates", 1.0, _estimates, [9, 0], [9, 1]),
+        by_dealing(
+            "noisy_maximum(1)", 1.0, lambda counts: selection.noisy_maximum(counts, 1.0), [0, 1], [0, 2]
+        ),
+        by_dealing(
+            "noisy_maximum(1), bounded",
+            1.0,
+            lambda counts: selection.noisy_maximum(counts, 1.0, "bounded"),
+            [0, 3],
+            [1, 2],
+        ),
+        by_running(
+            "noisy_maximum(1) drawn",
+            1.0,
+            _runs(lambda counts: selection.noisy_maximum(counts, 1.0)),
+            [0, 1],
+            [0, 2],
+            _RUNS,
+        ),
+        by_dealing(
+            "coin of chance exp(-x), x = 1/2 against 3/2",
+            1.0,
+            happens_with_exp,
+            Fraction(1, 2),
+            Fraction(3, 2),
+            coins=False,
+        ),
+        _compared("sparse_vector(4, c = 1)", partial(_sparse, positives=1), 1),
+        _compared("sparse_vector(4, c = 2)", partial(_sparse, positives=2), 2),
+        _compared(
+            "sparse_vector(4, c = 1), monotone",
+            partial(_sparse, positives=1, monotone=True),
+            1,
+            monotone=True,
+        ),
+        _compared("sparse_vector(2 and 2 for values, c = 1)", _sparse_values, 1),
+        _compared("above_threshold(4)", lambda answers: selection.above_threshold(answers, 1, 1.0, 4.0), 1),
+        _compared(
+            "above_threshold(4), monotone",
+            lambda answers: selection.above_threshold(answers, 1, 1.0, 4.0, monotone=True),
+            1,
+            monotone=True,
+        ),
+    ]
+
+
+def _compared(name: str, mechanism: Callable[[Any], Any], positives: int, *, monotone: bool = False) -> Case:
+    """Answers at the threshold less one that all rise, then answers further below that fall, or stay."""
+    first = [0] * _BELOW + [-1] * positives
+    second = [1] * _BELOW + [-1 if monotone else -2] * positives
+    return by_comparing(name, 4.0, mechanism, (first, second), len(first))
+
+
+def _runs(mechanism: Callable[[Any], int]) -> Callable[[Any, int], Any]:
+    return lambda data, runs: np.array([mechanism(data) for _ in range(runs)])
+
+
+def _estimates(counts: list[int]) -> int:
+    """Which answer is estimated to be the most common, of reports under a design that is not symmetric."""
+    made = selection.estimate_utilities(share_coefficients([forced_response(0.5, 0.125)]).numerators)
+    return selection.exponential_mechanism(made.weights @ np.array(counts), made.sensitivity, 1.0)
+
+
+def _sparse(answers: list[int], *, positives: int, monotone: bool = False) -> SparseAnswers:
+    return selection.sparse_vector(answers, 1, 1.0, positives, 4.0, monotone)
+
+
+def _sparse_values(answers: list[int]) -> SparseAnswers:
+    return selection.sparse_vector(answers, 1, 1.0, 1, 2.0, values_epsilon=2.0)

@@ -1,0 +1,101 @@
+"""The table of the audit is complete, by what is registered."""
+
+import secrets
+from collections.abc import Callable
+from types import CodeType
+
+import pytest
+
+from server.claims import asked, registered, table
+from server.claims.registered import codes_entered, lacking, missing
+from server.inputs.release_rules import NOISES
+from server.inputs.releases import Kind
+from server.inputs.schema import schema
+from server.privacy import designs, noise, queries
+from server.privacy.auditing.cases import Case
+from server.privacy.designs import Design
+from server.releases import dividing, kinds
+
+
+@pytest.fixture(scope="module")
+def cases() -> list[Case]:
+    return table.shipped_cases()
+
+
+@pytest.fixture(scope="module")
+def entered(cases: list[Case]) -> set[CodeType]:
+    return set().union(*map(codes_entered, cases))
+
+
+@pytest.fixture(scope="module")
+def covered(cases: list[Case]) -> set[str]:
+    return {case.covers for case in cases}
+
+
+def test_everything_that_can_be_run_is_in_the_table(cases: list[Case]) -> None:
+    assert missing(cases) == []
+    assert len({case.mechanism for case in cases}) == len(cases)
+
+
+def leaky(counts: list[int]) -> list[int]:
+    """A mechanism that nobody put on trial."""
+    return [count + secrets.randbelow(3) for count in counts]
+
+
+def certain(epsilon: float) -> Design:
+    """A design that nobody put on trial."""
+    return designs.coin_flip(0.25)
+
+
+def noisier(count: int) -> object:
+    """A page's own way to perturb."""
+    return queries.count(1.0).run([1] * count)
+
+
+@pytest.mark.parametrize(("package", "added"), [(noise, leaky), (queries, leaky), (designs, certain)])
+def test_an_importable_mechanism_without_a_row_is_missed(
+    package: object,
+    added: Callable[..., object],
+    entered: set[CodeType],
+    covered: set[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    names = [*package.__all__, added.__name__]  # type: ignore[attr-defined]
+    monkeypatch.setattr(package, "__all__", names)
+    monkeypatch.setattr(package, added.__name__, added, raising=False)
+    assert lacking(entered, covered) == [f"{package.__name__}.{added.__name__}"]  # type: ignore[attr-defined]
+
+
+def test_a_page_that_perturbs_by_itself_is_missed(
+    entered: set[CodeType], covered: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = type(noisier)(noisier.__code__, {"queries": queries, "__name__": dividing.__name__}, "noisier")
+    monkeypatch.setattr(dividing, "noisier", made, raising=False)
+    assert lacking(entered, covered) == [f"{dividing.__name__}.noisier"]
+
+
+def test_a_kind_of_release_without_a_row_is_missed(entered: set[CodeType], covered: set[str]) -> None:
+    without = {name for name in covered if not name.startswith(f"{Kind.MEAN} with gaussian")}
+    assert lacking(entered, without) == [
+        "mean with gaussian noise, bounded",
+        "mean with gaussian noise, unbounded",
+    ]
+
+
+def test_a_registered_noise_is_asked_for(
+    entered: set[CodeType], covered: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    noises = {**NOISES, Kind.SHARE: (*NOISES[Kind.SHARE], "uniform")}
+    monkeypatch.setattr(registered, "NOISES", noises)
+    assert lacking(entered, covered) == [
+        "share with uniform noise, bounded",
+        "share with uniform noise, unbounded",
+    ]
+    assert set(kinds.registered()) == set(Kind)
+
+
+def test_a_mechanism_that_the_schema_allows_is_put_on_trial(monkeypatch: pytest.MonkeyPatch) -> None:
+    allowed = schema("survey")["$defs"]["scale"]["properties"]["design"]["properties"]["mechanism"]
+    assert ("scale", "ordinal") in asked.registered()
+    monkeypatch.setitem(allowed, "enum", [*allowed["enum"], "wishful"])
+    assert ("scale", "wishful") in asked.registered()
