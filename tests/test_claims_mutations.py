@@ -1,0 +1,112 @@
+"""Mechanisms with half of their noise, twice their rate or without a clamp: the audit refutes every one of them."""
+
+import importlib
+import pkgutil
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from types import CodeType, ModuleType
+
+import pytest
+
+from server.claims import registered, table
+from server.privacy.auditing.cases import Case, judge
+from tests.mutating import Mutant, forget, mutants, mutated, own_cases
+from tests.scale import scaled
+
+DOCS = Path(__file__).parents[1] / "docs" / "privacy.md"
+PACKAGES = (
+    "server.privacy.noise",
+    "server.privacy.selection",
+    "server.privacy.queries",
+    "server.privacy.designs",
+    "server.releases.kinds",
+)
+HARMLESS = {
+    "server.privacy.queries.contingency.Contingency._tabulation: table(2 epsilon)": "it only counts",
+    "server.privacy.queries.trees.Hierarchy.sensitivity: returns half": "it only says what was done",
+    "server.privacy.queries.trees.hierarchy: Hierarchy(2 epsilon)": "the levels' losses are what is drawn by",
+    "server.releases.kinds.fitting.fitted: contingency(2 epsilon)": "it fits numbers that are noisy already",
+    "server.releases.kinds.means.ExactMean._noise: Noise(1/2 changes), no noise": "nothing is added there",
+    "server.releases.kinds.means.ExactMean._noise: Noise(2 epsilon), no noise": "nothing is added there",
+}
+"""Changes of a loss or a sensitivity by which nothing is drawn."""
+
+
+def modules() -> Iterator[ModuleType]:
+    for name in PACKAGES:
+        package = importlib.import_module(name)
+        yield package
+        for each in pkgutil.iter_modules(package.__path__, f"{name}."):
+            yield importlib.import_module(each.name)
+    yield importlib.import_module("server.releases.cells")
+
+
+@pytest.fixture(scope="module")
+def cases() -> list[Case]:
+    return table.shipped_cases()
+
+
+@pytest.fixture(scope="module")
+def entered(cases: list[Case]) -> dict[str, set[CodeType]]:
+    found = {}
+    for case in cases:
+        forget()  # what is remembered is not called
+        found[case.mechanism] = registered.codes_entered(case)
+    return found
+
+
+@pytest.fixture(scope="module")
+def places(cases: list[Case], entered: dict[str, set[CodeType]]) -> list[tuple[Mutant, list[Case]]]:
+    """Every change, with the cases that run it."""
+    found = [
+        (mutant, own_cases(mutant, cases, entered)) for module in modules() for mutant in mutants(module)
+    ]
+    return [(mutant, own) for mutant, own in found if own]
+
+
+def refuted(mutant: Mutant, own: list[Case]) -> bool:
+    with mutated(mutant):
+        return any(judge(case).verdict == "certified above" for case in own)
+
+
+def test_what_no_case_runs_draws_nothing(cases: list[Case], entered: dict[str, set[CodeType]]) -> None:
+    idle = [
+        mutant.name
+        for module in modules()
+        for mutant in mutants(module)
+        if not own_cases(mutant, cases, entered) and registered.reaches(mutant.function)
+    ]
+    assert idle == []
+
+
+def test_the_score_in_the_docs_is_that_of_the_changes(places: list[tuple[Mutant, list[Case]]]) -> None:
+    names = {mutant.name for mutant, _ in places}
+    assert HARMLESS.keys() <= names
+    stated = re.search(r"(\d+) of (\d+) such changes are refuted", " ".join(DOCS.read_text().split()))
+    assert stated is not None
+    counted = sum(mutant.name not in HARMLESS for mutant, _ in places)
+    assert (int(stated[1]), int(stated[2])) == (counted, counted)
+
+
+@pytest.mark.scaled
+def test_every_change_is_refuted_by_its_own_case(places: list[tuple[Mutant, list[Case]]]) -> None:
+    tried = [(mutant, own) for mutant, own in places if mutant.name not in HARMLESS]
+    missed = [mutant.name for mutant, own in tried[:: scaled(12, 1)] if not refuted(mutant, own)]
+    assert missed == []
+
+
+def test_every_design_is_refuted_by_its_own_case(places: list[tuple[Mutant, list[Case]]]) -> None:
+    ((mutant, own),) = [
+        (mutant, own) for mutant, own in places if mutant.function.__qualname__ == "Design.report"
+    ]
+    named = [case for case in own if case.mechanism.startswith("design ")]
+    assert len(named) >= 14
+    with mutated(mutant):
+        assert [case.mechanism for case in named if judge(case).verdict != "certified above"] == []
+
+
+def test_what_is_left_as_it_was_is_not_refuted(places: list[tuple[Mutant, list[Case]]]) -> None:
+    """The broken twin of these tests: changes by which nothing is drawn."""
+    harmless = [(mutant, own[:3]) for mutant, own in places if mutant.name in HARMLESS]
+    assert [mutant.name for mutant, own in harmless if refuted(mutant, own)] == []
