@@ -114,3 +114,17 @@ def question(
 def coin() -> Design:
     """Two fair coins."""
     return designs.coin_flip(0.25)
+
+
+def covered(kind: str, noise: str, neighbours: str) -> str:
+    """What of the registry of kinds a case is."""
+    return f"{kind} with {noise} noise, {neighbours}"
+
+
+def differing(
+    survey: Survey, name: str, others: Sequence[Sequence[int]], first: Sequence[int], second: Sequence[int]
+) -> tuple[list[Person], list[Person]]:
+    """Two sets of responses that differ in one."""
+    rest: list[Person] = [(0, {name: report}) for report in others]
+    without = rest if survey.neighbours == "unbounded" else [*rest, (0, {name: first})]
+    return without, [*rest, (0, {name: second})]

@@ -15,13 +15,15 @@ from typing import Any, get_type_hints
 
 import server
 import server.privacy
-from server.claims import asked, released
+from server.claims import asked
+from server.claims.people import covered
 from server.inputs.release_rules import NOISES
 from server.inputs.releases import Kind
 from server.privacy.accounting import Amplification, Composition, Loss
 from server.privacy.auditing.cases import Case
 from server.privacy.designs import BestChoice, Design
 from server.releases import kinds
+from server.releases.budgets import NEIGHBOURS
 
 _SOURCES = ("opendp", "secrets", "random", "numpy.random")
 """Modules that numbers are drawn from."""
@@ -52,11 +54,11 @@ def missing(cases: Iterable[Case]) -> list[str]:
     return lacking(entered, {case.covers for case in shipped})
 
 
-def lacking(entered: Set[CodeType], covered: Set[str]) -> list[str]:
-    """What can be run, but for what was entered and, of what is registered by name, covered."""
+def lacking(entered: Set[CodeType], named: Set[str]) -> list[str]:
+    """What can be run, but for what was entered and, of what is registered by name, is named."""
     items = {**_of_privacy(), **_elsewhere()}
-    named = kinds_registered() | {asked.covered(*each) for each in asked.registered()}
-    return sorted(name for name, codes in items.items() if not codes <= entered) + sorted(named - covered)
+    registered = kinds_registered() | {asked.covered(*each) for each in asked.registered()}
+    return sorted(name for name, codes in items.items() if not codes <= entered) + sorted(registered - named)
 
 
 def codes_entered(case: Case) -> set[CodeType]:
@@ -80,10 +82,10 @@ def codes_entered(case: Case) -> set[CodeType]:
 def kinds_registered() -> set[str]:
     """Each kind of release with each noise, under both kinds of neighbours."""
     return {
-        released.covered(kind.value, noise, neighbours)
+        covered(kind.value, noise, neighbours)
         for kind in kinds.registered()
         for noise in NOISES[kind]
-        for neighbours in ("unbounded", "bounded")
+        for neighbours in NEIGHBOURS
         if (kind, neighbours) not in _REFUSED
     }
 
