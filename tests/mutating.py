@@ -1,7 +1,7 @@
-"""Mechanisms with too little noise: each place that decides how much there is, changed by a factor of two.
+"""Mechanisms with too little noise, each changed in one place.
 
 Places are found in the source: calls that are told a loss, a scale or a sensitivity, functions that take a loss
-or return a sensitivity, rates, and clamps of inputs.
+or return a sensitivity, rates, noise, designs, and clamps of inputs.
 """
 
 import ast
@@ -18,11 +18,12 @@ from server.claims import registered
 from server.privacy.auditing.cases import Case
 from server.privacy.designs import BestChoice, Design
 
-DOUBLED = {"epsilon", "threshold_loss", "answers_loss", "exponent", "values_epsilon"}
+DOUBLED = {"epsilon", "threshold_loss", "answers_loss", "exponent", "values_epsilon", "loss"}
 """Names of losses: twice as much is half of the noise."""
 HALVED = {"scale", "sensitivity", "l2_sensitivity", "changes", "steps", "factor"}
 """Names of what noise grows with."""
 RATES = {"rate"}
+NOISES = {"geometric", "laplace", "gaussian"}
 DECIDES = {
     "make_laplace",
     "make_gaussian",
@@ -31,6 +32,7 @@ DECIDES = {
     "allocate",
     "best_split",
     "_exponents",
+    "rounded_down",
 }
 """What draws by other people's code, or draws nothing itself and decides how much is drawn."""
 
@@ -138,8 +140,10 @@ def _places(node: Node, function: FunctionType) -> Iterator[Place]:
 def _of_call(call: ast.Call, function: FunctionType) -> Iterator[Place]:
     written = ast.unparse(call.func)
     if written == "np.clip":
-        yield f"without {ast.unparse(call)}", functools.partial(_unclamp, call)
+        yield f"without {ast.unparse(call)}", functools.partial(_bare, call)
         return
+    if written in NOISES:
+        yield f"without {written}", functools.partial(_bare, call)
     if written == "reports_of":
         yield "designs with rows further apart", functools.partial(_sharpen, call)
         return
@@ -224,7 +228,8 @@ def _halve_returned(node: ast.Return) -> None:
     node.value = _times(node.value, 0.5)
 
 
-def _unclamp(call: ast.Call) -> None:
+def _bare(call: ast.Call) -> None:
+    """What was given, as it was."""
     value = call.args[0]
     call.func, call.args, call.keywords = (
         ast.Attribute(ast.Name("np", ast.Load()), "asarray", ast.Load()),

@@ -82,10 +82,9 @@ class Survey:
         places = np.array([place for place, _ in people], dtype=np.int64)
         return Source(shape, (Rows(1, places, np.ones(len(people), dtype=np.int64), codes),))
 
-    def releasing(self, items: Sequence[Mapping[str, Any]], epsilon: str | None) -> Callable[[Any], Any]:
+    def releasing(self, items: Sequence[Mapping[str, Any]], epsilon: str) -> Callable[[Any], Any]:
         """What a page releases of it, for reports that arrived."""
-        document: dict[str, Any] = {"format": 1, "items": [dict(item) for item in items]}
-        plan = parse_plan(document if epsilon is None else document | {"epsilon": epsilon})
+        plan = parse_plan({"format": 1, "items": [dict(item) for item in items], "epsilon": epsilon})
         return lambda people: figures_of(plan, self.source(people))
 
 

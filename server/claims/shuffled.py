@@ -12,7 +12,7 @@ from server.privacy.auditing.cases import Case, Finding, approximate
 from server.privacy.auditing.dealing import frozen
 from server.privacy.auditing.reported import coins_of
 from server.privacy.designs import TOTAL
-from server.releases.kinds import Shuffling, query_of, shuffling_of
+from server.releases.kinds import Shuffling, drawn, shuffling_of
 
 _CROWD = 100
 
@@ -49,8 +49,10 @@ def _price() -> Shuffling:
 def _exactly(yes: int) -> Any:
     survey, people = _crowd(yes)
     source = survey.source(people)
-    drawn = query_of(Item(Kind.SHUFFLED), source.shape, "items[0]").draw(source, 1.0, 0.0, 0.95)
-    return frozen((drawn.figures, dict(drawn.notes)))
+    price = _price()
+    item = Item(Kind.SHUFFLED, epsilon=price.epsilon, delta=price.delta)
+    found = drawn(item, source, "items[0]", 0.95)
+    return frozen((found.figures, dict(found.notes)))
 
 
 def _shuffled_loss(delta: float) -> Finding:

@@ -21,10 +21,10 @@ from server.releases.budgets import (
     value_json,
 )
 from server.releases.dividing import divide
-from server.releases.kinds import Drawn, Query, query_of
+from server.releases.kinds import Drawn, Query, drawn, query_of
 from server.releases.shapes import Shape, Source
 from server.releases.sources import survey_shape, survey_source
-from server.releases.spending import Booked, losses, rounded_down
+from server.releases.spending import Booked, losses
 from server.releases.values import Budget, Covers, Released
 
 
@@ -56,11 +56,11 @@ def make(session: Session, survey: Survey, plan: Plan, researcher: Researcher | 
     if wanted:
         _check_covered(budget, before, wanted)
         source = survey_source(session, survey)
-        drawn = [(each, each.drawn(source, plan.confidence)) for each in wanted]
+        found = [(each, each.drawn(source, plan.confidence)) for each in wanted]
         covers = Covers(
             tuple(sorted(shape.versions)), survey.state, surveys.today(), source.shape.respondents
         )
-        _book(session, survey, drawn, budget, covers, plan.confidence, researcher)
+        _book(session, survey, found, budget, covers, plan.confidence, researcher)
     stored = entries(session, survey)
     return tuple(read_released(place + 1, stored[place]) for place in order)
 
@@ -106,8 +106,7 @@ class _Wanted:
 
     def drawn(self, source: Source, confidence: float) -> Drawn:
         """Count, perturb, estimate: by the source's own shape, as somebody may have responded since the check."""
-        query = query_of(self.item, source.shape, self.field)
-        return query.draw(source, rounded_down(self.epsilon), rounded_down(self.delta), confidence)
+        return drawn(self.item, source, self.field, confidence)
 
 
 def _wanted(item: Item, asked: bytes, shape: Shape, field: str) -> _Wanted:

@@ -10,9 +10,8 @@ from server.inputs import N_, refuse
 from server.inputs.columns import Categories, Columns, Numbers
 from server.inputs.releases import Kind, Plan
 from server.releases.files import Coded
-from server.releases.kinds import query_of
+from server.releases.kinds import drawn, query_of
 from server.releases.shapes import Asked, Coins, Leaf, Rows, Shape, Source, Variable
-from server.releases.spending import rounded_down
 from server.releases.values import Covers, Released
 
 _ONLY = 1
@@ -99,7 +98,7 @@ def release_table(plan: Plan, source: Source) -> tuple[Released, ...]:
     for place, item in enumerate(plan.items):
         query = query_of(item, shape, f"items[{place}]")
         assert item.epsilon is not None  # the plan is divided
-        drawn = query.draw(source, rounded_down(item.epsilon), rounded_down(item.delta), plan.confidence)
+        found = drawn(item, source, f"items[{place}]", plan.confidence)
         keys = tuple(key for leaf in query.leaves for key in shape.leaves[leaf].keys)
         made.append(
             Released(
@@ -116,8 +115,8 @@ def release_table(plan: Plan, source: Source) -> tuple[Released, ...]:
                 software=f"Moneda {__version__}",
                 covers=Covers((), "table", now.date(), shape.respondents),
                 strata=None if len(query.leaves) == len(shape.leaves) else keys,
-                figures=drawn.figures,
-                notes=drawn.notes,
+                figures=found.figures,
+                notes=found.notes,
             )
         )
     return tuple(made)

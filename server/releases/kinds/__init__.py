@@ -10,7 +10,8 @@ from server.releases.kinds.selections import Exceeding, MostCommon
 from server.releases.kinds.shuffled import Shuffled, Shuffling, shuffling_of
 from server.releases.kinds.single import Share
 from server.releases.kinds.tables import Table
-from server.releases.shapes import Shape
+from server.releases.shapes import Shape, Source
+from server.releases.spending import rounded_down
 
 __all__ = [
     "OWN_LINK",
@@ -19,6 +20,7 @@ __all__ = [
     "Query",
     "Shuffled",
     "Shuffling",
+    "drawn",
     "query_of",
     "registered",
     "shuffling_of",
@@ -51,3 +53,16 @@ def query_of(item: Item, shape: Shape, field: str) -> Query:
         Naming what of the item (`field`) there is not.
     """
     return _KINDS[item.kind](item, shape, field)
+
+
+def drawn(item: Item, source: Source, field: str, confidence: float) -> Drawn:
+    """Count, perturb and estimate an item whose loss is stated: what every release does, and is audited.
+
+    Raises
+    ------
+    InputError
+        As `query_of`.
+    """
+    assert item.epsilon is not None  # the plan was divided
+    query = query_of(item, source.shape, field)
+    return query.draw(source, rounded_down(item.epsilon), rounded_down(item.delta), confidence)
