@@ -2,10 +2,10 @@
 // Answers and coins live in the closure of begin() only, and are dropped when Send is pressed.
 
 import { deliver, greet } from './delivery.js';
-import { answersOf, guesses, kinds, loadSurvey, rowsOf, statedBy, way } from './design.js';
+import { answersOf, kinds, loadSurvey, rowsOf, statedBy, way } from './design.js';
 import { addOption, copy, groupLabels, labelOf, make, own, quote, show, toys } from './page.js';
 import { drawCoins, randomId, randomize } from './randomize.js';
-import { writeBody } from './submit.js';
+import { erase, writeBody } from './submit.js';
 
 const page = document.querySelector('main').dataset;
 const preview = 'preview' in page;
@@ -81,19 +81,34 @@ function begin({ title, introduction, language, questions: entries, epsilon: tot
   }
 
   function showIntroduction(options) {
-    const part = copy('introduction', { n, total, version: page.version, right: guesses(total) });
+    const part = copy('introduction', { n, total, version: page.version });
     const find = (selector) => part.querySelector(selector);
     quote(find('h2'), title);
-    own.write(find('.own'), introduction);
+    // Who asks and what for, before the coin; the rest is a fold away.
+    const [first, ...rest] = introduction.split(/\n\s*\n/);
+    const [beginning, more] = part.querySelectorAll('.own');
+    own.write(beginning, first);
+    if (rest.length) own.write(more, rest.join('\n\n'));
+    else more.parentElement.remove();
     toys.groups = groupLabels(asked).map(({ question, numbers }, _, { length }) => {
       const heading = () => (length > 1 ? copy('group', { n: numbers.length, list: numbers.join(', ') }) : '');
-      find('#odds').append(heading(), labelOf(question, { dots: length < 3 }));
+      find('#odds').append(heading(), labelOf(question, { across: length > 1 ? 50 : 20 }));
       find('#strength').append(heading(), copy('epsilon', { epsilon: statedBy(question) }));
       return { question, heading };
     });
-    find('.screen').addEventListener('toggle', () => (toys.fill ? toys.fill() : document.head.append(copy('play'))), { capture: true, once: true });
+    const about = find('#about');
+    find('.screen').addEventListener('toggle', function play({ target }) {
+      if (about.contains(target)) return;
+      this.removeEventListener('toggle', play, true);
+      if (toys.fill) toys.fill();
+      else document.head.append(copy('play'));
+    }, true);
     way.admit?.(part);
     find('.primary').addEventListener('click', () => go(1));
+    find('.aside').addEventListener('click', () => {
+      if (!preview) erase(page.slug);
+      show(copy('declined'));
+    });
     show(part, options);
   }
 

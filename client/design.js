@@ -118,9 +118,6 @@ export function checkShown(shown, exact) {
   refuseUnless(honest, 'epsilon', `${shown} is not ${exact}`);
 }
 
-/** Of 100 guesses which of two people sent something, so many are right at most. */
-export const guesses = (epsilon) => Math.ceil(100 / (1 + Math.exp(-epsilon)));
-
 /** Rows share the people out, to the nearest; three or more counts may miss it by one to add up. */
 function checkOdds(odds, weights) {
   const { people, counts } = odds ?? {};

@@ -3,7 +3,7 @@
 import { PASS, kinds } from './design.js';
 import { ofChoice, says } from './labels.js';
 import { between, binOf, binnedNumber, gridOf, number, typed } from './numbers.js';
-import { addOption, copy, put } from './page.js';
+import { addOption, copy, picture, put } from './page.js';
 
 const { lang } = document.documentElement;
 const figures = new Intl.NumberFormat(lang, { maximumFractionDigits: 20 });
@@ -33,12 +33,12 @@ kinds.number = {
   screen: 'field',
   ask: askNumber,
   codes: (question) => [{ names: ends(question) }],
-  label(question) {
+  label(question, { across } = {}) {
     const { people, counts: [[, low], [, high], pass] } = question.designs[0].odds;
     const [lowest, highest] = ends(question);
     const part = copy('label-line', { people, low, high, lowest, highest, all: either.format(ends(question)) });
     if (pass) part.append(copy('label-pass', { people, among: question.designs[0].odds.counts[0][2], pass: pass[2] }));
-    return part;
+    return picture(part, people, [low, high, pass?.[2]], across);
   },
   trial(question) {
     const [{ weights }] = question.designs;
@@ -57,9 +57,9 @@ kinds.binned_number = {
   ask: askNumber,
   codes: (question) => ofChoice.codes(asChoice(question)),
   trial: (question) => ofChoice.trial(asChoice(question)),
-  label(question) {
+  label(question, options) {
     const part = copy('label-bins');
-    part.append(ofChoice.label(question));
+    part.append(ofChoice.label(question, options));
     return part;
   },
 };

@@ -1,7 +1,7 @@
 // Labels, codes and trials of designs that are more than Yes and No, and the devices that named designs come from.
 
 import { kinds } from './design.js';
-import { copy, labelYesNo, quote, textsOf } from './page.js';
+import { copy, labelYesNo, picture, quote, textsOf } from './page.js';
 
 export const says = document.getElementById('names').dataset;
 
@@ -13,12 +13,12 @@ const oneHot = boxes('label-one-hot', [says.unchosen, says.chosen]);
 
 /** Label, codes and trial of a choice that is sent whole, or as a box for each answer. */
 export const ofChoice = Object.fromEntries(Object.keys(oneHot).map((name) => [
-  name, (question) => (question.designs.length > 1 ? oneHot : whole)[name]?.(question)]));
+  name, (question, options) => (question.designs.length > 1 ? oneHot : whole)[name]?.(question, options)]));
 
 if (kinds.select_one) Object.assign(kinds.select_one, ofChoice);
 if (kinds.scale) Object.assign(kinds.scale, whole);
 Object.assign(kinds.yes_no, {
-  label: (question, options) => (question.prefer_not_to_say ? labelWhole(question) : labelDevice(question, options)),
+  label: (question, options) => (question.prefer_not_to_say ? labelWhole(question, options) : labelDevice(question, options)),
   codes: (question) => [{ names: arrivals(question) ?? textsOf(question) }],
 });
 
@@ -35,20 +35,20 @@ function labelDevice(question, options) {
 }
 
 /** All answers alike, or near ones likelier than far ones. */
-function labelWhole({ designs: [{ weights, odds: { people, counts } }] }) {
+function labelWhole({ designs: [{ weights, odds: { people, counts } }] }, { across } = {}) {
   const alike = weights.every((row, truth) => row.every((weight, report) => weight === weights[0][Number(truth !== report)]));
   const kept = counts.map((row, truth) => row[truth]);
   const [least, most] = [Math.min(...kept), Math.max(...kept)];
-  return alike ? copy('label-whole', { people, kept: kept[0], rest: people - kept[0], others: counts.length - 1 })
-    : copy('label-scale', { people, least, most });
+  if (alike) return picture(copy('label-whole', { people, kept: kept[0], rest: people - kept[0], others: counts.length - 1 }), people, [kept[0]], across);
+  return picture(copy('label-scale', { people, least, most }), people, [[least, most]], across);
 }
 
 /** Label, codes and trial of boxes, each by itself. */
 export function boxes(template, names) {
   return {
-    label({ designs: [{ odds: { people, counts: [[, empty], [, ticked]] } }] }) {
+    label({ designs: [{ odds: { people, counts: [[, empty], [, ticked]] } }] }, { across } = {}) {
       const part = copy(template);
-      part.append(copy('label-box', { people, empty, ticked }));
+      part.append(picture(copy('label-box', { people, empty, ticked }), people, [empty, ticked], across));
       return part;
     },
     codes: (question) => textsOf(question).map((about) => ({ about, names })),

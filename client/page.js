@@ -2,7 +2,7 @@
 
 import { answersOf, kinds } from './design.js';
 
-const ACROSS = 20; // dots a line
+const MOST_DOTS = 1000;
 const main = document.querySelector('main');
 const figures = new Intl.NumberFormat(document.documentElement.lang, { maximumFractionDigits: 4 });
 
@@ -84,23 +84,25 @@ export function groupLabels(questions) {
 }
 
 /** How many of 100 people arrive as Yes, for both truths: the definition's own counts. */
-export function labelYesNo({ designs: [{ odds: { people, counts } }] }, { dots, template = 'label' } = {}) {
+export function labelYesNo({ designs: [{ odds: { people, counts } }] }, { across, template = 'label' } = {}) {
   if (counts.length > 2) throw new Error('this label is for two');
   const [no, yes] = counts.map((row) => row[1]);
-  const part = copy(template, { people, no, yes });
-  if (dots && people <= 200) {
-    const lines = part.querySelectorAll('p');
-    [no, yes].forEach((filled, truth) => lines[truth].after(drawDots(people, filled)));
+  return picture(copy(template, { people, no, yes }), people, [no, yes], across);
+}
+
+/** Under each sentence that counts people, a dot for each of them, filled for so many: an amount, or its least and its most. */
+export function picture(part, people, amounts, across) {
+  if (across && people <= MOST_DOTS) {
+    part.querySelectorAll('p:has(strong)').forEach((line, place) => line.after(drawDots(people, [amounts[place]].flat(), across)));
   }
   return part;
 }
 
-/** One dot a person, filled for those who arrive as Yes. */
-function drawDots(people, filled) {
-  const svg = draw('svg', { class: 'dots', viewBox: `0 0 ${ACROSS * 10} ${Math.ceil(people / ACROSS) * 10}`, 'aria-hidden': 'true' });
+function drawDots(people, [least, most = least], across) {
+  const svg = draw('svg', { class: 'dots', viewBox: `0 0 ${across * 10} ${Math.ceil(people / across) * 10}`, 'aria-hidden': 'true' });
   for (let dot = 0; dot < people; dot += 1) {
-    const [cx, cy] = [dot % ACROSS, Math.floor(dot / ACROSS)].map((place) => 10 * place + 5);
-    svg.append(draw('circle', { cx, cy, r: 4, class: dot < filled ? 'yes' : 'no' }));
+    const [cx, cy] = [dot % across, Math.floor(dot / across)].map((place) => 10 * place + 5);
+    svg.append(draw('circle', { cx, cy, r: 4, class: dot < least ? 'yes' : dot < most ? 'maybe' : 'no' }));
   }
   return svg;
 }

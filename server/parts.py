@@ -1,7 +1,6 @@
 """What a respondent's page must hold for a survey: only what its entries need, for a poor network."""
 
 import json
-import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,12 +8,8 @@ from functools import cached_property
 from typing import Any
 
 from server.definitions.designing import DEVICES
-from server.privacy.designs import round_up
 
 BASE = ("randomize.js", "design.js", "submit.js", "page.js", "delivery.js")
-
-SURE = round_up(math.log(19))
-"""Privacy loss, as published, up to which 95 of 100 guesses of an answer are right; beyond it none is called hidden."""
 
 CHOICES = {"select_one", "scale", "select_multiple"}
 NUMBERS = {"number", "binned_number"}
@@ -68,9 +63,9 @@ class Parts:
         return bool(self.templates) or "markdown.js" in self.modules
 
     @property
-    def only_yes_no(self) -> bool:
-        """Whether every answer is Yes or No."""
-        return not self.names & {"prefer_not_to_say", *CHOICES, *NUMBERS}
+    def arrives_as_yes(self) -> bool:
+        """Whether every answer is Yes or No, and arrives as such."""
+        return not self.names & {"prefer_not_to_say", "kuk", "crosswise", *CHOICES, *NUMBERS}
 
 
 def parts_of(
@@ -91,8 +86,6 @@ def _names(document: dict[str, Any]) -> Iterator[str]:
     questions = [entry for entry in document["questions"] if "designs" in entry]
     if len({json.dumps([entry["kind"], entry["designs"]]) for entry in questions}) > 2:
         yield "many"
-    if any(entry.get("epsilon", entry["designs"][0]["epsilon"]) > SURE for entry in questions):
-        yield "weak"
     for entry in document["questions"]:
         yield entry["kind"]
         yield from {"show_if", "prefer_not_to_say"} & entry.keys()

@@ -179,6 +179,7 @@ def telling() -> dict[str, Any]:
 def walk_results(owner: Reader, site: factories.Served) -> None:
     """Results and trials of every kind of question, with every remark on them."""
     database = site.database_url
+    walk_headlines(owner, database)
     survey = factories.publish(database, everything())
     owner.get(f"/s/{survey.slug}")
     for respondents in (0, 40):
@@ -216,6 +217,24 @@ def walk_results(owner: Reader, site: factories.Served) -> None:
         owner.get(f"/manage/surveys/{planned}/edit")
         owner.post(f"/manage/surveys/{planned}/publish")
     walk_strata(owner, database)
+
+
+def walk_headlines(owner: Reader, database: str) -> None:
+    """The first screens: one answer or several, Yes or not, under each headline; links of groups."""
+    answers = [{"name": f"o{place}", "text": pseudo(f"option {place}")} for place in range(3)]
+    chosen = {"name": "chosen", "kind": "select_one", "text": pseudo("chosen"), "options": answers}
+    surveys_of = [[0.25], [0.4], [0.48], [0.499], [0.1] * 2, [0.25] * 2, [0.3] * 3, [0.49] * 3]
+    documents = [factories.definition(gammas, title=pseudo("Headline")) for gammas in surveys_of]
+    design = {"mechanism": "k_ary", "epsilon": 1}
+    documents.append(factories.definition(title=pseudo("Chosen"), questions=[{**chosen, "design": design}]))
+    for document in documents:
+        for entry in document["questions"]:
+            entry["text"] = pseudo(entry["text"])
+        survey = factories.publish(database, document)
+        owner.get(f"/s/{survey.slug}")
+    groups = factories.plant(database, survey.slug, f"{pseudo('One')}; 1\n{pseudo('More')}; 1200")
+    for slug in groups.values():
+        owner.get(f"/s/{slug}")
 
 
 def walk_strata(owner: Reader, database: str) -> None:

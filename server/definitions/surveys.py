@@ -12,6 +12,7 @@ from server.definitions.entries import Entry
 from server.definitions.grids import Number
 from server.definitions.questions import Question
 from server.privacy.designs import Design, round_up
+from server.privacy.planning import Guesses, count_guesses
 
 FORMAT = 1
 
@@ -52,6 +53,11 @@ class Definition:
     def epsilon(self) -> float:
         """What one respondent spends: the sum over all questions, rounded up to four decimals."""
         return round_up(math.fsum(question.epsilon for question in self.questions))
+
+    @cached_property
+    def guesses(self) -> Guesses:
+        """How often somebody who sees a whole response guesses right, at most."""
+        return count_guesses(question.epsilon for question in self.questions)
 
     def as_json(self) -> dict[str, Any]:
         document: dict[str, Any] = {

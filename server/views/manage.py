@@ -99,6 +99,8 @@ def preview(survey: Survey) -> ResponseReturnValue:
         definition_url=url_for(".preview_definition", slug=survey.slug, draft=survey.draft_number),
         responses_url="",
         parts=parts_of(published, preview=True),
+        guesses=draft.guesses,
+        group=None,
         preview=True,
         simulated=survey.simulated,
     )

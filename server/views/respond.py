@@ -3,7 +3,7 @@
 from flask import Blueprint, Response, render_template, url_for
 from flask.typing import ResponseReturnValue
 
-from server import responses, surveys
+from server import responses, strata, surveys
 from server.context import allow_keeping, session
 from server.inputs import N_, InputError, refuse
 from server.parts import parts_of
@@ -26,6 +26,7 @@ def page(slug: str) -> ResponseReturnValue:
         "parts": parts_of(
             link[0].current.published, invited=survey.by_invitation, stratum=stratum is not None
         ),
+        "group": None if stratum is None else strata.find(session(), survey, stratum.id),
         "preview": False,
     }
     standing = responses.standing(session(), survey, surveys.now())
@@ -35,7 +36,11 @@ def page(slug: str) -> ResponseReturnValue:
         return render_template("respond/closed.html", reason=standing, survey=survey, **shown), refusal.status
     definition_url = url_for(".definition", slug=slug)
     return render_template(
-        "respond/survey.html", definition_url=definition_url, simulated=survey.simulated, **shown
+        "respond/survey.html",
+        definition_url=definition_url,
+        guesses=surveys.definition_of(link[0].current).guesses,
+        simulated=survey.simulated,
+        **shown,
     )
 
 

@@ -58,40 +58,51 @@ def test_every_report_is_shown_with_what_it_stands_for(
 
 # The counts are those of the designs, worked out by hand from their definitions.
 LABELS = {
-    "stole": "Of 100 people who enter No, 25 are recorded as Yes. Of 100 who enter Yes, 75 are.",
+    "stole": "Of 100 people who enter No, 25 are recorded as Yes. "
+    "Of 100 who enter Yes, 75 are recorded as Yes.",
     # e^1.5 / (e^1.5 + 2) = 0.691
-    "taken": "Of 100 people who choose an answer, 69 arrive with it, the other 31 evenly with the other 2.",
-    "fired": "Of 100 people who choose an answer, 69 arrive with it, the other 31 evenly with the other 2.",
+    "taken": "Of 100 people who choose an answer, 69 arrive with it, the other 31 arrive with "
+    "one of the other 2 answers, each equally often.",
+    "fired": "Of 100 people who choose an answer, 69 arrive with it, the other 31 arrive with "
+    "one of the other 2 answers, each equally often.",
     # 1/2, and 1 / (e^1.5 + 1) = 0.182
     "boxed": "Each option is sent by itself: whether it was the one you chose. Of 100 people who do not choose it, "
-    "18 arrive as choosing it. Of 100 who choose it, 50 do.",
+    "18 arrive as choosing it. Of 100 who choose it, 50 arrive as choosing it.",
     # e^0.5 / (e^0.5 + 1) = 0.622
     "pills": "Each option is sent by itself, each with a coin of its own. Of 100 people who do not choose it, "
-    "38 arrive as choosing it. Of 100 who choose it, 62 do.",
+    "38 arrive as choosing it. Of 100 who choose it, 62 arrive as choosing it.",
     # with t = 1.5 / 3: 1 / (1 + e^-t + e^-2t + e^-3t) = 0.455 at the ends, 1 / (1 + 2 e^-t + e^-2t) = 0.387 between
     "often": "Of 100 people who choose an answer, 39 to 45 arrive with exactly that one. The others arrive with "
     "another: a near one is likelier than a far one, and every one is possible.",
     # e^1.5 / (e^1.5 + 1) = 0.818
     "hours": "The number itself is never sent, only 0 hours or 60 hours. Of 100 people who enter 0 hours, "
-    "18 arrive as 60 hours. Of 100 who enter 60 hours, 82 do. In between, in proportion.",
+    "18 arrive as 60 hours. Of 100 who enter 60 hours, 82 arrive as 60 hours. "
+    "A number in between arrives as 60 hours more often the higher it is.",
     "cash": "The number itself is never sent, only 0 hours, 60 hours, or Prefer not to say. Of 100 people who enter "
-    "0 hours, 16 arrive as 60 hours. Of 100 who enter 60 hours, 69 do. In between, in proportion. "
+    "0 hours, 16 arrive as 60 hours. Of 100 who enter 60 hours, 69 arrive as 60 hours. "
+    "A number in between arrives as 60 hours more often the higher it is. "
     "Of 100 who prefer not to say, 69 arrive as such; so do 15 of those who enter a number.",
     # e^1.5 / (e^1.5 + 3) = 0.599
     "age": "The number itself stays here: only the range it lies in is sent, after the coin. Of 100 people who "
-    "choose an answer, 60 arrive with it, the other 40 evenly with the other 3.",
-    "asis": "Of 100 people who enter No, 30 are recorded as Yes. Of 100 who enter Yes, 70 are. For 70 of 100 people "
+    "choose an answer, 60 arrive with it, the other 40 arrive with one of the other 3 answers, "
+    "each equally often.",
+    "asis": "Of 100 people who enter No, 30 are recorded as Yes. "
+    "Of 100 who enter Yes, 70 are recorded as Yes. For 70 of 100 people "
     "the question is taken as it stands, for the others as its opposite. "
     "Chance decides which, and only Yes or No is sent.",
-    "told": "Of 100 people who enter No, 12 are recorded as Yes. Of 100 who enter Yes, 87 are. Of 100 people 75 send "
+    "told": "Of 100 people who enter No, 12 are recorded as Yes. "
+    "Of 100 who enter Yes, 87 are recorded as Yes. Of 100 people 75 send "
     "their own answer. Chance tells 12.5 to send Yes, and the others to send No, whatever they entered.",
-    "spare": "Of 100 people who enter No, 10 are recorded as Yes. Of 100 who enter Yes, 70 are. Of 100 people 60 send "
+    "spare": "Of 100 people who enter No, 10 are recorded as Yes. "
+    "Of 100 who enter Yes, 70 are recorded as Yes. Of 100 people 60 send "
     "their own answer. For the others chance answers a harmless question in their place: Were you born in spring? "
     "It says Yes for 25 of 100.",
-    "cards": "Of 100 people who enter No, 30 draw a red card. Of 100 who enter Yes, 80 do. There are two decks of "
+    "cards": "Of 100 people who enter No, 30 draw a red card. "
+    "Of 100 who enter Yes, 80 draw a red card. There are two decks of "
     "cards. Of 100 cards 80 are red in the one for Yes, and 30 in the one for No. Your answer decides which deck your "
     "device draws from; only the colour of the card is sent.",
-    "cross": "Of 100 people who enter No, 75 are recorded as “the same”. Of 100 who enter Yes, 25 are recorded so. "
+    "cross": "Of 100 people who enter No, 75 are recorded as “the same”. "
+    "Of 100 who enter Yes, 25 are recorded as “the same”. "
     "Your device makes up an answer to a harmless question: Were you born in spring? It is Yes for 25 of 100 people. "
     "Only whether it is the same as yours is sent.",
 }

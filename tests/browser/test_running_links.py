@@ -170,7 +170,7 @@ def test_a_survey_opens_later_pauses_and_fills_up(
     reads(open_page, survey.slug, "This survey is paused", "423")
     hands.press(desk.button("Take responses again"))
     expect(page.get_by_role("status")).to_have_text("The survey takes responses again.")
-    reads(open_page, survey.slug, "No one can tell your “yes” from the coin’s")
+    reads(open_page, survey.slug, "Chance changes some answers; all together tell a lot")
 
     # Three are the fewest that are ever shown, and here the most that are wanted.
     hands.write(desk.field("Most responses"), "3")

@@ -196,16 +196,3 @@ def test_pages_without_scripts_offer_respondents_no_form(client: FlaskClient, su
     assert "<noscript>" in page
     outside = page.partition("<template")[0]
     assert not [tag for tag in ("<form", "<input", "<button", "<select", "<textarea") if tag in outside]
-
-
-@pytest.mark.parametrize(
-    ("gammas", "hidden"), [([0.25] * 20, True), ([0.45, 0.25], True), ([0.25, 0.46], False)]
-)
-def test_answers_that_are_mostly_sent_as_they_are_are_not_called_hidden(
-    gammas: list[float], hidden: bool, client: FlaskClient, database_url: str
-) -> None:
-    """Of 100 guesses of an answer, 95 are right at gamma 0.45, and 96 at 0.46."""
-    page = client.get(f"/s/{factories.publish(database_url, factories.definition(gammas)).slug}").text
-
-    assert ("Nobody can be sure" in page) == hidden
-    assert ("Chance changes only a few answers here" in page) != hidden

@@ -1,0 +1,100 @@
+"""How often somebody who sees a whole response guesses right, and what may be said of it in one line."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from server.privacy.planning.belief import belief_after_report
+
+_SLACK = 1e-6
+"""Of 100 guesses: designs stated by their chances are rounded to 2**-32, which makes no guess more."""
+
+
+class Headline(StrEnum):
+    """What a survey may say of itself: nobody can be sure; much is hidden, not all; chance changes only some."""
+
+    NOBODY_SURE = "nobody_sure"
+    MUCH = "much"
+    SOME = "some"
+
+
+LIMITS = {Headline.NOBODY_SURE: 80, Headline.MUCH: 95}
+"""Of 100 guesses, as many may be right at most. Beyond them all, `Headline.SOME`."""
+
+
+@dataclass(frozen=True)
+class Guesses:
+    """Guesses between two people, from what one of them sent.
+
+    Attributes
+    ----------
+    right
+        Of 100 guesses from all answers together, as many are right at most. By chance alone, 50.
+    alone
+        The same from the one answer that tells most.
+    headline
+        What may be said of all answers together.
+    """
+
+    right: int
+    alone: int
+    headline: Headline
+
+
+def count_guesses(losses: Iterable[float]) -> Guesses:
+    """What a response tells at most: the worst case over all pairs of complete answers.
+
+    Whoever must say which of two people sent a response, and finds both equally likely before, is right with the
+    probability that Bayes' rule gives to the likelier one. The losses of the questions add up, so it is at most
+    e**total / (1 + e**total): for the two complete answers that are told apart best, and for the response that tells
+    most. Conditions only forbid complete answers, and never add one.
+
+    Parameters
+    ----------
+    losses : iterable of float
+        Privacy loss of each question in nats, those of routed questions too. Every respondent reports all of them.
+
+    Raises
+    ------
+    ValueError
+        If there is no loss, or one of them is not positive and finite.
+
+    References
+    ----------
+    Dwork and Roth (2014), theorem 3.16 (losses add up). Kasiviswanathan and Smith (2014), as in `belief_after_report`.
+
+    Examples
+    --------
+    Two fair coins for each of one, two and 21 questions:
+
+    >>> import math
+    >>> count_guesses([math.log(3)])
+    Guesses(right=75, alone=75, headline=<Headline.NOBODY_SURE: 'nobody_sure'>)
+    >>> count_guesses([math.log(3)] * 2)
+    Guesses(right=90, alone=75, headline=<Headline.MUCH: 'much'>)
+    >>> count_guesses([math.log(3)] * 21)
+    Guesses(right=100, alone=75, headline=<Headline.SOME: 'some'>)
+    """
+    stated = list(losses)
+    if not stated:
+        raise ValueError("losses must hold at least one; there is none")
+    right, alone = _count_right(math.fsum(stated)), _count_right(max(stated))
+    headline = next((named for named, most in LIMITS.items() if right <= most), Headline.SOME)
+    return Guesses(right, alone, headline)
+
+
+def most_loss(headline: Headline) -> float:
+    """The greatest loss of all answers together with which a headline may be said, in nats; infinite for the last.
+
+    Examples
+    --------
+    >>> round(most_loss(Headline.NOBODY_SURE), 6), round(most_loss(Headline.MUCH), 6)
+    (1.386294, 2.944439)
+    """
+    most = LIMITS.get(headline)
+    return math.inf if most is None else math.log(most / (100 - most))
+
+
+def _count_right(loss: float) -> int:
+    return math.ceil(100 * belief_after_report(loss, 0.5) - _SLACK)
