@@ -26,7 +26,7 @@ endef
 run: $(VENV)/.installed ## Serve Moneda on http://127.0.0.1:8000 and print a one-time sign-in link
 	$(call until_interrupted,$(PY) -m server serve --sign-in-link)
 
-demo: $(VENV)/.installed ## The same, with a demonstration survey answered by 4,000 simulated respondents
+demo: $(VENV)/.installed ## The same, with a demonstration survey answered by 100,000 simulated respondents
 	$(call until_interrupted,$(PY) -m server demo)
 
 # --- Checking ----------------------------------------------------------------

@@ -11,7 +11,7 @@ from server.definitions import Definition
 from server.inputs import parse_definition
 from server.models import Researcher, Survey
 
-RESPONDENTS = 4_000
+RESPONDENTS = 100_000
 SHARES = {
     "copied": 0.32,
     "paid": 0.06,

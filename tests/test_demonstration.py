@@ -5,6 +5,7 @@ import json
 import pytest
 
 from server import accounts, demonstration, planning, reports, simulation, surveys
+from server.privacy.planning import Headline
 from server.simulation import Assumptions
 from tests import factories
 from tests.conftest import NewDatabase
@@ -44,6 +45,10 @@ def test_the_plan_is_kept_by_as_many_respondents_as_are_simulated() -> None:
     made = planning.plan(definition)
     assert made.shortfalls == ()
     assert made.left == 0
+
+
+def test_of_the_demonstration_nobody_can_be_sure() -> None:
+    assert demonstration.definition().guesses.headline == Headline.NOBODY_SURE
 
 
 def test_every_kind_of_answer_is_shown_once() -> None:

@@ -44,7 +44,7 @@ def serve(host: str, port: int, sign_in_link: bool, workers: int) -> None:
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", default=8000, show_default=True, type=click.IntRange(1, 65535))
 def demo(host: str, port: int) -> None:
-    """Serve a demonstration survey answered by 4,000 simulated respondents, on a database of its own."""
+    """Serve a demonstration survey answered by 100,000 simulated respondents, on a database of its own."""
     os.environ.setdefault("DATABASE_URL", f"sqlite:///{DATA / 'demo.sqlite3'}")
     config = from_environment()
     address = serving.address(config, host, port)

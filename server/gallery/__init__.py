@@ -38,9 +38,9 @@ _DESCRIBED = (
     ),
     (
         "battery",
-        N_("Ten items in a row"),
+        N_("Four items in a row"),
         N_(
-            "Ten things that people did or did not do. One of them is impossible, so that its estimate shows "
+            "Four things that people did or did not do. One of them is impossible, so that its estimate shows "
             "whether people followed the instructions; a check that is never sent explains the coins."
         ),
     ),
@@ -57,7 +57,7 @@ _DESCRIBED = (
         N_("Before and after"),
         N_(
             "The first of two rounds with the same questions and designs. Make the second one from it, before "
-            "anybody answers. It is planned for the difference between the rounds, ± 5 points, which takes "
+            "anybody answers. It is planned for the difference between the rounds, ± 10 points, which takes "
             "twice the respondents."
         ),
     ),
