@@ -25,6 +25,7 @@ _NAMES = {
     "again": N_("Password, again"),
     "batch": N_("Batch"),
     "body": N_("What was sent"),
+    "brackets": N_("Text in square brackets"),
     "budget": N_("Budget for one respondent"),
     "cap": N_("Most responses"),
     "closes_at": N_("Closing time"),

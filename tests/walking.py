@@ -220,7 +220,7 @@ def walk_results(owner: Reader, site: factories.Served) -> None:
 
 
 def walk_headlines(owner: Reader, database: str) -> None:
-    """The first screens: one answer or several, Yes or not, under each headline; links of groups."""
+    """First screens: one answer or several, Yes or not, under each headline; groups; what is said before."""
     answers = [{"name": f"o{place}", "text": pseudo(f"option {place}")} for place in range(3)]
     chosen = {"name": "chosen", "kind": "select_one", "text": pseudo("chosen"), "options": answers}
     surveys_of = [[0.25], [0.4], [0.48], [0.499], [0.1] * 2, [0.25] * 2, [0.3] * 3, [0.49] * 3]
@@ -235,6 +235,16 @@ def walk_headlines(owner: Reader, database: str) -> None:
     groups = factories.plant(database, survey.slug, f"{pseudo('One')}; 1\n{pseudo('More')}; 1200")
     for slug in groups.values():
         owner.get(f"/s/{slug}")
+    # Before publishing: one weak question, the same one twice, brackets that nobody filled in.
+    same = [factories.question(name, pseudo("Same?"), 0.4) for name in ("a", "b")]
+    left = {"title": pseudo("Left"), "introduction": f"[{pseudo('your name')}]"}
+    for questions in (same[:1], same):
+        home = (
+            f"/manage/surveys/{factories.draft(database, factories.definition(questions=questions, **left))}"
+        )
+        owner.get(home)
+        owner.get(f"{home}/edit")
+        owner.post(f"{home}/publish")
 
 
 def walk_strata(owner: Reader, database: str) -> None:

@@ -94,12 +94,13 @@ def export(slug: str, path: Path | None, language: str) -> None:
 @survey.command()
 @SLUG
 @click.option("--despite-plan", is_flag=True, help="Even if the planned respondents are too few.")
+@click.option("--keep-brackets", is_flag=True, help="Even if text in [square brackets] is left.")
 @JSON
-def publish(slug: str, despite_plan: bool, as_json: bool) -> None:
+def publish(slug: str, despite_plan: bool, keep_brackets: bool, as_json: bool) -> None:
     """Freeze the draft as the next version and open the survey."""
     with database_session() as session:
         found = survey_to_change(session, slug)
-        version = surveys.publish(session, found)
+        version = surveys.publish(session, found, keep_brackets=keep_brackets)
         audit.record(session, None, Action.PUBLISHED, found, version=version.number)
         made = planning.plan(surveys.draft(found))
         for shortfall in made.shortfalls:

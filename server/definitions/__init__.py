@@ -10,7 +10,7 @@ from server.definitions.budget import BudgetError, divide, left_of
 from server.definitions.designing import Choice
 from server.definitions.entries import PREFER_NOT_TO_SAY, Check, Condition, Entry, Option, Section, Text
 from server.definitions.grids import Grid, Point, plain
-from server.definitions.questions import Answer, Question, Truth
+from server.definitions.questions import Answer, Question, Truth, same_wording
 from server.definitions.surveys import FORMAT, Definition, Plan, version_of
 
 __all__ = [
@@ -34,5 +34,6 @@ __all__ = [
     "divide",
     "left_of",
     "plain",
+    "same_wording",
     "version_of",
 ]

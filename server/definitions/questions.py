@@ -24,6 +24,11 @@ TAKEN = frozenset({"day", "stratum", "stratum_path", "version"})
 KINDS = ("yes_no", "select_one", "select_multiple", "scale", "number", "binned_number")
 
 
+def same_wording(text: str) -> str:
+    """What the same question has in common, however it is spaced and capitalised."""
+    return " ".join(text.split()).casefold()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Question(Entry):
     """A question, which every respondent reports.

@@ -7,6 +7,7 @@ numbers may be missing or wrong. What is done here never fails for that.
 from server.editing.actions import Step, act, new_document
 from server.editing.cards import Card, cards
 from server.editing.fields import Fields
+from server.editing.remarks import find_brackets, find_repeated
 from server.editing.settling import settle
 from server.editing.shapes import KINDS, NOT_SENT
 from server.editing.shares import Spending, equal_division, gamma_of_share, slider_gamma, spending
@@ -21,6 +22,8 @@ __all__ = [
     "act",
     "cards",
     "equal_division",
+    "find_brackets",
+    "find_repeated",
     "gamma_of_share",
     "new_document",
     "settle",

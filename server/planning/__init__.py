@@ -10,6 +10,7 @@ beside it, with what k-ary response at the same loss would need, where both are 
 """
 
 from server.planning.consequences import Consequences, consequences
+from server.planning.headlines import BetterHeadline, Promise, make_promise
 from server.planning.plans import (
     DEFAULT_MARGIN,
     PRIOR,
@@ -25,12 +26,15 @@ from server.planning.unfinished import planned_margin, planned_respondents
 __all__ = [
     "DEFAULT_MARGIN",
     "PRIOR",
+    "BetterHeadline",
     "Consequences",
+    "Promise",
     "QuestionPlan",
     "Shortfall",
     "SurveyPlan",
     "Target",
     "consequences",
+    "make_promise",
     "plan",
     "plan_question",
     "planned_margin",

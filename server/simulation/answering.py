@@ -88,7 +88,7 @@ def rehearse(definition: Definition, respondents: int, assumptions: Assumptions)
         with Session(engine, expire_on_commit=False) as session:
             survey = surveys.create(session, accounts.first_researcher(session), definition, simulated=True)
             survey.minimum = 1  # nobody is to be protected
-            version = surveys.publish(session, survey)
+            version = surveys.publish(session, survey, keep_brackets=True)
             for _ in _answer(session, version, people):
                 pass
             report = reports.read(session, survey)

@@ -10,8 +10,9 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, object_session
 
 from server import batches
-from server.definitions import Definition, Question, version_of
+from server.definitions import Definition, Question, same_wording, version_of
 from server.drafts import begin_draft, draft
+from server.editing import find_brackets
 from server.inputs import N_, parse_published, refuse, shown
 from server.models import Researcher, State, Survey, SurveyVersion, Untidied
 from server.own_tables import create_tables
@@ -54,18 +55,21 @@ def enter(session: Session, survey: Survey) -> None:
     create_tables(session.connection(), survey.id)
 
 
-def publish(session: Session, survey: Survey, looked_at: str | None = None) -> SurveyVersion:
+def publish(
+    session: Session, survey: Survey, looked_at: str | None = None, *, keep_brackets: bool = False
+) -> SurveyVersion:
     """Freeze the draft as the next version and open the survey.
 
     Publishing an unchanged draft again gives the version that it already is. `looked_at` is
-    the SHA-256 of the draft that the researcher saw and means.
+    the SHA-256 of the draft that the researcher saw and means, `keep_brackets` that text in
+    square brackets, which templates leave to be filled in, is meant to be read so.
 
     Raises
     ------
     InputError
-        If the survey is closed, the draft unfinished or another one than `looked_at`, or a
-        question that was published before would lose privacy: people who see it again were
-        promised at least as much.
+        If the survey is closed, the draft unfinished or another one than `looked_at`, text in
+        brackets is left and not meant, or a question that was published before would lose
+        privacy: people who see it again were promised at least as much.
     """
     if survey.state == State.CLOSED:
         raise refuse(409, "state", N_("must not be closed; a closed survey is not published again"))
@@ -73,6 +77,14 @@ def publish(session: Session, survey: Survey, looked_at: str | None = None) -> S
     published = definition.published()
     if looked_at is not None and looked_at != version_of(published):
         raise refuse(409, "draft", N_("was changed in another window or by somebody else meanwhile"))
+    brackets = find_brackets(definition.as_json())
+    if brackets and not keep_brackets:
+        raise refuse(
+            409,
+            "brackets",
+            N_("must be replaced, or confirmed to stay; it is %(value)s"),
+            value=shown(", ".join(text for _, text in brackets)),
+        )
     for version in survey.versions:
         _refuse_weaker(definition, version)
     current = survey.current
@@ -175,4 +187,4 @@ def _refuse_weaker(definition: Definition, version: SurveyVersion) -> None:
 
 
 def _identities(question: Question) -> tuple[tuple[str, str], tuple[str, str]]:
-    return ("name", question.name), ("text", " ".join(question.text.split()).casefold())
+    return ("name", question.name), ("text", same_wording(question.text))

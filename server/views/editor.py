@@ -153,11 +153,21 @@ def _page(
         spending=spending,
         slider=editing.slider_gamma(spending.share),
         shown=None if gamma is None else planning.consequences(gamma, margin),
+        promise=_promise(spending, margin),
+        margin=margin,
+        repeated=editing.find_repeated(document),
+        brackets=editing.find_brackets(document),
         make_plan=None if definition is None else partial(planning.plan, definition),
         kinds=editing.KINDS,
         cards=editing.cards(document, spending),
         most_questions=schema_limit("properties", "questions", "maxItems"),
     )
+
+
+def _promise(spending: editing.Spending, margin: float) -> planning.Promise | None:
+    """What the first screen will say of the questions whose strength is known by now."""
+    losses = [epsilon for epsilon in spending.entries if epsilon]
+    return planning.make_promise(losses, margin) if losses else None
 
 
 def _checked(document: Mapping[str, Any]) -> tuple[Definition | None, Sequence[Problem]]:

@@ -7,11 +7,10 @@ from functools import partial
 from flask import Blueprint, Response, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from server import collected, planning, responses, strata, surveys, tidying
+from server import collected, editing, planning, responses, strata, surveys, tidying
 from server.audit import Action
 from server.context import link_to, session, told
 from server.definitions import Definition, version_of
-from server.editing import NOT_SENT
 from server.inputs import InputError, Problem, parse_definition
 from server.models import Role, State, Survey
 from server.parts import parts_of
@@ -33,7 +32,7 @@ def surveys_page() -> ResponseReturnValue:
     entries = []
     for survey, role in surveys.shared_with(session(), researcher()):
         document = surveys.draft_document(survey)
-        questions = sum(entry["kind"] not in NOT_SENT for entry in document["questions"])
+        questions = sum(entry["kind"] not in editing.NOT_SENT for entry in document["questions"])
         entries.append((survey, role, document, questions))
     here, archived = (
         [entry for entry in entries if bool(entry[0].archived_on) is away] for away in (False, True)
@@ -60,7 +59,9 @@ def overview(survey: Survey) -> ResponseReturnValue:
 def publish(survey: Survey) -> ResponseReturnValue:
     """Freeze the draft as the next version and open the survey; ask first if the plan cannot be kept."""
     try:
-        version = surveys.publish(session(), survey, request.form.get("draft"))
+        version = surveys.publish(
+            session(), survey, request.form.get("draft"), keep_brackets="keep_brackets" in request.form
+        )
     except InputError as error:
         return _overview(survey, [told(problem) for problem in error.problems]), error.status
     plan = planning.plan(surveys.draft(survey))
@@ -134,16 +135,21 @@ def _overview(survey: Survey, refused: Sequence[tuple[str, str]]) -> str:
     leaves = len(strata.leaves(strata.tree(session(), survey)))
     unseen = collected.unseen(survey.minimum, leaves, max(len(survey.versions), 1))
     sha256 = None if draft is None else version_of(draft.published())
+    document = surveys.draft_document(survey)
     return render_template(
         "manage/overview.html",
         survey=survey,
-        document=surveys.draft_document(survey),
+        document=document,
         draft=draft,
         make_plan=None if draft is None else partial(planning.plan, draft),
         planned=None if draft is None or draft.plan is None else draft.plan.respondents,
         unseen=unseen if leaves and survey.state != State.CLOSED else None,
         sha256=sha256,
         missing=_missing(problems),
+        promise=None if draft is None else _promise(draft),
+        margin=_margin(draft),
+        repeated=editing.find_repeated(document),
+        brackets=editing.find_brackets(document),
         unpublished=survey.current is None or survey.current.sha256 != sha256,
         link=link_to(survey.slug),
         standing=responses.standing(session(), survey, surveys.now()),
@@ -151,6 +157,15 @@ def _overview(survey: Survey, refused: Sequence[tuple[str, str]]) -> str:
         strata=leaves,
         problems=refused,
     )
+
+
+def _promise(draft: Definition) -> planning.Promise:
+    """What the first screen will say of the draft."""
+    return planning.make_promise([question.epsilon for question in draft.questions], _margin(draft))
+
+
+def _margin(draft: Definition | None) -> float:
+    return planning.DEFAULT_MARGIN if draft is None or draft.plan is None else draft.plan.margin
 
 
 def _checked(survey: Survey) -> tuple[Definition | None, Sequence[Problem]]:
