@@ -57,7 +57,7 @@ class Definition:
     @cached_property
     def guesses(self) -> Guesses:
         """How often somebody who sees a whole response guesses right, at most."""
-        return count_guesses(question.epsilon for question in self.questions)
+        return count_guesses([question.epsilon for question in self.questions])
 
     def as_json(self) -> dict[str, Any]:
         document: dict[str, Any] = {

@@ -128,6 +128,8 @@ VALID: list[tuple[Callable[..., Any], dict[str, Any]]] = [
     (estimators.maximum_likelihood, {"counts": [80, 20], "design": COIN}),
     (estimators.logistic_regression, {**FIT, **AT, "weights": np.ones(200)}),
     (planning.belief_after_report, {"epsilon": 1.0, "prior": 0.1}),
+    (planning.count_guesses, {"losses": [1.0, 0.5]}),
+    (planning.most_loss, {"headline": planning.Headline.MUCH}),
     (planning.margin, {"n": 9, **AT, "share": 0.5}),
     (planning.margin_mean, {"n": 9, **AT, "low": 0, "high": 9, "shares": [0.5, 0.5]}),
     (planning.margin_shares, {"n": 9, **AT, "shares": [0.5, 0.5]}),

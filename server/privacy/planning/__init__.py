@@ -19,7 +19,7 @@ statistical power analysis of randomized response models. *Psychological Methods
 """
 
 from server.privacy.planning.belief import belief_after_report
-from server.privacy.planning.guesses import LIMITS, Guesses, Headline, count_guesses, most_loss
+from server.privacy.planning.guesses import Guesses, Headline, count_guesses, most_loss
 from server.privacy.planning.means import margin_mean, respondents_for_margin_mean, worst_shares_mean
 from server.privacy.planning.one_sample import margin, power, respondents_for_margin, respondents_for_power
 from server.privacy.planning.price import price_of_privacy, price_of_privacy_mean, price_of_privacy_shares
@@ -32,7 +32,6 @@ from server.privacy.planning.two_samples import (
 )
 
 __all__ = [
-    "LIMITS",
     "Guesses",
     "Headline",
     "belief_after_report",

@@ -1,14 +1,20 @@
 """How often somebody who sees a whole response guesses right, and what may be said of it in one line."""
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
+from numpy.typing import ArrayLike
+
+from server.privacy._checks import real_numbers
 from server.privacy.planning.belief import belief_after_report
 
 _SLACK = 1e-6
 """Of 100 guesses: designs stated by their chances are rounded to 2**-32, which makes no guess more."""
+
+
+_MOST = 1e6
+"""Nats; far beyond any loss of a question."""
 
 
 class Headline(StrEnum):
@@ -42,7 +48,7 @@ class Guesses:
     headline: Headline
 
 
-def count_guesses(losses: Iterable[float]) -> Guesses:
+def count_guesses(losses: ArrayLike) -> Guesses:
     """What a response tells at most: the worst case over all pairs of complete answers.
 
     Whoever must say which of two people sent a response, and finds both equally likely before, is right with the
@@ -52,13 +58,13 @@ def count_guesses(losses: Iterable[float]) -> Guesses:
 
     Parameters
     ----------
-    losses : iterable of float
+    losses : array_like, shape (questions,)
         Privacy loss of each question in nats, those of routed questions too. Every respondent reports all of them.
 
     Raises
     ------
     ValueError
-        If there is no loss, or one of them is not positive and finite.
+        If there is no loss, or one of them is not in (0, 10**6].
 
     References
     ----------
@@ -76,10 +82,10 @@ def count_guesses(losses: Iterable[float]) -> Guesses:
     >>> count_guesses([math.log(3)] * 21)
     Guesses(right=100, alone=75, headline=<Headline.SOME: 'some'>)
     """
-    stated = list(losses)
-    if not stated:
-        raise ValueError("losses must hold at least one; there is none")
-    right, alone = _count_right(math.fsum(stated)), _count_right(max(stated))
+    stated = real_numbers("losses", losses, largest=_MOST)
+    if stated.ndim != 1 or stated.min() <= 0:
+        raise ValueError(f"losses must be one positive number for each question; they are {stated.tolist()}")
+    right, alone = _count_right(math.fsum(stated)), _count_right(float(stated.max()))
     headline = next((named for named, most in LIMITS.items() if right <= most), Headline.SOME)
     return Guesses(right, alone, headline)
 
@@ -87,11 +93,18 @@ def count_guesses(losses: Iterable[float]) -> Guesses:
 def most_loss(headline: Headline) -> float:
     """The greatest loss of all answers together with which a headline may be said, in nats; infinite for the last.
 
+    Raises
+    ------
+    ValueError
+        If it is no headline.
+
     Examples
     --------
     >>> round(most_loss(Headline.NOBODY_SURE), 6), round(most_loss(Headline.MUCH), 6)
     (1.386294, 2.944439)
     """
+    if not isinstance(headline, Headline):
+        raise ValueError(f"headline must be a Headline; it is {headline!r}")
     most = LIMITS.get(headline)
     return math.inf if most is None else math.log(most / (100 - most))
 
