@@ -169,7 +169,7 @@ def test_by_a_code_that_is_typed_from_paper_with_the_keyboard_alone(
     expect(problem).to_have_text(visit.say("Enter the code of your invitation to go on."))
     page.keyboard.type("0123-45")
     page.keyboard.press("Enter")
-    wrong = "This is no code: compare it with your invitation. It has 16 letters and digits, without U."
+    wrong = "This is not a complete code: compare it with your invitation. It has 16 letters and digits, without U."
     expect(problem).to_have_text(visit.say(wrong))
     field.fill("")
     expect(problem).to_be_empty()
