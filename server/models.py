@@ -121,6 +121,8 @@ class Survey(Base):
     withheld wherever results are shown. What respondents leave behind is in tables that each survey
     has of its own (`server.own_tables`); `tidied_on` says since when these tell nothing but their content.
     A survey with `arriving_until` is being imported: nobody sees it, and after that moment it is given up.
+    `merged` says that some of the responses without stratum came, elsewhere, by links of strata that were too
+    small to travel by themselves.
     """
 
     __tablename__ = "surveys"
@@ -149,6 +151,7 @@ class Survey(Base):
     archived_on: Mapped[date | None]
     tidied_on: Mapped[date | None]
     arriving_until: Mapped[datetime | None]
+    merged: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
 
     versions: Mapped[list["SurveyVersion"]] = relationship(
         order_by="SurveyVersion.number", back_populates="survey"
@@ -230,6 +233,7 @@ class Stratum(Base):
     """A part of the population, in a tree; the link of a part without parts of its own carries it.
 
     `parent_id` is missing for those right under the survey. `slug` is a link like the survey's own.
+    `merged` says that its responses came here with an archive as those of the stratum around it.
     """
 
     __tablename__ = "strata"
@@ -245,6 +249,7 @@ class Stratum(Base):
     name: Mapped[str] = mapped_column(sa.String(200))
     population: Mapped[int | None] = mapped_column(sa.BigInteger)
     slug: Mapped[str] = mapped_column(sa.String(32))
+    merged: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
 
 
 class InvitationBatch(Base):

@@ -14,7 +14,7 @@ from flask.testing import FlaskClient
 
 from server import surveys
 from server.config import Config
-from server.models import InvitationBatch, Stratum, Survey, SurveyVersion
+from server.models import Stratum, Survey, SurveyVersion
 from server.own_tables import responses_of
 from tests import archives, factories, kinds
 from tests.archives import CODES, entries, export, imported
@@ -60,7 +60,7 @@ def test_a_study_has_the_same_results_elsewhere(
         again = entries(export(other, slug))
 
     here = entries(body)
-    assert [name for name in here if here[name] != again[name]] == ["log.csv"]
+    assert [name for name in here if here[name] != again[name]] == ["batches.csv", "log.csv"]
 
 
 def test_everything_but_ids_is_the_same_elsewhere(
@@ -103,14 +103,9 @@ def said(database_url: str) -> list[Any]:
             SurveyVersion.reports,
             SurveyVersion.published_on,
         )
-        batches = sa.select(
-            InvitationBatch.label, InvitationBatch.issued_on, InvitationBatch.size, Stratum.slug
-        ).outerjoin(Stratum, InvitationBatch.stratum_id == Stratum.id)
-        queries = (tree, versions, stored, batches)
+        queries = (tree, versions, stored)
         tables = [sorted(map(repr, session.execute(query))) for query in queries]
-    invitations = sorted((row[0], row[2]) for row in factories.dump(database_url)["invitations"])
-    assert len(invitations) == CODES
-    return [settings, surveys_draft(database_url), *tables, invitations]
+    return [settings, surveys_draft(database_url), *tables]
 
 
 def surveys_draft(database_url: str) -> dict[str, Any]:
@@ -155,14 +150,12 @@ def test_rows_are_sorted_by_what_they_hold_and_have_no_ids(signed_in: FlaskClien
     whole = b"".join(found.values())
     assert not [row_id for row_id in ids if row_id in whole or row_id.hex().encode() in whole]
     header, *rows = csv.reader(io.StringIO(found["versions/1/responses.csv"].decode()))
-    assert header == ["day", "stratum", "stratum_path", "q1", "q2"]
-    assert {(row[1], row[2]) for row in rows} == {
+    assert header == ["stratum", "stratum_path", "q1", "q2"]
+    assert {(row[0], row[1]) for row in rows} == {
         *(("", ""), ("2", "North > =Oslo"), ("3", "North > Umeå"), ("4", "South"))
     }
-    assert [row[1:] for row in rows] == sorted(row[1:] for row in rows)
-    codes = [line.split(b",")[0] for line in found["invitations.csv"].splitlines()[1:]]
-    assert codes == sorted(codes)
-    assert len(codes) == CODES
+    assert rows == sorted(rows)
+    assert len(rows) == 20
 
 
 @on_sqlite
@@ -180,10 +173,37 @@ def test_no_text_of_a_table_starts_a_formula(signed_in: FlaskClient, database_ur
     assert json.loads(found["manifest.json"])["strata"][-1]["names"] == ["=1+1"]
 
 
+@on_sqlite
+def test_a_closed_survey_takes_no_invitations_along(signed_in: FlaskClient, database_url: str) -> None:
+    """How many of a stratum's were used would tell how many have responded there."""
+    slug = archives.study(signed_in, database_url)
+    found = entries(export(signed_in, slug))
+    assert found["invitations.csv"] == b"code_sha256,batch,spent\r\n"
+    assert json.loads(found["manifest.json"])["batches"] == []
+    assert len(list(csv.reader(io.StringIO(found["batches.csv"].decode())))) == 2
+
+
+@on_sqlite
+def test_the_invitations_of_a_draft_go_along(
+    signed_in: FlaskClient, database_url: str, sqlite: NewDatabase
+) -> None:
+    slug = factories.draft(database_url, factories.definition())
+    factories.invite(database_url, slug, CODES)
+    body, target = export(signed_in, slug), sqlite(True)
+    codes = [line.split(b",")[0] for line in entries(body)["invitations.csv"].splitlines()[1:]]
+    assert codes == sorted(codes)
+    with elsewhere(target) as other:
+        imported(other, body)
+    for name in ("invitations", "invitation_batches"):
+        assert factories.dump(target)[name] == factories.dump(database_url)[name]
+
+
 def test_a_second_copy_gets_new_links_and_leaves_invitations_where_they_are(
     signed_in: FlaskClient, database_url: str
 ) -> None:
-    slug = archives.study(signed_in, database_url)
+    slug = factories.draft(database_url, factories.definition())
+    factories.plant(database_url, slug, archives.TREE)
+    factories.invite(database_url, slug, CODES)
     before = factories.dump(database_url)
 
     answer = archives.send(signed_in, export(signed_in, slug))
@@ -193,7 +213,6 @@ def test_a_second_copy_gets_new_links_and_leaves_invitations_where_they_are(
     assert "no invitations" in answer.text
     after = factories.dump(database_url)
     assert all(after[name] == before[name] for name in ("invitations", "invitation_batches"))
-    assert len(after["responses"]) == 2 * len(before["responses"])
     slugs = [row[1] for row in after["surveys"]]
     assert len(set(slugs)) == 2
 
@@ -263,7 +282,7 @@ def test_rows_are_read_wherever_the_parts_of_a_file_end(signed_in: FlaskClient, 
     name = "versions/1/responses.csv"
     header, first, rest = entries(body)[name].split(b"\r\n", 2)
     for end in range(65_534, 65_539):  # of the first row, around 64 KB
-        filled = first.replace(b",,,", b",,%b," % (b"x" * (end - len(header + first) - 2)))
+        filled = first.replace(b",,", b",%b," % (b"x" * (end - len(header + first) - 2)))
         rows = b"\r\n".join((header, filled, rest))
         copy = imported(signed_in, archives.with_entry(name, rows)(body))
         assert len(signed_in.get(f"/manage/surveys/{copy}/responses.csv?version=1").data.splitlines()) == 21

@@ -27,9 +27,9 @@ from tests.fronted import create_app
 FIRST = "versions/1/responses.csv"
 PUBLISHED = "versions/1/published.json"
 CODES = "invitations.csv"
-ROW = ",,,0,0\r\n"
-FIRST_ROW = b"day,stratum,stratum_path,q1,q2\r\n"
+ROW = ",,0,0\r\n"
 HEAD, HASH = b"code_sha256,batch,spent\r\n", b"a" * 64
+TWO = b"%s,1,true\r\n%s,1,true\r\n" % (HASH, b"b" * 64)
 
 
 @dataclass(frozen=True)
@@ -110,6 +110,12 @@ def republished(old: str, new: str) -> Change:
     return change
 
 
+def with_batch(size: int, stratum: int, codes: bytes = b"") -> Change:
+    """With a batch of invitations, and these of it."""
+    batch = {"label": "Class 3B", "issued_on": "2026-01-01", "size": size, "stratum": stratum}
+    return lambda body: with_entry(CODES, HEAD + codes)(stated("batches", value=[batch])(body))
+
+
 def with_many_entries(body: bytes) -> bytes:
     """With so large a directory that reading it would fill the memory."""
     parts = entries(body)
@@ -138,7 +144,7 @@ BAD = {
     "large directory": (with_many_entries, 413, "must unpack to at most"),
     "empty": (lambda body: b"PK\x05\x06" + bytes(18), 422, "is missing"),
     "comment": (lambda body: body + b"x", 422, "must be whole"),
-    "format": (stated("format", value=2), 422, "manifest.json: format: must be 1; it is 2"),
+    "format": (stated("format", value=1), 422, "manifest.json: format: must be 2; it is 1"),
     "no format": (stated("format"), 422, "format: is required"),
     "more in the manifest": (stated("ids", value=[1]), 422, "ids: is not known here"),
     "state": (stated("state", value="gone"), 422, "must be one of draft, open, closed"),
@@ -162,8 +168,8 @@ BAD = {
     "spaces in a name": (stated("strata", 3, "names", value=["a  b"]), 422, "must be written like a b"),
     "population": (stated("strata", 1, "population", value=0), 422, "population: must be from 1 to"),
     "populations": (stated("strata", 0, "population", value=5), 422, "must be the sum of its parts, 4000"),
-    "batch": (stated("batches", 0, "stratum", value=1), 422, "must be the number of a stratum with a link"),
-    "batch too small": (stated("batches", 0, "size", value=3), 422, "of a batch that is not full; it is 1"),
+    "batch": (with_batch(12, 1), 422, "must be the number of a stratum with a link"),
+    "batch too small": (with_batch(1, 4, TWO), 422, "of a batch that is not full; it is 1"),
     "hash": (stated("versions", 0, "sha256", value="0" * 64), 422, f"must have the SHA-256 {'0' * 60}"),
     "published": (with_text(PUBLISHED, "Question 1?", "Question 9?"), 422, f"{PUBLISHED}: must have the SHA-256"),
     "published twice": (with_two_published_alike, 422, "versions[1].sha256: must be unique"),
@@ -174,26 +180,27 @@ BAD = {
     "draft": (with_entry("draft.json", b'{"questions": [1]}'), 422, "draft.json"),
     "strange draft": (with_entry("draft.json", b'{"title": {"a": [1]}}'), 422, "is not a field of a survey"),
     "no draft": (with_entry("draft.json", b'"x"'), 422, "must be an object"),
-    "report": (with_text(FIRST, ROW, ",,,2,0\r\n"), 422, "responses.csv[2].q1: must be a whole number from 0 to 1"),
-    "large report": (with_text(FIRST, ROW, ",,,0,256\r\n"), 422, "q2: must be a whole number"),
-    "negative report": (with_text(FIRST, ROW, ",,,-1,0\r\n"), 422, "it is -1"),
-    "report not a number": (with_text(FIRST, ROW, ",,,NaN,0\r\n"), 422, "it is NaN"),
-    "no report": (with_text(FIRST, ROW, ",,,,0\r\n"), 422, "q1: must be a whole number"),
-    "fewer cells": (with_text(FIRST, ROW, ",,,0\r\n"), 422, f"{FIRST}[2]: must have 5 cells; it has 4"),
-    "more cells": (with_text(FIRST, ROW, ",,,0,0,0\r\n"), 422, "must have 5 cells; it has 6"),
-    "unknown stratum": (with_text(FIRST, ROW, ",9,,0,0\r\n"), 422, "a stratum with a link; it is 9"),
-    "inner stratum": (with_text(FIRST, ROW, ",1,,0,0\r\n"), 422, "it is 1"),
-    "row less": (with_text(FIRST, ROW, "\r\n"), 422, "must have 5 cells; it has 1"),
-    "rows": (stated("versions", 0, "responses", value=19), 422, "as many rows as the manifest says, 19; it has 20"),
-    "columns": (with_text(FIRST, "q1,q2", "q2,q1"), 422, f"{FIRST}: must begin with the columns day, stratum"),
+    "report": (with_text(FIRST, ROW, ",,2,0\r\n"), 422, "responses.csv[2].q1: must be a whole number from 0 to 1"),
+    "large report": (with_text(FIRST, ROW, ",,0,256\r\n"), 422, "q2: must be a whole number"),
+    "negative report": (with_text(FIRST, ROW, ",,-1,0\r\n"), 422, "it is -1"),
+    "report not a number": (with_text(FIRST, ROW, ",,NaN,0\r\n"), 422, "it is NaN"),
+    "no report": (with_text(FIRST, ROW, ",,,0\r\n"), 422, "q1: must be a whole number"),
+    "fewer cells": (with_text(FIRST, ROW, ",,0\r\n"), 422, f"{FIRST}[2]: must have 4 cells; it has 3"),
+    "more cells": (with_text(FIRST, ROW, ",,0,0,0\r\n"), 422, "must have 4 cells; it has 5"),
+    "unknown stratum": (with_text(FIRST, ROW, "9,,0,0\r\n"), 422, "must be the number of a stratum; it is 9"),
+    "row less": (with_text(FIRST, ROW, "\r\n"), 422, "must have 4 cells; it has 0"),
+    "rows": (with_text(FIRST, ROW, ""), 422, "as many rows as the manifest says, 20; it has 19"),
+    "columns": (with_text(FIRST, "q1,q2", "q2,q1"), 422, f"{FIRST}: must begin with the columns stratum"),
     "no CSV": (with_text(FIRST, ROW, ',,"x,0,0\r\n'), 422, "must be CSV; it is not from row"),
-    "no UTF-8": (with_entry(FIRST, b"day,\xff\r\n"), 400, f"{FIRST}: must be UTF-8"),
-    "response's day": (with_entry(FIRST, FIRST_ROW + b"20260101,,,0,0\r\n"), 422, "[2].day: must be written like"),
+    "no UTF-8": (with_entry(FIRST, b"stratum,\xff\r\n"), 400, f"{FIRST}: must be UTF-8"),
+    "responses' day": (stated("versions", 0, "days", 0, "first", value="20260101"), 422, "must be written like"),
+    "days": (stated("versions", 0, "days", value=[]), 422, "days: must be those of 20 responses; they are those of 0"),
+    "days backwards": (stated("versions", 0, "days", 0, "last", value="2026-01-01"), 422, "must be in order"),
     "no end of line": (with_entry(FIRST, bytes(20_000_000)), 413, "must have rows of at most 65536 bytes"),
     "code": (with_entry(CODES, HEAD + b"ab,1,true\r\n"), 422, "[2].code_sha256: must be written like"),
-    "code's batch": (with_entry(CODES, HEAD + b"%s,2,true\r\n" % HASH), 422, "of a batch that is not full; it is 2"),
-    "spent": (with_entry(CODES, HEAD + b"%s,1,maybe\r\n" % HASH), 422, "must be one of true, false; it is maybe"),
-    "code twice": (with_entry(CODES, HEAD + b"%s,1,true\r\n" % HASH * 2), 422, "must be above the one before"),
+    "code's batch": (with_batch(12, 4, b"%s,2,true\r\n" % HASH), 422, "of a batch that is not full; it is 2"),
+    "spent": (with_batch(12, 4, b"%s,1,maybe\r\n" % HASH), 422, "must be one of true, false; it is maybe"),
+    "code twice": (with_batch(12, 4, b"%s,1,true\r\n" % HASH * 2), 422, "must be above the one before"),
 }  # fmt: skip
 
 

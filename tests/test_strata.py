@@ -334,3 +334,25 @@ def test_two_thousand_strata_are_added_and_read_in_moments(sqlite: NewDatabase) 
     slug = factories.publish(database_url).slug
     text = "\n".join(f"R{n // 100} > P{n // 10 % 10} > M{n % 10}, {n + 1}" for n in range(1000, 2800))
     assert len(factories.plant(database_url, slug, text)) == 18 * (1 + 10) + 1800
+
+
+def test_a_stratum_of_fewer_people_than_the_smallest_group_is_not_made(made: tuple[Session, Survey]) -> None:
+    session, survey = made
+    survey.minimum = 10
+    plant(session, survey, "A, 10\nB")
+    session.commit()
+    before = paths(session, survey)
+    beside = at(session, survey, "B").stratum.id
+    said = "its population must be at least the smallest group shown, 10; it is 9"
+    for act in (
+        lambda: plant(session, survey, "C, 9"),
+        lambda: plant(session, survey, "E > D, 1\nE > F, 9"),
+        lambda: strata.change(session, survey, {}, {beside: "9"}),
+    ):
+        status, problems = refused(act)
+        session.rollback()
+        assert (status, said in problems[-1]) == (422, True), problems
+        assert paths(session, survey) == before
+    strata.change(session, survey, {}, {beside: "10"})
+    survey.minimum = 11  # what was there before can still get another name
+    assert strata.change(session, survey, {beside: "Better"}, {beside: "10"}) == 1

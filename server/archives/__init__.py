@@ -1,8 +1,8 @@
 """A survey as a whole: copied, put away, deleted for good, or packed into one file and unpacked elsewhere.
 
 An archive is a ZIP file that says everything of a survey: its settings, draft and published
-versions byte for byte, its strata, every response without its id, the hashes of its
-invitations, and what its releases spent. Its bytes follow from the content. What is unpacked is
+versions byte for byte, its strata, its responses without ids and days, small strata as a part of
+those around them, and what its releases spent. Its bytes follow from the content. What is unpacked is
 checked as a whole before anything of it is stored. Functions take a Session and never commit, but for
 `unpack`, which stores what nobody sees yet in turns with others who write.
 """

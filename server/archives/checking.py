@@ -9,7 +9,7 @@ from server.archives import contents
 from server.archives.charges import read_ledger
 from server.archives.contents import Document, Told, untold
 from server.archives.opening import Archive, inside
-from server.archives.stated import leaves, read_manifest
+from server.archives.stated import read_manifest
 from server.archives.tables import Rows, Table, invitation_rows, response_rows
 from server.definitions import Definition, Question, version_of
 from server.inputs import (
@@ -25,6 +25,7 @@ from server.inputs import (
     shown,
 )
 from server.inputs.designs import are_usable
+from server.reports.days import Period
 
 _PUBLISHED_LIMIT = 64 * 1024 * 1024
 """A definition with its designs written out takes that much more room."""
@@ -32,7 +33,7 @@ _PUBLISHED_LIMIT = 64 * 1024 * 1024
 
 @dataclass(frozen=True)
 class Version:
-    """A published version: its bytes, their SHA-256, what they say, and how many responses it has."""
+    """A published version: its bytes, their SHA-256, what they say, and how many responses it has, on which days."""
 
     number: int
     sha256: str
@@ -40,6 +41,7 @@ class Version:
     published_on: date
     definition: Definition
     responses: int
+    days: tuple[Period, ...]
 
     @property
     def reports(self) -> bytes:
@@ -71,7 +73,7 @@ class Checked:
         table = Table(
             contents.RESPONSES.format(version.number), version.columns, version.reports, version.responses
         )
-        return response_rows(archive, table, leaves(self.manifest))
+        return response_rows(archive, table, len(self.manifest["strata"]))
 
     def invitation_rows(self, archive: Archive) -> Iterator[Sequence[tuple[bytes, int, bool]]]:
         """The invitations, in large parts."""
@@ -100,7 +102,7 @@ def check(archive: Archive, told: Told = untold) -> Checked:
     done = 0
     for version in versions:
         for rows in checked.response_rows(archive, version):
-            told(done := done + len(rows.days), 2 * checked.responses)
+            told(done := done + len(rows.reports), 2 * checked.responses)
     for _ in checked.invitation_rows(archive):
         pass
     for name in contents.entry_names(len(versions)):  # to the end, where the checksum stands
@@ -146,6 +148,12 @@ def _version(archive: Archive, number: int, stated: Document) -> Version:
             published_on=date.fromisoformat(stated["published_on"]),
             definition=_frozen(published),
             responses=int(stated["responses"]),
+            days=tuple(
+                Period(
+                    date.fromisoformat(period["first"]), date.fromisoformat(period["last"]), int(period["n"])
+                )
+                for period in stated["days"]
+            ),
         )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-FORMAT = 1
+FORMAT = 2
 UNPACKED_LIMIT = 1024**3
 """Most bytes that an archive may unpack to."""
 
@@ -20,8 +20,9 @@ PUBLISHED = "versions/{}/published.json"
 RESPONSES = "versions/{}/responses.csv"
 CODEBOOK = "versions/{}/codebook.csv"
 
-RESPONSE_CELLS = ("day", "stratum", "stratum_path")
-"""Before a cell for each byte. The path is for reading; `stratum` is a number of strata.csv."""
+RESPONSE_CELLS = ("stratum", "stratum_path")
+"""Before a cell for each byte. The path is for reading; `stratum` is a number of strata.csv, of the smallest
+stratum around a response that may be named."""
 INVITATION_CELLS = ("code_sha256", "batch", "spent")
 
 VERSIONS_LIMIT = 1000

@@ -1,13 +1,14 @@
 """The manifest: what an archive says of a survey, but for its texts, responses and invitations."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from server import __version__, strata
 from server.archives.contents import FORMAT, Document
-from server.models import InvitationBatch, Survey
+from server.archives.responses import Responses
+from server.models import InvitationBatch, State, Survey
 
 
 def stratum_numbers(nodes: Sequence[strata.Node]) -> dict[int | None, int | None]:
@@ -22,9 +23,12 @@ def batches_of(session: Session, survey: Survey) -> list[InvitationBatch]:
 
 
 def manifest_of(
-    session: Session, survey: Survey, nodes: Sequence[strata.Node], counts: Mapping[int, int]
+    session: Session, survey: Survey, nodes: Sequence[strata.Node], responses: Responses
 ) -> Document:
-    """The manifest of a survey; what is not set is left out."""
+    """The manifest of a survey; what is not set is left out, and so are the batches of a closed one.
+
+    Its invitations let nobody in any more, and how many were used is not told elsewhere.
+    """
     numbers = stratum_numbers(nodes)
     return {
         "format": FORMAT,
@@ -42,11 +46,16 @@ def manifest_of(
         ),
         "time_zone": survey.time_zone,
         "minimum": survey.minimum,
+        **_set(merged=responses.merged or None),
         "versions": [
             {
                 "sha256": version.sha256,
                 "published_on": version.published_on.isoformat(),
-                "responses": counts.get(version.id, 0),
+                "responses": responses.sizes.get(version.number, 0),
+                "days": [
+                    {"first": period.first.isoformat(), "last": period.last.isoformat(), "n": period.n}
+                    for period in responses.days[version.number]
+                ],
             }
             for version in survey.versions
         ],
@@ -54,7 +63,7 @@ def manifest_of(
             {
                 "names": list(node.names),
                 "slug": node.stratum.slug,
-                **_set(population=node.stratum.population),
+                **_set(population=node.stratum.population, merged=responses.merges(node) or None),
             }
             for node in nodes
         ],
@@ -69,6 +78,7 @@ def manifest_of(
                 ),
             }
             for batch in batches_of(session, survey)
+            if survey.state != State.CLOSED
         ],
     }
 

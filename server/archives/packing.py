@@ -11,20 +11,18 @@ from sqlalchemy.orm import Session
 
 from server import audit, collected, strata, surveys
 from server.archives import contents
-from server.archives.contents import Told, response_header, untold
+from server.archives.contents import Told, untold
 from server.archives.ledgers import ledger_of
 from server.archives.manifests import batches_of, manifest_of, stratum_numbers
 from server.archives.readme import readme
-from server.definitions import Definition
+from server.archives.responses import read_responses
 from server.documents.words import TRANSLATIONS
 from server.inputs import N_, refuse
 from server.models import InvitationBatch, State, Survey, SurveyVersion
-from server.own_tables import invitations_of, responses_of
+from server.own_tables import invitations_of
 from server.reports import codebook_csv
 from server.reports.cells import csv_text
 
-_CODES = [str(code) for code in range(256)]
-_BUFFER = 1 << 20
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 """The earliest time that a ZIP file can state; the time of packing would make each one different."""
 
@@ -66,20 +64,22 @@ def pack(
     translations = Translations.load(TRANSLATIONS, [language])
     nodes = tuple(strata.walk(strata.tree(session, survey)))
     numbers = stratum_numbers(nodes)
-    counts = _counts(session, survey)
+    by_path = {node.path: place for place, node in enumerate(nodes, 1)}
+    responses = read_responses(session, survey)
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        _add(archive, contents.MANIFEST, [_json(manifest_of(session, survey, nodes, counts))])
+        _add(archive, contents.MANIFEST, [_json(manifest_of(session, survey, nodes, responses))])
         _add(archive, contents.README, [readme(survey, translations)])
         _add(archive, contents.DRAFT, [_json(surveys.draft_document(survey))])
         done = 0
         for version in survey.versions:
             _add(archive, contents.PUBLISHED.format(version.number), [version.published])
             definition = surveys.definition_of(version)
-            name = contents.RESPONSES.format(version.number)
-            with archive.open(_entry(name), "w", force_zip64=_is_long(version, counts)) as raw:
-                for lines, number in _responses(session, version, definition, nodes):
-                    raw.write(lines.encode())
-                    told(done := done + number, sum(counts.values()))
+            columns = [column for question in definition.questions for column in question.columns]
+            name, expected = contents.RESPONSES.format(version.number), responses.sizes.get(version.number, 0)
+            with archive.open(_entry(name), "w", force_zip64=_is_long(version, expected)) as raw:
+                for lines, count in responses.lines(version.number, columns, by_path):
+                    raw.write(lines)
+                    told(done := done + count, responses.n)
             _add(archive, contents.CODEBOOK.format(version.number), [codebook_csv(definition)])
         rows = [(place, node.path, node.population, node.stratum.slug) for place, node in enumerate(nodes, 1)]
         _add(archive, contents.STRATA, [csv_text([("stratum", "path", "population", "link"), *rows])])
@@ -108,58 +108,10 @@ def _json(document: contents.Document) -> str:
     return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
 
 
-def _counts(session: Session, survey: Survey) -> dict[int, int]:
-    """The number of responses to each version, by its id."""
-    rows = responses_of(survey.id).c
-    query = sa.select(rows.version_id, sa.func.count()).group_by(rows.version_id)
-    return {version: count for version, count in session.execute(query)}
-
-
-def _is_long(version: SurveyVersion, counts: dict[int, int]) -> bool:
+def _is_long(version: SurveyVersion, responses: int) -> bool:
     """Whether the table may need the larger numbers of ZIP64, which must be known before it is written."""
     longest = len(contents.RESPONSES) + 2000 + 4 * len(version.reports)  # bytes of a row, its path included
-    return counts.get(version.id, 0) * longest > zipfile.ZIP64_LIMIT
-
-
-def _responses(
-    session: Session, version: SurveyVersion, definition: Definition, nodes: tuple[strata.Node, ...]
-) -> Iterator[tuple[str, int]]:
-    """The responses of a version as lines of CSV, in large parts, each with its number of responses.
-
-    Sorted by what they hold, so that their order says nothing of who came first.
-    """
-    columns = [column for question in definition.questions for column in question.columns]
-    yield csv_text([response_header(columns)]), 0
-    stored = responses_of(version.survey_id).c
-    places = [(None, ","), *((node.stratum.id, f"{k},{_cell(node.path)}") for k, node in enumerate(nodes, 1))]
-    numbers = sa.values(sa.column("id", sa.Integer), sa.column("number", sa.Integer))
-    numbered = numbers.data([(stratum or 0, place) for place, (stratum, _cells) in enumerate(places)]).cte(
-        "numbered"
-    )
-    held = numbered.c.number, stored.day, stored.reports
-    query = (
-        sa.select(*held, sa.func.count())
-        .join(numbered, numbered.c.id == sa.func.coalesce(stored.stratum_id, 0))
-        .where(stored.version_id == version.id)
-        .group_by(*held)
-        .order_by(*held)
-    )
-    part: list[str] = []
-    rows = size = 0
-    for number, day, codes, count in session.execute(query, execution_options={"yield_per": 10_000}):
-        line = f"{day},{places[number][1]},{','.join([_CODES[code] for code in codes])}\r\n"
-        part.append(line * count)
-        rows, size = rows + count, size + len(line) * count
-        if size > _BUFFER:
-            yield "".join(part), rows
-            part.clear()
-            rows = size = 0
-    yield "".join(part), rows
-
-
-def _cell(text: str) -> str:
-    """A text as one cell of CSV."""
-    return csv_text([(text,)]).removesuffix("\r\n")
+    return responses * longest > zipfile.ZIP64_LIMIT
 
 
 def _batches(batches: list[InvitationBatch], numbers: dict[int | None, int | None]) -> str:
@@ -172,9 +124,14 @@ def _batches(batches: list[InvitationBatch], numbers: dict[int | None, int | Non
 
 
 def _invitations(session: Session, survey: Survey, batches: list[InvitationBatch]) -> Iterator[str]:
-    """In the order of the hashes, which are as good as random."""
-    places = {batch.id: place for place, batch in enumerate(batches, 1)}
+    """In the order of the hashes, which are as good as random; none of a closed survey, which lets nobody in.
+
+    How many of a batch were used would tell how many of its stratum have responded.
+    """
     yield csv_text([contents.INVITATION_CELLS])
+    if survey.state == State.CLOSED:
+        return
+    places = {batch.id: place for place, batch in enumerate(batches, 1)}
     stored = invitations_of(survey.id)
     query = sa.select(*stored.c).order_by(stored.c.code_hash)
     found = session.execute(query, execution_options={"yield_per": 10_000})

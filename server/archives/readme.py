@@ -15,7 +15,8 @@ _LINES = (
         None,
         N_(
             "Every answer in it was randomised on the respondent's own device. Keep it safe all the same: it "
-            "also holds groups that are too small to be shown."
+            "holds single responses. Strata that are too small to be shown are in it as a part of the one around "
+            "them; versions, and responses without stratum, that are too few by themselves are not in it."
         ),
     ),
     (contents.MANIFEST, N_("settings, versions, strata and batches of invitations; import reads it")),
@@ -24,8 +25,9 @@ _LINES = (
     (
         contents.RESPONSES,
         N_(
-            "its responses, one row each: the day (UTC), the number and the path of the stratum, then a report "
-            "for each column of the codebook. They are sorted by what they hold: their order says nothing"
+            "its responses, one row each: the number and the path of the smallest stratum around it that may be "
+            "named, then a report for each column of the codebook. They have no days and are sorted by what they "
+            "hold: their order says nothing"
         ),
     ),
     (contents.CODEBOOK, N_("what the columns and reports mean, and the chances of the coins")),
@@ -34,8 +36,8 @@ _LINES = (
     (
         contents.INVITATIONS,
         N_(
-            "the SHA-256 of each invitation's code, the number of its batch, and whether it was used; not when, "
-            "nor for which response"
+            "the SHA-256 of each invitation's code, the number of its batch, and whether it was used; none of a "
+            "closed survey, where it would tell how many of a stratum have responded"
         ),
     ),
     (

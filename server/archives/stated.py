@@ -63,6 +63,7 @@ def _check_settings(document: Document) -> None:
     check_day(document["created_on"], "created_on")
     for place, version in enumerate(document["versions"]):
         check_day(version["published_on"], f"versions[{place}].published_on")
+        _check_periods(version, f"versions[{place}].days")
     if (document["state"] == State.DRAFT) == bool(document["versions"]):
         template = N_("must be draft without published versions, and another one with them; it is %(value)s")
         raise refuse(422, "state", template, value=document["state"])
@@ -76,6 +77,21 @@ def _check_settings(document: Document) -> None:
     if "opens_at" in document and "closes_at" in document and document["opens_at"] >= document["closes_at"]:
         template = N_("must be after %(limit)s; it is %(value)s")
         raise refuse(422, "closes_at", template, limit=document["opens_at"], value=document["closes_at"])
+
+
+def _check_periods(version: Document, field: str) -> None:
+    """The days of a version's responses follow each other, and are those of all of them."""
+    before = ""
+    for place, period in enumerate(version["days"]):
+        for name in ("first", "last"):
+            check_day(period[name], f"{field}[{place}].{name}")
+        if not before < period["first"] <= period["last"]:
+            template = N_("must be in order, none of them twice; it is %(value)s")
+            raise refuse(422, f"{field}[{place}].first", template, value=period["first"])
+        before = period["last"]
+    if (number := sum(period["n"] for period in version["days"])) != version["responses"]:
+        template = N_("must be those of %(limit)s responses; they are those of %(value)s")
+        raise refuse(422, field, template, limit=version["responses"], value=number)
 
 
 def _check_strata(stated: list[Document]) -> None:

@@ -24,9 +24,8 @@ _SPENT = {"true": True, "false": False}
 
 @dataclass(frozen=True)
 class Rows:
-    """Some responses: of each the day, the number of its stratum (None: the survey's own link) and its reports."""
+    """Some responses: of each the number of its stratum (None: without) and its reports."""
 
-    days: Sequence[date]
     strata: Sequence[int | None]
     reports: Sequence[bytes]
 
@@ -41,7 +40,7 @@ class Table:
     responses: int
 
 
-def response_rows(archive: Archive, table: Table, leaves: set[int]) -> Iterator[Rows]:
+def response_rows(archive: Archive, table: Table, strata: int) -> Iterator[Rows]:
     """The responses to a version, as many as the manifest says.
 
     Raises
@@ -51,26 +50,25 @@ def response_rows(archive: Archive, table: Table, leaves: set[int]) -> Iterator[
     """
     cells = response_header(table.columns)
     numbered = _rows(archive, table.name, cells)
-    places: dict[str, int | None] = {"": None, **{str(number): number for number in leaves}}
+    places: dict[str, int | None] = {"": None, **{str(number): number for number in range(1, strata + 1)}}
     limits = np.frombuffer(table.reports, np.uint8)
     found = 0
     while part := list(islice(numbered, _PART)):
         found += len(part)
-        days, chosen, packed = [], [], []
+        chosen, packed = [], []
         for number, row in part:
             field = f"{table.name}[{number}]"
-            days.append(check_day(row[0], f"{field}.day"))
-            if row[1] not in places:
-                template = N_("must be the number of a stratum with a link; it is %(value)s")
-                raise refuse(422, f"{field}.stratum", template, value=shown(row[1]))
-            chosen.append(places[row[1]])
+            if row[0] not in places:
+                template = N_("must be the number of a stratum; it is %(value)s")
+                raise refuse(422, f"{field}.stratum", template, value=shown(row[0]))
+            chosen.append(places[row[0]])
             try:
                 packed.append(bytes([_CODES[text] for text in row[len(RESPONSE_CELLS) :]]))
             except KeyError:
                 raise _out_of_range(table, number, row) from None
         reports = np.frombuffer(b"".join(packed), np.uint8).reshape(len(part), len(limits))
         _check_range(table, part, reports >= limits)
-        yield Rows(days, chosen, packed)
+        yield Rows(chosen, packed)
     if found != table.responses:
         template = N_("must have as many rows as the manifest says, %(limit)s; it has %(length)s")
         raise refuse(422, table.name, template, limit=table.responses, length=found)

@@ -12,11 +12,13 @@ from server.strata.trees import check_populations
 
 @dataclass(frozen=True)
 class Part:
-    """A stratum by the names down to it, with its population, if it is known, and its link."""
+    """A stratum by the names down to it, with its population, if it is known, its link, and whether its
+    responses are among those of the one above it."""
 
     names: tuple[str, ...]
     population: int | None
     slug: str
+    merged: bool = False
 
 
 def grow(session: Session, survey: Survey, parts: Iterable[Part]) -> dict[int | None, int | None]:
@@ -35,6 +37,7 @@ def grow(session: Session, survey: Survey, parts: Iterable[Part]) -> dict[int | 
             name=part.names[-1],
             population=part.population,
             slug=part.slug,
+            merged=part.merged,
         )
     for depth in range(1, max(map(len, made), default=0) + 1):  # a stratum needs the id of the one above it
         for names, stratum in made.items():

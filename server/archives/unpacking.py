@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from itertools import repeat
 from operator import itemgetter
 from typing import IO, Any
 
@@ -27,6 +28,7 @@ from server.batches import CellKey, Group
 from server.db import TakingTurns
 from server.models import Researcher, State, Stratum, Survey, SurveyVersion
 from server.own_tables import responses_of
+from server.reports.days import Period
 
 _PART = 2_000
 """Responses that are stored at once."""
@@ -80,7 +82,12 @@ def _store(
         session,
         survey,
         [
-            Part(tuple(stated["names"]), _whole(stated.get("population")), surveys.new_slug())
+            Part(
+                tuple(stated["names"]),
+                _whole(stated.get("population")),
+                surveys.new_slug(),
+                "merged" in stated,
+            )
             for stated in checked.manifest["strata"]
         ],
     )
@@ -98,12 +105,13 @@ def _store(
     turns.after_a_part()
     done = checked.responses
     for version, stored in zip(checked.versions, survey.versions, strict=True):
+        days = _days(version.days)
         for values in _parts(archive, checked, version, stored, ids):
             go_on(session, survey)
             connection = session.connection()
             # In the order of the keys, which lie so in the file.
             connection.execute(sa.insert(responses_of(survey.id)), sorted(values, key=itemgetter("id")))
-            _count(connection, survey, checked.manifest, values)
+            _count(connection, survey, checked.manifest, values, days)
             turns.after_a_part()
             told(done := done + len(values), 2 * checked.responses)
     has_codes = store_codes(session, survey, archive, checked, ids, turns)
@@ -131,10 +139,10 @@ def _parts(
                 "id": secrets.token_bytes(16),
                 "version_id": stored.id,
                 "reports": reports,
-                "day": day,
+                "day": surveys.today(),
                 "stratum_id": ids[stratum],
             }
-            for day, stratum, reports in zip(rows.days, rows.strata, rows.reports, strict=True)
+            for stratum, reports in zip(rows.strata, rows.reports, strict=True)
         ]
         for start in range(0, len(values), _PART):
             yield values[start : start + _PART]
@@ -160,10 +168,24 @@ def _come_into_sight(
     return sum(asked[place] != slugs[place] for place in {0, *leaves(manifest)})
 
 
+def _days(periods: Sequence[Period]) -> Iterator[date]:
+    """As many days as responses, from which reports make these periods again."""
+    for period in periods:
+        yield period.first
+        yield from repeat(period.last, period.n - 1)
+
+
 def _count(
-    connection: sa.Connection, survey: Survey, manifest: Document, rows: Sequence[Mapping[str, Any]]
+    connection: sa.Connection,
+    survey: Survey,
+    manifest: Document,
+    rows: Sequence[Mapping[str, Any]],
+    days: Iterator[date],
 ) -> None:
-    """Enter stored rows into the books; of a closed survey nothing waits."""
+    """Enter stored rows into the books, with the days from which on they were shown; of a closed survey nothing waits.
+
+    Which of them was shown when is not known: days stand beside the rows in the order of these.
+    """
     batches.count(connection, {survey.id: len(rows)})
     minimum = survey.minimum if manifest["state"] == State.OPEN else 1
     groups: dict[CellKey, Group] = {}
@@ -171,7 +193,7 @@ def _count(
         key = CellKey(row["version_id"], row["stratum_id"])
         group = groups.setdefault(key, Group(minimum, [], Counter()))
         group.reports.append(row["reports"])
-        group.days[row["day"]] += 1
+        group.days[next(days)] += 1
     batches.add(connection, groups)
 
 
@@ -200,6 +222,7 @@ def _survey(owner: Researcher, manifest: Document) -> Survey:
         time_zone=manifest["time_zone"],
         cap=_whole(manifest.get("cap")),
         minimum=int(manifest["minimum"]),
+        merged="merged" in manifest,
         arriving_until=surveys.now() + PATIENCE,
     )
 

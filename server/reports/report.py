@@ -34,7 +34,8 @@ class Report:
     pooled, it first. Where the survey has responses, but too few to say anything, the report is
     `withheld`: it holds none of them. `unseen` says how many more may be stored while it is open, and is
     all 0 afterwards. `left_out` are the numbers of versions, and `without_left_out`
-    says whether the responses without stratum are, that are too few to stand alone.
+    says whether the responses without stratum are, that are too few to stand alone. `merged` says that these
+    hold responses of strata that came here as a part of them.
     """
 
     definition: Definition
@@ -55,6 +56,7 @@ class Report:
     days: tuple[Period, ...]
     left_out: tuple[int, ...]
     without_left_out: bool
+    merged: bool
     software: str = f"Moneda {__version__}"
     _groups: dict[tuple[str, int | None], list[StratumReport]] = field(
         default_factory=dict, init=False, repr=False
@@ -126,7 +128,8 @@ class Report:
         for wave in self.waves:
             alike.setdefault(tuple(wave.number in versions for versions in parts), []).append(wave)
         sizes = [np.sum([wave.sizes for wave in waves], axis=0).tolist() for waves in alike.values()]
-        return hidden_in(sizes, self.nodes, self.minimum)
+        hidden = hidden_in(sizes, self.nodes, self.minimum)
+        return hidden | {None} if self.merged else hidden
 
     def axis(self, anytime: bool) -> Axis:
         """What the charts of shares are drawn on: one axis, so that they can be compared."""
@@ -232,6 +235,7 @@ def _made(
         days=periods(summed(days, kept, {each.id for each in chosen}), survey.minimum),
         left_out=tuple(survey.versions[place].number for place in sorted(out)) if pooled else (),
         without_left_out=without,
+        merged=survey.merged,
     )
 
 

@@ -79,9 +79,11 @@ def hidden_in(tables: Sequence[Sequence[int]], nodes: Sequence[Node], minimum: i
     """The keys of the groups that some table of sizes withholds, each with the responses of each place.
 
     Withheld everywhere, so that sums and differences of the tables tell of nobody, or of `minimum` people.
+    Strata whose responses came here under the one around them are withheld as they were elsewhere.
     """
     found = [withheld(_root(nodes, sizes), minimum) for sizes in tables if any(sizes)]
-    return frozenset[object]().union(*found)
+    merged = {node.stratum.id for node in walk(nodes) if node.stratum.merged}
+    return frozenset[object](merged).union(*found)
 
 
 def named(waves: Sequence[Sequence[int]], nodes: Sequence[Node], minimum: int) -> dict[int | None, str]:

@@ -8,7 +8,17 @@ Session and never commit.
 from server.strata.changing import change, move, remove
 from server.strata.lines import Line, parse_lines, parse_name, parse_population
 from server.strata.planting import plant, used
-from server.strata.trees import DEEPEST, MOST_STRATA, Node, StratumProblem, find, leaves, tree, walk
+from server.strata.trees import (
+    DEEPEST,
+    MOST_STRATA,
+    Node,
+    StratumProblem,
+    check_large_enough,
+    find,
+    leaves,
+    tree,
+    walk,
+)
 
 __all__ = [
     "DEEPEST",
@@ -17,6 +27,7 @@ __all__ = [
     "Node",
     "StratumProblem",
     "change",
+    "check_large_enough",
     "find",
     "leaves",
     "move",

@@ -9,7 +9,16 @@ from server.inputs import N_, InputError, refuse
 from server.models import Stratum, Survey
 from server.strata.lines import parse_name, parse_population
 from server.strata.planting import used
-from server.strata.trees import Node, StratumProblem, check_populations, find, same_name, tree, walk
+from server.strata.trees import (
+    Node,
+    StratumProblem,
+    check_large_enough,
+    check_populations,
+    find,
+    same_name,
+    tree,
+    walk,
+)
 
 
 def change(session: Session, survey: Survey, names: Mapping[int, str], populations: Mapping[int, str]) -> int:
@@ -24,7 +33,7 @@ def change(session: Session, survey: Survey, names: Mapping[int, str], populatio
     if not before.keys() >= {*names, *populations}:
         raise refuse(404, "stratum", N_("is not known; load the page again"))
     problems: list[StratumProblem] = []
-    changed = set()
+    changed, counted = set(), set()
     for number, node in before.items():
         stratum, kept = node.stratum, (node.stratum.name, node.stratum.population)
         try:
@@ -39,6 +48,8 @@ def change(session: Session, survey: Survey, names: Mapping[int, str], populatio
             ]
         if (stratum.name, stratum.population) != kept:
             changed.add(number)
+        if stratum.population != kept[1]:
+            counted.add(number)
     siblings: dict[tuple[int | None, str], Node] = {}
     for node in before.values():
         first = siblings.setdefault((node.stratum.parent_id, same_name(node.stratum.name)), node)
@@ -49,7 +60,8 @@ def change(session: Session, survey: Survey, names: Mapping[int, str], populatio
     if problems:
         raise InputError(422, problems)
     session.flush()
-    check_populations(tree(session, survey))
+    check_populations(made := tree(session, survey))
+    check_large_enough((node for node in walk(made) if node.stratum.id in counted), survey.minimum)
     return len(changed)
 
 

@@ -10,7 +10,16 @@ from server.inputs import N_, refuse
 from server.models import InvitationBatch, Stratum, Survey
 from server.own_tables import responses_of
 from server.strata.lines import Line
-from server.strata.trees import DEEPEST, MOST_STRATA, Node, check_populations, same_name, tree, walk
+from server.strata.trees import (
+    DEEPEST,
+    MOST_STRATA,
+    Node,
+    check_large_enough,
+    check_populations,
+    same_name,
+    tree,
+    walk,
+)
 from server.surveys import new_slug
 
 _Key = tuple[str, ...]
@@ -43,15 +52,17 @@ def plant(session: Session, survey: Survey, lines: Iterable[Line], under: Node |
     InputError
         On `lines[number]`, if a stratum is there already, too deep, or below one that has
         responses or invitations; on `strata` if there would be too many; on the path of a
-        stratum whose population is not the sum of its parts.
+        stratum whose population is not the sum of its parts, or below the survey's minimum.
     """
     there = {_key(node.names): node.stratum for node in walk(tree(session, survey))}
     growing = _Growing(survey, there, used(session, survey))
+    counted: set[_Key] = set()
     for line in lines:
         names = (*(under.names if under else ()), *line.names)
         stratum = growing.reach(names, f"lines[{line.number}]")
         if line.population is not None:
             stratum.population = line.population
+            counted.add(_key(names))
         elif _key(names) in there:
             template = N_("is there already; give it a population, or leave it out")
             raise refuse(422, f"lines[{line.number}]", template)
@@ -65,7 +76,8 @@ def plant(session: Session, survey: Survey, lines: Iterable[Line], under: Node |
             growing.known[key].parent_id = growing.known[key[:-1]].id if depth > 1 else None
         session.add_all(growing.known[key] for key in level)
         session.flush()
-    check_populations(tree(session, survey))
+    check_populations(made := tree(session, survey))
+    check_large_enough((node for node in walk(made) if _key(node.names) in counted), survey.minimum)
     return len(new)
 
 

@@ -127,6 +127,29 @@ def check_populations(nodes: Iterable[Node]) -> None:
         raise InputError(422, problems)
 
 
+def check_large_enough(nodes: Iterable[Node], minimum: int) -> None:
+    """Refuse strata that are known to have fewer people than the smallest group that is shown.
+
+    Whoever is asked there could be told by the link: the group would stand for its few people in every file.
+
+    Raises
+    ------
+    InputError
+        Naming each such stratum, its population and the minimum.
+    """
+    template = N_(
+        "its population must be at least the smallest group shown, %(limit)s; it is %(value)s. Take it together "
+        "with another stratum"
+    )
+    problems = [
+        StratumProblem(node.path, template, {"limit": minimum, "value": own}, f"population.{node.stratum.id}")
+        for node in nodes
+        if (own := node.stratum.population) is not None and own < minimum
+    ]
+    if problems:
+        raise InputError(422, problems)
+
+
 def _known(node: Node) -> int:
     """How many people are known to be in a stratum."""
     if node.stratum.population is not None:

@@ -14,7 +14,7 @@ from server.definitions import Definition, Question, same_wording, version_of
 from server.drafts import begin_draft, draft
 from server.editing import find_brackets
 from server.inputs import N_, parse_published, refuse, shown
-from server.models import Researcher, State, Survey, SurveyVersion, Untidied
+from server.models import Researcher, State, Stratum, Survey, SurveyVersion, Untidied
 from server.own_tables import create_tables
 from server.privacy.designs import round_up
 from server.surveys.finding import new_slug
@@ -69,7 +69,8 @@ def publish(
     InputError
         If the survey is closed, the draft unfinished or another one than `looked_at`, text in
         brackets is left and not meant, or a question that was published before would lose
-        privacy: people who see it again were promised at least as much.
+        privacy: people who see it again were promised at least as much. If a stratum has fewer
+        people than the survey's minimum.
     """
     if survey.state == State.CLOSED:
         raise refuse(409, "state", N_("must not be closed; a closed survey is not published again"))
@@ -87,6 +88,7 @@ def publish(
         )
     for version in survey.versions:
         _refuse_weaker(definition, version)
+    _refuse_small_strata(session, survey)
     current = survey.current
     if current is None or current.published != published:
         sha256 = version_of(published)
@@ -184,6 +186,22 @@ def _refuse_weaker(definition: Definition, version: SurveyVersion) -> None:
                 limit=limit,
                 value=round_up(entry.epsilon),
             )
+
+
+def _refuse_small_strata(session: Session, survey: Survey) -> None:
+    """Whoever has a link that only a few people have could be told by it."""
+    query = sa.select(Stratum.name, Stratum.population).where(
+        Stratum.survey_id == survey.id, Stratum.population < survey.minimum
+    )
+    found = session.execute(query.order_by(Stratum.population, Stratum.id)).first()
+    if found is not None:
+        template = N_(
+            "must each have at least as many people as the smallest group shown, %(limit)s; “%(stratum)s” has "
+            "%(value)s. Take it together with another one"
+        )
+        raise refuse(
+            409, "strata", template, limit=survey.minimum, stratum=found.name, value=found.population
+        )
 
 
 def _identities(question: Question) -> tuple[tuple[str, str], tuple[str, str]]:

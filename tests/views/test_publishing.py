@@ -196,3 +196,20 @@ def test_pages_without_scripts_offer_respondents_no_form(client: FlaskClient, su
     assert "<noscript>" in page
     outside = page.partition("<template")[0]
     assert not [tag for tag in ("<form", "<input", "<button", "<select", "<textarea") if tag in outside]
+
+
+def test_a_survey_with_a_stratum_of_too_few_people_is_not_published(
+    signed_in: FlaskClient, database_url: str
+) -> None:
+    slug = factories.draft(database_url, factories.definition())
+    factories.settle(database_url, slug, minimum=10)
+    factories.plant(database_url, slug, "A, 30\nB, 12")
+    factories.settle(database_url, slug, minimum=13)
+    form = {"despite_plan": "yes"}
+
+    answer = signed_in.post(f"/manage/surveys/{slug}/publish", data=form)
+
+    assert answer.status_code == 409
+    assert "at least as many people as the smallest group shown, 13; “B” has 12" in answer.text
+    factories.settle(database_url, slug, minimum=12)
+    assert signed_in.post(f"/manage/surveys/{slug}/publish", data=form).status_code == 303
