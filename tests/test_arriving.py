@@ -29,12 +29,13 @@ HELD = ("surveys", "survey_versions", "responses", "invitations", "cells", "batc
 
 
 def make_archive(client: FlaskClient, database_url: str, codes: int = 0) -> tuple[bytes, Published]:
-    """The archive of a closed survey with many responses, and with invitations if wished; the survey."""
+    """The archive of a closed survey with many responses, or of an open one with invitations; the survey."""
     survey = factories.publish(database_url)
     reports = [(first, second) for first in (0, 1) for second in (0, 1)]
     factories.store(database_url, survey, [(each, ROWS // 4) for each in reports])
     if codes:
         factories.invite(database_url, survey.slug, codes)
+        return archives.pack(database_url, survey.slug), survey  # a closed one takes no codes along
     factories.close(database_url, survey.slug)
     factories.keep_house(client.application)
     return archives.export(client, survey.slug), survey
