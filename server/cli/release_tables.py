@@ -1,9 +1,10 @@
-"""`python -m server release --data`: central releases from a table that is not a survey, storing nothing."""
+"""`python -m server release --data`: central releases from a table that is not a survey."""
 
 import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
@@ -24,36 +25,66 @@ from server.inputs.columns import DECLARING, Columns, parse_columns
 from server.inputs.releases import Plan, parse_plan, plain
 from server.releases import Released
 from server.releases.files import Coded, read_table
+from server.releases.shapes import Source
 from server.releases.spending import losses
+from server.releases.table_ledgers import TableLedger, lock_ledger, read_ledger, write_ledger
 from server.releases.tables import check_for_table, release_table, table_source
 from server.reports.ledgers import entry_json
 
+NOBODY_ADDS_UP = (
+    "Nothing adds up the runs: what this release loses is added to all others from the same people by "
+    "nobody. With --ledger FILE a budget is kept."
+)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Where the budget of a table is kept, if anywhere, and what is said of it on the command line."""
+
+    path: Path | None
+    epsilon: str | None
+    delta: str | None
+
+    def read(self, neighbours: str) -> TableLedger | None:
+        """What the ledger says by now."""
+        if self.path is None:
+            return None
+        return read_ledger(self.path, neighbours, self.epsilon, self.delta)
+
 
 def release_from_table(
-    data: IO[bytes], plan: IO[bytes] | None, yes: bool, output: Path | None, as_json: bool
+    data: IO[bytes], plan: IO[bytes] | None, yes: bool, output: Path | None, as_json: bool, kept: Kept
 ) -> None:
     """Look at a plan, and make what it asks for."""
     if plan is None:
         raise click.UsageError("--data needs --plan; it is missing")
+    quiet = as_json or output is not None
     columns, asked = _declared(decoded(plan))
+    before = kept.read(columns.neighbours)
     source = table_source(_read(data, columns))
     divided = releases.divide(asked, source.shape)
     costs = releases.expected(divided, source.shape)
-    quiet = as_json or output is not None
     document: dict[str, Any] = {
+        **({"warning": NOBODY_ADDS_UP} if before is None else {"left": float(before.left)}),
         "neighbours": columns.neighbours,
         "rows": source.shape.respondents,
         "plan": costs_json(costs),
     }
+    if before is None:
+        click.echo(NOBODY_ADDS_UP, err=quiet)
     if not quiet:
         print_costs(costs)
+        if before is not None:
+            click.echo(f"Left of the budget: epsilon {plain(before.left)}.")
     if not agreed(yes, quiet):
         print_nothing(document, as_json)
         return
     # The file is opened first: what cannot be written down would have been lost for nothing.
     with _opened(output) as file, working("Releasing"):
-        made = release_table(divided, source)
+        made, after = _make(divided, source, kept)
         epsilon, delta = losses(columns.neighbours, made)
+        if after is not None:
+            document["left"] = float(after.left)
         document |= {"epsilon": float(epsilon), "delta": float(delta), "released": _table_json(made)}
         if file is not None:
             file.write(json.dumps(document, ensure_ascii=False, indent=2) + "\n")
@@ -61,7 +92,27 @@ def release_from_table(
         print_document(document, as_json)
     elif output is None:
         print_figures(made)
-        click.echo(f"Lost together: epsilon {plain(epsilon)}, delta {plain(delta)}. Nothing was stored.")
+        lost = f"Lost together: epsilon {plain(epsilon)}, delta {plain(delta)}."
+        left = "Nothing was stored." if after is None else f"Left of the budget: epsilon {plain(after.left)}."
+        click.echo(f"{lost} {left}")
+
+
+def _make(plan: Plan, source: Source, kept: Kept) -> tuple[tuple[Released, ...], TableLedger | None]:
+    """Draw what a plan asks for, paid for and on the disk before anybody sees a number of it; what is booked then."""
+    if kept.path is None:
+        return release_table(plan, source), None
+    try:
+        with lock_ledger(kept.path):
+            before = kept.read(source.shape.neighbours)
+            assert before is not None
+            made = release_table(plan, source)
+            after = before.with_run(made)
+            write_ledger(kept.path, after)
+    except OSError as error:
+        raise click.UsageError(
+            f"--ledger must be a file that can be written; {str(kept.path)!r} is not: {error.strerror}"
+        ) from error
+    return made, after
 
 
 def _declared(document: Any) -> tuple[Columns, Plan]:

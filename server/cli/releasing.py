@@ -9,7 +9,7 @@ import click
 from server import audit, releases
 from server.audit import Action
 from server.cli.common import JSON, database_session, found_survey, print_document, survey_to_change
-from server.cli.release_tables import release_from_table
+from server.cli.release_tables import Kept, release_from_table
 from server.cli.released import (
     agreed,
     costs_json,
@@ -53,6 +53,11 @@ _BUDGET = ("budget_epsilon", "budget_delta", "neighbours")
     type=click.Path(dir_okay=False, path_type=Path),
     help="Write what was released from a table into this new file, as JSON.",
 )
+@click.option(
+    "--ledger",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Keep the budget of the table in this file; with --budget-epsilon where there is none yet.",
+)
 @JSON
 def release(
     slug: str | None,
@@ -60,22 +65,28 @@ def release(
     data: IO[bytes] | None,
     yes: bool,
     output: Path | None,
+    ledger: Path | None,
     as_json: bool,
     **budget: str | None,
 ) -> None:
     """Print what was released of a survey and what is left of its budget; set the budget; release more.
 
-    With --plan, the costs and expected errors are printed before anything is spent. With --data, nothing is
-    stored: whoever releases twice from the same table has to add up the losses themselves.
+    With --plan, the costs and expected errors are printed before anything is spent. With --data
+    and --ledger, what a run loses is added up in that file, and checked against its budget before a number is
+    printed; without --ledger nothing is stored, and nothing adds up the runs.
     """
     given = [name for name in _BUDGET if budget[name] is not None]
     if (slug is None) == (data is None):
         raise click.UsageError("either SLUG or --data must be given, and not both")
-    if given and (plan is not None or data is not None):
+    if ledger is not None and data is None:
+        raise click.UsageError("--ledger needs --data; the ledger of a survey is kept with it")
+    of_table = data is not None and ledger is not None and "neighbours" not in given
+    if given and not of_table and (plan is not None or data is not None):
         other = "--plan" if plan is not None else "--data"
         raise click.UsageError(f"--{given[0].replace('_', '-')} must not be given with {other}")
     if data is not None:
-        release_from_table(data, plan, yes, output, as_json)
+        kept = Kept(ledger, budget["budget_epsilon"], budget["budget_delta"])
+        release_from_table(data, plan, yes, output, as_json, kept)
         return
     if output is not None:
         raise click.UsageError("--output needs --data; what is released of a survey is kept with it")
@@ -86,11 +97,11 @@ def release(
     if given:
         _set_budget(slug, **budget)
     with database_session() as session:
-        ledger = releases.ledger(session, found_survey(session, slug))
+        found = releases.ledger(session, found_survey(session, slug))
     if as_json:
-        print_document({"survey": slug, **ledger_json(ledger, names=True)}, as_json)
+        print_document({"survey": slug, **ledger_json(found, names=True)}, as_json)
     else:
-        print_ledger(ledger)
+        print_ledger(found)
 
 
 def _set_budget(

@@ -1,4 +1,4 @@
-"""Central releases from a table that is not a survey: the same items, without coins, storing nothing."""
+"""Central releases from a table that is not a survey: the same items, without coins."""
 
 from collections.abc import Callable, Sequence
 

@@ -1,0 +1,172 @@
+"""The budget of a table that is not a survey: a file beside it, in which every run is written down.
+
+A run is added to all before it, whatever strata it was about: people may have moved between two states of a
+table. The file is written as a whole and renamed, so that it is never half-written, and locked from
+when it is read until then. Two files, or an older copy of one, are two budgets: nobody here can tell.
+"""
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from server import __version__, surveys
+from server.inputs import N_, InputError, parse_json, refuse, shown
+from server.inputs.releases import MOST_DELTA, MOST_EPSILON, item_json, parse_decimal, plain
+from server.releases.spending import losses
+from server.releases.values import Budget, Released
+
+FORMAT = 1
+_LIMIT = 64 * 1024 * 1024
+_FIELDS = {"format", "neighbours", "budget", "runs"}
+
+
+@dataclass(frozen=True)
+class TableLedger:
+    """What the releases from a table may lose together, and what each run lost: as they stand in the file."""
+
+    budget: Budget
+    runs: tuple[dict[str, Any], ...] = ()
+
+    @property
+    def spent(self) -> tuple[Decimal, Decimal]:
+        """Epsilon and delta of all runs."""
+        return (
+            sum((Decimal(run["epsilon"]) for run in self.runs), Decimal(0)),
+            sum((Decimal(run["delta"]) for run in self.runs), Decimal(0)),
+        )
+
+    @property
+    def left(self) -> Decimal:
+        """Of the budget's epsilon."""
+        return self.budget.epsilon - self.spent[0]
+
+    def with_run(self, made: Sequence[Released]) -> "TableLedger":
+        """The same with one more run.
+
+        Raises
+        ------
+        InputError
+            409 on `epsilon` or `delta`, naming what is left, if the budget does not suffice.
+        """
+        lost = losses(self.budget.neighbours, made)
+        whole = self.budget.epsilon, self.budget.delta
+        for name, before, more, most in zip(("epsilon", "delta"), self.spent, lost, whole, strict=True):
+            if before + more > most:
+                template = N_(
+                    "must leave what the releases together may lose at %(limit)s or less; "
+                    "%(left)s is left, and this needs %(value)s"
+                )
+                left = plain(most - before)
+                raise refuse(409, name, template, limit=plain(most), left=left, value=plain(more))
+        run = {
+            "made_at": surveys.now().isoformat(timespec="seconds"),
+            "software": f"Moneda {__version__}",
+            "epsilon": plain(lost[0]),
+            "delta": plain(lost[1]),
+            "items": [item_json(each.item) for each in made],
+        }
+        return replace(self, runs=(*self.runs, run))
+
+
+def read_ledger(path: Path, neighbours: str, epsilon: str | None, delta: str | None) -> TableLedger:
+    """The ledger in a file; where there is none yet, a new one with the budget that is given.
+
+    Raises
+    ------
+    InputError
+        If there is neither a file nor a budget; if both are there and differ; if the file is damaged, or
+        its neighbours are others than the plan's.
+    """
+    if not path.exists():
+        if epsilon is None:
+            template = N_("must be there, or a budget be given with it: %(limit)s")
+            raise refuse(422, "ledger", template, limit="--budget-epsilon")
+        return TableLedger(_budget(neighbours, epsilon, delta or "0"))
+    ledger = _parse(path.read_bytes())
+    stated = ledger.budget
+    if stated.neighbours != neighbours:
+        template = N_("must be %(limit)s, as the ledger says; it is %(value)s")
+        raise refuse(409, "neighbours", template, limit=stated.neighbours, value=neighbours)
+    if epsilon is not None and _budget(neighbours, epsilon, delta or "0") != stated:
+        template = N_("must stay as the ledger says, epsilon %(epsilon)s and delta %(delta)s")
+        raise refuse(409, "budget", template, epsilon=plain(stated.epsilon), delta=plain(stated.delta))
+    return ledger
+
+
+@contextmanager
+def lock_ledger(path: Path) -> Iterator[None]:
+    """Keep every other process from this ledger; one that comes meanwhile waits.
+
+    Raises
+    ------
+    OSError
+        If no file can be made beside it.
+    """
+    beside = os.open(path.with_name(f"{path.name}.lock"), os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(beside, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(beside)  # and the lock with it, also if the process dies
+
+
+def write_ledger(path: Path, ledger: TableLedger) -> None:
+    """Put a ledger in the place of the one before; once this returns, it is on the disk.
+
+    Raises
+    ------
+    OSError
+        If it cannot be written; then the one before is still there.
+    """
+    document = {
+        "format": FORMAT,
+        "neighbours": ledger.budget.neighbours,
+        "budget": {"epsilon": plain(ledger.budget.epsilon), "delta": plain(ledger.budget.delta)},
+        "runs": list(ledger.runs),
+    }
+    new = path.with_name(f"{path.name}.new")
+    with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+        file.write(json.dumps(document, ensure_ascii=False, indent=2) + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+    new.replace(path)
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def _budget(neighbours: str, epsilon: object, delta: object) -> Budget:
+    return Budget(
+        parse_decimal(epsilon, "budget.epsilon", Decimal(0), MOST_EPSILON, above=True),
+        parse_decimal(delta, "budget.delta", Decimal(0), MOST_DELTA),
+        neighbours,
+    )
+
+
+def _parse(content: bytes) -> TableLedger:
+    document = parse_json(content, _LIMIT)
+    try:
+        whole = document.keys() == _FIELDS and document["format"] == FORMAT
+        neighbours, stated, runs = document["neighbours"], document["budget"], document["runs"]
+        whole = whole and neighbours in ("unbounded", "bounded") and stated.keys() == {"epsilon", "delta"}
+        budget = _budget(neighbours, stated["epsilon"], stated["delta"])
+        for run in runs:
+            for name, most in (("epsilon", budget.epsilon), ("delta", budget.delta)):
+                whole = whole and isinstance(run[name], str)
+                parse_decimal(run[name], name, Decimal(0), most)
+        ledger = TableLedger(budget, tuple(runs))
+        whole = whole and ledger.spent[0] <= budget.epsilon and ledger.spent[1] <= budget.delta
+    except (AttributeError, KeyError, TypeError, InputError):
+        whole = False
+    if not whole:
+        template = N_("must be a ledger as it was written here, and add up; it begins with %(value)s")
+        raise refuse(422, "ledger", template, value=shown(content[:40].decode("utf-8", "replace")))
+    return ledger
