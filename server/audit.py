@@ -30,6 +30,7 @@ class Action(StrEnum):
     SURVEY_COPIED = "survey copied"
     SURVEY_IMPORTED = "survey imported"
     EXPORTED = "exported"
+    RIGHT_GIVEN = "right given"
     ARCHIVED = "archived"
     TAKEN_OUT = "taken out of the archive"
     DELETED = "survey deleted"
@@ -89,6 +90,9 @@ SENTENCES = {
     Action.SURVEY_COPIED: N_("made the survey as a copy of another one"),
     Action.SURVEY_IMPORTED: N_("imported the survey from another Moneda"),
     Action.EXPORTED: N_("exported everything"),
+    Action.RIGHT_GIVEN: N_(
+        "gave a right to release with an export: %(kind)s, ε = %(epsilon)s, server %(server)s"
+    ),
     Action.ARCHIVED: N_("put the survey into the archive"),
     Action.TAKEN_OUT: N_("took the survey out of the archive"),
     Action.DELETED: N_("deleted the survey %(slug)s for good"),

@@ -1,5 +1,6 @@
 """Tables. What must always hold is a named constraint here, not a habit elsewhere."""
 
+import secrets
 from datetime import date, datetime
 from enum import IntEnum, StrEnum
 
@@ -17,6 +18,10 @@ class Base(DeclarativeBase):
             "ix": "ix_%(table_name)s_%(column_0_N_name)s",
         }
     )
+
+
+def _new_identity() -> str:
+    return secrets.token_hex(16)
 
 
 class State(StrEnum):
@@ -122,7 +127,9 @@ class Survey(Base):
     has of its own (`server.own_tables`); `tidied_on` says since when these tell nothing but their content.
     A survey with `arriving_until` is being imported: nobody sees it, and after that moment it is given up.
     `merged` says that some of the responses without stratum came, elsewhere, by links of strata that were too
-    small to travel by themselves.
+    small to travel by themselves. `identity` is kept by copies that archives become. `may_release` says from
+    what it releases: its "own" budget; a "share" of another copy's, beside the first `inherited` releases, which
+    came along; nothing, as a "copy"; or nothing any more, as it "moved".
     """
 
     __tablename__ = "surveys"
@@ -152,6 +159,11 @@ class Survey(Base):
     tidied_on: Mapped[date | None]
     arriving_until: Mapped[datetime | None]
     merged: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
+    identity: Mapped[str] = mapped_column(sa.String(32), default=_new_identity, server_default=sa.text("''"))
+    may_release: Mapped[str] = mapped_column(sa.String(8), default="own", server_default="own")
+    inherited: Mapped[int] = mapped_column(default=0, server_default=sa.text("0"))
+    share_epsilon: Mapped[str | None] = mapped_column(sa.String(40))
+    share_delta: Mapped[str | None] = mapped_column(sa.String(40))
 
     versions: Mapped[list["SurveyVersion"]] = relationship(
         order_by="SurveyVersion.number", back_populates="survey"
@@ -233,7 +245,8 @@ class Stratum(Base):
     """A part of the population, in a tree; the link of a part without parts of its own carries it.
 
     `parent_id` is missing for those right under the survey. `slug` is a link like the survey's own.
-    `merged` says that its responses came here with an archive as those of the stratum around it.
+    `merged` says that its responses came here with an archive as those of the stratum around it; `identity`
+    stays when it is renamed, and in copies.
     """
 
     __tablename__ = "strata"
@@ -250,6 +263,7 @@ class Stratum(Base):
     population: Mapped[int | None] = mapped_column(sa.BigInteger)
     slug: Mapped[str] = mapped_column(sa.String(32))
     merged: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
+    identity: Mapped[str] = mapped_column(sa.String(32), default=_new_identity, server_default=sa.text("''"))
 
 
 class InvitationBatch(Base):
@@ -469,6 +483,40 @@ class ReleasedValue(Base):
     document: Mapped[str] = mapped_column(sa.Text)
 
     entry: Mapped[LedgerEntry] = relationship(back_populates="released")
+
+
+class GivenRight(Base):
+    """A right to release that went along with an archive: the whole ("move") or a part of the budget ("share").
+
+    It was debited before the file could be downloaded; the same file is made again from this row.
+    """
+
+    __tablename__ = "given_rights"
+    __table_args__ = (sa.CheckConstraint("kind IN ('move', 'share')", name="kind_is_known"),)
+
+    token: Mapped[str] = mapped_column(sa.String(32), primary_key=True)
+    survey_id: Mapped[int] = mapped_column(sa.ForeignKey(Survey.id, ondelete="CASCADE"), index=True)
+    kind: Mapped[str] = mapped_column(sa.String(8))
+    server: Mapped[str] = mapped_column(sa.String(32))
+    epsilon: Mapped[str] = mapped_column(sa.String(40))
+    delta: Mapped[str] = mapped_column(sa.String(40))
+    made_at: Mapped[datetime]
+
+
+class TakenRight(Base):
+    """A right that came here with an archive; it stays when the survey is deleted, so that it comes once."""
+
+    __tablename__ = "taken_rights"
+
+    token: Mapped[str] = mapped_column(sa.String(32), primary_key=True)
+
+
+class Server(Base):
+    """The name under which archives give rights to this database; one row."""
+
+    __tablename__ = "servers"
+
+    id: Mapped[str] = mapped_column(sa.String(32), primary_key=True)
 
 
 class ReportLink(Base):

@@ -2,17 +2,20 @@
 
 import io
 import json
+import secrets
 import struct
 import zipfile
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
+import sqlalchemy as sa
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from server import archives, surveys
 from server.db import make_engine, snapshot
+from server.models import Server
 from tests import factories
 from tests.sending import written
 
@@ -93,6 +96,21 @@ def pack(database_url: str, slug: str) -> bytes:
         archives.pack(session, survey, file)
     engine.dispose()
     return file.getvalue()
+
+
+def moving(database_url: str, body: bytes, kind: str = "move", epsilon: str = "0") -> bytes:
+    """An archive with which the survey moves to this database, budget and all, or with a part of it."""
+    with factories.writing(database_url) as session:
+        server = session.scalars(sa.select(Server.id)).one()
+    ledger = json.loads(entries(body)["releases.json"])
+    ledger["right"] = {
+        "kind": kind,
+        "token": secrets.token_hex(16),
+        "server": server,
+        "epsilon": epsilon,
+        "delta": "0",
+    }
+    return with_entry("releases.json", json.dumps(ledger).encode())(body)
 
 
 def entries(body: bytes) -> dict[str, bytes]:

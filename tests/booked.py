@@ -78,4 +78,5 @@ def ledger() -> Ledger:
         ),
     ]
     spent = Spent(Decimal("0.8"), Decimal("0.000001"), Decimal("0.8"), 0.7512, 1e-6)
-    return Ledger(Budget(Decimal(2), Decimal("0.00001"), "unbounded"), tuple(released), spent)
+    budget = Budget(Decimal(2), Decimal("0.00001"), "unbounded")
+    return Ledger(budget, tuple(released), spent, budget.epsilon - spent.epsilon, budget.delta - spent.delta)

@@ -1,4 +1,7 @@
-"""Budgets and ledgers go where their survey goes: moving a survey never refills its budget."""
+"""Budgets and ledgers go where their survey goes: moving a survey never refills its budget.
+
+What copies may release that came otherwise is in `test_rights`.
+"""
 
 import copy
 import json
@@ -13,7 +16,7 @@ from server import strata, surveys
 from server.cli import main
 from server.releases.links import make_link
 from tests import archives, factories
-from tests.archives import entries, pack, with_entry
+from tests.archives import entries, moving, pack, with_entry
 from tests.conftest import NewDatabase
 from tests.factories import dump
 
@@ -80,7 +83,7 @@ def test_a_ledger_goes_along_and_the_budget_stays_spent(
     url, file = new_database(True), tmp_path / "survey.zip"
     factories.publish(url)  # so that numbers of surveys and strata are others
     factories.plant(url, factories.publish(url).slug, "A\nB")
-    file.write_bytes(body)
+    file.write_bytes(moving(url, body))
 
     slug = run_json(url, "survey", "import", str(file))["survey"]
 
@@ -115,7 +118,7 @@ def test_a_budget_without_releases_goes_along(sqlite: NewDatabase) -> None:
     run(url, "release", slug, "--budget-epsilon", "2", "--neighbours", "bounded")
     factories.close(url, slug)
     other = sqlite(True)
-    run_json(other, "survey", "import", "-", text=pack(url, slug))
+    run_json(other, "survey", "import", "-", text=moving(other, pack(url, slug)))
     assert ledger(other, slug) == ledger(url, slug)
 
 
@@ -148,7 +151,7 @@ def test_deleted_strata_still_count_apart(sqlite: NewDatabase) -> None:
             strata.remove(session, found, node.stratum.id)
     factories.close(url, survey.slug)
     other = sqlite(True)
-    run_json(other, "survey", "import", "-", text=pack(url, survey.slug))
+    run_json(other, "survey", "import", "-", text=moving(other, pack(url, survey.slug)))
     assert ledger(other, survey.slug) == ledger(url, survey.slug)
     assert ledger(other, survey.slug)["spent"]["epsilon"] == 0.5
 
@@ -232,6 +235,9 @@ BAD: dict[str, tuple[Callable[[Any], None], str]] = {
     "versions": (changed("releases", 0, "covers", "versions", value=[3]), WHOLE),
     "respondents": (changed("releases", 0, "covers", "respondents", value=60), WHOLE),
     "more": (changed("left", value="1"), "left: is not known here"),
+    "no right": (changed("right"), "right: is required"),
+    "another right": (changed("right", "kind", value="all"), "must be one of none, move, share"),
+    "a right to nothing": (changed("right", "kind", value="share"), "right.token: is required"),
     "no entries": (changed("releases", 0, "entries", value=[]), "entries: must have at least 1 entries"),
 }
 

@@ -669,6 +669,24 @@ def walk_keeping(owner: Reader, site: factories.Served) -> None:
         owner.get("/manage/surveys")
     owner.post(f"/manage/surveys/{draft}/edit", {"title": pseudo("x")})
     owner.post(f"/manage/surveys/{draft}/archive", {"out": "1"})
+    walk_rights(owner, site)
+
+
+def walk_rights(owner: Reader, site: factories.Served) -> None:
+    """What copies may release: a part, everything, nothing, and each once more."""
+    database = site.database_url
+    shared, moved = (factories.publish(database, wrapped_definition()) for _ in range(2))
+    for survey, kind in ((shared, "share"), (moved, "move")):
+        home = f"/manage/surveys/{survey.slug}"
+        owner.post(f"{home}/releases/budget", {"epsilon": "2", "delta": "0.001", "neighbours": "unbounded"})
+        factories.close(database, survey.slug)
+        owner.get(f"{home}/keeping")
+        form = {"right": kind, "epsilon": "0.5", "delta": ""}
+        owner.post(f"{home}/export.zip", {**form, "server": "?"})
+        owner.post(f"{home}/export.zip", {**form, "server": "0123456789abcdef" * 2})
+        owner.get(f"{home}/keeping")
+        body = archives.pack(database, survey.slug)
+        owner.send(archives.form_of(archives.moving(database, body, kind, "0.5")))
 
 
 def _id(database_url: str, slug: str) -> int:

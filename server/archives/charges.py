@@ -13,6 +13,7 @@ from server.inputs.releases import MOST_DELTA, MOST_EPSILON, parse_decimal, plai
 from server.inputs.schema import violations
 from server.models import State
 from server.releases.budgets import read_released
+from server.releases.rights import Kind
 from server.releases.spending import losses
 from server.releases.values import Budget, Figure, Released
 
@@ -38,6 +39,7 @@ def read_ledger(archive: Archive, manifest: Document) -> Document:
 
 def _check(document: Document, manifest: Document) -> None:
     budget = document.get("budget")
+    _check_right(document["right"], budget)
     if budget is None:
         if document["releases"]:
             raise refuse(422, "budget", N_("is required where there are releases"))
@@ -66,6 +68,25 @@ def _check(document: Document, manifest: Document) -> None:
         if lost > whole:
             template = N_("must be at least what the releases lost together, %(limit)s; it is %(value)s")
             raise refuse(422, f"budget.{name}", template, limit=plain(lost), value=plain(whole))
+
+
+def _check_right(right: Document, budget: Document | None) -> None:
+    """A right names all that it needs; a part is one of a budget."""
+    if right["kind"] == Kind.NONE:
+        return
+    for name in ("token", "server", "epsilon", "delta"):
+        if name not in right:
+            raise refuse(422, f"right.{name}", N_("is required"))
+    if right["kind"] == Kind.SHARE and budget is None:
+        raise refuse(422, "budget", N_("is required where a part of it goes along"))
+    most = (MOST_EPSILON, MOST_DELTA)
+    if budget is not None:
+        most = (
+            _decimal(budget["epsilon"], "budget.epsilon", MOST_EPSILON),
+            _decimal(budget["delta"], "budget.delta", MOST_DELTA),
+        )
+    for name, limit in zip(("epsilon", "delta"), most, strict=True):
+        _decimal(right[name], f"right.{name}", limit)
 
 
 def _check_entry(entry: Document, field: str, budget: Budget, strata: int) -> None:

@@ -1,4 +1,4 @@
-"""What a survey's releases spent, carried along: moving a survey never refills its budget."""
+"""What a survey's releases spent, carried along, and what its copy may release: copying never refills a budget."""
 
 import json
 from collections.abc import Mapping
@@ -9,11 +9,14 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, selectinload
 
 from server.archives.contents import Document
-from server.models import LedgerEntry, PrivacyBudget, Release, ReleasedValue, Survey
+from server.models import GivenRight, LedgerEntry, PrivacyBudget, Release, ReleasedValue, Survey
+from server.releases.rights import right_json
 
 
-def ledger_of(session: Session, survey: Survey, numbers: Mapping[int | None, int | None]) -> Document:
-    """A survey's budget and releases; `numbers` are those of strata in the archive, by their ids here."""
+def ledger_of(
+    session: Session, survey: Survey, numbers: Mapping[int | None, int | None], right: GivenRight | None
+) -> Document:
+    """A survey's budget and releases, and what goes along; `numbers` are those of strata, by their ids here."""
     budget = session.get(PrivacyBudget, survey.id)
     query = (
         sa.select(Release)
@@ -23,7 +26,10 @@ def ledger_of(session: Session, survey: Survey, numbers: Mapping[int | None, int
     )
     # A deleted stratum has no number, and its releases still count apart from those of all others.
     known = {stratum: number for stratum, number in numbers.items() if stratum is not None}
-    stated: Document = {"releases": [_release(release, known) for release in session.scalars(query)]}
+    stated: Document = {
+        "right": right_json(right),
+        "releases": [_release(release, known) for release in session.scalars(query)],
+    }
     if budget is None:
         return stated
     said = {

@@ -34,6 +34,7 @@ def manifest_of(
         "format": FORMAT,
         "software": f"Moneda {__version__}",
         "slug": survey.slug,
+        "identity": survey.identity,
         "state": str(survey.state),
         "created_on": survey.created_on.isoformat(),
         **_set(
@@ -63,6 +64,7 @@ def manifest_of(
             {
                 "names": list(node.names),
                 "slug": node.stratum.slug,
+                "identity": node.stratum.identity,
                 **_set(population=node.stratum.population, merged=responses.merges(node) or None),
             }
             for node in nodes

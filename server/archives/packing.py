@@ -18,7 +18,7 @@ from server.archives.readme import readme
 from server.archives.responses import read_responses
 from server.documents.words import TRANSLATIONS
 from server.inputs import N_, refuse
-from server.models import InvitationBatch, State, Survey, SurveyVersion
+from server.models import GivenRight, InvitationBatch, State, Survey, SurveyVersion
 from server.own_tables import invitations_of
 from server.reports import codebook_csv
 from server.reports.cells import csv_text
@@ -48,7 +48,12 @@ def check_packable(session: Session, survey: Survey) -> None:
 
 
 def pack(
-    session: Session, survey: Survey, file: IO[bytes], language: str = "en", told: Told = untold
+    session: Session,
+    survey: Survey,
+    file: IO[bytes],
+    language: str = "en",
+    told: Told = untold,
+    right: GivenRight | None = None,
 ) -> None:
     """Write everything of a survey into a file as a ZIP archive.
 
@@ -60,6 +65,8 @@ def pack(
         Of what is written for people to read; import does not look at it.
     told : callable
         Is told how many responses are done, and of how many.
+    right : GivenRight or None
+        What the copy may release; it is debited already.
     """
     translations = Translations.load(TRANSLATIONS, [language])
     nodes = tuple(strata.walk(strata.tree(session, survey)))
@@ -86,7 +93,7 @@ def pack(
         batches = batches_of(session, survey)
         _add(archive, contents.BATCHES, [_batches(batches, numbers)])
         _add(archive, contents.INVITATIONS, _invitations(session, survey, batches))
-        _add(archive, contents.RELEASES, [_json(ledger_of(session, survey, numbers))])
+        _add(archive, contents.RELEASES, [_json(ledger_of(session, survey, numbers, right))])
         _add(archive, contents.LOG, [_log(session, survey, translations)])
 
 

@@ -96,6 +96,7 @@ def _check_periods(version: Document, field: str) -> None:
 
 def _check_strata(stated: list[Document]) -> None:
     taken: set[tuple[str, ...]] = set()
+    known: set[str] = set()
     above: set[tuple[str, ...]] = {()}
     for place, stratum in enumerate(stated):
         field, names = f"strata[{place}].names", tuple(stratum["names"])
@@ -110,6 +111,10 @@ def _check_strata(stated: list[Document]) -> None:
             raise refuse(422, field, template, value=shown(" > ".join(names)))
         if names[:-1] not in above:
             raise refuse(422, field, N_("must stand after the stratum above it, which is missing"))
+        if stratum["identity"] in known:  # two of them would pass for one in releases
+            template = N_("must be unique; %(value)s stands twice")
+            raise refuse(422, f"strata[{place}].identity", template, value=stratum["identity"])
+        known.add(stratum["identity"])
         taken.add(key)
         above.add(names)
 

@@ -1,5 +1,6 @@
 """A tree of strata that is known as a whole -> the same tree in another survey."""
 
+import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -12,13 +13,14 @@ from server.strata.trees import check_populations
 
 @dataclass(frozen=True)
 class Part:
-    """A stratum by the names down to it, with its population, if it is known, its link, and whether its
-    responses are among those of the one above it."""
+    """A stratum by the names down to it, with its population, if it is known, its link, whether its
+    responses are among those of the one above it, and its identity, if it has one already."""
 
     names: tuple[str, ...]
     population: int | None
     slug: str
     merged: bool = False
+    identity: str = ""
 
 
 def grow(session: Session, survey: Survey, parts: Iterable[Part]) -> dict[int | None, int | None]:
@@ -38,6 +40,7 @@ def grow(session: Session, survey: Survey, parts: Iterable[Part]) -> dict[int | 
             population=part.population,
             slug=part.slug,
             merged=part.merged,
+            identity=part.identity or secrets.token_hex(16),
         )
     for depth in range(1, max(map(len, made), default=0) + 1):  # a stratum needs the id of the one above it
         for names, stratum in made.items():

@@ -28,6 +28,7 @@ from server.batches import CellKey, Group
 from server.db import TakingTurns
 from server.models import Researcher, State, Stratum, Survey, SurveyVersion
 from server.own_tables import responses_of
+from server.releases.rights import MayRelease, take_right
 from server.reports.days import Period
 
 _PART = 2_000
@@ -87,6 +88,7 @@ def _store(
                 _whole(stated.get("population")),
                 surveys.new_slug(),
                 "merged" in stated,
+                stated["identity"],
             )
             for stated in checked.manifest["strata"]
         ],
@@ -120,7 +122,7 @@ def _store(
         responses=checked.responses,
         # Those that lead somewhere: the survey's own, and those of strata without others below.
         links=1 + len(leaves(checked.manifest)),
-        new_links=_come_into_sight(session, survey, checked.manifest, ids),
+        new_links=_come_into_sight(session, survey, checked, ids),
         left_invitations=not has_codes,
     )
 
@@ -149,11 +151,12 @@ def _parts(
 
 
 def _come_into_sight(
-    session: Session, survey: Survey, manifest: Document, ids: Mapping[int | None, int | None]
+    session: Session, survey: Survey, checked: Checked, ids: Mapping[int | None, int | None]
 ) -> int:
-    """Let the survey be what it was, with the same links where nobody has them; how many had to be made anew."""
+    """Let the survey be what it was, with the right and the links that it brings; how many had to be made anew."""
     go_on(session, survey)
     hold_copies(session)
+    manifest = checked.manifest
     asked = [manifest["slug"], *(stratum["slug"] for stratum in manifest["strata"])]
     slugs = _free_slugs(session, asked)
     of_survey = sa.select(Stratum).where(Stratum.survey_id == survey.id)
@@ -162,6 +165,7 @@ def _come_into_sight(
         found[ids[number]].slug = slug
     survey.slug = slugs[0]
     survey.state = State(manifest["state"])
+    take_right(session, survey, checked.ledger["right"], len(checked.ledger["releases"]))
     survey.simulated = "simulated" in manifest
     survey.arriving_until = None
     session.flush()
@@ -223,6 +227,8 @@ def _survey(owner: Researcher, manifest: Document) -> Survey:
         cap=_whole(manifest.get("cap")),
         minimum=int(manifest["minimum"]),
         merged="merged" in manifest,
+        identity=manifest["identity"],
+        may_release=MayRelease.COPY,
         arriving_until=surveys.now() + PATIENCE,
     )
 

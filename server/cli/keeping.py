@@ -2,14 +2,15 @@
 
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
 import click
+from sqlalchemy.orm import Session
 
-from server import accounts, archives, audit
+from server import accounts, archives, audit, releases
 from server.audit import Action
 from server.cli.common import (
     JSON,
@@ -23,6 +24,8 @@ from server.cli.common import (
 )
 from server.cli.tidying import tidy_after
 from server.db import TakingTurns
+from server.models import GivenRight, Survey
+from server.releases import rights
 
 
 @click.command()
@@ -83,17 +86,24 @@ def delete(slug: str, confirm: str, as_json: bool) -> None:
     tidy_after("The survey is deleted")
 
 
-def write_archive(slug: str, path: Path, language: str) -> None:
-    """Write everything of a survey into a new file; if that fails, there is none."""
+def write_archive(slug: str, path: Path, language: str, right: Mapping[str, str | None]) -> None:
+    """Write everything of a survey into a new file; if that fails, there is none.
+
+    What `right` gives along, by the names of the options, is debited before.
+    """
+    if path.exists():  # before anything is debited
+        raise click.UsageError(f"--zip must be a new file; {str(path)!r} is there already")
     with database_session() as session:
         found = survey_to_change(session, slug)
         archives.check_packable(session, found)
+        token = _give(session, found, right)
         audit.record(session, None, Action.EXPORTED, found)
     try:
         with path.open("xb") as file:
             try:
                 with snapshot_session() as session, _progress("Exporting responses") as told:
-                    archives.pack(session, found_survey(session, slug), file, language, told)
+                    given = session.get(GivenRight, token) if token else None
+                    archives.pack(session, found_survey(session, slug), file, language, told, given)
             except BaseException:
                 path.unlink()
                 raise
@@ -101,6 +111,36 @@ def write_archive(slug: str, path: Path, language: str) -> None:
         raise click.UsageError(
             f"--zip must be a new file that can be written; {str(path)!r} is not: {error.strerror}"
         ) from error
+
+
+def _give(session: Session, survey: Survey, options: Mapping[str, str | None]) -> str | None:
+    """Debit what goes along; its token, and None for nothing."""
+    chosen = [name for name in ("move_to", "share_to", "again") if options[name] is not None]
+    if len(chosen) > 1:
+        raise click.UsageError(
+            f"--{chosen[0].replace('_', '-')} and --{chosen[1].replace('_', '-')} are one too many"
+        )
+    if chosen != ["share_to"] and (options["epsilon"] is not None or options["delta"] is not None):
+        raise click.UsageError("--epsilon and --delta need --share-to")
+    if not chosen:
+        return None
+    server = options[chosen[0]]
+    assert server is not None
+    if chosen == ["again"]:
+        if server not in {each.token for each in rights.given_rights(session, survey)}:
+            raise click.UsageError(f"--again must be a right that was given; {server!r} is not")
+        return server
+    book = releases.ledger(session, survey)
+    left = None if book.budget is None else (book.left, book.left_delta)
+    kind = rights.Kind.MOVE if chosen == ["move_to"] else rights.Kind.SHARE
+    given = rights.give_right(
+        session, survey, kind, server, left, options["epsilon"] or "", options["delta"] or ""
+    )
+    audit.record(
+        session, None, Action.RIGHT_GIVEN, survey, kind=str(kind), epsilon=given.epsilon, server=given.server
+    )
+    click.echo(f"With the right {given.token}; --again {given.token} writes the file once more.", err=True)
+    return given.token
 
 
 def read_archive(beginning: bytes, rest: IO[bytes], as_json: bool) -> None:
@@ -116,6 +156,7 @@ def read_archive(beginning: bytes, rest: IO[bytes], as_json: bool) -> None:
             document = {
                 **survey_json(unpacked.survey),
                 "responses": unpacked.responses,
+                "may_release": unpacked.survey.may_release,
                 "new_links": unpacked.new_links,
                 "left_invitations": unpacked.left_invitations,
             }

@@ -80,11 +80,22 @@ def import_(file: Any, language: str | None, as_json: bool) -> None:
     show_default=True,
     help="Of the texts for readers in the file.",
 )
-def export(slug: str, path: Path | None, language: str) -> None:
-    """Print a survey's definition as JSON."""
+@click.option("--move-to", metavar="SERVER", help="With --zip: the survey moves there with its whole budget.")
+@click.option("--share-to", metavar="SERVER", help="With --zip: give the copy there a part of what is left.")
+@click.option("--epsilon", help="The part, for --share-to.")
+@click.option("--delta", help="Its failure probability, for --share-to; 0 without it.")
+@click.option("--again", metavar="TOKEN", help="With --zip: with a right that was given before.")
+def export(slug: str, path: Path | None, language: str, **right: str | None) -> None:
+    """Print a survey's definition as JSON.
+
+    A copy that --zip makes may release nothing, unless it is given a right: all copies share one budget.
+    """
+    given = [name for name, value in right.items() if value is not None]
     if path is not None:
-        write_archive(slug, path, language)
+        write_archive(slug, path, language, right)
         return
+    if given:
+        raise click.UsageError(f"--{given[0].replace('_', '-')} needs --zip")
     with database_session() as session:
         click.echo(
             json.dumps(surveys.draft(found_survey(session, slug)).as_json(), ensure_ascii=False, indent=2)

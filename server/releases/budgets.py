@@ -13,6 +13,7 @@ from server import surveys
 from server.inputs import N_, refuse
 from server.inputs.releases import MOST_DELTA, MOST_EPSILON, parse_decimal, plain, read_item
 from server.models import LedgerEntry, PrivacyBudget, Release, Researcher, Survey
+from server.releases.rights import MayRelease, check_may_release, given_rights, limits_of, spent_within
 from server.releases.spending import spent
 from server.releases.values import Budget, Covers, Figure, Ledger, Released
 
@@ -33,16 +34,19 @@ def set_budget(
     ------
     InputError
         422 on `epsilon`, `delta` or `neighbours`; 403 if the researcher is not the survey's owner; 409
-        on `budget` if something was released.
+        on `budget` if something was released or given away, on `survey` if it may not release.
     """
     if researcher is not None and researcher.id != survey.owner_id:
         raise refuse(403, "survey", N_("allows this to its owner only"))
+    check_may_release(survey)
     loss = parse_decimal(_written(epsilon), "epsilon", Decimal(0), MOST_EPSILON, above=True)
     failure = parse_decimal(_written(delta), "delta", Decimal(0), MOST_DELTA)
     if neighbours not in NEIGHBOURS:
         template = N_("must be one of %(limit)s; it is %(value)s")
         raise refuse(422, "neighbours", template, limit=", ".join(NEIGHBOURS), value=neighbours)
-    if session.scalar(sa.select(sa.exists().where(Release.survey_id == survey.id))):
+    if session.scalar(sa.select(sa.exists().where(Release.survey_id == survey.id))) or given_rights(
+        session, survey
+    ):
         raise refuse(409, "budget", N_("must stay as it was before the first release"))
     budget = session.get(PrivacyBudget, survey.id, populate_existing=True)
     if budget is None:
@@ -67,7 +71,15 @@ def ledger(session: Session, survey: Survey) -> Ledger:
     """A survey's budget and everything that was released from it."""
     budget, stored = budget_of(session, survey), enumerate(entries(session, survey), start=1)
     released = tuple(read_released(number, entry) for number, entry in stored)
-    return Ledger(budget, released, spent(budget, released))
+    together = spent(budget, released)
+    if budget is None:
+        return Ledger(budget, released, together, may_release=survey.may_release)
+    limits = limits_of(session, survey, budget)
+    lost = spent_within(limits, budget.neighbours, [(each.release, each) for each in released])
+    left = limits.epsilon - lost[0], limits.delta - lost[1]
+    if survey.may_release in (MayRelease.COPY, MayRelease.MOVED):
+        left = Decimal(0), Decimal(0)
+    return Ledger(budget, released, together, *left, survey.may_release)
 
 
 def entries(session: Session, survey: Survey) -> Sequence[LedgerEntry]:

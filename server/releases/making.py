@@ -22,6 +22,7 @@ from server.releases.budgets import (
 )
 from server.releases.dividing import divide
 from server.releases.kinds import Drawn, Query, drawn, query_of
+from server.releases.rights import Limits, check_may_release, limits_of
 from server.releases.shapes import Shape, Source
 from server.releases.sources import survey_shape, survey_source
 from server.releases.spending import Booked, losses
@@ -54,7 +55,8 @@ def make(session: Session, survey: Survey, plan: Plan, researcher: Researcher | 
             wanted.append(_wanted(item, asked, shape, f"items[{place}]"))
         order.append(known[asked])
     if wanted:
-        _check_covered(budget, before, wanted)
+        check_may_release(survey)
+        _check_covered(limits_of(session, survey, budget), budget.neighbours, before, wanted)
         source = survey_source(session, survey)
         found = [(each, each.drawn(source, plan.confidence)) for each in wanted]
         covers = Covers(
@@ -69,6 +71,7 @@ def make(session: Session, survey: Survey, plan: Plan, researcher: Researcher | 
 class _Known:
     """What decides on later releases, of an entry that is in the ledger."""
 
+    release: int
     asked: bytes
     epsilon: Decimal
     delta: Decimal
@@ -78,16 +81,21 @@ class _Known:
 def _booked(session: Session, survey: Survey) -> list[_Known]:
     """The entries of the ledger, oldest first, without what they paid for."""
     query = (
-        sa.select(LedgerEntry.asked, LedgerEntry.epsilon, LedgerEntry.delta, LedgerEntry.strata)
+        sa.select(
+            Release.number, LedgerEntry.asked, LedgerEntry.epsilon, LedgerEntry.delta, LedgerEntry.strata
+        )
+        .select_from(LedgerEntry)
         .join(Release)
         .where(Release.survey_id == survey.id)
         .order_by(Release.number, LedgerEntry.position)
     )
     found = []
-    for asked, epsilon, delta, strata in session.execute(query):
+    for number, asked, epsilon, delta, strata in session.execute(query):
         keys = json.loads(strata)
         found.append(
-            _Known(bytes(asked), Decimal(epsilon), Decimal(delta), None if keys is None else tuple(keys))
+            _Known(
+                number, bytes(asked), Decimal(epsilon), Decimal(delta), None if keys is None else tuple(keys)
+            )
         )
     return found
 
@@ -119,14 +127,15 @@ def asked_of(item: Item, shape: Shape) -> bytes:
     """What makes two items the same question: everything but the price.
 
     A question of another version that has the same name and asks something else is another one. So is
-    the same about strata, once there are more of them.
+    the same about strata, once there are more of them; another name or place in their list makes it no other one.
     """
     bare = replace(item, weight=None, error=None, epsilon=None, delta=Decimal(0), anew=False, stratum=())
     found = [shape.variable(name) for name in item.questions]
     identities = [variable.identity for variable in found if variable is not None]
     by_leaf = item.stratum or item.by_stratum or item.kind == Kind.HIERARCHY
-    paths = [shape.leaves[place].path for place in shape.within(item.stratum)] if by_leaf else []
-    written = json.dumps([item_json(bare), identities, item.stratum, paths], sort_keys=True)
+    within = shape.within(item.stratum) if by_leaf else ()
+    leaves = sorted(shape.leaves[place].identity for place in within)
+    written = json.dumps([item_json(bare), identities, leaves], sort_keys=True)
     return hashlib.sha256(written.encode()).digest()
 
 
@@ -142,11 +151,14 @@ def covered(query: Query, shape: Shape) -> tuple[int, ...] | None:
     return tuple(key for place in query.leaves for key in shape.leaves[place].keys)
 
 
-def _check_covered(budget: Budget, booked: Sequence[Booked], wanted: Sequence[Booked]) -> None:
+def _check_covered(
+    limits: Limits, neighbours: str, known: Sequence[_Known], wanted: Sequence[Booked]
+) -> None:
     """Refuse what the budget does not cover; all of it or nothing is released."""
-    before = losses(budget.neighbours, booked)
-    after = losses(budget.neighbours, [*booked, *wanted])
-    granted = budget.epsilon, budget.delta
+    booked = [each for each in known if each.release > limits.inherited]
+    before = losses(neighbours, booked)
+    after = losses(neighbours, [*booked, *wanted])
+    granted = limits.epsilon, limits.delta
     for name, spent, total, whole in zip(("epsilon", "delta"), before, after, granted, strict=True):
         if total > whole:
             template = N_(

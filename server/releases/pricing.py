@@ -14,6 +14,7 @@ from server.releases.budgets import entries, ledger
 from server.releases.dividing import Expected, divide, expected
 from server.releases.kinds import query_of
 from server.releases.making import asked_of, covered
+from server.releases.rights import limits_of
 from server.releases.shapes import Shape
 from server.releases.sources import survey_shape
 from server.releases.spending import Wanted, losses
@@ -74,8 +75,10 @@ def price(session: Session, survey: Survey, plan: Plan) -> Price:
     except InputError as error:
         raise InputError(error.status, [_at_home(problem, places) for problem in error.problems]) from None
     wanted = [_wanted(item, shape) for item in paying.items]
-    before = losses(booked.budget.neighbours, booked.released)
-    after = losses(booked.budget.neighbours, [*booked.released, *wanted])
+    inherited = limits_of(session, survey, booked.budget).inherited
+    counted = [each for each in booked.released if each.release > inherited]
+    before = losses(booked.budget.neighbours, counted)
+    after = losses(booked.budget.neighbours, [*counted, *wanted])
     errors = dict(zip(places, expected(paying, shape), strict=True))
     return Price(known, errors, paying, after[0] - before[0], after[1] - before[1])
 

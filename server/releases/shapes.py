@@ -102,11 +102,13 @@ class Variable:
 class Leaf:
     """One of the smallest strata. The survey's own link is one with the path ().
 
-    `keys` are the ids of strata whose responses count here.
+    `keys` are the ids of strata whose responses count here; `identity` is what makes it the stratum it is,
+    whatever it is called.
     """
 
     path: tuple[str, ...]
     keys: tuple[int, ...]
+    identity: str = ""
 
 
 @dataclass(frozen=True)

@@ -107,7 +107,27 @@ def _waves(survey: Survey, keys: Sequence[int | None], found: Collected | None) 
 
 
 def _leaves(nodes: Sequence[Node]) -> tuple[Leaf, ...]:
-    return (Leaf((), ()), *(Leaf(node.names, (node.stratum.id,)) for node in strata.leaves(nodes)))
+    return (Leaf((), ()), *_inside(nodes, None))
+
+
+def _inside(nodes: Sequence[Node], around: Node | None) -> Iterator[Leaf]:
+    """The leaves below a stratum; those that came here merged are one, as their responses cannot be told apart.
+
+    Right under the survey these stand among the responses without stratum.
+    """
+    for node in nodes:
+        if node.stratum.merged:
+            continue
+        if node.leaf:
+            yield Leaf(node.names, (node.stratum.id,), node.stratum.identity)
+        else:
+            yield from _inside(node.children, node)
+    merged = [each for node in nodes if node.stratum.merged for each in strata.walk([node])]
+    if merged and around is not None:
+        name = " + ".join(each.stratum.name for each in strata.leaves(nodes) if each.stratum.merged)
+        keys = (around.stratum.id, *(each.stratum.id for each in merged))
+        identity = " ".join(sorted(each.stratum.identity for each in merged))
+        yield Leaf((*around.names, name), keys, identity)
 
 
 def _variable(name: str, waves: Sequence[Wave]) -> Variable:

@@ -34,7 +34,9 @@ def table_source(coded: Coded) -> Source:
 def _shape(columns: Columns, rows: int) -> Shape:
     leaves: tuple[Leaf, ...] = (Leaf((), ()),)
     if columns.places is not None:
-        leaves = tuple(Leaf(path, (number,)) for number, path in enumerate(columns.places.leaves, 1))
+        leaves = tuple(
+            Leaf(path, (number,), " > ".join(path)) for number, path in enumerate(columns.places.leaves, 1)
+        )
     return Shape(
         neighbours=columns.neighbours,
         versions=(_ONLY,),

@@ -121,13 +121,15 @@ class Budget:
 
 @dataclass(frozen=True)
 class Ledger:
-    """A survey's budget and everything that was released, oldest first."""
+    """A survey's budget and everything that was released, oldest first.
+
+    `left` and `left_delta` are what it may still lose: of what other copies were given, nothing. 0
+    without a budget. `may_release` is as in `server.releases.rights`.
+    """
 
     budget: Budget | None
     released: tuple[Released, ...]
     spent: Spent
-
-    @property
-    def left(self) -> Decimal:
-        """Of the budget's epsilon; 0 without a budget."""
-        return Decimal(0) if self.budget is None else self.budget.epsilon - self.spent.epsilon
+    left: Decimal = Decimal(0)
+    left_delta: Decimal = Decimal(0)
+    may_release: str = "own"

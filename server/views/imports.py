@@ -1,5 +1,7 @@
 """Where a survey may come from: a file, made here, elsewhere or in another program, or a template."""
 
+from collections.abc import Sequence
+
 from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_babel import get_locale
@@ -15,6 +17,7 @@ from server.inputs.files import parse_file
 from server.inputs.xlsform import LANGUAGES, Imported
 from server.models import Survey
 from server.planning import plan
+from server.releases import rights
 from server.security import record, researcher, signed_in
 
 blueprint = Blueprint("imports", __name__, url_prefix="/manage")
@@ -29,7 +32,7 @@ ARCHIVE_LIMIT = 100 * 1024 * 1024
 @signed_in
 def page() -> ResponseReturnValue:
     """Choose a file."""
-    return render_template("manage/import.html", form_languages=LANGUAGES, problems=())
+    return _file_page(())
 
 
 @blueprint.post("/surveys/import")
@@ -50,7 +53,7 @@ def import_file() -> ResponseReturnValue:
         record(Action.SURVEY_CREATED, survey)
     except InputError as error:
         problems = [told(problem) for problem in error.problems]
-        body = render_template("manage/import.html", form_languages=LANGUAGES, problems=problems)
+        body = _file_page(problems)
         return body, error.status
     session().commit()
     if not imported.not_taken:
@@ -83,6 +86,15 @@ def use_template() -> ResponseReturnValue:
     record(Action.SURVEY_CREATED, survey)
     session().commit()
     return redirect(url_for("editor.edit", slug=survey.slug), 303)
+
+
+def _file_page(problems: Sequence[tuple[str, str]]) -> str:
+    return render_template(
+        "manage/import.html",
+        form_languages=LANGUAGES,
+        problems=problems,
+        server=rights.server_name(session()),
+    )
 
 
 def _unpacked() -> archives.Unpacked | None:

@@ -8,8 +8,9 @@ from server import archives, strata, surveys
 from server.audit import Action
 from server.context import send_written, session, told
 from server.db import snapshot
-from server.inputs import InputError, schema_limit
-from server.models import Role, Survey
+from server.inputs import N_, InputError, refuse, schema_limit, shown
+from server.models import GivenRight, Role, Survey
+from server.releases import ledger, rights
 from server.security import housekeeper, on_survey, record, researcher
 
 blueprint = Blueprint("keeping", __name__, url_prefix="/manage/surveys/<slug>")
@@ -57,8 +58,13 @@ def archive(survey: Survey) -> ResponseReturnValue:
 @blueprint.post("/export.zip")
 @on_survey(Role.OWNER, archived=True)
 def export(survey: Survey) -> ResponseReturnValue:
-    """Everything of it as one file."""
+    """Everything of it as one file; a right to release that goes along is debited before it can be downloaded."""
     archives.check_packable(session(), survey)
+    try:
+        right = _right(survey)
+    except InputError as error:
+        return _page(survey, problems=[told(problem) for problem in error.problems]), error.status
+    token = None if right is None else right.token
     record(Action.EXPORTED, survey)
     session().commit()
     # Not in the request's own transaction: that one would keep respondents waiting.
@@ -67,7 +73,9 @@ def export(survey: Survey) -> ResponseReturnValue:
         assert found is not None  # it was there a moment ago; else a mistake is better than half a file
         language = str(get_locale())
         return send_written(
-            lambda file: archives.pack(reading, found, file, language),
+            lambda file: archives.pack(
+                reading, found, file, language, right=reading.get(GivenRight, token) if token else None
+            ),
             "application/zip",
             f"{survey.slug}.zip",
         )
@@ -90,6 +98,30 @@ def delete(survey: Survey) -> ResponseReturnValue:
     return redirect(url_for("manage.surveys_page", said="deleted"), 303)
 
 
+def _right(survey: Survey) -> GivenRight | None:
+    """What goes along: nothing, a right that was given before, or a new one."""
+    form = request.form
+    kind = form.get("right", str(rights.Kind.NONE))
+    if kind not in {*rights.Kind} and kind not in {
+        each.token for each in rights.given_rights(session(), survey)
+    }:
+        raise refuse(422, "right", N_("must be one of the list; it is %(value)s"), value=shown(kind))
+    if kind == rights.Kind.NONE:
+        return None
+    if kind not in {*rights.Kind}:
+        return session().get_one(GivenRight, kind)
+    book = ledger(session(), survey)
+    left = None if book.budget is None else (book.left, book.left_delta)
+    right = rights.give_right(
+        *(session(), survey, kind, form.get("server", "")),
+        left,
+        form.get("epsilon", ""),
+        form.get("delta", ""),
+    )
+    record(Action.RIGHT_GIVEN, survey, kind=kind, epsilon=right.epsilon, server=right.server)
+    return right
+
+
 def _page(survey: Survey, typed: str = "", problems: list[tuple[str, str]] | None = None) -> str:
     try:
         archives.check_packable(session(), survey)
@@ -105,6 +137,9 @@ def _page(survey: Survey, typed: str = "", problems: list[tuple[str, str]] | Non
         copied_title=gettext("%(title)s (copy)", title=title)[:_LONGEST_TITLE],
         strata=len(strata.leaves(strata.tree(session(), survey))),
         unpackable=unpackable,
+        rights=rights.given_rights(session(), survey),
+        book=ledger(session(), survey),
+        form=request.form,
         typed=typed,
         problems=problems or (),
     )
