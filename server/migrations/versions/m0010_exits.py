@@ -18,7 +18,9 @@ depends_on = None
 def upgrade() -> None:
     for table in ("surveys", "strata"):
         op.add_column(table, sa.Column("merged", sa.Boolean(), nullable=False, server_default=sa.false()))
-        op.add_column(table, sa.Column("identity", sa.String(32), nullable=False, server_default=sa.text("''")))
+        op.add_column(
+            table, sa.Column("identity", sa.String(32), nullable=False, server_default=sa.text("''"))
+        )
         rows = sa.table(table, sa.column("id", sa.Integer), sa.column("identity", sa.String))
         for (number,) in op.get_bind().execute(sa.select(rows.c.id)).all():
             op.execute(rows.update().where(rows.c.id == number).values(identity=secrets.token_hex(16)))
