@@ -36,6 +36,7 @@ class Action(StrEnum):
     DELETED = "survey deleted"
     STRATA_ADDED = "strata added"
     STRATA_CHANGED = "strata changed"
+    POPULATION_CHANGED = "population changed"
     STRATUM_MOVED = "stratum moved"
     STRATUM_REMOVED = "stratum removed"
     OPENING_SET = "opening set"
@@ -98,6 +99,7 @@ SENTENCES = {
     Action.DELETED: N_("deleted the survey %(slug)s for good"),
     Action.STRATA_ADDED: N_("added strata: %(count)s"),
     Action.STRATA_CHANGED: N_("changed names or populations of strata: %(count)s"),
+    Action.POPULATION_CHANGED: N_("changed the population of %(stratum)s from %(old)s to %(new)s"),
     Action.STRATUM_MOVED: N_("moved the stratum %(stratum)s"),
     Action.STRATUM_REMOVED: N_("deleted the stratum %(stratum)s and those below it"),
     Action.OPENING_SET: N_("set the opening time: %(time)s UTC"),

@@ -130,6 +130,7 @@ class Survey(Base):
     small to travel by themselves. `identity` is kept by copies that archives become. `may_release` says from
     what it releases: its "own" budget; a "share" of another copy's, beside the first `inherited` releases, which
     came along; nothing, as a "copy"; or nothing any more, as it "moved".
+    Since `populations_since` no population of a stratum has changed: estimates are weighted by them.
     """
 
     __tablename__ = "surveys"
@@ -164,6 +165,7 @@ class Survey(Base):
     inherited: Mapped[int] = mapped_column(default=0, server_default=sa.text("0"))
     share_epsilon: Mapped[str | None] = mapped_column(sa.String(40))
     share_delta: Mapped[str | None] = mapped_column(sa.String(40))
+    populations_since: Mapped[date | None]
 
     versions: Mapped[list["SurveyVersion"]] = relationship(
         order_by="SurveyVersion.number", back_populates="survey"

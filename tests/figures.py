@@ -42,7 +42,10 @@ def from_json(text: str) -> Figures:
     """The same, of the JSON of the report."""
     found: Figures = {}
     for question in json.loads(text)["questions"]:
-        for key, values in _found(question, question["answers"]):
+        if question["unweighted"] is not None:
+            for key, values in _found(question, question["answers"]):
+                found[(question["name"], key, "all", "", "population")] = values
+        for key, values in _found(question["unweighted"] or question, question["answers"]):
             found[(question["name"], key, "all", "", "responses")] = values
         if "strata" in question:
             found |= _groups(question, question["strata"])

@@ -89,7 +89,8 @@ def internal_differences(report: Files) -> list[str]:
     return [
         *differences(report),
         *unequal(figures.from_csv(report.csv), figures.from_json(report.json)),
-        *estimates_differ(tables["estimates"], report.csv),
+        *estimates_differ(tables["estimates"], report.csv, "population"),
+        *estimates_differ(tables["estimates-unweighted"], report.csv, "responses"),
         *strata_differ(tables, report.csv),
         *released_differ(tables, figures.released_json(report.json)),
         *days_differ(tables["days"], report.json),
@@ -124,13 +125,13 @@ def unequal(csv: figures.Figures, json: figures.Figures) -> Iterator[str]:
             yield f"{key}: {csv.get(key)} in the CSV, {json.get(key)} in the JSON"
 
 
-def estimates_differ(rows: list[list[object]], csv: str) -> Iterator[str]:
-    """The table of estimates has the rows of the CSV that are about all responses."""
+def estimates_differ(rows: list[list[object]], csv: str, weighting: str) -> Iterator[str]:
+    """A table of estimates has the rows of the CSV that are about all, weighted so."""
     wanted = [
         (row["text"], row["answer_text"], figures.numbers(row, figures.NUMBERS))
         for found in figures.shown(csv).values()
         for row in found
-        if row["group"] == "all" and row["weighting"] == "responses"
+        if row["group"] == "all" and row["weighting"] == weighting
     ]
     if len(wanted) != len(rows):
         yield f"{len(rows)} rows of estimates, {len(wanted)} in the CSV"

@@ -6,6 +6,8 @@ By hand means here: with the coins' fractions written out and NumPy alone, nothi
 import csv
 import io
 import json
+import re
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -174,8 +176,11 @@ def test_strata_are_rolled_up_and_weighted_by_population(signed_in: FlaskClient,
         assert (found[path]["n"], found[path]["population"]) == (n, total)
         assert share(found[path]) == pytest.approx((value, variance**0.5), abs=1e-9)
     assert share(found["-"])[0] == pytest.approx(by_hand(30, 40, 0.25)[0], abs=1e-9)
-    # All responses, those without stratum too, each counting the same.
-    everything = document["questions"][0]["estimate"]["shares"][1]
+    # The first number is the weighted one; a step behind are all responses, those without stratum too.
+    (question,) = document["questions"]
+    assert question["weighting"] == "by population"
+    assert question["estimate"]["shares"][1] == share(found[""])[0]
+    everything = question["unweighted"]["estimate"]["shares"][1]
     assert everything == pytest.approx(by_hand(375, 790, 0.25)[0], abs=1e-9)
     # The broken twin: it matters whether strata count as much as their people, or as their responses.
     assert share(found[""])[0] != pytest.approx(by_hand(345, 750, 0.25)[0], abs=1e-3)
@@ -191,12 +196,12 @@ def test_csv_says_what_json_says_of_every_stratum(signed_in: FlaskClient, databa
     found = groups(report(signed_in, survey))
 
     assert [(row["group"], row["stratum"], row["weighting"]) for row in rows][:3] == [
-        ("all", "", "responses"),
         ("all", "", "population"),
+        ("all", "", "responses"),
         ("stratum", "Spain", "population"),
     ]
     assert {row["stratum"] for row in rows} == found.keys()
-    for row in rows[1:]:
+    for row in (rows[0], *rows[2:]):
         group = found[row["stratum"]]
         assert (float(row["estimate"]), float(row["standard_error"])) == share(group)
         assert int(row["n"]) == group["n"]
@@ -214,16 +219,139 @@ def test_without_every_population_responses_count_the_same(signed_in: FlaskClien
     assert share(found[""])[0] == pytest.approx(by_hand(345, 750, 0.25)[0], abs=1e-9)
 
 
-def test_a_stratum_nobody_answered_in_cannot_be_weighted(signed_in: FlaskClient, database_url: str) -> None:
-    survey, _ = stratified(database_url, f"{TREE}\nSpain > Getafe, 50")
+def weighted_by_hand(weights: dict[str, float]) -> float:
+    return sum(weight * by_hand(*REPORTS[path], 0.25)[0] for path, weight in weights.items())
+
+
+def test_a_stratum_nobody_answered_in_counts_as_those_beside_it(
+    signed_in: FlaskClient, database_url: str
+) -> None:
+    survey, _ = stratified(database_url, f"{TREE}\nSpain > Getafe, 400")
+    factories.close(database_url, survey.slug)
+
+    document = report(signed_in, survey)
+
+    found = groups(document)
+    total = sum(POPULATIONS.values()) + 400
+    spain = sum(n for path, n in POPULATIONS.items() if path.startswith("Spain"))
+    grown = {
+        path: n / total * ((spain + 400) / spain if path.startswith("Spain") else 1)
+        for path, n in POPULATIONS.items()
+    }
+    assert sum(grown.values()) == pytest.approx(1)
+    for path in ("", "Spain"):
+        assert found[path]["weighting"] == "by population"
+        assert found[path]["not_used"] == ["Spain > Getafe"]
+    assert share(found[""])[0] == pytest.approx(weighted_by_hand(grown), abs=1e-9)
+    assert document["questions"][0]["estimate"]["shares"][1] == share(found[""])[0]
+    assert (found["Spain > Getafe"]["n"], found["Spain > Getafe"]["found"]) == (0, None)
+    assert found["Spain > Getafe"]["withheld"] is None
+    shown = signed_in.get(f"/manage/surveys/{survey.slug}/results").text
+    assert "No responses are used from: Spain &gt; Getafe." in shown
+    done = factories.run(database_url, "report", survey.slug).stdout
+    assert "No responses are used from: Spain > Getafe." in done
+
+
+def test_withheld_strata_are_weighted_together(signed_in: FlaskClient, database_url: str) -> None:
+    """Getafe is too small, Bilbao withheld beside it: their sum is no secret, and counts for both populations."""
+    survey, links = stratified(database_url, f"{TREE}\nSpain > Getafe, 400")
+    factories.store(database_url, survey, [([1], 7)], links["Spain > Getafe"])
     factories.close(database_url, survey.slug)
 
     found = groups(report(signed_in, survey))
 
-    assert found[""]["weighting"] == found["Spain"]["weighting"] == "some stratum has too few responses"
-    assert (found["Spain > Getafe"]["n"], found["Spain > Getafe"]["found"]) == (0, None)
-    assert found["Spain > Getafe"]["withheld"] is None
-    assert share(found["Spain"])[0] == pytest.approx(by_hand(110, 300, 0.25)[0], abs=1e-9)
+    yes, n = REPORTS["Spain > Bilbao"]
+    both = by_hand(yes + 7, n + 7, 0.25)[0]
+    total = sum(POPULATIONS.values()) + 400
+    rest = {path: people / total for path, people in POPULATIONS.items() if path != "Spain > Bilbao"}
+    expected = weighted_by_hand(rest) + (POPULATIONS["Spain > Bilbao"] + 400) / total * both
+    assert found[""]["taken_together"] == [["Spain > Madrid", "Spain > Bilbao", "Spain > Getafe"][1:]]
+    assert share(found[""])[0] == pytest.approx(expected, abs=1e-9)
+    # No part of it tells the withheld ones apart.
+    assert {sum(part["counts"]) for part in found[""]["found"]["parts"]} == {n + 7, 200, 400, 50}
+    # What holds at every look would need the same parts at every look.
+    assert found[""]["found"]["estimate"]["anytime_intervals"][1] == [0, 1]
+
+
+def test_the_first_number_is_weighted_everywhere(signed_in: FlaskClient, database_url: str) -> None:
+    """Strata of 9,000 and 1,000 people, of which 100 and 900 responded: 15 % are weighted, 55 % are not."""
+    survey = factories.publish(database_url, factories.definition([0.25]))
+    links = factories.plant(database_url, survey.slug, "large, 9000\nsmall, 1000")
+    factories.store(database_url, survey, [([1], 30), ([0], 70)], links["large"])
+    factories.store(database_url, survey, [([1], 495), ([0], 405)], links["small"])
+    factories.close(database_url, survey.slug)
+    page = f"/manage/surveys/{survey.slug}"
+    weighted = 0.9 * by_hand(30, 100, 0.25)[0] + 0.1 * by_hand(495, 900, 0.25)[0]
+    plain = by_hand(525, 1000, 0.25)[0]
+    assert (round(weighted, 3), round(plain, 3)) == (0.150, 0.550)
+
+    shown = signed_in.get(f"{page}/results").text
+    assert "15.0&nbsp;%" in shown.split("55.0&nbsp;%")[0]
+    assert "weighted by population" in shown.split("15.0&nbsp;%")[0]
+    for file in ("report.html",):
+        text = signed_in.get(f"{page}/{file}").text
+        assert "Weighted by population" in text.split("15.0")[0]
+        assert text.index("15.0") < text.index("55.0")
+    first, second, *_ = [
+        line
+        for line in factories.run(database_url, "report", survey.slug).stdout.splitlines()
+        if "yes" in line
+    ]
+    assert (first.endswith("weighted by population"), "0.1500" in first) == (True, True)
+    assert (second.endswith("not weighted"), "0.5500" in second) == (True, True)
+
+
+def test_a_population_that_changes_is_logged_old_and_new_and_dated_in_every_report(
+    signed_in: FlaskClient, database_url: str
+) -> None:
+    survey, _ = stratified(database_url)
+    factories.close(database_url, survey.slug)
+    page = f"/manage/surveys/{survey.slug}"
+    number = next(
+        found[1]
+        for found in re.finditer(
+            r'name="population.([0-9]+)"[^>]*value="200"', signed_in.get(f"{page}/strata").text
+        )
+    )
+
+    assert signed_in.post(f"{page}/strata", data={f"population.{number}": "900"}).status_code == 303
+
+    assert "changed the population of Spain &gt; Bilbao from 200 to 900" in signed_in.get(f"{page}/log").text
+    today = datetime.now(UTC).date()
+    assert report(signed_in, survey)["questions"][0]["populations_since"] == today.isoformat()
+    for file in ("results", "report.html"):
+        assert "Populations as they have stood since" in signed_in.get(f"{page}/{file}").text
+    done = factories.run(database_url, "report", survey.slug)
+    assert f"as it has stood since {today}" in done.stdout
+
+
+def test_what_is_not_weighted_says_so(signed_in: FlaskClient, database_url: str) -> None:
+    survey, _ = stratified(database_url, TREE.replace("Callao, 200", "Callao"))
+    factories.close(database_url, survey.slug)
+    page = f"/manage/surveys/{survey.slug}"
+    assert report(signed_in, survey)["questions"][0]["weighting"] == "some stratum has no population"
+    for file in ("results", "report.html"):
+        text = signed_in.get(f"{page}/{file}").text
+        assert "Not weighted: every response counts the same. Some stratum has no population." in text
+    assert "Not weighted" in factories.run(database_url, "report", survey.slug).stdout
+
+
+def test_forged_responses_do_most_where_few_stand_for_many(signed_in: FlaskClient, database_url: str) -> None:
+    """Strata of 1,000,000 people (90 responses) and 1,000 (900): 10 forged ones move the first number by 22 points."""
+    survey = factories.publish(database_url, factories.definition([0.25]))
+    links = factories.plant(database_url, survey.slug, "large, 1000000\nsmall, 1000")
+    factories.store(database_url, survey, [([1], 30), ([0], 60)], links["large"])
+    factories.store(database_url, survey, [([1], 300), ([0], 600)], links["small"])
+    factories.close(database_url, survey.slug)
+
+    text = signed_in.get(f"/manage/surveys/{survey.slug}/results").text
+
+    bound = 10 / 90 * 1_000_000 / 1_001_000 / 0.5
+    assert f"{100 * bound:.1f} points" in text
+    assert "The bound is for the weighted share" in text
+    # Ten turned round in the large stratum reach it.
+    moved = (by_hand(40, 90, 0.25)[0] - by_hand(30, 90, 0.25)[0]) * 1_000_000 / 1_001_000
+    assert moved == pytest.approx(bound)
 
 
 def test_small_strata_are_withheld_in_every_format(signed_in: FlaskClient, database_url: str) -> None:
@@ -351,7 +479,7 @@ def test_few_in_a_version_or_without_stratum_are_left_out(signed_in: FlaskClient
     assert document["n"] == 750
     assert document["left_out"] == {"versions": [2], "without_stratum": True}
     assert document["versions"] == document["questions"][0]["versions"] == [1]
-    assert document["questions"][0]["estimate"]["shares"][1] == pytest.approx(
+    assert document["questions"][0]["unweighted"]["estimate"]["shares"][1] == pytest.approx(
         by_hand(345, 750, 0.25)[0], abs=1e-9
     )
     alone = signed_in.get(f"/manage/surveys/{survey.slug}/responses.csv?version=2")

@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 
 from server import strata
 from server.models import Stratum, Survey
+from server.strata.populations import mark_populations
 from server.strata.trees import check_populations
 
 
@@ -33,6 +34,8 @@ def grow(session: Session, survey: Survey, parts: Iterable[Part]) -> dict[int | 
     """
     made: dict[tuple[str, ...], Stratum] = {}
     for position, part in enumerate(parts):
+        if part.population is not None:
+            mark_populations(survey)
         made[part.names] = Stratum(
             survey_id=survey.id,
             position=position,

@@ -10,12 +10,14 @@ from server.cli.common import print_table
 from server.privacy.estimators import AnsweredMeanEstimate, MeanEstimate, PooledShares, ShareEstimate
 from server.simulation import Entered
 
+WEIGHTED = "weighted by population"
+
 
 def print_report(made: reports.Report, entered: Mapping[str, Entered] | None = None) -> None:
     """A line for each estimate; for made-up people beside what they had entered, where there are strata by stratum."""
     header = ["question", "answer", "n", "reported", "estimate", "standard error", "95% interval"]
     header += ["entered"] if entered else []
-    rows = [line for entry in made.questions for line in _lines(entry, entry, entered)]
+    rows = [line for entry in made.questions for line in _first_lines(made, entry, entered)]
     if made.nodes:
         header.append("stratum")
         rows = [[*line[:-1], "", line[-1]] for line in rows]
@@ -23,6 +25,8 @@ def print_report(made: reports.Report, entered: Mapping[str, Entered] | None = N
             for group in made.told_strata(entry):
                 rows += _group_lines(made, entry, group)
     print_table([*header, ""], rows)
+    for line in weighting_lines(made):
+        click.echo(line)
     if made.strata_cut:
         click.echo("Deeper strata are left out, as there are many: --format strata writes all of them.")
     if made.unseen.number:
@@ -39,21 +43,57 @@ def print_report(made: reports.Report, entered: Mapping[str, Entered] | None = N
         click.echo("These respondents are simulated.")
 
 
+def weighting_lines(made: reports.Report) -> Iterator[str]:
+    """Whether the first numbers are weighted, and how."""
+    if made.weighting != reports.Weighting.BY_POPULATION:
+        why = f" ({made.weighting})" if made.nodes else ""
+        yield f"Not weighted: every response counts the same{why}."
+        return
+    since = f", as it has stood since {made.populations_since}" if made.populations_since else ""
+    yield f"Weighted by population: every stratum counts as much as its population{since}."
+    for together, unused, questions in made.collapsed:
+        of = f"Of {', '.join(questions)}: " if questions else ""
+        for group in together:
+            yield f"{of}Taken together, as each alone has too few responses: {'; '.join(group)}."
+        if unused:
+            yield (
+                f"{of}No responses are used from: {'; '.join(unused)}. Their population counts as that of the "
+                "strata beside them."
+            )
+
+
+def _first_lines(
+    made: reports.Report, entry: reports.QuestionReport, entered: Mapping[str, Entered] | None
+) -> Iterator[list[str]]:
+    """A question's first numbers; where they are weighted, the others after them."""
+    for line in _lines(entry, entry, entered):
+        if (
+            entered is not None and entry.weighted
+        ):  # people are made up alike in every stratum, not by population
+            line[-2] = "-"
+        yield [*line[:-1], _joined(line[-1], WEIGHTED if entry.weighted else "")]
+    if entry.weighted:
+        for line in _lines(entry, made.plain(entry), entered):
+            yield [*line[:-1], _joined(line[-1], "not weighted")]
+
+
+def _joined(*remarks: str) -> str:
+    return ", ".join(filter(None, remarks))
+
+
 def _group_lines(
     made: reports.Report, entry: reports.QuestionReport, group: reports.StratumReport
 ) -> Iterator[list[str]]:
-    """A question in a stratum, or in all of them weighted by population; all responses are in their lines already."""
-    weighted = group.weighting == reports.Weighting.BY_POPULATION
-    if not group.depth and not weighted:
+    """A question in a stratum; all of them are in their lines already."""
+    if not group.depth:
         return
-    name = "(without stratum)" if group.own_link else group.path or "(all strata)"
+    name = "(without stratum)" if group.own_link else group.path
     if group.report is None:
         count = f"fewer than {made.minimum}, or beside such" if group.withheld else "0"
         yield [entry.question.name, "", count, "-", "-", "-", "-", name, "withheld" if group.withheld else ""]
         return
     for line in _lines(entry, group.report, None):
-        remarks = [line[-1], "weighted by population" if weighted else ""]
-        yield [*line[:-1], name, ", ".join(filter(None, remarks))]
+        yield [*line[:-1], name, _joined(line[-1], WEIGHTED if group.weighted else "")]
 
 
 def _lines(
@@ -65,13 +105,21 @@ def _lines(
         line = [name, row.answer, str(found.n), "-" if row.column.weights else str(row.count)]
         line += ["-"] * 3 if estimate is None else share_cells(estimate, row.code)
         line += [] if entered is None else [f"{entered[name].shares[row.index]:.4f}"]
-        yield [*line, "impossible share" if row.impossible else ""]
+        yield [*line, _impossible(found) if row.impossible else ""]
     if found.mean is not None:
         mean = found.mean.estimate
         line = [name, "(mean)", str(found.n), "-"]
         line += ["-"] * 3 if mean is None else mean_cells(mean)
         line += [] if entered is None else [_number(entered[name].mean)]
         yield [*line, "impossible mean" if mean is not None and mean.impossible else ""]
+
+
+def _impossible(found: reports.QuestionReport) -> str:
+    """As the page says it: whether chance explains a share that cannot be."""
+    p_value = found.impossible_p_value
+    assert p_value is not None  # there are responses
+    by_chance = p_value >= reports.UNLIKELY
+    return f"{'outside 0 to 1 by chance' if by_chance else 'impossible share'} (p = {p_value:.3f})"
 
 
 def share_cells(estimate: ShareEstimate | PooledShares, code: int) -> list[str]:

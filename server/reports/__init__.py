@@ -16,11 +16,15 @@ from server.reports.microdata import write_microdata
 from server.reports.pictures import bars, highest, ratio_chart
 from server.reports.publishing import Published, published
 from server.reports.questions import Mean, QuestionReport, ShareRow, value_range
-from server.reports.report import Report, read, require_shown
-from server.reports.strata import StratumReport, Weighting
+from server.reports.reading import read
+from server.reports.remarks import UNLIKELY
+from server.reports.report import Report, require_shown
+from server.reports.strata import StratumReport
 from server.reports.tables import codebook_csv, to_csv, write_responses, write_strata
+from server.reports.weighting import Weighting
 
 __all__ = [
+    "UNLIKELY",
     "Column",
     "Crossed",
     "Forest",

@@ -12,9 +12,12 @@ from server.privacy.estimators import (
     PooledShares,
     anytime_shares,
     estimate_pooled_shares,
-    manipulation_bound,
     pooled_impossible_share_test,
+    pooled_manipulation_bound,
 )
+
+INTERVAL = "by_size"
+"""The interval of one look that is shown: exact where there are few responses."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,12 +39,14 @@ class Column:
     """One byte of the responses, or one answer of several: what was counted, part by part, and what it says.
 
     The first part is that of the newest version. Without `weights` every response counts the same.
+    `one_partition`: whether the parts are the same at every look, however many responses there are.
     """
 
     name: str
     parts: tuple[Part, ...]
     weights: tuple[float, ...] | None
     confidence: float
+    one_partition: bool = True
 
     @property
     def n(self) -> int:
@@ -63,11 +68,17 @@ class Column:
         """The estimated shares; None before the first response."""
         if not self.n:
             return None
-        return estimate_pooled_shares(self.of_parts, self.designs, self.weights, self.confidence)
+        return estimate_pooled_shares(self.of_parts, self.designs, self.weights, self.confidence, INTERVAL)
 
     @cached_property
     def anytime(self) -> NDArray[np.float64]:
-        """Intervals that stay valid however often one looks, shape (answers, 2)."""
+        """Intervals that stay valid however often one looks, shape (answers, 2).
+
+        Their method needs the same parts at every look. Where parts were taken together as they had too few
+        responses, all that holds at every look is that a share is between 0 and 1.
+        """
+        if not self.one_partition:
+            return np.tile([0.0, 1.0], (len(self.designs[0].weights), 1))
         return anytime_shares(self.of_parts, self.designs, self.weights, self.confidence)
 
     @cached_property
@@ -76,9 +87,9 @@ class Column:
         return pooled_impossible_share_test(self.of_parts, self.designs) if self.n else None
 
     def manipulation(self, forged: int) -> float:
-        """How far so many forged ones among the responses move a share at most, where all count the same."""
-        # A report of a part moves the pooled share by its reach over all n, however large the part is.
-        return max(manipulation_bound(self.n, forged, design) for design in self.designs)
+        """How far so many forged ones among the responses move a share at most, with its weights."""
+        sizes = [part.n for part in self.parts]
+        return pooled_manipulation_bound(sizes, min(forged, self.n), self.designs, self.weights)
 
     @property
     def of_parts(self) -> list[NDArray[np.int64]]:

@@ -86,7 +86,7 @@ def finite(value: float | None) -> float | None:
 
 
 def _question_json(report: Report, entry: QuestionReport) -> dict[str, Any]:
-    question = entry.question
+    question, groups = entry.question, report.told_strata(entry)
     document: dict[str, Any] = {
         "name": question.name,
         "kind": question.kind,
@@ -95,26 +95,48 @@ def _question_json(report: Report, entry: QuestionReport) -> dict[str, Any]:
         "encoding": question.encoding,
         "epsilon": question.epsilon,
         "versions": list(entry.versions),
-        **_found_json(entry),
+        **_weighting_json(report, entry),
+        **_found_json(
+            entry, parts=not (entry.weighted and groups)
+        ),  # else they are those of the first of the strata
         "impossible_p_value": entry.impossible_p_value,
     }
     if entry.control is not None:
         document["control"] = {"above": entry.control.above, "below": entry.control.below}
-    groups = report.told_strata(entry)
     if groups:
         document["strata"] = _nested(groups)
     return document
 
 
-def _found_json(entry: QuestionReport) -> dict[str, Any]:
-    """What is estimated, of whatever responses."""
+def _weighting_json(report: Report, entry: QuestionReport) -> dict[str, Any]:
+    """Whether the first numbers are weighted, and how; then what is estimated with every response counting the same."""
+    if not entry.weighted:
+        return {"weighting": str(report.weighting), "unweighted": None}
+    group = report.whole(entry)
+    assert group is not None  # it is where the weighted numbers are from
+    since = report.populations_since
+    return {
+        "weighting": str(group.weighting),
+        **_collapsed_json(group),
+        "populations_since": None if since is None else since.isoformat(),
+        "unweighted": _found_json(report.plain(entry)),
+    }
+
+
+def _collapsed_json(group: StratumReport) -> dict[str, Any]:
+    """Strata that do not stand alone: taken together, or counting as those beside them."""
+    return {"taken_together": [list(paths) for paths in group.together], "not_used": list(group.unused)}
+
+
+def _found_json(entry: QuestionReport, *, parts: bool = True) -> dict[str, Any]:
+    """What is estimated, of whatever responses; with the reports of each part, or without."""
     if entry.by_option:
         boxes = zip(entry.question.answers, entry.columns, strict=True)
         document: dict[str, Any] = {
-            "boxes": [{"name": name, **_column_json(column)} for name, column in boxes]
+            "boxes": [{"name": name, **_column_json(column, parts=parts)} for name, column in boxes]
         }
     else:
-        document = _column_json(entry.columns[0])
+        document = _column_json(entry.columns[0], parts=parts)
     if entry.mean is not None:
         document["mean"] = _mean_json(entry.mean)
     return document
@@ -131,26 +153,31 @@ def _mean_json(mean: Mean) -> dict[str, Any]:
     return {"low": mean.low, "high": mean.high, "estimate": estimate}
 
 
-def _column_json(column: Column) -> dict[str, Any]:
-    """The reports as they arrived, part by part, each with the design that they were drawn from."""
+def _column_json(column: Column, *, parts: bool) -> dict[str, Any]:
+    """The reports as they arrived."""
     return {
-        "parts": [
-            {
-                "versions": list(part.versions),
-                "weight": weight,
-                "weights": part.design.weights.tolist(),
-                "epsilon": part.design.epsilon,
-                "odds": {
-                    "people": part.design.odds.people,
-                    "counts": [list(row) for row in part.design.odds.counts],
-                },
-                "counts": part.counts.tolist(),
-            }
-            for part, weight in zip(column.parts, _weights(column), strict=True)
-        ],
+        **({"parts": _parts_json(column)} if parts else {}),
         "counts": column.counts.tolist(),
         "estimate": _shares_json(column),
     }
+
+
+def _parts_json(column: Column) -> list[dict[str, Any]]:
+    """The reports part by part, each with the design that they were drawn from."""
+    return [
+        {
+            "versions": list(part.versions),
+            "weight": weight,
+            "weights": part.design.weights.tolist(),
+            "epsilon": part.design.epsilon,
+            "odds": {
+                "people": part.design.odds.people,
+                "counts": [list(row) for row in part.design.odds.counts],
+            },
+            "counts": part.counts.tolist(),
+        }
+        for part, weight in zip(column.parts, _weights(column), strict=True)
+    ]
 
 
 def _weights(column: Column) -> list[float | None]:
@@ -201,5 +228,6 @@ def _stratum_json(group: StratumReport) -> dict[str, Any]:
         "n": group.n,
         "withheld": WITHHELD if group.withheld else None,
         "weighting": str(group.weighting),
+        **(_collapsed_json(group) if group.weighted else {}),
         "found": found,
     }

@@ -13,11 +13,18 @@ def estimated(asked: Sequence[Asked], places: Sequence[int], confidence: float) 
 
 
 def post_stratified(
-    asked: Sequence[Asked], places: Sequence[Sequence[int]], populations: Sequence[int], confidence: float
+    asked: Sequence[Asked],
+    places: Sequence[Sequence[int]],
+    weights: Sequence[float],
+    confidence: float,
+    *,
+    one_partition: bool,
 ) -> QuestionReport:
-    """Of a population whose strata have these sizes, each with the responses from its own places."""
-    total = sum(populations)
-    return _report(asked, places, [population / total for population in populations], confidence)
+    """Of a population whose strata have these shares of it, each with the responses from its own places.
+
+    `one_partition`: whether the parts are those of every look, however many responses there are.
+    """
+    return _report(asked, places, weights, confidence, one_partition=one_partition)
 
 
 def _report(
@@ -25,6 +32,8 @@ def _report(
     groups: Sequence[Sequence[int]],
     weights: Sequence[float] | None,
     confidence: float,
+    *,
+    one_partition: bool = True,
 ) -> QuestionReport:
     question, split = asked[0].question, by_option(asked)
     some = [one for one in asked if one.wave.n] or asked[:1]
@@ -47,5 +56,6 @@ def _report(
             if weights is not None:
                 n = sum(part.n for part in own)
                 shares += [weights[number] * part.n / n for part in own]
-        columns.append(Column(name, tuple(parts), tuple(shares) if weights is not None else None, confidence))
+        given = tuple(shares) if weights is not None else None
+        columns.append(Column(name, tuple(parts), given, confidence, one_partition))
     return QuestionReport(question, tuple(wave for wave, _ in waves), split, tuple(columns))

@@ -22,7 +22,7 @@ from server.privacy.estimators import (
     estimate_pooled_mean,
     pooled_control_item_test,
 )
-from server.reports.columns import Column
+from server.reports.columns import INTERVAL, Column
 from server.reports.remarks import Remark, remarks
 
 Result = TypeVar("Result")
@@ -88,19 +88,21 @@ class Mean:
         if not self.column.n:
             return None
         if self.answered:
-            return self._by(estimate_pooled_answered_mean)
-        return self._by(estimate_pooled_mean)
+            return self._by(estimate_pooled_answered_mean, INTERVAL)
+        return self._by(estimate_pooled_mean, INTERVAL)
 
     @cached_property
     def anytime(self) -> tuple[float, float]:
-        """An interval that stays valid however often one looks."""
+        """An interval that stays valid however often one looks (`Column.anytime`)."""
+        if not self.column.one_partition:
+            return self.low, self.high
         return self._by(anytime_answered_mean if self.answered else anytime_mean)
 
-    def _by(self, estimator: Callable[..., Result]) -> Result:
+    def _by(self, estimator: Callable[..., Result], *how: str) -> Result:
         """What an estimator of means says of the column's parts."""
         column = self.column
         parts = column.of_parts, column.designs
-        return estimator(*parts, self.low, self.high, column.weights, column.confidence)
+        return estimator(*parts, self.low, self.high, column.weights, column.confidence, *how)
 
     @property
     def value(self) -> float | None:
@@ -142,6 +144,11 @@ class QuestionReport:
     def n(self) -> int:
         """Number of responses."""
         return self.columns[0].n
+
+    @property
+    def weighted(self) -> bool:
+        """Whether strata count as much as their populations, and not as their responses."""
+        return self.columns[0].weights is not None
 
     @cached_property
     def rows(self) -> tuple[ShareRow, ...]:
@@ -199,7 +206,7 @@ class QuestionReport:
 
     def manipulation(self, forged: int) -> float:
         """How far so many forged responses move one of its shares at most."""
-        return max(column.manipulation(forged) for column in self.columns)
+        return max(column.manipulation(min(forged, self.n)) for column in self.columns)
 
 
 def value_range(question: Question) -> tuple[float, float] | None:

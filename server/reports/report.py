@@ -1,26 +1,23 @@
-"""(survey, tallies, strata, days) -> a `Report` value."""
+"""What a survey found: a `Report` value, and what follows from it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
 
 import numpy as np
-from sqlalchemy.orm import Session
 
-from server import __version__, collected, strata, surveys
+from server import __version__, strata
 from server.charts import Axis, share_axis
-from server.collected import Collected, Key, Unseen
+from server.collected import Unseen
 from server.definitions import Definition, Question, Section
 from server.inputs import N_, refuse
-from server.models import State, Survey, SurveyVersion
-from server.reports.days import Period, periods, summed
-from server.reports.estimating import estimated
+from server.reports.days import Period
 from server.reports.questions import QuestionReport
-from server.reports.strata import StratumReport, by_stratum, deepest_within, hidden_in
-from server.reports.withholding import left_out
+from server.reports.strata import StratumReport, by_stratum, deepest_within, hidden_in, whole_of
+from server.reports.weighting import Weighting
 from server.strata import Node
-from server.waves import Wave, places_of, same_question
+from server.waves import Wave, same_question
 
 MOST_ESTIMATED = 2_500
 """Estimates of strata in a report, those that others are added up from included: about half a second."""
@@ -35,7 +32,8 @@ class Report:
     `withheld`: it holds none of them. `unseen` says how many more may be stored while it is open, and is
     all 0 afterwards. `left_out` are the numbers of versions, and `without_left_out`
     says whether the responses without stratum are, that are too few to stand alone. `merged` says that these
-    hold responses of strata that came here as a part of them.
+    hold responses of strata that came here as a part of them. In `unweighted` every response counts the
+    same. `populations_since` is when a population last changed, where that is known.
     """
 
     definition: Definition
@@ -51,31 +49,76 @@ class Report:
     unseen: Unseen
     pooled: bool
     waves: tuple[Wave, ...]
-    questions: tuple[QuestionReport, ...]
+    unweighted: tuple[QuestionReport, ...]
     nodes: tuple[Node, ...]
     days: tuple[Period, ...]
     left_out: tuple[int, ...]
     without_left_out: bool
     merged: bool
+    populations_since: date | None
     software: str = f"Moneda {__version__}"
     _groups: dict[tuple[str, int | None], list[StratumReport]] = field(
         default_factory=dict, init=False, repr=False
     )
+    _wholes: dict[str, StratumReport] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def n(self) -> int:
         """Number of responses, of all versions that are pooled."""
         return sum(wave.n for wave in self.waves)
 
+    @cached_property
+    def questions(self) -> tuple[QuestionReport, ...]:
+        """What is said first: of the population, where the strata can be weighted by theirs; else of the responses."""
+        groups = [self.whole(entry) for entry in self.unweighted]
+        return tuple(
+            entry if group is None or group.report is None else group.report
+            for entry, group in zip(self.unweighted, groups, strict=True)
+        )
+
+    def whole(self, entry: QuestionReport) -> StratumReport | None:
+        """A question in all strata, or all responses; None where there are no strata, or no responses."""
+        if not (self.nodes and self.pooled and self.n):
+            return None
+        name = entry.question.name
+        if name not in self._wholes:
+            asked = same_question(name, self.waves)
+            self._wholes[name] = whole_of(asked, self.nodes, self._hidden, self.confidence, self.minimum)
+        return self._wholes[name]
+
+    @property
+    def weighting(self) -> Weighting:
+        """Whether the first numbers are weighted, and if not, why."""
+        found = {group.weighting for entry in self.unweighted if (group := self.whole(entry)) is not None}
+        if Weighting.BY_POPULATION in found:
+            return Weighting.BY_POPULATION
+        if not self.pooled and self.nodes:
+            return Weighting.ONE_VERSION
+        return next(iter(found), Weighting.NO_STRATA)
+
+    @property
+    def collapsed(self) -> list[tuple[tuple[tuple[str, ...], ...], tuple[str, ...], list[str]]]:
+        """Strata that do not stand alone: groups taken together, those not used, of which questions.
+
+        The questions are left out where it is the same for all.
+        """
+        found: dict[tuple[tuple[tuple[str, ...], ...], tuple[str, ...]], list[str]] = {}
+        for entry in self.unweighted:
+            group = self.whole(entry)
+            if group is not None and group.weighted:
+                found.setdefault((group.together, group.unused), []).append(entry.question.name)
+        alike = len(found) == 1
+        return [(*key, [] if alike else names) for key, names in found.items() if any(key)]
+
     @property
     def versions(self) -> tuple[int, ...]:
         """The numbers of the versions whose responses are pooled, the newest first; the newest where there are none."""
         return tuple(wave.number for wave in self.waves if wave.n) or (self.version_number,)
 
-    @property
-    def outline(self) -> Iterator[Section | QuestionReport]:
+    def outline(self, unweighted: bool = False) -> Iterator[Section | QuestionReport]:
         """The questions under the headings of their sections."""
-        reports = {entry.question.name: entry for entry in self.questions}
+        shown = self.unweighted if unweighted else self.questions
+        reports = {entry.question.name: entry for entry in shown}
         for entry in self.definition.entries:
             if isinstance(entry, Section):
                 yield entry
@@ -85,6 +128,10 @@ class Report:
     def question(self, name: str) -> QuestionReport:
         """The question of that name."""
         return next(entry for entry in self.questions if entry.question.name == name)
+
+    def plain(self, entry: QuestionReport) -> QuestionReport:
+        """The same question with every response counting the same."""
+        return next(one for one in self.unweighted if one.question.name == entry.question.name)
 
     def strata(self, entry: QuestionReport, deepest: int | None = None) -> list[StratumReport]:
         """A question by stratum, all responses first; nothing where there are no strata, or no responses.
@@ -96,7 +143,9 @@ class Report:
         key = entry.question.name, deepest
         if key not in self._groups:  # every writer asks, and what is estimated once is kept
             asked = same_question(entry.question.name, self.waves)
-            self._groups[key] = by_stratum(asked, self.nodes, self._hidden, self.confidence, deepest)
+            self._groups[key] = by_stratum(
+                asked, self.nodes, self._hidden, self.confidence, self.minimum, deepest
+            )
         return self._groups[key]
 
     def told_strata(self, entry: QuestionReport) -> list[StratumReport]:
@@ -112,7 +161,7 @@ class Report:
 
     @cached_property
     def _deepest(self) -> int:
-        columns = sum(len(entry.columns) + (entry.mean is not None) for entry in self.questions)
+        columns = sum(len(entry.columns) + (entry.mean is not None) for entry in self.unweighted)
         return deepest_within(self.nodes, MOST_ESTIMATED // max(columns, 1))
 
     @cached_property
@@ -123,7 +172,7 @@ class Report:
         subtraction: it must not show a small group by itself. Versions that every question
         counts together cannot be told apart.
         """
-        parts = [part.versions for entry in self.questions for one in entry.columns for part in one.parts]
+        parts = [part.versions for entry in self.unweighted for one in entry.columns for part in one.parts]
         alike: dict[tuple[bool, ...], list[Wave]] = {}
         for wave in self.waves:
             alike.setdefault(tuple(wave.number in versions for versions in parts), []).append(wave)
@@ -131,9 +180,9 @@ class Report:
         hidden = hidden_in(sizes, self.nodes, self.minimum)
         return hidden | {None} if self.merged else hidden
 
-    def axis(self, anytime: bool) -> Axis:
+    def axis(self, anytime: bool, unweighted: bool = False) -> Axis:
         """What the charts of shares are drawn on: one axis, so that they can be compared."""
-        return shares_axis(self.questions, anytime)
+        return shares_axis(self.unweighted if unweighted else self.questions, anytime)
 
     def widest(self, anytime: bool) -> float:
         """Width of the widest interval of a share; 0 before the first response."""
@@ -167,80 +216,3 @@ def _intervals(questions: Sequence[QuestionReport], anytime: bool) -> Iterator[t
         if entry.n:
             for row in entry.shown:
                 yield row.interval(anytime)
-
-
-def read(
-    session: Session, survey: Survey, number: int | str | None = None, confidence: float = 0.95
-) -> Report:
-    """The report on a survey's responses: of all versions, or of the one with this number.
-
-    Raises
-    ------
-    InputError
-        If the survey is a draft, or has no such version.
-    """
-    version = surveys.published_version(survey, number)
-    return _made(
-        survey,
-        version,
-        collected.shown(session, survey),
-        strata.tree(session, survey),
-        collected.by_day(session, survey),
-        pooled=number is None,
-        confidence=confidence,
-    )
-
-
-def _made(
-    survey: Survey,
-    version: SurveyVersion,
-    found: Collected,
-    nodes: tuple[Node, ...],
-    days: Mapping[Key, Mapping[date, int]],
-    *,
-    pooled: bool,
-    confidence: float,
-) -> Report:
-    """Estimate every question of a version: pooled with the same questions of other ones, or alone."""
-    places = places_of(nodes)
-    sizes = [[found.sizes.get((each.id, place), 0) for place in places] for each in survey.versions]
-    out, without = left_out(sizes, survey.minimum)
-    kept = {
-        (each.id, place)
-        for number, each in enumerate(survey.versions)
-        for place in places[without:]
-        if number not in out and (each.id, place) in found.sizes
-    }
-    older = [each for each in reversed(survey.versions) if any(key[0] == each.id for key in kept)]
-    chosen = [version, *(each for each in older if pooled and each.id != version.id)]
-    waves = tuple(Wave.of(each, places, found, kept) for each in chosen)
-    entries = [same_question(question.name, waves) for question in waves[0].definition.questions]
-    return Report(
-        definition=waves[0].definition,
-        slug=survey.slug,
-        version_number=version.number,
-        version=version.sha256,
-        published_on=version.published_on,
-        made_on=surveys.today(),
-        simulated=survey.simulated,
-        confidence=confidence,
-        minimum=survey.minimum,
-        withheld=not any(wave.n for wave in waves)
-        and any(key[0] in {each.id for each in chosen} for key in found.sizes),
-        unseen=_unseen(survey, nodes, len(survey.versions) if pooled else 1),
-        pooled=pooled,
-        waves=waves,
-        questions=tuple(estimated(asked, range(len(places)), confidence) for asked in entries),
-        nodes=nodes,
-        days=periods(summed(days, kept, {each.id for each in chosen}), survey.minimum),
-        left_out=tuple(survey.versions[place].number for place in sorted(out)) if pooled else (),
-        without_left_out=without,
-        merged=survey.merged,
-    )
-
-
-def _unseen(survey: Survey, nodes: Sequence[Node], versions: int) -> Unseen:
-    """What waits of so many versions."""
-    if survey.state != State.OPEN:
-        return Unseen(0, 0, 0)
-    return collected.unseen(survey.minimum, len(strata.leaves(nodes)), versions)

@@ -2,25 +2,15 @@
 
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
-from enum import StrEnum
 
 import numpy as np
 
 from server.reports.estimating import estimated, post_stratified
 from server.reports.questions import QuestionReport
+from server.reports.weighting import Weighting, Weights
 from server.reports.withholding import Branch, withheld
 from server.strata import Node, leaves, walk
 from server.waves import Asked, places_of
-
-
-class Weighting(StrEnum):
-    """Whether a group's strata count as much as their populations, and if not, why."""
-
-    BY_POPULATION = "by population"
-    NO_STRATA = "no strata below"
-    NO_POPULATION = "no stratum has a population"
-    POPULATION_MISSING = "some stratum has no population"
-    TOO_FEW = "some stratum has too few responses"
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +19,8 @@ class StratumReport:
 
     `n` is None and there is no `report` where the group is withheld; nor is there one of nobody.
     The report is that of the population where `weighting` says so. `path` is empty for all.
+    `together` are groups of strata that count as one, as each has too few responses; `unused` are strata
+    that count as those beside them do (`server.strata.collapsing`), both by their paths.
     """
 
     path: str
@@ -39,6 +31,13 @@ class StratumReport:
     n: int | None
     weighting: Weighting
     report: QuestionReport | None
+    together: tuple[tuple[str, ...], ...] = ()
+    unused: tuple[str, ...] = ()
+
+    @property
+    def weighted(self) -> bool:
+        """Whether its strata count as much as their populations."""
+        return self.weighting == Weighting.BY_POPULATION
 
     @property
     def withheld(self) -> bool:
@@ -51,16 +50,24 @@ def by_stratum(
     nodes: Sequence[Node],
     hidden: Set[object],
     confidence: float,
+    minimum: int,
     deepest: int | None = None,
 ) -> list[StratumReport]:
     """All responses, then each stratum before those inside it, then the responses without stratum.
 
     `hidden` are the keys of the groups to withhold (`hidden_in`); those below `deepest` are left out.
     """
-    table = _Table(asked, nodes, hidden, confidence)
+    table = _Table(asked, nodes, hidden, confidence, minimum)
     some = (node for node in walk(nodes) if deepest is None or node.depth <= deepest)
     groups = [table.whole(), *(table.group(node) for node in some)]
     return [*groups, table.without()] if table.sizes[0] else groups
+
+
+def whole_of(
+    asked: Sequence[Asked], nodes: Sequence[Node], hidden: Set[object], confidence: float, minimum: int
+) -> StratumReport:
+    """All responses, or all strata by their populations: what a question's first numbers are."""
+    return _Table(asked, nodes, hidden, confidence, minimum).whole()
 
 
 def deepest_within(nodes: Sequence[Node], most: int) -> int:
@@ -112,12 +119,19 @@ class _Table:
     """What is the same for every group of one question."""
 
     def __init__(
-        self, asked: Sequence[Asked], nodes: Sequence[Node], hidden: Set[object], confidence: float
+        self,
+        asked: Sequence[Asked],
+        nodes: Sequence[Node],
+        hidden: Set[object],
+        confidence: float,
+        minimum: int,
     ) -> None:
         self.asked, self.nodes, self.confidence = asked, nodes, confidence
         self.place = {key: place for place, key in enumerate(places_of(nodes))}
         self.sizes: list[int] = np.sum([one.wave.sizes for one in asked], axis=0).tolist()
         self.hidden = hidden
+        own: dict[int | None, int] = {key: self.sizes[place] for key, place in self.place.items()}
+        self.weights = Weights(nodes, own, hidden, minimum)
 
     def whole(self) -> StratumReport:
         """All responses; those of all strata where they are weighted."""
@@ -159,33 +173,26 @@ class _Table:
         population: int | None,
     ) -> StratumReport:
         n = sum(self.sizes[place] for place in places)
-        leaves = [node for node in walk(inside) if not node.children]
-        populations = [node.stratum.population for node in leaves]
-        known = [size for size in populations if size is not None]
-        weighting = self._weighting(leaves)
+        below = leaves(inside)
+        weighting, collapsed = self.weights.of(below, inside[0].names[:-1] if inside else ())
         report = None
-        if weighting == Weighting.BY_POPULATION:
-            own = [[self.place[node.stratum.id]] for node in leaves]
-            report = post_stratified(self.asked, own, known, self.confidence)
+        together: tuple[tuple[str, ...], ...] = ()
+        unused: tuple[str, ...] = ()
+        if collapsed is not None:
+            paths = [node.path for node in below]
+            together = tuple(tuple(paths[each] for each in group) for group in collapsed.together)
+            unused = tuple(paths[each] for each in collapsed.unused)
+            report = post_stratified(
+                self.asked,
+                [[self.place[below[each].stratum.id] for each in cell.places] for cell in collapsed.cells],
+                [cell.weight for cell in collapsed.cells],
+                self.confidence,
+                one_partition=not together,
+            )
             n = report.n
         elif n:
             report = estimated(self.asked, places, self.confidence)
-        return StratumReport(path, name, depth, False, population, n, weighting, report)
-
-    def _weighting(self, leaves: Sequence[Node]) -> Weighting:
-        populations = [node.stratum.population is not None for node in leaves]
-        if not leaves:
-            return Weighting.NO_STRATA
-        if not any(populations):
-            return Weighting.NO_POPULATION
-        if not all(populations):
-            return Weighting.POPULATION_MISSING
-        if any(node.stratum.id in self.hidden or not self._n(node) for node in leaves):
-            return Weighting.TOO_FEW
-        return Weighting.BY_POPULATION
-
-    def _n(self, leaf: Node) -> int:
-        return self.sizes[self.place[leaf.stratum.id]]
+        return StratumReport(path, name, depth, False, population, n, weighting, report, together, unused)
 
 
 def _root(nodes: Sequence[Node], sizes: Sequence[int]) -> Branch:

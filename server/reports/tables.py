@@ -13,14 +13,15 @@ from server.reports.lines import csv_lines, rows_of
 from server.reports.questions import Mean, QuestionReport, ShareRow, value_range
 from server.reports.report import Report
 from server.reports.sorting import in_order
-from server.reports.strata import StratumReport, Weighting, named
+from server.reports.strata import StratumReport, named
 from server.tallies import Tally
 from server.waves import in_groups
 
 _REPORT = (
     "survey,version,version_sha256,simulated,question,kind,text,answer,answer_text,versions,group,stratum,"
     "weighting,statistic,n,count_reported,share_reported,estimate,within_range,standard_error,interval_low,interval_high,"
-    "confidence,interval,anytime_low,anytime_high,impossible,impossible_p_value,epsilon,withheld,more_fewer_than"
+    "confidence,interval,anytime_low,anytime_high,impossible,impossible_p_value,epsilon,withheld,more_fewer_than,"
+    "strata_together,strata_not_used"
 ).split(",")
 CODEBOOK = (
     "column,question,text,kind,encoding,truth,truth_text,code,report,report_text,probability,weight,"
@@ -31,19 +32,31 @@ CODEBOOK = (
 
 @dataclass(frozen=True)
 class _Group:
-    """Whose answers some rows are about: all, a stratum or those without stratum, and what each response counts."""
+    """Whose answers some rows are about: all, a stratum or those without stratum, and what each response counts.
+
+    Where a population is weighted, which strata are taken together, and which count as those beside them.
+    """
 
     kind: str
     path: str = ""
     weighting: str = "responses"
+    together: str = ""
+    unused: str = ""
 
 
 def to_csv(report: Report) -> str:
-    """The report as CSV, long format: one row for each estimate, a share or a mean, of each group."""
+    """The report as CSV, long format: one row for each estimate, a share or a mean, of each group.
+
+    Weighted numbers come first; those in which every response counts the same, after them.
+    """
     rows: list[Sequence[object]] = [_REPORT]
     for entry in report.questions:
-        rows += _question_rows(report, entry, _Group("all"), entry)
-        rows += _stratum_rows(report, entry, report.told_strata(entry))
+        group = report.whole(entry)
+        if group is not None and group.weighted:
+            rows += _question_rows(report, entry, _group(group), group.report)
+        plain = report.plain(entry)
+        rows += _question_rows(report, plain, _Group("all"), plain)
+        rows += _stratum_rows(report, entry, [one for one in report.told_strata(entry) if one.depth])
     return csv_text(rows)
 
 
@@ -59,7 +72,7 @@ def _stratum_rows(
     report: Report, entry: QuestionReport, groups: Sequence[StratumReport]
 ) -> Iterator[Sequence[object]]:
     for group in groups:
-        if group.depth or group.weighting == Weighting.BY_POPULATION:
+        if group.depth or group.weighted:
             yield from _question_rows(report, entry, _group(group), group.report)
 
 
@@ -127,8 +140,9 @@ def responses_to(
 
 def _group(group: StratumReport) -> _Group:
     kind = "without stratum" if group.own_link else "stratum" if group.depth else "all"
-    weighting = "population" if group.weighting == Weighting.BY_POPULATION else "responses"
-    return _Group(kind, group.path, weighting)
+    weighting = "population" if group.weighted else "responses"
+    together = "; ".join(" + ".join(paths) for paths in group.together)
+    return _Group(kind, group.path, weighting, together, "; ".join(group.unused))
 
 
 def _question_rows(
@@ -141,7 +155,13 @@ def _question_rows(
     versions = " ".join(map(str, entry.versions))
     about = (versions, group.kind, group.path, group.weighting)
     hidden = found is None
-    rest = (question.epsilon, WITHHELD if hidden else "", report.unseen.number or "")
+    rest = (
+        question.epsilon,
+        WITHHELD if hidden else "",
+        report.unseen.number or "",
+        group.together,
+        group.unused,
+    )
     shares = entry.rows if found is None else found.rows
     for row in shares:
         cells = ("",) * 14 if found is None else (found.n, row.count, *_share_cells(row))

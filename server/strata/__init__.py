@@ -6,8 +6,10 @@ Session and never commit.
 """
 
 from server.strata.changing import change, move, remove
+from server.strata.collapsing import Collapsed, collapse
 from server.strata.lines import Line, parse_lines, parse_name, parse_population
 from server.strata.planting import plant, used
+from server.strata.populations import PopulationChange, population_changes, populations_of
 from server.strata.trees import (
     DEEPEST,
     MOST_STRATA,
@@ -23,11 +25,14 @@ from server.strata.trees import (
 __all__ = [
     "DEEPEST",
     "MOST_STRATA",
+    "Collapsed",
     "Line",
     "Node",
+    "PopulationChange",
     "StratumProblem",
     "change",
     "check_large_enough",
+    "collapse",
     "find",
     "leaves",
     "move",
@@ -35,6 +40,8 @@ __all__ = [
     "parse_name",
     "parse_population",
     "plant",
+    "population_changes",
+    "populations_of",
     "remove",
     "tree",
     "used",

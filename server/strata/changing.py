@@ -9,6 +9,7 @@ from server.inputs import N_, InputError, refuse
 from server.models import Stratum, Survey
 from server.strata.lines import parse_name, parse_population
 from server.strata.planting import used
+from server.strata.populations import mark_populations, population_changes, populations_of
 from server.strata.trees import (
     Node,
     StratumProblem,
@@ -30,6 +31,7 @@ def change(session: Session, survey: Survey, names: Mapping[int, str], populatio
         On the path of each stratum whose name or population is refused; 404 for an unknown one.
     """
     before = {node.stratum.id: node for node in walk(tree(session, survey))}
+    people = populations_of(tree(session, survey))
     if not before.keys() >= {*names, *populations}:
         raise refuse(404, "stratum", N_("is not known; load the page again"))
     problems: list[StratumProblem] = []
@@ -59,6 +61,8 @@ def change(session: Session, survey: Survey, names: Mapping[int, str], populatio
             problems.append(StratumProblem(node.path, template, values, f"name.{node.stratum.id}"))
     if problems:
         raise InputError(422, problems)
+    if population_changes(people, tree(session, survey)):
+        mark_populations(survey)
     session.flush()
     check_populations(made := tree(session, survey))
     check_large_enough((node for node in walk(made) if node.stratum.id in counted), survey.minimum)

@@ -10,6 +10,7 @@ from server.inputs import N_, refuse
 from server.models import InvitationBatch, Stratum, Survey
 from server.own_tables import responses_of
 from server.strata.lines import Line
+from server.strata.populations import mark_populations
 from server.strata.trees import (
     DEEPEST,
     MOST_STRATA,
@@ -61,6 +62,8 @@ def plant(session: Session, survey: Survey, lines: Iterable[Line], under: Node |
         names = (*(under.names if under else ()), *line.names)
         stratum = growing.reach(names, f"lines[{line.number}]")
         if line.population is not None:
+            if stratum.population != line.population:
+                mark_populations(survey)
             stratum.population = line.population
             counted.add(_key(names))
         elif _key(names) in there:

@@ -118,6 +118,7 @@ def _saved(survey: Survey, form: Mapping[str, str]) -> ResponseReturnValue:
     for field, text in form.items():
         if found := _FIELD.fullmatch(field or ""):  # a part of a form may come without a name
             typed[found[1]][int(found[2])] = text
+    people = strata.populations_of(strata.tree(session(), survey))
     changed = strata.change(session(), survey, typed["name"], typed["population"])
     if changed:
         record(Action.STRATA_CHANGED, survey, count=changed)
@@ -130,6 +131,9 @@ def _saved(survey: Survey, form: Mapping[str, str]) -> ResponseReturnValue:
         )
         record(Action.STRATA_ADDED if added else Action.STRATA_CHANGED, survey, count=added or len(lines))
         said = "added"
+    for each in strata.population_changes(people, strata.tree(session(), survey)):
+        old, new = ("–" if number is None else number for number in (each.old, each.new))
+        record(Action.POPULATION_CHANGED, survey, stratum=each.path, old=old, new=new)
     if button := _BUTTON.fullmatch(form.get("action", "")):
         said, at = button[1], button[2]
         if said in ("up", "down"):

@@ -18,7 +18,7 @@ from server.privacy.designs import Design, coin_flip
 from server.privacy.estimators import estimate_shares
 
 GAMMAS = (0.1, 0.25, 0.4)
-SIZES = (50, 200, 1000)
+SIZES = (10, 50, 200, 1000)
 SHARES = np.linspace(0, 1, 101)
 KINDS = ("wilson", "exact", "wald", "clopper-pearson")
 

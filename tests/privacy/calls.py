@@ -125,6 +125,10 @@ VALID: list[tuple[Callable[..., Any], dict[str, Any]]] = [
         {"counts": [[7, 3], [5, 4]], "designs": [coin_flip(0.1), COIN], "confidence": 0.9},
     ),
     (estimators.manipulation_bound, {"n": 1000, "forged": 10, "design": COIN}),
+    (
+        estimators.pooled_manipulation_bound,
+        {"sizes": [90, 900], "forged": 10, "designs": [COIN, COIN], "weights": [0.9, 0.1]},
+    ),
     (estimators.maximum_likelihood, {"counts": [80, 20], "design": COIN}),
     (estimators.logistic_regression, {**FIT, **AT, "weights": np.ones(200)}),
     (planning.belief_after_report, {"epsilon": 1.0, "prior": 0.1}),

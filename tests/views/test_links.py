@@ -137,13 +137,14 @@ def test_one_form_keeps_everything_that_was_typed(
     assert log(database_url) == [
         ("strata changed", {"count": 1}),
         ("strata added", {"count": 2}),
+        ("population changed", {"stratum": "Spain > Región de Murcia", "old": "–", "new": 1500000}),
         ("stratum moved", {"stratum": "France"}),
     ]
     assert signed_in.post(path(survey, "/strata"), data={"action": f"delete-{spain}"}).status_code == 303
     assert log(database_url)[-1] == ("stratum removed", {"stratum": "Spain"})
     assert len(dump(database_url)["strata"]) == 3
     assert signed_in.post(path(survey, "/strata"), data={"action": "save"}).status_code == 303
-    assert len(log(database_url)) == 4
+    assert len(log(database_url)) == 5
 
 
 def test_what_is_refused_changes_nothing_and_stays_on_the_page(

@@ -23,7 +23,12 @@ from server.privacy.estimators.coefficients import (
     mean_coefficients,
     share_coefficients,
 )
-from server.privacy.estimators.diagnostics import ControlItemTest, control_item_test, manipulation_bound
+from server.privacy.estimators.diagnostics import (
+    ControlItemTest,
+    control_item_test,
+    manipulation_bound,
+    pooled_manipulation_bound,
+)
 from server.privacy.estimators.impossible import impossible_share_test
 from server.privacy.estimators.joint import JointEstimate, estimate_joint
 from server.privacy.estimators.likelihood import LikelihoodEstimate, maximum_likelihood
@@ -82,6 +87,7 @@ __all__ = [
     "mean_coefficients",
     "pooled_control_item_test",
     "pooled_impossible_share_test",
+    "pooled_manipulation_bound",
     "released_ratio",
     "share_coefficients",
 ]

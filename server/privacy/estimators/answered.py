@@ -17,10 +17,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from server.privacy._checks import option, probability
 from server.privacy.designs import Design
-from server.privacy.estimators.inverse import checked_reports, covariance, left_inverse, possible_reports
+from server.privacy.estimators.inverse import (
+    checked_reports,
+    covariance,
+    left_inverse,
+    possible_reports,
+    standard_errors,
+)
 from server.privacy.estimators.late import LateInterval
-from server.privacy.estimators.limits import INTERVALS, accepted_end, added_limits, linear_limits
+from server.privacy.estimators.limits import INTERVALS, accepted_end
 from server.privacy.estimators.means import checked_range
+from server.privacy.estimators.weighted_limits import weighted_limits
 
 
 @dataclass(frozen=True)
@@ -159,11 +166,7 @@ def answered_mean_of(
         return sum(float(w * (row @ o)) for w, row, o in zip(weights, rows, observed, strict=True))
 
     def limits(rows: Sequence[NDArray[np.float64]]) -> tuple[float, float]:
-        each = [
-            linear_limits(row, part.reports, confidence, interval)
-            for row, part in zip(rows, parts, strict=True)
-        ]
-        return added_limits(weights, [float(row @ o) for row, o in zip(rows, observed, strict=True)], each)
+        return weighted_limits(weights, rows, [part.reports for part in parts], confidence, interval)
 
     def distances(position: float) -> list[NDArray[np.float64]]:
         """What each report adds to sum((v - position) s)."""
@@ -195,7 +198,7 @@ def answered_mean_of(
             w * math.sqrt(float(covariance(row[None, :], o, size)[0, 0]))
             for w, row, o, size in zip(weights, distances(mean), observed, sizes, strict=True)
         ]
-        error = math.hypot(*spread) / answered
+        error = float(standard_errors(np.sum(np.square(spread)))) / answered
     bottom, width = ends[0], ends[1] - ends[0]
     return AnsweredMeanEstimate(
         n=n,

@@ -6,12 +6,14 @@ Clopper, C. J. and Pearson, E. S. (1934). The use of confidence or fiducial limi
 illustrated in the case of the binomial. *Biometrika* 26, 404-413.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betainc, betaincc
 
-from server.privacy._checks import whole_number
+from server.privacy._checks import listed, whole_number
 from server.privacy.designs import Design
 from server.privacy.estimators.inverse import (
     checked_reports,
@@ -19,6 +21,7 @@ from server.privacy.estimators.inverse import (
     possible_reports,
     require_yes_no,
 )
+from server.privacy.estimators.parts import part_weights
 
 
 @dataclass(frozen=True)
@@ -130,5 +133,70 @@ def manipulation_bound(n: int, forged: int, design: Design) -> float:
     """
     n = whole_number("n", n, 1)
     forged = whole_number("forged", forged, 0, n)
-    reach = left_inverse(design)[:, possible_reports(design)]
-    return forged / n * float((reach.max(axis=1) - reach.min(axis=1)).max())
+    return forged / n * _reach(design, "design")
+
+
+def pooled_manipulation_bound(
+    sizes: Sequence[int],
+    forged: int,
+    designs: Sequence[Design],
+    weights: ArrayLike | None = None,
+) -> float:
+    """How far forged submissions can move an estimated share from several parts, at most.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        Reports of each part, the forged ones included.
+    forged : int
+        How many may be forged, in [0, sum(sizes)]; in whichever parts it does the most.
+    designs : sequence of Design
+        Of each part.
+    weights : array_like, shape (parts,), or None
+        As in `estimate_pooled_shares`.
+
+    Returns
+    -------
+    float
+        A fraction (it can exceed 1). A report of part i moves the share by up to weights[i] / sizes[i]
+        times the largest difference that one report makes there: with the weights of a population, by
+        up to N_i / (N n_i) of it, so that a few responses from a large stratum move most.
+
+    Raises
+    ------
+    ValueError
+        If there is not one design per part, a size or `forged` is out of range, a design is singular,
+        or the weights are refused as in `estimate_pooled_shares`.
+
+    Examples
+    --------
+    >>> from server.privacy.designs import coin_flip
+    >>> pooled_manipulation_bound([900, 100], 10, [coin_flip(0.25)] * 2)
+    0.02
+    >>> round(pooled_manipulation_bound([900, 100], 10, [coin_flip(0.25)] * 2, [0.1, 0.9]), 3)
+    0.18
+    """
+    counts = [whole_number(f"sizes[{place}]", size, 0) for place, size in enumerate(listed("sizes", sizes))]
+    used = listed("designs", designs)
+    if len(used) != len(counts):
+        raise ValueError(
+            f"sizes and designs must have one entry per part; they have {len(counts)} and {len(used)}"
+        )
+    left = whole_number("forged", forged, 0, sum(counts))
+    shares = part_weights(weights, counts, "sizes")
+    moves = [
+        (weight / size * _reach(design, f"designs[{place}]"), size)
+        for place, (size, design, weight) in enumerate(zip(counts, used, shares.tolist(), strict=True))
+        if size
+    ]
+    bound = 0.0
+    for move, size in sorted(moves, reverse=True):
+        bound += move * min(left, size)
+        left -= min(left, size)
+    return bound
+
+
+def _reach(design: Design, name: str) -> float:
+    """The largest difference that one report makes to a share of its own."""
+    values = left_inverse(design, name)[:, possible_reports(design)]
+    return float(np.ptp(values, axis=1).max())

@@ -120,3 +120,11 @@ def covariance(inverse: NDArray[np.float64], observed: NDArray[np.float64], n: i
         return np.full((inverse.shape[0],) * 2, np.inf)
     centred = inverse - (inverse @ observed)[:, None]
     return np.asarray((centred * observed) @ centred.T / (n - 1))
+
+
+def standard_errors(variances: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Roots of estimated variances of shares; infinite for 0, which is all that reports that are alike could give.
+
+    A share that rests on one report of many would vary by 1 / n^2: what is less is a rounding error.
+    """
+    return np.asarray(np.where(variances > 1e-24, np.sqrt(variances), np.inf))

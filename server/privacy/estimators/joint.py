@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from server.privacy._checks import option, probability
 from server.privacy.designs.design import Design
 from server.privacy.estimators.association import Association, associate
-from server.privacy.estimators.inverse import left_inverse, possible_reports
+from server.privacy.estimators.inverse import left_inverse, possible_reports, standard_errors
 from server.privacy.estimators.limits import INTERVALS, linear_limits
 from server.privacy.estimators.tallies import Tally, checked_designs, checked_joint_tally
 
@@ -31,7 +31,7 @@ class JointEstimate:
     table : ndarray, shape (k1, ..., kq)
         Unbiased, unclipped shares; they sum to 1.
     standard_errors : ndarray, shape (k1, ..., kq)
-        Fractions; infinite when n is 1.
+        Fractions; infinite when n is 1, or all reports say the same of a cell.
     intervals : ndarray, shape (k1, ..., kq, 2)
         Lower and upper limits of each cell by itself, unclipped.
     covariance : ndarray, shape (K, K) with K = k1 * ... * kq
@@ -134,7 +134,7 @@ def joint_of(
     return JointEstimate(
         n=n,
         table=table,
-        standard_errors=np.sqrt(np.diag(covariance)).reshape(truths),
+        standard_errors=standard_errors(np.diag(covariance)).reshape(truths),
         intervals=np.array(limits).reshape(*truths, 2),
         covariance=covariance,
         marginals=marginals_of(table),

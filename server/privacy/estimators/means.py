@@ -14,7 +14,13 @@ from numpy.typing import ArrayLike
 
 from server.privacy._checks import option, probability, real_numbers
 from server.privacy.designs import Design
-from server.privacy.estimators.inverse import checked_reports, covariance, left_inverse, possible_reports
+from server.privacy.estimators.inverse import (
+    checked_reports,
+    covariance,
+    left_inverse,
+    possible_reports,
+    standard_errors,
+)
 from server.privacy.estimators.late import LateInterval
 from server.privacy.estimators.limits import INTERVALS, linear_limits
 
@@ -30,7 +36,7 @@ class MeanEstimate(LateInterval):
     mean : float
         Unbiased and unclipped, in the unit of `low` and `high`.
     standard_error : float
-        In the same unit; infinite when n is 1. It includes what stochastic rounding adds.
+        In the same unit; infinite when n is 1, or all reports say the same. It includes what stochastic rounding adds.
     interval : tuple of float
         Lower and upper limit, unclipped.
     impossible : bool
@@ -102,7 +108,7 @@ def estimate_mean(
     n = int(reports.sum())
     observed = reports / n
     position, width = float(row @ observed), top - bottom
-    variance = float(covariance(row[None, :], observed, n)[0, 0])
+    variance = covariance(row[None, :], observed, n)[0, 0]
     possible = possible_reports(design)
 
     def limits() -> tuple[float, float]:
@@ -113,7 +119,7 @@ def estimate_mean(
     return MeanEstimate(
         n=n,
         mean=bottom + width * position,
-        standard_error=width * math.sqrt(variance),
+        standard_error=width * float(standard_errors(variance)),
         impossible=not -rounding <= position <= 1 + rounding,
         confidence=confidence,
         kind=interval,

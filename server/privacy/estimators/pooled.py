@@ -17,12 +17,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from server.privacy._checks import probability
+from server.privacy._checks import option, probability
 from server.privacy.designs import Design
+from server.privacy.estimators.inverse import possible_reports, standard_errors
 from server.privacy.estimators.late import LateIntervals
 from server.privacy.estimators.limits import added_limits
 from server.privacy.estimators.parts import Part, checked_parts
 from server.privacy.estimators.shares import estimate_shares
+from server.privacy.estimators.weighted_limits import POOLED_INTERVALS, chosen_interval, weighted_limits
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ class PooledShares(LateIntervals):
     shares : ndarray, shape (k,)
         Unbiased, unclipped estimates; they sum to 1.
     standard_errors : ndarray, shape (k,)
-        Fractions; infinite when a part that counts has one report.
+        Fractions; infinite when a part that counts has one report, or all reports say the same of a share.
     intervals : ndarray, shape (k, 2)
         Lower and upper limits, unclipped; each share has its own, at `confidence`.
     covariance : ndarray, shape (k, k)
@@ -50,7 +52,7 @@ class PooledShares(LateIntervals):
     confidence : float
         Of the intervals.
     interval : str
-        Kind of the intervals of the parts: "wilson".
+        Kind of the intervals: "wilson" or "exact".
     """
 
     n: int
@@ -69,6 +71,7 @@ def estimate_pooled_shares(
     designs: Sequence[Design],
     weights: ArrayLike | None = None,
     confidence: float = 0.95,
+    interval: str = "wilson",
 ) -> PooledShares:
     """Estimate the shares of true answers to a question from several independent parts.
 
@@ -84,6 +87,11 @@ def estimate_pooled_shares(
         None: n_i / n, so that the estimated number of people is the sum of the parts'.
     confidence : float
         In (0, 1), of each interval by itself.
+    interval : {"wilson", "exact", "by_size"}
+        "wilson" adds Wilson's limits of the parts; they miss too often where parts are small.
+        "exact" covers at least `confidence`, for any sizes and any true shares. "by_size" is "exact"
+        where a part that counts has fewer than 100 reports and an estimate gives each report one
+        of two values, as of yes/no designs and k-ary response; else "wilson".
 
     Returns
     -------
@@ -99,8 +107,9 @@ def estimate_pooled_shares(
     Notes
     -----
     sum(w_i s_i), with the covariance sum(w_i^2 C_i): unbiased for the parts' true shares,
-    weighted. The limits are those of the parts, their distances from the estimates weighted,
-    squared and added (Zou and Donner 2008). All this is given the sizes of the parts.
+    weighted. Wilson's limits are those of the parts, their distances from the estimates weighted,
+    squared and added (Zou and Donner 2008); exact ones see `weighted_limits`. All this is given
+    the sizes of the parts.
 
     Examples
     --------
@@ -113,25 +122,32 @@ def estimate_pooled_shares(
     """
     parts = checked_parts(counts, designs, weights)
     confidence = probability("confidence", confidence, open_interval=True)
+    option("interval", interval, POOLED_INTERVALS)
     counting = [part for part in parts if part.weight]
+    weights_used = [part.weight for part in counting]
     estimates = [estimate_shares(part.reports, part.design, confidence) for part in counting]
     shares = np.sum([part.weight * one.shares for part, one in zip(counting, estimates, strict=True)], axis=0)
-    spread = pooled_covariance([part.weight for part in counting], [one.covariance for one in estimates])
+    possible = [possible_reports(part.design) for part in counting]
+    rows = [part.inverse[:, may] for part, may in zip(counting, possible, strict=True)]
+    seen = [part.reports[may] for part, may in zip(counting, possible, strict=True)]
+    kind = chosen_interval(interval, [list(own) for own in rows], [int(own.sum()) for own in seen])
+    spread = pooled_covariance(weights_used, [one.covariance for one in estimates])
     return PooledShares(
         n=sum(int(part.reports.sum()) for part in parts),
         sizes=np.array([part.reports.sum() for part in parts]),
         weights=np.array([part.weight for part in parts]),
         shares=shares,
-        standard_errors=np.sqrt(np.diag(spread)),
+        standard_errors=standard_errors(np.diag(spread)),
         covariance=spread,
         impossible=pooled_impossible(shares, counting, [one.impossible for one in estimates]),
         confidence=confidence,
-        interval="wilson",
+        interval=kind,
     ).computing(
-        lambda: pooled_intervals(
-            [part.weight for part in counting],
-            [one.shares for one in estimates],
-            [one.intervals for one in estimates],
+        lambda: np.array(
+            [
+                weighted_limits(weights_used, [own[entry] for own in rows], seen, confidence, kind)
+                for entry in range(len(shares))
+            ]
         )
     )
 

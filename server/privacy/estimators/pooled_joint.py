@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from server.privacy._checks import listed, probability, whole_number
 from server.privacy.designs import Design
 from server.privacy.estimators.association import Association, associate
+from server.privacy.estimators.inverse import standard_errors
 from server.privacy.estimators.joint import JointEstimate, joint_of, marginals_of, rounding_errors
 from server.privacy.estimators.parts import part_weights
 from server.privacy.estimators.pooled import pooled_covariance, pooled_intervals
@@ -99,7 +100,7 @@ def estimate_pooled_joint(
     return JointEstimate(
         n=sum(sizes),
         table=table,
-        standard_errors=np.sqrt(np.diag(covariance)).reshape(table.shape),
+        standard_errors=standard_errors(np.diag(covariance)).reshape(table.shape),
         intervals=intervals.reshape(*table.shape, 2),
         covariance=covariance,
         marginals=marginals_of(table),

@@ -6,13 +6,12 @@ Cochran, W. G. (1977). *Sampling Techniques*, 3rd edition, sections 5.3 and 6.11
 Fieller, E. C. (1954). Some problems in interval estimation. *JRSS B* 16, 175-185.
 """
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from server.privacy._checks import probability
+from server.privacy._checks import option, probability
 from server.privacy.designs import Design
 from server.privacy.estimators.answered import (
     AnsweredMeanEstimate,
@@ -20,10 +19,11 @@ from server.privacy.estimators.answered import (
     answered_part,
     require_prefer_not_to_say,
 )
-from server.privacy.estimators.limits import added_limits
+from server.privacy.estimators.inverse import covariance, possible_reports, standard_errors
 from server.privacy.estimators.means import MeanEstimate, checked_range, estimate_mean
 from server.privacy.estimators.parts import checked_parts
 from server.privacy.estimators.pooled import pooled_impossible
+from server.privacy.estimators.weighted_limits import POOLED_INTERVALS, chosen_interval, weighted_limits
 
 
 def estimate_pooled_mean(
@@ -33,12 +33,13 @@ def estimate_pooled_mean(
     high: float,
     weights: ArrayLike | None = None,
     confidence: float = 0.95,
+    interval: str = "wilson",
 ) -> MeanEstimate:
     """Estimate the mean of a number in [low, high] from several independent parts.
 
     Parameters
     ----------
-    counts, designs, weights, confidence
+    counts, designs, weights, confidence, interval
         As in `estimate_pooled_shares`.
     low, high : float
         As in `estimate_mean`.
@@ -65,26 +66,37 @@ def estimate_pooled_mean(
     bottom, top = checked_range(low, high)
     parts = checked_parts(counts, designs, weights)
     confidence = probability("confidence", confidence, open_interval=True)
+    option("interval", interval, POOLED_INTERVALS)
     counting = [part for part in parts if part.weight]
     # Estimated on the scale [0, 1] and stretched at the end, so that no unit loses digits.
     estimates = [estimate_mean(part.reports, part.design, 0, 1, confidence) for part in counting]
     factors = [part.weight for part in counting]
     position = sum(factor * one.mean for factor, one in zip(factors, estimates, strict=True))
-    errors = [factor * one.standard_error for factor, one in zip(factors, estimates, strict=True)]
     width = top - bottom
 
+    possible = [possible_reports(part.design) for part in counting]
+    rows = [
+        (np.linspace(0, 1, len(part.inverse)) @ part.inverse)[may]
+        for part, may in zip(counting, possible, strict=True)
+    ]
+    seen = [part.reports[may] for part, may in zip(counting, possible, strict=True)]
+    spread = [
+        factor**2 * covariance(row[None, :], own / own.sum(), int(own.sum()))[0, 0]
+        for factor, row, own in zip(factors, rows, seen, strict=True)
+    ]
+    kind = chosen_interval(interval, [[row] for row in rows], [int(own.sum()) for own in seen])
+
     def limits() -> tuple[float, float]:
-        means, intervals = [one.mean for one in estimates], [one.interval for one in estimates]
-        below, above = added_limits(factors, means, intervals)
+        below, above = weighted_limits(factors, rows, seen, confidence, kind)
         return bottom + width * below, bottom + width * above
 
     return MeanEstimate(
         n=sum(int(part.reports.sum()) for part in parts),
         mean=bottom + width * position,
-        standard_error=width * math.hypot(*errors),
+        standard_error=width * float(standard_errors(np.sum(spread))),
         impossible=pooled_impossible(np.array([position]), counting, [one.impossible for one in estimates]),
         confidence=confidence,
-        kind="wilson",
+        kind=kind,
     ).computing(limits)
 
 
@@ -95,12 +107,13 @@ def estimate_pooled_answered_mean(
     high: float,
     weights: ArrayLike | None = None,
     confidence: float = 0.95,
+    interval: str = "wilson",
 ) -> AnsweredMeanEstimate:
     """Estimate the mean among the people who gave a number, from several independent parts.
 
     Parameters
     ----------
-    counts, designs, weights, confidence
+    counts, designs, weights, confidence, interval
         As in `estimate_pooled_shares`; the last truth of each design is "prefer not to say".
     low, high : float
         As in `estimate_answered_mean`.
@@ -134,10 +147,12 @@ def estimate_pooled_answered_mean(
     parts = checked_parts(counts, designs, weights)
     confidence = probability("confidence", confidence, open_interval=True)
     require_prefer_not_to_say(parts[0].design, "designs[0]")
-    return answered_mean_of(
-        [answered_part(part.reports, part.design, part.weight) for part in parts if part.weight],
-        sum(int(part.reports.sum()) for part in parts),
-        (bottom, top),
-        confidence,
-        "wilson",
+    option("interval", interval, POOLED_INTERVALS)
+    counting = [answered_part(part.reports, part.design, part.weight) for part in parts if part.weight]
+    kind = chosen_interval(
+        interval,
+        [[part.positions, part.answers, part.positions - part.answers] for part in counting],
+        [int(part.reports.sum()) for part in counting],
     )
+    n = sum(int(part.reports.sum()) for part in parts)
+    return answered_mean_of(counting, n, (bottom, top), confidence, kind)

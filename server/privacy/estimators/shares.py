@@ -7,7 +7,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from server.privacy._checks import option, probability
 from server.privacy.designs import Design
-from server.privacy.estimators.inverse import checked_reports, covariance, left_inverse, possible_reports
+from server.privacy.estimators.inverse import (
+    checked_reports,
+    covariance,
+    left_inverse,
+    possible_reports,
+    standard_errors,
+)
 from server.privacy.estimators.late import LateIntervals
 from server.privacy.estimators.limits import INTERVALS, linear_limits
 
@@ -25,7 +31,7 @@ class ShareEstimate(LateIntervals):
     shares : ndarray, shape (k,)
         Unbiased, unclipped estimates; they sum to 1.
     standard_errors : ndarray, shape (k,)
-        Fractions; infinite when n is 1, where no variance can be estimated.
+        Fractions; infinite when n is 1, or all reports say the same of a share: no variance can be estimated.
     intervals : ndarray, shape (k, 2)
         Lower and upper limits, unclipped; each share has its own, at `confidence`.
     covariance : ndarray, shape (k, k)
@@ -110,7 +116,7 @@ def estimate_shares(
         n=n,
         observed=observed,
         shares=shares,
-        standard_errors=np.sqrt(np.diag(spread)),
+        standard_errors=standard_errors(np.diag(spread)),
         covariance=spread,
         impossible=not _possible(reports, shares, inverse, design),
         confidence=confidence,

@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator
 
+from server.definitions import Question
 from server.documents import Block, Number, Paragraph, Table, Text, Words
 from server.reports.contents import cells
 from server.reports.questions import QuestionReport
+from server.reports.remarks import UNLIKELY
 from server.reports.report import Report
 
 FORGED = 0.01
@@ -25,12 +27,14 @@ def diagnostics(words: Words, report: Report) -> Iterator[Block]:
             )
         )
     )
+    yield Paragraph(Text(words.macro("results/_diagnostics.html", "reach_note", report)))
     rows = tuple(
         (
             cells.asked(report.definition, entry.question),
-            Text(_("yes") if entry.impossible else _("none")),
+            Text(_impossible(words, entry)),
             cells.p_value(words, entry.impossible_p_value if entry.impossible else None),
             cells.p_value(words, min(entry.control.above, entry.control.below) if entry.control else None),
+            Text(_("mean") if _moves_mean(entry.question) else _("share")),
             _moved(words, entry, min(forged, entry.n)),
         )
         for entry in report.questions
@@ -41,7 +45,8 @@ def diagnostics(words: Words, report: Report) -> Iterator[Block]:
         _("Impossible shares"),
         _("their p value"),
         _("p value of the control question"),
-        _("Forging moves it by at most"),
+        _("Forging moves"),
+        _("by at most"),
     )
     yield Table(
         "diagnostics",
@@ -52,12 +57,26 @@ def diagnostics(words: Words, report: Report) -> Iterator[Block]:
     )
 
 
+def _impossible(words: Words, entry: QuestionReport) -> str:
+    """Whether shares are impossible, by chance or not."""
+    _ = words.gettext
+    if not entry.impossible or entry.impossible_p_value is None:
+        return _("none")
+    return _("yes") if entry.impossible_p_value < UNLIKELY else _("by chance")
+
+
 def _moved(words: Words, entry: QuestionReport, forged: int) -> Number:
     """A share in points; the mean of a number that everybody gives, in its unit."""
     share = entry.manipulation(forged)
     question, mean = entry.question, entry.mean
-    if question.encoding == "line" and not question.prefer_not_to_say and mean is not None:
-        return cells.measure(words, share * (mean.high - mean.low), mean.high - mean.low)
+    if _moves_mean(question) and mean is not None:
+        width = mean.high - mean.low
+        return cells.measure(words, share * width, width)
     number = cells.share(words, share)
     points = words.gettext("%(points)s points", points=number.text.removesuffix("\N{NO-BREAK SPACE}%"))
     return Number(share, points, "0.0%")
+
+
+def _moves_mean(question: Question) -> bool:
+    """Whether the bound is told of a mean: of a number that everybody gives."""
+    return question.encoding == "line" and not question.prefer_not_to_say

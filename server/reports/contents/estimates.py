@@ -5,10 +5,11 @@ from dataclasses import replace
 
 from server import charts
 from server.charts import Axis, Row
-from server.documents import Block, Cell, Chart, Table, Text, Words
+from server.documents import Block, Cell, Chart, Paragraph, Table, Text, Words
 from server.reports.contents import cells
 from server.reports.questions import Mean, QuestionReport, ShareRow
 from server.reports.report import Report
+from server.reports.weighting import Weighting
 
 MOST_ROWS = 16
 """Of a chart: so many fit on a page."""
@@ -17,16 +18,22 @@ MOST_DRAWN = 30
 
 
 def estimates(words: Words, report: Report) -> Iterator[Block]:
-    """The estimates of all questions."""
-    yield _table(words, report)
+    """The estimates of all questions; where they are weighted, the unweighted ones at the end."""
+    _ = words.gettext
+    yield Paragraph(Text(words.macro("results/_weighting.html", "weighting_note", report)))
+    yield _table(words, report, report.questions, "estimates", _("Estimates"))
     told = tuple(_told(words, report))
     if told:
-        _ = words.gettext
         yield Table("remarks", _("Remarks"), (_("Question"), _("Remark")), told)
     yield from _charts(words, report)
+    if report.weighting == Weighting.BY_POPULATION:
+        caption = _("Unweighted: every response counts the same")
+        yield _table(words, report, report.unweighted, "estimates-unweighted", caption)
 
 
-def _table(words: Words, report: Report) -> Table:
+def _table(
+    words: Words, report: Report, questions: Sequence[QuestionReport], name: str, caption: str
+) -> Table:
     _ = words.gettext
     confidence = round(report.confidence * 100)
     columns = (
@@ -40,7 +47,7 @@ def _table(words: Words, report: Report) -> Table:
         _("%(confidence)d %% interval, from", confidence=confidence),
         _("to"),
     )
-    rows = [row for entry in report.questions for row in _rows(words, report, entry)]
+    rows = [row for entry in questions for row in _rows(words, report, entry)]
     notes = (
         _(
             "“Arrived so” is counted after the coins. Estimates are not cut at 0 or 100 %%; "
@@ -48,7 +55,7 @@ def _table(words: Words, report: Report) -> Table:
         ),
         _("“Within its range” is the possible number that is nearest to the estimate."),
     )
-    return Table("estimates", _("Estimates"), columns, tuple(rows), notes)
+    return Table(name, caption, columns, tuple(rows), notes)
 
 
 def _rows(words: Words, report: Report, entry: QuestionReport) -> Iterator[tuple[Cell, ...]]:

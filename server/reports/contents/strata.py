@@ -12,7 +12,7 @@ from server.reports.forest import figures as figures_of
 from server.reports.pictures import bars, highest
 from server.reports.questions import Mean, QuestionReport, ShareRow
 from server.reports.report import Report
-from server.reports.strata import StratumReport, Weighting
+from server.reports.strata import StratumReport
 
 
 def days(words: Words, report: Report) -> Iterator[Block]:
@@ -50,8 +50,8 @@ def span(words: Words, period: Period) -> str:
 def sizes(words: Words, report: Report) -> Iterator[Block]:
     """The tree of strata with the responses of each, as far as they may be told."""
     _ = words.gettext
-    most = max((entry.n for entry in report.questions), default=0)
-    entry = next((entry for entry in report.questions if entry.n == most), None)
+    most = max((entry.n for entry in report.unweighted), default=0)
+    entry = next((entry for entry in report.unweighted if entry.n == most), None)
     groups = [] if entry is None else report.strata(entry)
     if not groups:
         return
@@ -98,7 +98,7 @@ def name(words: Words, group: StratumReport) -> Text:
         return Text(_("Without stratum"))
     if group.depth:
         return Text(group.path, own=True)
-    weighted = group.weighting == Weighting.BY_POPULATION
+    weighted = group.weighted
     return Text(_("All strata") if weighted else _("All responses"), strong=True)
 
 
@@ -112,7 +112,7 @@ def _blocks(
     words: Words, report: Report, entry: QuestionReport, groups: list[StratumReport], number: int
 ) -> Iterator[Block]:
     _ = words.gettext
-    weighted = any(group.weighting == Weighting.BY_POPULATION for group in groups)
+    weighted = any(group.weighted for group in groups)
     confidence = round(report.confidence * 100)
     columns = (
         _("Stratum"),
@@ -140,8 +140,7 @@ def _rows(
     head, n = name(words, group), cells.count(words, group.n)
     how: tuple[Cell, ...] = ()
     if weighted:
-        by_population = group.weighting == Weighting.BY_POPULATION
-        how = (Text(_("by population") if by_population else _("no")),)
+        how = (Text(_("by population") if group.weighted else _("no")),)
     if group.report is None:
         said_so = Text(_("withheld") if group.withheld else cells.nobody(words, report))
         yield (head, said_so, *how, n, *[cells.share(words, None)] * 4)

