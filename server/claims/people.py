@@ -62,7 +62,7 @@ class Survey:
         """The reports that arrived."""
         leaves: tuple[Leaf, ...] = (Leaf((), ()),)
         if self.strata:
-            leaves += (Leaf(("north",), (1,)), Leaf(("south",), (2,)))
+            leaves += (Leaf(("north",), (1,), 300), Leaf(("south",), (2,), 100))
         bounded = self.neighbours == "bounded"
         shape = Shape(
             neighbours=self.neighbours,

@@ -8,7 +8,7 @@ import click
 from server import planning, surveys
 from server.cli.common import JSON, database_session, found_survey, print_document, print_table
 from server.definitions import Choice, Definition, Grid, Option, Question
-from server.inputs import DEFINITION_LIMIT, parse_definition, parse_json
+from server.inputs import DEFINITION_LIMIT, margin_text, parse_definition, parse_json
 from server.privacy.designs import round_up
 
 KINDS = {
@@ -43,6 +43,15 @@ WHAT = {
 }
 
 
+class Margin(click.FloatRange):
+    """A margin as people type it."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """As a fraction."""
+        typed: Any = margin_text(value) if isinstance(value, str) else value
+        return super().convert(typed, param, ctx)
+
+
 @click.command()
 @click.argument("survey", required=False)
 @click.option("--mechanism", type=click.Choice(list(KINDS)), help="Plan one question instead of a survey.")
@@ -55,7 +64,9 @@ WHAT = {
 @click.option("--if-no", type=float, help="Kuk: chance of red for no.")
 @click.option("--options", type=click.IntRange(2, 50), help="Answers to choose from, or levels of a scale.")
 @click.option(
-    "--margin", type=click.FloatRange(0.001, 0.5), help="Half the width of the interval wanted: 0.05."
+    "--margin",
+    type=Margin(0.001, 0.5),
+    help="Half the width of the interval wanted: 5%, 5 (points) or 0.05.",
 )
 @click.option("--respondents", type=click.IntRange(1, 10_000_000), help="How many are planned.")
 @click.option("--share", "shares", metavar="SHARE[,SHARE...]", help="True shares; the worst ones without it.")

@@ -67,11 +67,19 @@ def print_figures(entries: Iterable[Released]) -> None:
     print_table(
         header,
         [
-            [str(released.entry), *_figure_cells(figure), f"{released.confidence:.0%}"]
+            [str(released.entry), *_figure_cells(_printed(released, figure)), f"{released.confidence:.0%}"]
             for released in entries
             for figure in released.figures
         ],
     )
+
+
+def _printed(released: Released, figure: Figure) -> Figure:
+    """A mean as it can be; --json has the number as it was released."""
+    ends = [released.notes.get(name) for name in ("lowest", "highest")]
+    if figure.statistic != "mean" or not all(isinstance(end, int | float) for end in ends):
+        return figure
+    return figure.within(*(float(end) for end in ends if end is not None))
 
 
 def _figure_cells(figure: Figure) -> list[str]:
@@ -79,7 +87,9 @@ def _figure_cells(figure: Figure) -> list[str]:
     if figure.low is not None and figure.high is not None:
         limits = f"{_number(figure.low)} to {_number(figure.high)}"
     return [
-        figure.statistic,
+        {"share": "share, not weighted", "mean": "mean, not weighted"}.get(
+            figure.statistic, figure.statistic
+        ),
         _place(figure),
         _number(figure.value),
         _number(figure.standard_error),

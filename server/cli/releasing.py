@@ -22,7 +22,7 @@ from server.cli.released import (
 )
 from server.inputs.releases import Plan, parse_plan, plain
 from server.releases import Released
-from server.releases.pricing import price
+from server.releases.pricing import cells_digest, price, require_cells
 from server.reports.ledgers import entry_json, ledger_json
 
 _BUDGET = ("budget_epsilon", "budget_delta", "neighbours")
@@ -122,6 +122,7 @@ def _from_survey(slug: str, plan: Plan, yes: bool, as_json: bool) -> None:
         survey = found_survey(session, slug)
         priced = price(session, survey, plan)
         left = releases.ledger(session, survey).left
+        cells = "" if priced.paying is None else cells_digest(session, survey, priced.paying)
     # Asked between two transactions: nobody else has to wait for the answer.
     document: dict[str, Any] = {
         "survey": slug,
@@ -138,7 +139,7 @@ def _from_survey(slug: str, plan: Plan, yes: bool, as_json: bool) -> None:
     made = dict(priced.known)
     if priced.paying is not None:
         with working("Releasing"):
-            paid, left = _make(slug, priced.paying)
+            paid, left = _make(slug, priced.paying, cells)
         made |= dict(zip(priced.expected, paid, strict=True))
     released = [made[place] for place in sorted(made)]
     if as_json:
@@ -149,11 +150,12 @@ def _from_survey(slug: str, plan: Plan, yes: bool, as_json: bool) -> None:
         click.echo(f"Left of the budget: epsilon {plain(left)}.")
 
 
-def _make(slug: str, plan: Plan) -> tuple[tuple[Released, ...], Decimal]:
+def _make(slug: str, plan: Plan, cells: str) -> tuple[tuple[Released, ...], Decimal]:
     """Pay for a plan; what was released, and what is left of the budget."""
     with database_session() as session:
         survey = survey_to_change(session, slug)
         before = releases.ledger(session, survey)
+        require_cells(session, survey, plan, cells)
         made = releases.make(session, survey, plan, None)
         after = releases.ledger(session, survey)
         new = after.released[len(before.released) :]

@@ -6,7 +6,7 @@ design for each byte that it adds to a response; `Question.truths` turns an answ
 rows of these designs.
 """
 
-from server.definitions.budget import BudgetError, divide, left_of
+from server.definitions.budget import BudgetError, divide, left_of, spent_of
 from server.definitions.designing import Choice
 from server.definitions.entries import PREFER_NOT_TO_SAY, Check, Condition, Entry, Option, Section, Text
 from server.definitions.grids import Grid, Point, plain
@@ -35,5 +35,6 @@ __all__ = [
     "left_of",
     "plain",
     "same_wording",
+    "spent_of",
     "version_of",
 ]

@@ -21,9 +21,18 @@ class BudgetError(ValueError):
         super().__init__(f"stated: {spent}; {sharing} questions share the rest")
 
 
+def spent_of(budget: float, epsilon: float) -> float:
+    """What is spent of a budget as it is shown beside it: rounded up to a thousandth, but not beyond the budget.
+
+    Rounding must not look like overspending; what is beyond the budget stays so.
+    """
+    shown = round_up(epsilon, 3)
+    return budget if epsilon <= budget + 1e-9 and shown > budget else shown
+
+
 def left_of(budget: float, epsilon: float) -> float:
-    """What is left of a budget, by the total that pages show: of one that was divided nothing, and not 1e-9."""
-    return max(0.0, round(budget - round_up(epsilon, 2), 4))
+    """What is left of a budget, by what is shown as spent: of one that was divided nothing, and not 1e-9."""
+    return max(0.0, round(budget - spent_of(budget, epsilon), 4))
 
 
 def divide(entries: Sequence[Entry], budget: float) -> tuple[Entry, ...]:

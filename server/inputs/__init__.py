@@ -8,7 +8,7 @@ package (and with it the intake of responses) needs no web framework.
 from server.inputs.codes import CODE_ALPHABET, CODE_LENGTH, normalised
 from server.inputs.decoding import parse_json
 from server.inputs.definitions import DEFINITION_LIMIT, parse_definition
-from server.inputs.forms import form_fields, number_or_text, parse_form
+from server.inputs.forms import form_fields, margin_text, number_or_text, parse_form
 from server.inputs.problems import N_, InputError, Problem, refuse, shown
 from server.inputs.published import parse_published
 from server.inputs.schema import schema_limit
@@ -24,6 +24,7 @@ __all__ = [
     "Problem",
     "Submission",
     "form_fields",
+    "margin_text",
     "normalised",
     "number_or_text",
     "parse_definition",

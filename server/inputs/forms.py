@@ -7,6 +7,7 @@ Browsers send line ends as CR LF; documents hold LF.
 
 import re
 from collections.abc import Iterable, Mapping
+from decimal import Decimal
 from functools import cache
 from typing import Any
 
@@ -16,6 +17,8 @@ from server.inputs.schema import schema
 
 _STEP = re.compile(r"([a-z_]{1,40})(?:\[(\d{1,4})\])?")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?", re.ASCII)
+MARGIN = "plan.margin"
+"""The field whose number may be typed in points or in percent."""
 _DECIMAL_COMMA = re.compile(r"([+-]?(?:0|\d+(?=,(?!\d{3}$)))),(\d+)", re.ASCII)
 
 
@@ -40,6 +43,8 @@ def parse_form(fields: Iterable[tuple[str, str]]) -> dict[str, Any]:
     tree: dict[str, Any] = {}
     for name, text in fields:
         check_text(text, shown(name))
+        if name == MARGIN:
+            text = margin_text(text)
         _plant(tree, name, text.replace("\r\n", "\n").replace("\r", "\n"))
     return {**_read(tree, schema(), ""), "format": 1}
 
@@ -55,6 +60,15 @@ def number_or_text(text: str) -> int | float | str:
         return int(plain)
     number = float(plain)
     return number if abs(number) < float("inf") else text
+
+
+def margin_text(text: str) -> str:
+    """A margin as a fraction, from one as people type it: "5 %", "5" and "0.05" are all 5 points."""
+    percent = text.strip().removesuffix("%")
+    number = number_or_text(percent)
+    if isinstance(number, str) or (percent == text.strip() and number < 1):
+        return text
+    return repr(float(Decimal(str(number)) / 100))
 
 
 def _flatten(value: Any, path: str, fields: dict[str, str | list[str]]) -> None:

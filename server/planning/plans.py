@@ -4,7 +4,7 @@ import math
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from server.definitions import PREFER_NOT_TO_SAY, Definition, Question, left_of
+from server.definitions import PREFER_NOT_TO_SAY, Definition, Question, left_of, spent_of
 from server.planning.targets import WHATS, Target, What, target
 from server.privacy.designs import Design, gamma_of, k_ary
 from server.privacy.planning import belief_after_report
@@ -48,7 +48,10 @@ class Shortfall:
 
 @dataclass(frozen=True)
 class SurveyPlan:
-    """What a survey needs and what one respondent spends in it; `left` is what the budget leaves."""
+    """What a survey needs and what one respondent spends in it; `left` is what the budget leaves.
+
+    `spent` is what is shown beside a budget: with `left` it adds up to it.
+    """
 
     language: str
     questions: tuple[QuestionPlan, ...]
@@ -59,6 +62,7 @@ class SurveyPlan:
     belief: float
     budget: float | None
     left: float | None
+    spent: float
 
     @property
     def binding(self) -> QuestionPlan:
@@ -110,6 +114,7 @@ def plan(
         belief=belief_after_report(epsilon, PRIOR),
         budget=budget,
         left=None if budget is None else left_of(budget, epsilon),
+        spent=epsilon if budget is None else spent_of(budget, epsilon),
     )
 
 

@@ -102,7 +102,7 @@ def _needed(query: Query, item: Item, plan: Plan, shape: Shape, field: str) -> D
     people = _people(plan, shape)
 
     def error(epsilon: float) -> float:
-        found = query.error(epsilon, float(item.delta), people).noise
+        found = query.error(epsilon, float(item.delta), _there(query, shape, people)).noise
         if found is None:
             raise refuse(422, "people", N_("is required; the error of a share or a mean depends on it"))
         return found
@@ -119,6 +119,22 @@ def _people(plan: Plan, shape: Shape) -> int | None:
     return plan.people if shape.respondents is None else max(shape.respondents, 1)
 
 
+def _there(query: Query, shape: Shape, people: int | None) -> int | None:
+    """How many of the people to expect where an item asks: all, or a stratum's part of them.
+
+    By the populations where all are known, else as if the smallest strata were of one size: how many
+    responded there is what a release would cost to tell.
+    """
+    if people is None or len(query.leaves) == len(shape.leaves):
+        return people
+    strata = [leaf for leaf in shape.leaves if leaf.path]
+    known = all(leaf.population is not None for leaf in strata)
+    sizes = [(leaf.population or 0) if known else 1 for leaf in strata]
+    inside = {shape.leaves[place].path for place in query.leaves}
+    own = sum(size for leaf, size in zip(strata, sizes, strict=True) if leaf.path in inside)
+    return max(1, round(people * own / sum(sizes)))
+
+
 def expected(plan: Plan, shape: Shape) -> tuple[Expected, ...]:
     """What to expect of each item of a divided plan. No data are looked at.
 
@@ -131,7 +147,8 @@ def expected(plan: Plan, shape: Shape) -> tuple[Expected, ...]:
     found = []
     for place, item in enumerate(plan.items):
         assert item.epsilon is not None
-        error = query_of(item, shape, f"items[{place}]").error(float(item.epsilon), float(item.delta), people)
+        query = query_of(item, shape, f"items[{place}]")
+        error = query.error(float(item.epsilon), float(item.delta), _there(query, shape, people))
         margin = None if error.whole is None else normal_quantile(plan.confidence) * error.whole
         found.append(Expected(item, item.epsilon, item.delta, error.unit, error.noise, error.whole, margin))
     return tuple(found)

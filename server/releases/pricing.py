@@ -1,5 +1,6 @@
 """What a plan costs on top of what was released: looked at before it is paid for, as often as one likes."""
 
+import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -7,7 +8,7 @@ from decimal import Decimal
 
 from sqlalchemy.orm import Session
 
-from server.inputs import InputError, Problem
+from server.inputs import N_, InputError, Problem, refuse
 from server.inputs.releases import Item, Plan
 from server.models import Survey
 from server.releases.budgets import entries, ledger
@@ -81,6 +82,29 @@ def price(session: Session, survey: Survey, plan: Plan) -> Price:
     after = losses(booked.budget.neighbours, [*counted, *wanted])
     errors = dict(zip(places, expected(paying, shape), strict=True))
     return Price(known, errors, paying, after[0] - before[0], after[1] - before[1])
+
+
+def cells_digest(session: Session, survey: Survey, plan: Plan) -> str:
+    """What tells whether a plan still asks for the very cells whose price was shown: the same questions and strata."""
+    shape = survey_shape(session, survey)
+    asked = b"".join(asked_of(item, shape) for item in plan.items)
+    return hashlib.sha256(asked).hexdigest()
+
+
+def require_cells(session: Session, survey: Survey, plan: Plan, shown: str | None) -> None:
+    """Refuse to be paid for other cells than those that were shown.
+
+    Raises
+    ------
+    InputError
+        409.
+    """
+    if cells_digest(session, survey, plan) != shown:
+        raise refuse(
+            409,
+            "plan",
+            N_("is about other strata or questions than when its price was shown; look at it again"),
+        )
 
 
 def released_already(session: Session, survey: Survey) -> Mapping[bytes, Released]:

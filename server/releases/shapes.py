@@ -102,12 +102,13 @@ class Variable:
 class Leaf:
     """One of the smallest strata. The survey's own link is one with the path ().
 
-    `keys` are the ids of strata whose responses count here; `identity` is what makes it the stratum it is,
-    whatever it is called.
+    `keys` are the ids of strata whose responses count here; `population` is public, and None where it is not
+    known; `identity` is what makes it the stratum it is, whatever it is called.
     """
 
     path: tuple[str, ...]
     keys: tuple[int, ...]
+    population: int | None = None
     identity: str = ""
 
 

@@ -119,7 +119,7 @@ def _inside(nodes: Sequence[Node], around: Node | None) -> Iterator[Leaf]:
         if node.stratum.merged:
             continue
         if node.leaf:
-            yield Leaf(node.names, (node.stratum.id,), node.stratum.identity)
+            yield Leaf(node.names, (node.stratum.id,), node.population, node.stratum.identity)
         else:
             yield from _inside(node.children, node)
     merged = [each for node in nodes if node.stratum.merged for each in strata.walk([node])]
@@ -127,7 +127,10 @@ def _inside(nodes: Sequence[Node], around: Node | None) -> Iterator[Leaf]:
         name = " + ".join(each.stratum.name for each in strata.leaves(nodes) if each.stratum.merged)
         keys = (around.stratum.id, *(each.stratum.id for each in merged))
         identity = " ".join(sorted(each.stratum.identity for each in merged))
-        yield Leaf((*around.names, name), keys, identity)
+        people = [each.population for each in strata.leaves(nodes) if each.stratum.merged]
+        known = [number for number in people if number is not None]
+        population = sum(known) if len(known) == len(people) else None
+        yield Leaf((*around.names, name), keys, population, identity)
 
 
 def _variable(name: str, waves: Sequence[Wave]) -> Variable:

@@ -35,7 +35,8 @@ def _shape(columns: Columns, rows: int) -> Shape:
     leaves: tuple[Leaf, ...] = (Leaf((), ()),)
     if columns.places is not None:
         leaves = tuple(
-            Leaf(path, (number,), " > ".join(path)) for number, path in enumerate(columns.places.leaves, 1)
+            Leaf(path, (number,), identity=" > ".join(path))
+            for number, path in enumerate(columns.places.leaves, 1)
         )
     return Shape(
         neighbours=columns.neighbours,

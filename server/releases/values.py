@@ -1,7 +1,7 @@
 """What was released, as values: one figure for each number, and what was paid for them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from decimal import Decimal
 
@@ -20,7 +20,9 @@ class Figure:
     statistic : str
         "respondents": their noisy number. "reports": the noisy number of reports of an answer, as
         they arrived. "fitted": the same, made to add up with others of its table or tree. "share"
-        and "mean": estimates of what people entered. "most_common": the answer chosen, `value` None.
+        and "mean": estimates of what people entered, every response counting the same.
+        "weighted_share": with strata counting as much as their populations. "most_common": the answer
+        chosen, `value` None.
         "above": 1 or 0, whether a share exceeds the one asked for. "answered": the estimated share
         of those who gave a number.
     place : tuple of (str, str)
@@ -38,6 +40,14 @@ class Figure:
     standard_error: float | None = None
     low: float | None = None
     high: float | None = None
+
+    def within(self, lowest: float, highest: float) -> "Figure":
+        """With value and limits moved to the nearest possible numbers, as they are printed."""
+        value, low, high = (
+            None if number is None else min(max(number, lowest), highest)
+            for number in (self.value, self.low, self.high)
+        )
+        return replace(self, value=value, low=low, high=high)
 
 
 @dataclass(frozen=True)

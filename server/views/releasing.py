@@ -37,7 +37,7 @@ from server.inputs.releases import (
 from server.models import Role, Survey
 from server.releases import Ledger, Released
 from server.releases.offers import countable, crossable, offers, questions_of
-from server.releases.pricing import Price, price, renewed
+from server.releases.pricing import Price, cells_digest, price, renewed, require_cells
 from server.security import on_survey, record, researcher
 
 blueprint = Blueprint("releasing", __name__, url_prefix="/manage/surveys/<slug>/releases")
@@ -102,6 +102,7 @@ def make(survey: Survey) -> ResponseReturnValue:
             raise refuse(409, "plan", N_("was changed after its price was shown; look at it again"))
         if "sure" not in request.form:
             raise refuse(422, "sure", N_("must be ticked"))
+        require_cells(session(), survey, plan, request.form.get("cells"))
         plan = renewed(session(), survey, plan, _seen(typed, plan))
         made = releases.make(session(), survey, plan, researcher())
     except InputError as error:
@@ -196,6 +197,9 @@ def _page(
         looked=looked,
         paying="" if looked is None or looked.paying is None else json.dumps(plan_json(looked.paying)),
         digest=_digest(typed),
+        cells=""
+        if looked is None or looked.paying is None
+        else cells_digest(session(), survey, looked.paying),
         count=Item(Kind.COUNT),
         hierarchy=Item(Kind.HIERARCHY),
         offers=offers(shape),

@@ -31,7 +31,7 @@ _KEPT = ("version", "interval", "question", "figure", "row", "column", "row_answ
 @on_survey(Role.VIEWER)
 def live(survey: Survey) -> ResponseReturnValue:
     """Responses so far and what they say."""
-    anytime = _one_of("interval", ("anytime", "once")) == "anytime"
+    anytime = _one_of("interval", ("once", "anytime")) == "anytime"
     with _report(survey) as (report, _session):
         asked = report.question(_one_of("question", [entry.question.name for entry in report.questions]))
         shares = [name for name, _ in reports.figures(asked)]

@@ -118,12 +118,12 @@ def test_intervals_of_both_kinds(watcher: Watcher) -> None:
     factories.store(watcher.database_url, watcher.survey, YES)
     watcher.open()
     kinds = page.get_by_role("group", name="Intervals")
-    expect(kinds.locator("[aria-current]")).to_have_text("Valid at every look")
-    wide = width(page)
-    watcher.press(desk.link("For one look"))
-    page.wait_for_url("**interval=once#estimates")
-    expect(kinds.locator("[aria-current]")).to_have_text("For one look")
-    assert width(page) < 0.9 * wide
+    expect(kinds.locator("[aria-current]")).to_have_text("If you check once, at the end")
+    narrow = width(page)
+    watcher.press(desk.link("If you check along the way"))
+    page.wait_for_url("**interval=anytime#estimates")
+    expect(kinds.locator("[aria-current]")).to_have_text("If you check along the way")
+    assert narrow < 0.9 * width(page)
 
 
 def width(page: Page) -> float:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from server.privacy.noise import geometric, geometric_pmf, geometric_variance
-from server.privacy.queries import Tabulation, count, hierarchy, histogram, table
+from server.privacy.queries import Tabulation, count, hierarchy, histogram, mean, table
 from tests.privacy.goodness import FALSE_ALARMS, p_value
 
 TABLE = [[7, 9], [11, 0], [10, 12], [7, 14], [8, 6], [5, 4]]
@@ -276,3 +276,22 @@ def test_bad_arguments_are_refused_by_name(call: Any, message: str) -> None:
 def test_a_query_is_a_value() -> None:
     assert histogram(["a", "b"], 1.0) == Tabulation((("a", "b"),), 1.0, "unbounded")
     assert hash(count(1.0)) == hash(count(1.0))
+
+
+def test_a_mean_of_a_public_number_of_people_spends_all_its_loss_on_the_sum() -> None:
+    """One replaced moves the sum by the range, at most: Laplace noise of scale 100 on it, over 1,000 people.
+
+    The twin, half of the loss for a number that is public, has twice the error.
+    """
+    query = mean(0.0, 100.0, 1.0, "bounded")
+    assert query.expected_error(1000, 50.0) == pytest.approx(math.sqrt(2) * 100 / 1000, rel=1e-6)
+    assert query.expected_error(1000, 50.0) < 0.51 * mean(0.0, 100.0, 0.5, "bounded").expected_error(
+        1000, 50.0
+    )
+    values = np.array(
+        [float(mean(0.0, 100.0, 1.0, "bounded").run(np.full(40, 30.0)).value) for _ in range(4000)]
+    )
+    # Laplace noise of scale 100 / 40 has the variance 12.5; its estimate is within 6 standard errors (kurtosis 6).
+    assert abs(values.var() - 12.5) < 6 * 12.5 * math.sqrt(5 / 4000)
+    answer = query.run(np.full(2000, 30.0))
+    assert abs(float(answer.value) - 30) < 100 * 20 / 2000

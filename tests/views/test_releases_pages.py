@@ -274,6 +274,21 @@ def test_nothing_is_released_that_was_not_looked_at_and_confirmed(
     assert factories.dump(database_url) == before
 
 
+def test_a_tree_that_changed_after_its_price_was_shown_is_shown_again(
+    builder: Builder, database_url: str, asked: Published
+) -> None:
+    factories.plant(database_url, asked.slug, "North\nSouth\nWest")
+    looked = build(builder.client, builder.slug).tick({"kind": "hierarchy"}).type(epsilon="0.5").press()
+    factories.plant(database_url, asked.slug, "East")
+
+    refused = looked.pay()
+
+    assert refused.status_code == 409
+    assert "is about other strata or questions than when its price was shown" in words(refused.text)
+    assert ledger(database_url, asked.slug).released == ()
+    assert looked.press().pay().status_code == 303
+
+
 def test_more_than_is_left_cannot_be_released(builder: Builder, database_url: str) -> None:
     builder.tick(COUNT).type(epsilon="0.6").press()
     other = build(builder.client, builder.slug).tick(share("q1")).type(epsilon="0.5").press()

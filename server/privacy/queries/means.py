@@ -1,4 +1,4 @@
-"""Means: ratios of a noisy sum and a noisy number of people, never of an exact one.
+"""Means: ratios of a noisy sum and a noisy number of people; never of an exact one, unless that is public.
 
 The number of people in a selection is as private as what they answered: dividing a noisy
 sum by the exact count, redrawing until the result looks possible, or clamping in place of
@@ -48,7 +48,7 @@ class Mean:
         """Of the sum of distances from the midpoint, in the units of the number.
 
         Half the range when a person is added, all of it when one is replaced. The number
-        of people in the selection changes by 1 under both.
+        of people changes by 1 when one is added, and is public where one is replaced.
         """
         replaced = checked_neighbours(neighbours, self.neighbours) == "bounded"
         return self.high - self.low if replaced else (self.high - self.low) / 2
@@ -63,7 +63,10 @@ class Mean:
             raise ValueError(f"mean must be in [{self.low}, {self.high}]; it is {mean!r}")
         away = (self.high - self.low) / 2 if mean is None else abs(mean - self._midpoint)
         if self.delta:
-            of_sum = of_count = math.sqrt(gaussian_variance(*self._gaussian)) / _HALF
+            of_sum = math.sqrt(gaussian_variance(*self._gaussian)) / _HALF
+            of_count = 0.0 if self._public else of_sum
+        elif self._public:
+            of_sum, of_count = math.sqrt(geometric_variance(self._steps(), self.epsilon)) / _HALF, 0.0
         else:
             of_sum = math.sqrt(geometric_variance(self._steps(), self.epsilon / 2)) / _HALF
             of_count = math.sqrt(geometric_variance(1, self.epsilon / 2))
@@ -82,7 +85,9 @@ class Mean:
         """
         probability("confidence", confidence, open_interval=True)
         steps = self._in_steps(data)
-        (total, people), sums, sizes = self._perturbed(int(steps.sum()), steps.size, (1 + confidence) / 2)
+        # Limits of the sum and of the number of people hold together, where both are noisy.
+        each = confidence if self._public else (1 + confidence) / 2
+        (total, people), sums, sizes = self._perturbed(int(steps.sum()), steps.size, each)
         width = (self.high - self.low) / 2
         value = self._midpoint
         if people > 0:
@@ -106,7 +111,10 @@ class Mean:
     def _perturbed(
         self, steps: int, people: int, confidence: float
     ) -> tuple[tuple[float, float], tuple[float, float], tuple[float, float]]:
-        """Noisy sum, in half ranges, and noisy number of people, with the limits of either."""
+        """Noisy sum, in half ranges, and number of people, noisy unless it is public, with the limits of either."""
+        if self._public:
+            (noisy_sum,), ends = self._perturbed_sum(steps, confidence)
+            return (noisy_sum, float(people)), ends, (float(people), float(people))
         if self.delta:
             # One draw for both, each in the same units, and so with the same noise.
             noisy = gaussian([steps, people * _HALF], *self._gaussian)
@@ -121,12 +129,27 @@ class Mean:
         (low, high), (fewest, most) = limits.tolist()
         return (float(found[0]), float(found[1])), (low, high), (fewest, most)
 
+    def _perturbed_sum(self, steps: int, confidence: float) -> tuple[tuple[float], tuple[float, float]]:
+        """The noisy sum alone, in half ranges, for all of the loss, with its limits."""
+        if self.delta:
+            noisy = gaussian([steps], *self._gaussian)
+            low, high = (gaussian_interval(noisy, *self._gaussian, confidence)[0] / _HALF).tolist()
+            return (float(noisy[0]) / _HALF,), (low, high)
+        total = geometric(steps, self._steps(), self.epsilon)
+        low, high = (geometric_interval(total, self._steps(), self.epsilon, confidence) / _HALF).tolist()
+        return (int(total) / _HALF,), (low, high)
+
+    @property
+    def _public(self) -> bool:
+        """Whether the number of people is: neighbours have as many."""
+        return self.neighbours == "bounded"
+
     @property
     def _gaussian(self) -> tuple[float, float, float]:
         """L2 sensitivity of the pair (sum, number of people), in steps, and the loss.
 
         A person added changes each by at most half a range, or one; one replaced the sum alone
-        by a range, or both by half as much.
+        by a range.
         """
         return _HALF * (2.0 if self.neighbours == "bounded" else math.sqrt(2)), self.epsilon, self.delta
 
@@ -165,15 +188,19 @@ class Mean:
 
 
 def mean(low: float, high: float, epsilon: float, neighbours: str = "unbounded", delta: float = 0.0) -> Mean:
-    """The mean of a number between declared bounds, among a selection of unknown size.
+    """The mean of a number between declared bounds: of a selection, or of people whose number is public.
 
     Parameters
     ----------
     low, high : float
         Declared without looking at the data; low < high.
     epsilon : float
-        Privacy loss in nats: half for the sum, half for the number of people.
+        Privacy loss in nats: half for the sum, half for the number of people; all for the sum under
+        bounded neighbours.
     neighbours : {"unbounded", "bounded"}
+        Under "bounded" ones the number of people that `run` is given is public, and divides without
+        noise: all people of a survey. Of a selection by anything private the number is private, too;
+        only "unbounded" hides it.
     delta : float
         Failure probability. 0: geometric noise. In (0, 1): Gaussian noise, drawn for the sum and
         the number of people at once, so that they share the whole loss.
@@ -195,6 +222,8 @@ def mean(low: float, high: float, epsilon: float, neighbours: str = "unbounded",
     >>> query.sensitivity("unbounded"), query.sensitivity("bounded")
     (50.0, 100.0)
     >>> round(query.expected_error(people=1000, mean=50.0), 4)
+    0.1414
+    >>> round(mean(0.0, 100.0, epsilon=1.0, neighbours="bounded").expected_error(people=1000, mean=50.0), 4)
     0.1414
     """
     finite("low", low)

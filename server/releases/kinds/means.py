@@ -43,7 +43,8 @@ class Mean:
         """Noisy numbers of reports, and what they say of the mean."""
         noise = self._noise(epsilon, delta)
         noisy = noise.add([tally(source, part, [self.variable], [0], self.leaves) for part in self._parts])
-        return Drawn(tuple(self.figures(noisy, noise, confidence)), notes_of(noise, self._versions))
+        notes = notes_of(noise, self._versions) | {"lowest": self._values[0], "highest": self._values[-1]}
+        return Drawn(tuple(self.figures(noisy, noise, confidence)), notes)
 
     def figures(self, noisy: Sequence[Counts], noise: Noise, confidence: float) -> list[Figure]:
         """The mean and, with "prefer not to say", the share of those who gave a number."""
@@ -168,6 +169,8 @@ class ExactMean:
             "noisy_count": int(noisy_count[0]),
             "sum_sensitivity": of_sum.changes * half_step,
             "about": (low + high) / 2,
+            "lowest": low,
+            "highest": high,
         }
         return Drawn((figure,), notes)
 

@@ -25,6 +25,7 @@ from server.releases.estimates import (
 )
 from server.releases.kinds.base import Drawn, Error, bounded, known, leaves_of, path_of, variables_of
 from server.releases.kinds.fitting import fitted
+from server.releases.kinds.weighting import StrataWeights, strata_weights
 from server.releases.shapes import Coins, Shape, Source, Variable
 from server.releases.values import STRATUM, Figure
 
@@ -51,6 +52,7 @@ class Table:
     leaves: tuple[int, ...]
     by_stratum: bool = False
     mechanism: str = "geometric"
+    top: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, item: Item, shape: Shape, field: str) -> "Table":
@@ -62,7 +64,9 @@ class Table:
                 raise refuse(422, f"{field}.questions", template, value=variable.name)
         if item.by_stratum and not shape.strata:
             raise refuse(422, f"{field}.by_stratum", N_("must not be asked for; there are no strata"))
-        query = cls(shape, variables, leaves_of(item, shape, field), item.by_stratum, item.noise)
+        query = cls(
+            shape, variables, leaves_of(item, shape, field), item.by_stratum, item.noise, item.stratum
+        )
         if not query._parts:
             raise refuse(422, f"{field}.questions", N_("must be questions of the same version; they are not"))
         if query._size > MOST_CELLS:
@@ -98,8 +102,32 @@ class Table:
         tables = {
             columns: noisy[place * each : (place + 1) * each] for place, columns in enumerate(self._columns)
         }
-        figures = [*self._cells(tables, noise, confidence), *self._margins(tables, noise, confidence)]
-        return Drawn(tuple(figures), notes_of(noise, versions_of(self._parts)))
+        weights = self._weights(tables, noise)
+        first = [] if weights is None else self._weighted(tables, weights, noise, confidence)
+        figures = [*first, *self._cells(tables, noise, confidence), *self._margins(tables, noise, confidence)]
+        notes = {} if weights is None else weights.notes
+        return Drawn(tuple(figures), notes_of(noise, versions_of(self._parts)) | notes)
+
+    def _weights(self, tables: dict[Columns, list[Counts]], noise: Noise) -> StrataWeights | None:
+        """How strata count by their populations, where cells were paid for by stratum."""
+        if not self.by_stratum:
+            return None
+        people = [people_row(coins) for coins in self._coins(self._columns[0])]
+        leaves = [self.shape.leaves[leaf] for leaf in self.leaves]
+        return strata_weights(leaves, tables[self._columns[0]], people, noise, self.top)
+
+    def _weighted(
+        self, tables: dict[Columns, list[Counts]], weights: StrataWeights, noise: Noise, confidence: float
+    ) -> list[Figure]:
+        """The share of each answer, or combination of answers, in the population."""
+        found = []
+        for at in self._answers:
+            coins = self._coins(at.columns)
+            rows = [cell_row(each, at.truths) for each in coins]
+            people = [people_row(each) for each in coins]
+            asked = at.place, tables[at.columns], rows, people, noise, confidence
+            found.append(weights.share(*asked, sampled=self.shape.sampled))
+        return [figure for figure in found if figure is not None]
 
     def _cells(
         self, tables: dict[Columns, list[Counts]], noise: Noise, confidence: float

@@ -14,8 +14,9 @@ STATISTICS = {
     "respondents": N_("Respondents"),
     "reports": N_("Reports as they arrived, with noise"),
     "fitted": N_("The same, made to add up"),
-    "share": N_("Estimated share of true answers"),
-    "mean": N_("Estimated mean"),
+    "weighted_share": N_("Estimated share of true answers, weighted by population"),
+    "share": N_("Estimated share of true answers, not weighted"),
+    "mean": N_("Estimated mean, not weighted"),
     "most_common": N_("Most common answer"),
     "above": N_("Above the share asked for?"),
     "answered": N_("Estimated share of those who gave a number"),
@@ -75,11 +76,16 @@ def part(words: Words, each: Released, pair: tuple[str, str], asked: Asked) -> T
 def numbers(words: Words, each: Released, figure: Figure, asked: Asked) -> tuple[Cell, ...]:
     """Value, standard error, lower and upper limit, in the unit of the figure."""
     found = (figure.value, figure.standard_error, figure.low, figure.high)
-    if figure.statistic in ("share", "answered"):
+    if figure.statistic in ("weighted_share", "share", "answered"):
         return tuple(cells.share(words, number) for number in found)
     if figure.statistic == "mean":
-        low, high = span(each, figure, asked) or (0.0, max(abs(figure.value or 1.0), 1e-6))
-        return tuple(cells.measure(words, number, high - low) for number in found)
+        ends = span(each, figure, asked)
+        if ends is None:
+            width = max(abs(figure.value or 1.0), 1e-6)
+        else:
+            width, possible = ends[1] - ends[0], figure.within(*ends)
+            found = (possible.value, possible.standard_error, possible.low, possible.high)
+        return tuple(cells.measure(words, number, width) for number in found)
     if figure.statistic == "above":
         said = words.gettext("Yes") if figure.value else words.gettext("No")
         return Number(figure.value, said, "0"), *(cells.real(words, number) for number in found[1:])

@@ -1,0 +1,67 @@
+"""Sentences about numbers that looked like something else than they are."""
+
+import json
+
+import pytest
+from flask.testing import FlaskClient
+
+from server.definitions import left_of, spent_of
+from server.inputs.forms import margin_text
+from server.releases.values import Figure
+from tests import factories
+from tests.conftest import NewDatabase
+
+
+@pytest.mark.parametrize("typed", ["5%", "5 %", "5", "5,0 %", "0.05", "0,05"])
+def test_a_margin_is_understood_as_people_type_it(typed: str, sqlite: NewDatabase) -> None:
+    assert float(margin_text(typed).replace(",", ".")) == 0.05
+    if "," not in typed:
+        url = sqlite(False)
+        done, wanted = (
+            factories.run(
+                url, "plan", "--mechanism", "coin_flip", "--gamma", "0.25", "--margin", margin, "--json"
+            )
+            for margin in (typed, "0.05")
+        )
+        assert (done.exit_code, done.stdout) == (0, wanted.stdout), done.output
+
+
+def test_half_a_percent_and_half_are_told_apart_and_nonsense_stays_as_it_was_typed() -> None:
+    assert [margin_text(text) for text in ("0.5%", "0.5", "about 5", "")] == ["0.005", "0.5", "about 5", ""]
+
+
+def test_rounding_up_does_not_look_like_overspending() -> None:
+    """5.493 of a budget of 5.493 was shown as 5.50."""
+    assert spent_of(5.493, 5.4926) == 5.493
+    assert left_of(5.493, 5.4926) == 0
+    assert (spent_of(5.4925, 5.49249), left_of(5.4925, 5.49249)) == (5.4925, 0)
+    assert (spent_of(6, 5.4921), left_of(6, 5.4921)) == (5.493, 0.507)
+    assert spent_of(5.4, 5.4929) == 5.493  # what is beyond the budget stays so
+
+
+def test_a_released_mean_is_printed_as_it_can_be() -> None:
+    raw = Figure("mean", (("age", ""),), -23.0, 4.0, -1104.0, 308.0)
+    assert raw.within(0, 10) == Figure("mean", (("age", ""),), 0, 4.0, 0, 10)
+    assert raw.within(-2000, 2000) == raw
+    assert (raw.value, raw.low, raw.high) == (-23.0, -1104.0, 308.0)
+
+
+def test_the_command_line_says_by_chance_where_the_page_does(
+    signed_in: FlaskClient, database_url: str
+) -> None:
+    survey = factories.publish(database_url, factories.definition([0.25, 0.25]))
+    factories.store(database_url, survey, [([1, 0], 22), ([0, 0], 78)])
+    factories.close(database_url, survey.slug)
+
+    first, second = [
+        line
+        for line in factories.run(database_url, "report", survey.slug).stdout.splitlines()
+        if " yes " in line
+    ]
+
+    assert "outside 0 to 1 by chance (p = 0.2" in first
+    assert "impossible share (p = 0.000)" in second
+    # All reports to the second question are alike: a standard error of 0 would be untrue.
+    assert second.split()[5] == "-"
+    document = json.loads(signed_in.get(f"/manage/surveys/{survey.slug}/report.json").text)
+    assert document["questions"][1]["estimate"]["standard_errors"] == [None, None]
