@@ -349,7 +349,7 @@ class Cell(Base):
     mode: Mapped[int] = mapped_column(sa.SmallInteger)
     waiting_n: Mapped[int]
     waiting: Mapped[bytes] = mapped_column(sa.LargeBinary)
-    series: Mapped[int] = mapped_column(sa.SmallInteger, default=0, server_default=sa.text("0"))
+    series: Mapped[int] = mapped_column(sa.SmallInteger, server_default=sa.text("0"))
 
 
 class Batch(Base):
@@ -376,7 +376,7 @@ class Batch(Base):
     days: Mapped[str] = mapped_column(sa.Text)
     margins: Mapped[bytes] = mapped_column(sa.LargeBinary)
     content: Mapped[bytes] = mapped_column(sa.LargeBinary)
-    series: Mapped[int] = mapped_column(sa.SmallInteger, default=0, server_default=sa.text("0"))
+    series: Mapped[int] = mapped_column(sa.SmallInteger, server_default=sa.text("0"))
 
 
 class ResponseCounter(Base):

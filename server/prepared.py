@@ -70,6 +70,9 @@ class _Text:
     def __init__(self, statement: Any, dialect: sa.Dialect, values: _Values) -> None:
         keys = list(values) if isinstance(statement, sa.Insert) and statement.select is None else None
         compiled = statement.compile(dialect=dialect, column_keys=keys)
+        if compiled.prefetch:  # what SQLAlchemy would fill in for each row
+            names = ", ".join(column.name for column in compiled.prefetch)
+            raise TypeError(f"has to be given, or have a default in the database: {names}")
         state = compiled.construct_expanded_state(values)
         self.sql = state.statement
         self._lists = {name: tuple(parts) for name, parts in state.parameter_expansion.items()}

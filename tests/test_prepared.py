@@ -59,3 +59,9 @@ def test_values_of_several_kinds_in_one_change(connection: sa.Connection) -> Non
     statement.run(connection, {"days": days, "number": 77, "new_day": date(2030, 1, 1)})
     found = connection.execute(sa.select(TABLE.c.id).where(TABLE.c.n == 77, TABLE.c.day == date(2030, 1, 1)))
     assert sorted(found.scalars()) == [ROWS[1]["id"], ROWS[2]["id"], ROWS[4]["id"]]
+
+
+def test_a_default_that_only_sqlalchemy_knows_is_refused_instead_of_left_out(connection: sa.Connection) -> None:
+    table = sa.Table("others", sa.MetaData(), sa.Column("id", sa.Integer), sa.Column("n", sa.Integer, default=3))
+    with pytest.raises(TypeError, match="in the database: n"):
+        Prepared(sa.insert(table)).run_each(connection, [{"id": 1}])
