@@ -75,6 +75,8 @@ _NAMES = {
     "size": N_("How many"),
     "state": N_("State of the survey"),
     "strata": N_("Strata"),
+    "server": N_("Server"),
+    "right": N_("Right to release"),
     "stratum": N_("Stratum"),
     "survey": N_("Survey"),
     "sure": N_("Confirmation"),
