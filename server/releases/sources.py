@@ -1,7 +1,7 @@
 """A survey as a source of releases."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -107,7 +107,10 @@ def _waves(survey: Survey, keys: Sequence[int | None], found: Collected | None) 
 
 
 def _leaves(nodes: Sequence[Node]) -> tuple[Leaf, ...]:
-    return (Leaf((), ()), *_inside(nodes, None))
+    found = tuple(_inside(nodes, None))
+    if any(node.stratum.merged for node in nodes):  # some people's responses are among those without stratum
+        found = tuple(replace(leaf, population=None) for leaf in found)
+    return (Leaf((), ()), *found)
 
 
 def _inside(nodes: Sequence[Node], around: Node | None) -> Iterator[Leaf]:
@@ -127,9 +130,9 @@ def _inside(nodes: Sequence[Node], around: Node | None) -> Iterator[Leaf]:
         name = " + ".join(each.stratum.name for each in strata.leaves(nodes) if each.stratum.merged)
         keys = (around.stratum.id, *(each.stratum.id for each in merged))
         identity = " ".join(sorted(each.stratum.identity for each in merged))
-        people = [each.population for each in strata.leaves(nodes) if each.stratum.merged]
-        known = [number for number in people if number is not None]
-        population = sum(known) if len(known) == len(people) else None
+        sizes = [each.population for node in nodes if node.stratum.merged for each in strata.leaves([node])]
+        known = [size for size in sizes if size is not None]
+        population = sum(known) if len(known) == len(sizes) else None
         yield Leaf((*around.names, name), keys, population, identity)
 
 
