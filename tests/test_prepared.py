@@ -61,7 +61,11 @@ def test_values_of_several_kinds_in_one_change(connection: sa.Connection) -> Non
     assert sorted(found.scalars()) == [ROWS[1]["id"], ROWS[2]["id"], ROWS[4]["id"]]
 
 
-def test_a_default_that_only_sqlalchemy_knows_is_refused_instead_of_left_out(connection: sa.Connection) -> None:
-    table = sa.Table("others", sa.MetaData(), sa.Column("id", sa.Integer), sa.Column("n", sa.Integer, default=3))
+def test_a_default_that_only_sqlalchemy_knows_is_refused_instead_of_left_out(
+    connection: sa.Connection,
+) -> None:
+    table = sa.Table(
+        "others", sa.MetaData(), sa.Column("id", sa.Integer), sa.Column("n", sa.Integer, default=3)
+    )
     with pytest.raises(TypeError, match="in the database: n"):
         Prepared(sa.insert(table)).run_each(connection, [{"id": 1}])
