@@ -1,7 +1,7 @@
 // The way through a survey: introduction, one entry a screen, delivery.
 // Answers and coins live in the closure of begin() only, and are dropped when Send is pressed.
 
-import { deliver, greet } from './delivery.js';
+import { greet, review } from './delivery.js';
 import { answersOf, kinds, loadSurvey, rowsOf, statedBy, way } from './design.js';
 import { addOption, copy, groupLabels, labelOf, make, own, quote, show, toys } from './page.js';
 import { drawCoins, randomId, randomize } from './randomize.js';
@@ -106,6 +106,7 @@ function begin({ title, introduction, language, questions: entries, epsilon: tot
     way.admit?.(part);
     find('.primary').addEventListener('click', () => go(1));
     find('.aside').addEventListener('click', () => {
+      forget();
       if (!preview) erase(page.slug);
       show(copy('declined'));
     });
@@ -142,16 +143,16 @@ function begin({ title, introduction, language, questions: entries, epsilon: tot
   function showReview() {
     const rows = asked.flatMap((question) => rowsOf(question, isShown(question) ? answers.get(question.name) : question.otherwise));
     const reports = rows.map((row, byte) => randomize(0, coins[byte], [row]));
-    deliver(page, way.sign(writeBody(id, page.version, reports, rows.map((row) => row.length - 1))), {
-      asked,
-      onBack: () => go(-1),
-      // From here on only the body exists: no second attempt meets a second coin.
-      onSend: () => {
-        coins.fill(0);
-        coins = answers = null;
-        if (!preview) history.go(-screen);
-      },
-    });
+    const body = way.sign(writeBody(id, page.version, reports, rows.map((row) => row.length - 1)));
+    review(page, body, { asked, onBack: () => go(-1), onLeave: forget });
+  }
+
+  /** Once Send is pressed only the body exists: no second attempt meets a second coin. */
+  function forget() {
+    coins?.fill(0);
+    coins = answers = null;
+    if (!preview && screen) history.go(-screen);
+    screen = 0;
   }
 }
 

@@ -2,60 +2,83 @@
 
 import { kinds, way } from './design.js';
 import { copy, make, quote, show } from './page.js';
-import { alone, erase, keep, markSent, persist, post, recall } from './submit.js';
+import { alone, erase, keep, markSent, markShown, persist, post, recall } from './submit.js';
 
 const PATIENT = 3; // failed attempts until the page says more than that the connection is poor
 
+let reviewed = false; // whether what this visit's review has shown is kept
+
+const remembered = (page) => ('preview' in page ? {} : recall(page.slug));
+
 /** Shows what an earlier visit left on this device, if it did; what waits is sent. */
 export function greet(page) {
-  const { sent } = 'preview' in page ? {} : recall(page.slug);
+  const { sent } = remembered(page);
   if (sent) show(withErasing(copy('already'), page), { focus: false });
   return Boolean(sent) || resume(page);
 }
 
-/** Sends what an earlier visit left to be sent, if it did. */
+/** Sends what an earlier visit left to be sent, or shows again what its review has shown, if it did. */
 export function resume(page) {
-  const { pending } = 'preview' in page ? {} : recall(page.slug);
+  const { pending, shown } = remembered(page);
   if (pending) deliver(page, pending, { waiting: true, now: true });
-  return Boolean(pending);
+  else if (shown) {
+    if (history.state?.screen) history.go(-history.state.screen);
+    deliver(page, shown, { screen: 'reviewed' });
+  }
+  return Boolean(pending ?? shown);
+}
+
+/** Shows what can be sent, and keeps it: who loads the page again meets no second coin. Another page may have been quicker. */
+export function review(page, body, options) {
+  const { id } = JSON.parse(body);
+  const held = remembered(page);
+  if (held.sent || held.pending || (reviewed ? held.id !== id : held.id)) {
+    options.onLeave();
+    if (!greet(page)) show(copy('erased'));
+  } else {
+    reviewed = !('preview' in page) && markShown(page.slug, body);
+    deliver(page, body, options);
+  }
 }
 
 /** Shows `body`, sends it when asked, or `now`, until it has arrived, and hands over the receipt. */
-export function deliver(page, body, { waiting = false, now = false, asked = [], onBack, onSend } = {}) {
+export function deliver(page, body, { waiting = false, now = false, screen = 'review', asked = [], onBack, onLeave } = {}) {
   const { id, reports } = JSON.parse(body);
-  const form = make('form', { class: 'screen' }, copy(waiting ? 'waiting' : 'review'), copy('sending', { n: reports.length }));
+  const first = () => copy(waiting ? 'waiting' : screen, { keeps: reviewed || 'preview' in page ? 'yes' : 'no' }, 'keeps');
+  const form = make('form', { class: 'screen' }, first(), copy('sending', { n: reports.length }));
   const details = form.querySelector('details');
-  let aside = form.querySelector('.back, .erase'); // no way aside while sending
+  let asides = form.querySelectorAll('.back, .erase'); // no way aside while sending
   const button = form.querySelector('.primary');
   const status = form.querySelector('[role="status"]');
   const wakes = new EventTarget();
   const stop = new AbortController();
-  let kept = waiting && recall(page.slug).id === id;
+  let kept = remembered(page).id === id;
+  let claimed = waiting;
   let begun = false;
   details.addEventListener('toggle', () => {
     form.querySelector('pre').textContent = details.open ? body : '';
     form.querySelector('.words').replaceChildren(...(details.open ? say(asked, reports) : []));
   });
-  if (onBack) aside.addEventListener('click', onBack);
+  form.querySelector('.back')?.addEventListener('click', onBack);
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     if (button.getAttribute('aria-disabled') === 'true') return;
     if (begun) hurry();
     else begin();
   });
-  show(withErasing(form, page, stop), { header: waiting, focus: !waiting });
+  show(withErasing(form, page, stop, onLeave), { header: !onBack, focus: Boolean(onBack) });
   if (now) begin();
 
   function begin() {
     begun = true;
-    onSend?.();
+    onLeave?.();
     hurry();
     listen();
     deposit().finally(() => stop.abort()).then(({ over }) => (over ? yieldTo() : finish(page, id)), fail);
   }
 
   function hurry() {
-    aside.hidden = true;
+    for (const aside of asides) aside.hidden = true;
     button.setAttribute('aria-disabled', 'true');
     status.textContent = status.dataset.sending;
     wake();
@@ -93,8 +116,9 @@ export function deliver(page, body, { waiting = false, now = false, asked = [], 
   /** Whether this is still to be sent, and by nobody else: another page may have answered, sent it, or erased it. */
   function claim() {
     const held = recall(page.slug);
-    if (stop.signal.aborted || held.sent || (kept ? held.id !== id : held.pending)) return false;
+    if (stop.signal.aborted || held.sent || (kept ? held.id !== id : held.pending) || (held.pending && !claimed)) return false;
     kept = keep(page.slug, body);
+    claimed = true;
     return true;
   }
 
@@ -104,7 +128,7 @@ export function deliver(page, body, { waiting = false, now = false, asked = [], 
     tell(poor ? dataset.slow : `${error.status === 423 ? `${dataset.paused} ` : ''}${dataset[kept ? 'kept' : 'open']}`);
     if (poor) return;
     if (!waiting) wait();
-    aside.hidden = false;
+    for (const aside of asides) aside.hidden = false;
     button.textContent = button.dataset.again;
     // Not before the server wants to be asked again; then it is by itself.
     button.setAttribute('aria-disabled', after > 0);
@@ -114,8 +138,8 @@ export function deliver(page, body, { waiting = false, now = false, asked = [], 
   function wait() {
     waiting = true;
     while (form.firstChild !== details) form.firstChild.remove();
-    form.prepend(copy('waiting'));
-    aside = withErasing(form, page, stop).querySelector('.erase');
+    form.prepend(first());
+    asides = withErasing(form, page, stop).querySelectorAll('.erase');
   }
 
   /** Said once, however often it is tried. */
@@ -150,7 +174,8 @@ function say(asked, reports) {
 }
 
 function finish(page, id) {
-  const part = withErasing(copy('sent'), page);
+  const keeps = 'preview' in page || recall(page.slug).sent ? 'yes' : 'no';
+  const part = withErasing(copy('sent', { keeps }, 'keeps'), page);
   const receipt = part.querySelector('output');
   const copied = part.querySelector('.copied');
   receipt.textContent = id.match(/.{4}/g).join(' ');
@@ -163,10 +188,11 @@ function finish(page, id) {
   show(part, { header: false });
 }
 
-function withErasing(part, page, sending) {
+function withErasing(part, page, sending, onLeave) {
   part.querySelector('.erase')?.addEventListener('click', () => {
     sending?.abort();
-    erase(page.slug);
+    onLeave?.();
+    if (!('preview' in page)) erase(page.slug);
     show(copy('erased'));
   });
   return part;

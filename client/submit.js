@@ -107,12 +107,14 @@ export async function alone(slug, task, patience = 25000) {
   }
 }
 
+/** What is kept of a survey: what was sent, what waits to be, or what a review has shown. */
 export function recall(slug) {
   const text = withStorage((storage) => storage.getItem(key(slug)));
   try {
-    const { sent, id, reports } = JSON.parse(text);
+    const { sent, shown } = JSON.parse(text);
     if (typeof sent === 'string') return { sent };
-    if (typeof id === 'string' && Array.isArray(reports)) return { pending: text, id };
+    const { id, reports } = JSON.parse(shown ?? text);
+    if (typeof id === 'string' && Array.isArray(reports)) return shown ? { shown, id } : { pending: text, id };
   } catch {
     // Nothing there, or not ours.
   }
@@ -124,6 +126,7 @@ export const keep = (slug, body) => withStorage((storage) => {
   storage.setItem(key(slug), body);
   return storage.getItem(key(slug)) === body;
 }) ?? false;
+export const markShown = (slug, body) => keep(slug, JSON.stringify({ shown: body }));
 export const markSent = (slug, version) => keep(slug, JSON.stringify({ sent: version }));
 export const erase = (slug) => withStorage((storage) => storage.removeItem(key(slug)));
 

@@ -81,6 +81,13 @@ def details_opened(visit: Respondent, truth: str) -> None:
     visit.send()
 
 
+def reloaded_at_the_review(visit: Respondent, truth: str) -> None:
+    visit.answer(truth, OTHER[truth], truth)
+    visit.page.reload()
+    expect(visit.heading("This is what you were about to send")).to_be_visible()
+    visit.send()
+
+
 def erased_and_walked_through_history(visit: Respondent, truth: str) -> None:
     plain(visit, truth)
     for _ in range(4):
@@ -105,6 +112,7 @@ VISITS = [
     back_online,
     opened_again_while_it_waits,
     details_opened,
+    reloaded_at_the_review,
     erased_and_walked_through_history,
     reopened,
 ]
@@ -243,20 +251,29 @@ def test_a_page_that_leaks_the_truth_in_what_it_sends_later_is_caught(
     assert differences(yes, no) != []
 
 
-def test_nothing_is_sent_or_kept_before_send_is_pressed(open_page: Opener, served: factories.Served) -> None:
+def test_nothing_is_sent_before_send_is_pressed_or_kept_before_the_review(
+    open_page: Opener, served: factories.Served
+) -> None:
     survey = factories.publish(served.database_url, SURVEY)
     page = open_page(**PHONE)
     wire = Wire(page)
     visit = Respondent(page, survey.slug).open()
     expect(page.get_by_role("button", name="Start")).to_be_visible()
     loaded = len(wire.requests)
-    visit.answer("Yes", "No", "Yes")
-    json.loads(visit.sent_body())
+    visit.start(3)
+    for truth in ("Yes", "No"):
+        visit.choose(truth)
+    assert page.evaluate("localStorage.length") == 0
+    visit.choose("Yes")
+    shown = visit.sent_body()
     before = traces(page, wire)
+    assert before["stored"]["local"] == [
+        [f"moneda:{survey.slug}", json.dumps({"shown": shown}).replace(": ", ":", 1)]
+    ]
     assert len(before["requests"]) == loaded
     assert {request["method"] for request in before["requests"]} == {"GET"}
     assert [request["body"] for request in before["requests"]] == [None] * loaded
-    assert all(not before["stored"][kind] for kind in ("local", "session", "databases", "files", "cached"))
+    assert all(not before["stored"][kind] for kind in ("session", "databases", "files", "cached"))
     assert before["cookies"] == []
     visit.send()
     assert len(wire.requests) == loaded + 1

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { afterEach, beforeEach, test } from 'node:test';
 
-import { alone, erase, keep, markSent, persist, post, recall, writeBody } from '../../client/submit.js';
+import { alone, erase, keep, markSent, markShown, persist, post, recall, writeBody } from '../../client/submit.js';
 
 const BODY = writeBody('8c1f02b7d4e65ae98c1f02b7d4e65ae9', 'a'.repeat(64), [0, 1, 1], [1, 1, 1]);
 const QUICK = { pause: 4, longest: 16 };
@@ -237,12 +237,14 @@ test('a body is kept as it is, until it is replaced by a mark without id and rep
   assert.deepEqual([...held], [['moneda:exam', BODY]]);
   assert.deepEqual(recall('exam'), { pending: BODY, id: JSON.parse(BODY).id });
   assert.deepEqual(recall('other'), {});
+  assert.equal(markShown('exam', BODY), true);
+  assert.deepEqual(recall('exam'), { shown: BODY, id: JSON.parse(BODY).id });
   markSent('exam', 'a'.repeat(64));
   assert.deepEqual([...held], [['moneda:exam', `{"sent":"${'a'.repeat(64)}"}`]]);
   assert.deepEqual(recall('exam'), { sent: 'a'.repeat(64) });
   erase('exam');
   assert.equal(held.size, 0);
-  for (const rubbish of ['', '{', 'null', '7', '[]', '{"sent": 1}']) {
+  for (const rubbish of ['', '{', 'null', '7', '[]', '{"sent": 1}', '{"shown": 1}', '{"shown": "{}"}']) {
     held.set('moneda:exam', rubbish);
     assert.deepEqual(recall('exam'), {});
   }
