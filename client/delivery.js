@@ -2,7 +2,7 @@
 
 import { kinds, way } from './design.js';
 import { copy, make, quote, show } from './page.js';
-import { alone, erase, keep, markSent, markShown, persist, post, recall } from './submit.js';
+import { alone, erase, keep, markSent, markShown, persist, post, recall, withoutCode } from './submit.js';
 
 const PATIENT = 3; // failed attempts until the page says more than that the connection is poor
 
@@ -153,12 +153,17 @@ export function deliver(page, body, { waiting = false, now = false, screen = 're
   }
 
   function fail(error) {
+    const { field, status: refused } = error;
     const asking = way.readmit?.(error, body, asked);
+    const keeps = kept ? 'yes' : 'no';
     if (asking) show(withErasing(asking, page));
+    else if (field === 'invitation' && refused === 410) deliver(page, withoutCode(body), { waiting: true, now: true, asked });
+    // Asked for since this page was loaded: loaded again, it knows how.
+    else if (field === 'invitation' && refused === 422) show(withErasing(copy('invite', { keeps }, 'keeps'), page));
     else {
       // Stored nowhere, so it is not kept here.
       erase(page.slug);
-      show(copy('refused', error, 'status'));
+      show(copy('refused', { why: field === 'link' ? field : refused, ...error, message: error.message }, 'why'));
     }
   }
 }

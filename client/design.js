@@ -32,10 +32,11 @@ export async function loadSurvey(url, pinned, credentials = 'omit') {
   let survey;
   try {
     const answer = await fetch(url, { credentials, cache: 'no-store', referrerPolicy: 'no-referrer' });
+    if ([410, 423].includes(answer.status)) throw new Refusal('standing', answer.status);
     if (!answer.ok) throw new Error(`status ${answer.status}`);
     survey = await answer.json();
   } catch (error) {
-    throw new Refusal('load', error.message);
+    throw error.check ? error : new Refusal('load', error.message);
   }
   return checkSurvey(survey, pinned);
 }

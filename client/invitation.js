@@ -64,10 +64,11 @@ way.leave = () => {
 
 /** The screen that asks for another code after one was refused; the coins stay as they fell. */
 way.readmit = (error, body, asked) => {
-  if (error.field !== 'invitation') return null;
-  const part = copy('uninvited', error, 'status');
+  if (error.field !== 'invitation' || error.status === 410) return null;
+  const sent = codeOf(body);
+  const part = copy('uninvited', { why: sent ? error.status : 'none', status: error.status, field: error.field, message: error.message }, 'why');
   const form = part.querySelector('.invitation');
-  const read = askIn(form, grouped(codeOf(body)));
+  const read = askIn(form, grouped(sent ?? normalised(location.hash.slice(1))));
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     const other = read();

@@ -17,6 +17,9 @@ export function writeBody(id, version, reports, largest) {
   return `{\n  "id": "${id}",\n  "version": "${version}",\n  "reports": [${padded.join(', ')}]\n}`;
 }
 
+/** The body without the code of an invitation, where none is taken any more. */
+export const withoutCode = (body) => body.replace(/,\n {2}"invitation": "[^"]*"\n}$/, '\n}');
+
 /**
  * Makes attempts, one after the other, until one is acknowledged, refused or `over` (not ours to make any more). Pauses
  * grow; a `wake` event ends one, but never before the server wants to be asked again. Times in ms.

@@ -176,7 +176,7 @@ def check(found: Code | None, code: str | None, survey: Survey | sa.Row[Any], st
     """
     if not survey.by_invitation:
         if code is not None:
-            raise refuse(422, "invitation", N_("must be left out; this survey takes no codes"))
+            raise refuse(410, "invitation", N_("must be left out; this survey takes no codes"))
         return
     if code is None:
         raise refuse(422, "invitation", N_("is required"))

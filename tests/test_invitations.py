@@ -147,7 +147,7 @@ def test_survey_for_everybody_takes_no_codes(survey: Published, database_url: st
     (code,) = factories.invite(database_url, survey.slug, 1)
     factories.settle(database_url, survey.slug, by_invitation=False)
 
-    assert _send(database_url, survey.slug, survey.response(invitation=code))[:2] == (422, "invitation")
+    assert _send(database_url, survey.slug, survey.response(invitation=code))[:2] == (410, "invitation")
     assert _send(database_url, survey.slug, survey.response())[0] == 201
 
 

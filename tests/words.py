@@ -26,8 +26,8 @@ READ_ATTRIBUTES = set(
     "alt aria-description aria-label aria-roledescription aria-valuetext label placeholder title".split()
 )
 CODE_ATTRIBUTES = set(
-    "data-check data-copy data-definition data-entry data-many data-one data-place data-preview data-refresh "
-    "data-renews data-responses data-slug data-truth data-version".split()
+    "data-check data-copy data-definition data-entry data-family data-keeps data-many data-one data-place "
+    "data-preview data-refresh data-renews data-responses data-round data-slug data-sure data-total data-truth data-version data-why".split()
 )
 """Read by scripts only; every other data- attribute holds a text that a script shows."""
 

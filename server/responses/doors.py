@@ -62,11 +62,15 @@ _REFUSALS = {
 
 @dataclass(frozen=True)
 class Door:
-    """What a link leads to: a survey as it is now, its current version, and the link's stratum."""
+    """What a link leads to: a survey as it is now, its current version, and the link's stratum.
+
+    `divided` once the stratum has parts, which have links of their own: it takes nothing new then.
+    """
 
     survey: sa.Row[Any]
     version: sa.Row[int, int, str, bytes]
     stratum_id: int | None
+    divided: bool = False
 
 
 class Doors:
@@ -125,9 +129,9 @@ def _read(connection: sa.Connection, slugs: Collection[str]) -> dict[str, Door]:
     if strata:
         leaves.update(connection.scalars(_LEAVES, {"ids": strata}))
     return {
-        slug: Door(found[survey_id], versions[survey_id], stratum)
+        slug: Door(found[survey_id], versions[survey_id], stratum, stratum not in leaves)
         for slug, survey_id, stratum in links
-        if survey_id in found and survey_id in versions and stratum in leaves
+        if survey_id in found and survey_id in versions
     }
 
 
@@ -153,6 +157,8 @@ def check(door: Door, submission: Submission, now: datetime) -> None:
         If it is not taken.
     """
     check_standing(surveys.standing(door.survey, now))
+    if door.divided:
+        raise refuse(410, "link", N_("takes no responses any more; each part of the group has its own"))
     if submission.version != door.version.sha256:
         raise refuse(
             409,

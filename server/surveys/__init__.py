@@ -4,6 +4,7 @@ from server.drafts import draft, draft_document, redo, save_draft, undo
 from server.surveys.finding import (
     HAS_ARRIVED,
     find,
+    find_divided,
     find_for,
     find_link,
     is_slug,
@@ -33,6 +34,7 @@ __all__ = [
     "draft_document",
     "enter",
     "find",
+    "find_divided",
     "find_for",
     "find_link",
     "is_slug",

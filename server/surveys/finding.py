@@ -76,6 +76,16 @@ def find_link(session: Session, slug: str) -> tuple[Survey, Stratum | None] | No
     return None if row is None else (row[0], row[1])
 
 
+def find_divided(session: Session, slug: str) -> Survey | None:
+    """The survey behind the link of a stratum that has parts, each with a link of its own."""
+    if not slug.isascii() or "\x00" in slug:
+        return None
+    part = sa.orm.aliased(Stratum)
+    query = sa.select(Survey).join(Stratum, Stratum.survey_id == Survey.id)
+    divided = sa.exists().where(part.parent_id == Stratum.id)
+    return session.scalars(query.where(Stratum.slug == slug, divided)).first()
+
+
 def find_for(
     session: Session, researcher: Researcher, slug: str, needed: Role, *, to_change: bool = False
 ) -> tuple[Survey, Role]:

@@ -16,7 +16,7 @@ def page(slug: str) -> ResponseReturnValue:
     """The page; its texts come from survey.json, whose hash it pins."""
     link = surveys.find_link(session(), slug)
     if link is None or link[0].current is None:
-        return render_template("respond/closed.html", reason="unknown", survey=None), 404
+        return _lead_nowhere(slug)
     survey, stratum = link
     allow_keeping(survey, surveys.now())
     shown = {
@@ -42,6 +42,22 @@ def page(slug: str) -> ResponseReturnValue:
         simulated=survey.simulated,
         **shown,
     )
+
+
+def _lead_nowhere(slug: str) -> ResponseReturnValue:
+    """Nothing, or a group that was divided. What waits on a device is sent there, to learn what became of it."""
+    survey = surveys.find_divided(session(), slug)
+    if survey is None or survey.current is None:
+        return render_template("respond/closed.html", reason="unknown", survey=None), 404
+    shown = {
+        "slug": slug,
+        "version": survey.current.sha256,
+        "responses_url": url_for(".store", slug=slug),
+        "parts": parts_of(survey.current.published, invited=survey.by_invitation, stratum=True),
+        "group": None,
+        "preview": False,
+    }
+    return render_template("respond/closed.html", reason="divided", survey=survey, **shown), 410
 
 
 @blueprint.get("/survey.json")

@@ -7,7 +7,7 @@ from typing import Any
 from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from server import schedule, surveys
+from server import schedule, strata, surveys
 from server.audit import Action
 from server.context import session, told
 from server.inputs import InputError
@@ -74,6 +74,7 @@ def _page(survey: Survey, fields: Mapping[str, str], error: InputError | None = 
         problems=[told(problem) for problem in problems],
         bad={problem.field for problem in problems},
         said=said,
+        links=1 + sum(node.leaf for node in strata.walk(strata.tree(session(), survey))),
     )
 
 

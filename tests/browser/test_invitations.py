@@ -270,7 +270,7 @@ def test_without_the_introduction_the_code_is_asked_for_at_the_end(
     for truth in ("Yes", "Yes", "No"):
         visit.choose(truth)
     visit.button("Send").click()
-    expect(visit.heading("The code was not accepted")).to_be_visible()
+    expect(visit.heading("This survey asks for an invitation")).to_be_visible()
     page.get_by_role("textbox").fill(code)
     visit.button("Use this code").click()
     visit.send()
