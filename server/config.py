@@ -1,11 +1,19 @@
 """Configuration: frozen, read once from the environment, without a fallback secret (there is no secret)."""
 
+import ipaddress
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 DATA = Path(__file__).parent.parent / "data"
+
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+_LOOPBACK = re.compile(r"(localhost|127(\.[0-9]{1,3}){3}|\[::1\])(:[0-9]{1,5})?")
+_PORTS = {"http": 80, "https": 443}
 
 
 @dataclass(frozen=True)
@@ -16,18 +24,40 @@ class Config:
     ----------
     database_url : str
         SQLAlchemy URL; SQLite in `data/` unless `DATABASE_URL` says otherwise.
-    public_url : str
-        Where respondents reach the site (`MONEDA_PUBLIC_URL`), without a slash at the
-        end; empty: as the request came in.
+    public_urls : tuple of str
+        Where people reach the site (`MONEDA_PUBLIC_URL`), without a slash at the end, the
+        most important first; without any, only this machine does.
+    proxies : tuple of networks
+        Whose word counts about where a request comes from (`MONEDA_TRUSTED_PROXIES`).
     """
 
     database_url: str = f"sqlite:///{DATA / 'moneda.sqlite3'}"
-    public_url: str = ""
+    public_urls: tuple[str, ...] = ()
+    proxies: tuple[Network, ...] = ()
 
     @property
     def secure(self) -> bool:
-        """Whether the site is reached over https, so that cookies may insist on it."""
-        return self.public_url.startswith("https://")
+        """Whether the site is reached over https, somewhere."""
+        return any(url.startswith("https://") for url in self.public_urls)
+
+    def find_site(self, host: str) -> str | None:
+        """Where the site is for a request that names this host: an address of ours, never a host made up.
+
+        Without a public address only this machine is believed, with whatever port, since a
+        tunnel may end there; None for any other host.
+        """
+        for url in self.public_urls:
+            if _origin(url) == _origin(f"{urlsplit(url).scheme}://{host}"):
+                return url
+        if self.public_urls:
+            return self.public_urls[0]
+        return f"http://{host}" if is_loopback(host) else None
+
+    def is_own(self, origin: str, host: str) -> bool:
+        """Whether a page of this site has this origin; `host` is what the request names as its own."""
+        ours = self.public_urls or ((f"http://{host}",) if is_loopback(host) else ())
+        found = _origin(origin)
+        return found is not None and found in [_origin(url) for url in ours]
 
 
 def from_environment(environment: Mapping[str, str] = os.environ) -> Config:
@@ -45,7 +75,41 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Config:
             database_url = "postgresql+psycopg://" + database_url.removeprefix(plain)
     if not database_url.startswith(("sqlite:///", "postgresql+psycopg://")):
         raise ValueError("DATABASE_URL must start with sqlite:/// or postgresql://; it does not")
-    public_url = environment.get("MONEDA_PUBLIC_URL", "").rstrip("/")
-    if public_url and not public_url.startswith(("http://", "https://")):
-        raise ValueError(f"MONEDA_PUBLIC_URL must start with http:// or https://; it is {public_url!r}")
-    return Config(database_url=database_url, public_url=public_url)
+    public_urls = tuple(url.rstrip("/") for url in _listed(environment.get("MONEDA_PUBLIC_URL", "")))
+    for url in public_urls:
+        if not _origin(url):
+            raise ValueError(
+                f"MONEDA_PUBLIC_URL must start with http:// or https:// and a host; it is {url!r}"
+            )
+    proxies = tuple(_network(text) for text in _listed(environment.get("MONEDA_TRUSTED_PROXIES", "")))
+    return Config(database_url=database_url, public_urls=public_urls, proxies=proxies)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host, with or without a port, is this machine."""
+    return _LOOPBACK.fullmatch(host) is not None
+
+
+def _listed(text: str) -> list[str]:
+    return text.replace(",", " ").split()
+
+
+def _network(text: str) -> Network:
+    try:
+        return ipaddress.ip_network(text)
+    except ValueError:
+        raise ValueError(
+            f"MONEDA_TRUSTED_PROXIES must be addresses or networks, as 127.0.0.1 or 10.0.0.0/8; it has {text!r}"
+        ) from None
+
+
+def _origin(url: str) -> tuple[str, str, int] | None:
+    """Scheme, host and port of an address; none for what is no address."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        return None
+    if parts.scheme not in _PORTS or not parts.hostname or parts.username is not None:
+        return None
+    return parts.scheme, parts.hostname, port or _PORTS[parts.scheme]

@@ -138,7 +138,13 @@ def config() -> Config:
 
 def public_address(path: str) -> str:
     """Where people reach a page of this site."""
-    return (config().public_url or request.host_url.rstrip("/")) + path
+    return site() + path
+
+
+def site() -> str:
+    """Where the site is, as the one who asks reaches it; never a host that only the request names."""
+    found = config().find_site(request.host)
+    return found or f"http://127.0.0.1:{request.environ['SERVER_PORT']}"
 
 
 def link_to(slug: str) -> str:

@@ -13,7 +13,7 @@ a frame, and only one of this site.
 
 *Forms.* A request that changes something must come from this site. Browsers say where a
 request comes from in `Sec-Fetch-Site`, which no page can forge; where it is missing (an
-old browser), `Origin` must name this host; where both are missing, the client is not a
+old browser), `Origin` must be one of this site's, scheme and port included; where both are missing, the client is not a
 browser, holds no cookie of a victim, and there is nobody to forge a request for. This is
 the check of Go's `CrossOriginProtection` and Datasette's: no token that could expire
 while somebody types. Responses are JSON, which another site cannot send without a
@@ -31,9 +31,9 @@ and is not sent along from other sites. Passwords are hashed with Argon2, off th
 lock; whatever was wrong, the answer is the same, after the same work.
 
 *Guessing.* Wrong sign-ins are counted for the address that they come from, and for an account
-only wrong codes after its right password: whoever does not know that locks nobody out. Of a
-proxy on this machine or its network, the address that it names last is believed; of anybody
-else none, since every client may write one.
+only wrong codes after its right password: whoever does not know that locks nobody out. What stands in
+`X-Forwarded-For` is believed of proxies that the setting names, and of nobody else, on this machine or
+any other, since every client may write it: read from its end, the first address that is none of theirs counts.
 """
 
 import ipaddress
@@ -46,7 +46,8 @@ from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response as BaseResponse
 
 from server import accounts, audit, documents, surveys
-from server.context import config, session
+from server.config import Config
+from server.context import config, session, site
 from server.housekeeping import Housekeeper
 from server.inputs import N_, refuse
 from server.models import Researcher, Role, SignIn, Survey
@@ -54,6 +55,8 @@ from server.throttling import Throttle
 
 COOKIE = "moneda_sign_in"
 COOKIE_PATH = "/manage"
+SIGN_IN = "/manage/sign-in"
+"""Where a name and a password are sent; whoever sends many there waits apart from everybody else."""
 
 FRAMED = {"manage.preview"}
 """Pages that the editor shows in a frame."""
@@ -107,16 +110,16 @@ def headers(secure: bool) -> dict[str, str]:
 
 def refuse_other_origins() -> None:
     """Refuse a request that changes something and was made by another site's page."""
-    site, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
-    if request.method not in SAFE_METHODS and is_from_elsewhere(site, origin, request.host):
+    fetched, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
+    if request.method not in SAFE_METHODS and is_from_elsewhere(config(), fetched, origin, request.host):
         abort(403)
 
 
-def is_from_elsewhere(site: str | None, origin: str | None, host: str | None) -> bool:
+def is_from_elsewhere(config: Config, fetched: str | None, origin: str | None, host: str | None) -> bool:
     """Whether another site's page made a request, by its headers `Sec-Fetch-Site`, `Origin` and `Host`."""
-    if site is not None:
-        return site not in ("same-origin", "none")
-    return origin is not None and origin.partition("://")[2] != host
+    if fetched is not None:
+        return fetched not in ("same-origin", "none")
+    return origin is not None and not config.is_own(origin, host or "")
 
 
 def set_sign_in_cookie(response: BaseResponse, cookie: str) -> None:
@@ -126,7 +129,7 @@ def set_sign_in_cookie(response: BaseResponse, cookie: str) -> None:
         cookie,
         max_age=accounts.SIGN_IN_LIFETIME,
         path=COOKIE_PATH,
-        secure=config().secure,
+        secure=site().startswith("https://"),
         httponly=True,
         samesite="Lax",
     )
@@ -243,10 +246,14 @@ def housekeeper() -> Housekeeper:
 
 def client_address() -> str:
     """Where a request comes from, for counting failures; the many addresses of one IPv6 network are one."""
+    proxies = config().proxies
+    named = request.headers.get("X-Forwarded-For", "").split(",")
     direct = _address(request.remote_addr or "")
-    if direct is None or direct.is_loopback or direct.is_private:
-        named = _address(request.headers.get("X-Forwarded-For", "").rpartition(",")[2].strip())
-        direct = named or direct
+    while named and direct is not None and any(direct in proxy for proxy in proxies):
+        behind = _address(named.pop().strip())
+        if behind is None:
+            break
+        direct = behind
     if isinstance(direct, ipaddress.IPv6Address):
         return str(ipaddress.ip_network((direct, 64), strict=False))
     return str(direct)
@@ -254,6 +261,9 @@ def client_address() -> str:
 
 def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     try:
-        return ipaddress.ip_address(text)
+        found = ipaddress.ip_address(text)
     except ValueError:
         return None
+    # A socket for both protocols names those of the older one in the newer's way.
+    mapped = found.ipv4_mapped if isinstance(found, ipaddress.IPv6Address) else None
+    return mapped or found

@@ -29,7 +29,7 @@ STOP_TIMEOUT = 4
 def address(config: Config, host: str, port: int) -> str:
     """Where the site is reached from this machine or, if set, by the public."""
     shown = f"[{host}]" if ":" in host else host
-    return config.public_url or f"http://{shown}:{port}"
+    return next(iter(config.public_urls), f"http://{shown}:{port}")
 
 
 def serve(host: str, port: int, lines: Sequence[str], workers: int = 1) -> None:

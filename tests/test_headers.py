@@ -168,7 +168,7 @@ def test_researchers_cookies_are_sent_under_manage_only(client: FlaskClient, dat
 
 
 def test_cookies_insist_on_https_where_the_site_has_it(database_url: str) -> None:
-    app = create_app(Config(database_url=database_url, public_url="https://example.org"))
+    app = create_app(Config(database_url=database_url, public_urls=("https://example.org",)))
     answer = app.test_client().post(f"/manage/sign-in/{factories.sign_in_secret(database_url)}")
     app.extensions["moneda.engine"].dispose()
 

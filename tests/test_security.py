@@ -22,6 +22,8 @@ ELSEWHERE = [
     {"Origin": "http://example.org"},
     {"Origin": "http://localhost.example.org"},
     {"Origin": "http://localhost:8001"},
+    {"Origin": "https://localhost"},
+    {"Origin": "ftp://localhost"},
     {"Origin": "null"},
     {"Origin": "localhost"},
     {"Origin": "http://[::1"},
@@ -39,7 +41,7 @@ HERE = [
     {"Sec-Fetch-Site": "none"},
     {"Sec-Fetch-Site": "same-origin", "Origin": "http://other.example.org"},
     {"Origin": "http://localhost"},
-    {"Origin": "https://localhost"},
+    {"Origin": "http://localhost:80"},
     {},
 ]
 

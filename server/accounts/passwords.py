@@ -1,25 +1,20 @@
 """Passwords: what one must be, its hash (Argon2), and a check that takes as long for nobody as for somebody."""
 
 import unicodedata
-from collections.abc import Callable
 from functools import cache
 from threading import BoundedSemaphore
-from typing import TypeVar
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
 from server.inputs import N_, refuse
 
-T = TypeVar("T")
-
 SHORTEST, LONGEST = 12, 128
 """Characters, after NFKC: the same password typed on another keyboard is the same."""
 
-# A hash takes 64 MiB and some 50 ms of two cores: at most two at once, and as many waiting. More are turned
-# away, so that whoever floods the sign-in page holds up no respondent.
+# A hash takes 64 MiB and some 50 ms of two cores: at most two at once, the others wait. The front lets those who
+# sign in wait in a line of their own (`server.front.bridge`), so that whoever floods it holds up no respondent.
 _HASHING = BoundedSemaphore(2)
-_ROOM = BoundedSemaphore(4)
 
 
 def checked_password(text: str, login: str) -> str:
@@ -55,14 +50,9 @@ def normalised(text: str) -> str:
 
 
 def hash_password(password: str) -> str:
-    """The hash of a checked password, with a salt of its own.
-
-    Raises
-    ------
-    InputError
-        503 if others are being hashed.
-    """
-    return _with_room(lambda: _hasher().hash(_bytes(password)))
+    """The hash of a checked password, with a salt of its own."""
+    with _HASHING:
+        return _hasher().hash(_bytes(password))
 
 
 def verify(password_hash: str | None, text: str) -> tuple[bool, str | None]:
@@ -73,10 +63,11 @@ def verify(password_hash: str | None, text: str) -> tuple[bool, str | None]:
     Raises
     ------
     InputError
-        422 if it is too long to be one; 503 if others are being checked.
+        422 if it is too long to be one.
     """
     password = normalised(text)
-    return _with_room(lambda: _verified(password_hash, _bytes(password)))
+    with _HASHING:
+        return _verified(password_hash, _bytes(password))
 
 
 def _verified(password_hash: str | None, password: bytes) -> tuple[bool, str | None]:
@@ -89,18 +80,6 @@ def _verified(password_hash: str | None, password: bytes) -> tuple[bool, str | N
     if password_hash is None:
         return False, None
     return True, hasher.hash(password) if hasher.check_needs_rehash(password_hash) else None
-
-
-def _with_room(work: Callable[[], T]) -> T:
-    if not _ROOM.acquire(blocking=False):
-        raise refuse(
-            503, "password", N_("cannot be checked at this moment: others are signing in; try again")
-        )
-    try:
-        with _HASHING:
-            return work()
-    finally:
-        _ROOM.release()
 
 
 def _refused_length(length: int) -> Exception:

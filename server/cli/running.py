@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from server import __version__, accounts, demonstration, serving
 from server.cli.common import database_session
 from server.cli.simulating import run_simulation
-from server.config import DATA, from_environment
+from server.config import DATA, Config, from_environment, is_loopback
 from server.db import lock_installation
 from server.simulation import Assumptions
 
@@ -27,6 +27,7 @@ from server.simulation import Assumptions
 def serve(host: str, port: int, sign_in_link: bool, workers: int) -> None:
     """Migrate the database and serve Moneda until Ctrl-C."""
     config = from_environment()
+    _check_host(config, host)
     if workers > 1 and config.database_url.startswith("sqlite"):
         raise ValueError(
             f"--workers must be 1 with SQLite, where one process writes at a time; it is {workers}. "
@@ -47,6 +48,7 @@ def demo(host: str, port: int) -> None:
     """Serve a demonstration survey answered by 100,000 simulated respondents, on a database of its own."""
     os.environ.setdefault("DATABASE_URL", f"sqlite:///{DATA / 'demo.sqlite3'}")
     config = from_environment()
+    _check_host(config, host)
     address = serving.address(config, host, port)
     with database_session(config, check=True) as session:
         lock_installation(session.connection())
@@ -61,6 +63,22 @@ def demo(host: str, port: int) -> None:
             f"See its results, sign in (once, within 24 hours): {_sign_in_link(session, address)}",
         ]
     serving.serve(host, port, lines)
+
+
+def _check_host(config: Config, host: str) -> None:
+    """Whoever reaches the site from elsewhere is given links, which must not name what a request made up."""
+    shown = f"[{host}]" if ":" in host else host
+    if not config.public_urls and not is_loopback(shown):
+        raise _RefusedHost(
+            "MONEDA_PUBLIC_URL must name the address that people use, as https://example.org, "
+            f"where others than this machine reach Moneda; it is not set, and --host is {host}"
+        )
+
+
+class _RefusedHost(click.ClickException):
+    """One line on standard error."""
+
+    exit_code = 2
 
 
 def _sign_in_link(session: Session, address: str) -> str:

@@ -54,7 +54,7 @@ class Front:
         )
         self._room = Room()
         self._bridge = Bridge(app.wsgi_app)
-        self._intake = Intake(engine, self._replies, self._room)
+        self._intake = Intake(engine, config, self._replies, self._room)
         self._visits = Visits(self._bridge, engine, app.extensions["moneda.assets"])
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

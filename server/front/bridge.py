@@ -10,6 +10,7 @@ import asyncio
 import logging
 import os
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from server.failures import describe_failure
 from server.front.groups import OverloadedError
 from server.front.messages import Receive, Send
-from server.security import SAFE_METHODS
+from server.security import SAFE_METHODS, SIGN_IN
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
@@ -26,8 +27,10 @@ READERS = 16
 """Requests that only look, answered at once."""
 WRITERS = 8
 """Requests that change something, at once: where they wait for a lock, pages go on being answered."""
+SIGNERS = 2
+"""Passwords checked at once: each takes 64 MiB and some 50 ms of two cores, and who floods the sign-in waits there."""
 WAITING = 512
-"""Requests that wait for a thread; more are sent away."""
+"""Requests of a kind that wait for a thread; more of it are sent away."""
 FILES = 128
 """Answers that are on their way from a file; more are sent away."""
 PIECE = 64 * 1024
@@ -148,7 +151,8 @@ class Bridge:
         self._site = site
         self._readers = ThreadPoolExecutor(READERS)
         self._writers = ThreadPoolExecutor(WRITERS)
-        self._waiting = 0
+        self._signers = ThreadPoolExecutor(SIGNERS)
+        self._waiting: Counter[ThreadPoolExecutor] = Counter()
         self._files = 0
 
     async def ask(self, environ: dict[str, Any]) -> Answer:
@@ -159,19 +163,23 @@ class Bridge:
         OverloadedError
             If too many requests wait already.
         """
-        if self._waiting >= WAITING or self._files >= FILES:
+        pool = self._find_pool(environ)
+        if self._waiting[pool] >= WAITING or self._files >= FILES:
             raise OverloadedError
         loop = asyncio.get_running_loop()
         answer = Answer(loop)
-        reads = environ["REQUEST_METHOD"] in SAFE_METHODS
-        self._waiting += 1
+        self._waiting[pool] += 1
         try:
-            pool = self._readers if reads else self._writers
             pool.submit(answer.make, self._site, environ)
             await answer.wait_until_started()
         finally:
-            self._waiting -= 1
+            self._waiting[pool] -= 1
         return answer
+
+    def _find_pool(self, environ: dict[str, Any]) -> ThreadPoolExecutor:
+        if environ["REQUEST_METHOD"] in SAFE_METHODS:
+            return self._readers
+        return self._signers if environ["PATH_INFO"] == SIGN_IN else self._writers
 
     async def relay(self, answer: Answer, receive: Receive, send: Send) -> None:
         """Send an answer to whoever asked, as long as they are there."""
@@ -201,7 +209,7 @@ class Bridge:
 
     def close(self) -> None:
         """Begin nothing more, and wait for nothing."""
-        for pool in (self._readers, self._writers):
+        for pool in (self._readers, self._writers, self._signers):
             pool.shutdown(wait=False, cancel_futures=True)
 
 

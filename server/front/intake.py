@@ -12,6 +12,7 @@ import sqlalchemy as sa
 
 from server import responses, surveys
 from server.body_limits import BodyLimit
+from server.config import Config
 from server.failures import MovedError, describe_failure
 from server.front.groups import Groups, OverloadedError
 from server.front.messages import (
@@ -49,8 +50,9 @@ _Outcome = Acceptance | InputError | None
 class Intake:
     """Takes responses."""
 
-    def __init__(self, engine: sa.Engine, replies: Replies, room: Room) -> None:
+    def __init__(self, engine: sa.Engine, config: Config, replies: Replies, room: Room) -> None:
         self._engine = engine.execution_options(moneda_writes=True)
+        self._config = config
         self._replies = replies
         self._room = room
         self._doors = responses.Doors()
@@ -73,7 +75,7 @@ class Intake:
 
     async def _take(self, headers: Mapping[bytes, bytes], receive: Receive, slug: str) -> Acceptance:
         site, origin, host = [_text(headers, name) for name in (b"sec-fetch-site", b"origin", b"host")]
-        if is_from_elsewhere(site, origin, host):
+        if is_from_elsewhere(self._config, site, origin, host):
             raise refuse(403, "request", _ELSEWHERE)
         kind = (_text(headers, b"content-type") or "").partition(";")[0].strip()
         if kind.lower() != "application/json":

@@ -230,6 +230,16 @@ def test_survey_is_not_handed_to_who_is_shut_out(
     assert statuses(signed_in, survey) == [200, 200, 200]
 
 
+def test_least_is_offered_first(signed_in: FlaskClient, survey: Published) -> None:
+    """Who does not look at the choice gives a viewer's role."""
+    chosen = (
+        signed_in.get(path(survey, "/people"))
+        .text.partition('<select id="role"')[2]
+        .partition("</select>")[0]
+    )
+    assert re.findall(r'value="(\w+)"( selected)?', chosen)[0] == ("viewer", " selected")
+
+
 def test_only_known_roles_are_given(signed_in: FlaskClient, survey: Published, database_url: str) -> None:
     before = factories.dump(database_url)
     for role in ("owner", "", "Editor", "administrator", "x" * 1000):
