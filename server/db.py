@@ -1,5 +1,6 @@
 """Engines, sessions and migrations."""
 
+import os
 import time
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from alembic.config import Config as AlembicConfig
 from sqlalchemy.orm import Session
 
 from server.in_place import check_in_place, watch
+from server.private_files import keep_private
 
 PATIENCE = 30.0
 """Seconds that commands wait for a lock."""
@@ -48,8 +50,11 @@ def make_engine(database_url: str, patience: float = PATIENCE) -> sa.Engine:
             },
         )
     if url.database and url.database != ":memory:":
-        # A folder that is made here is for nobody else on this machine.
+        # A folder that is made here is for nobody else on this machine; nor are the files of
+        # the database: SQLite gives its log and index the mode that the first has.
         Path(url.database).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for ending in ("", "-wal", "-shm"):
+            keep_private(Path(os.path.realpath(url.database) + ending), make=not ending)
     engine = sa.create_engine(url, pool_size=16, max_overflow=16)
 
     def prepare(connection: Any, _record: object) -> None:

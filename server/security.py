@@ -36,7 +36,6 @@ only wrong codes after its right password: whoever does not know that locks nobo
 any other, since every client may write it: read from its end, the first address that is none of theirs counts.
 """
 
-import ipaddress
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, ParamSpec
@@ -51,7 +50,7 @@ from server.context import config, session, site
 from server.housekeeping import Housekeeper
 from server.inputs import N_, refuse
 from server.models import Researcher, Role, SignIn, Survey
-from server.throttling import Throttle
+from server.throttling import Throttle, find_client
 
 COOKIE = "moneda_sign_in"
 COOKIE_PATH = "/manage"
@@ -245,25 +244,6 @@ def housekeeper() -> Housekeeper:
 
 
 def client_address() -> str:
-    """Where a request comes from, for counting failures; the many addresses of one IPv6 network are one."""
-    proxies = config().proxies
+    """Where a request comes from, for counting failures."""
     named = request.headers.get("X-Forwarded-For", "").split(",")
-    direct = _address(request.remote_addr or "")
-    while named and direct is not None and any(direct in proxy for proxy in proxies):
-        behind = _address(named.pop().strip())
-        if behind is None:
-            break
-        direct = behind
-    if isinstance(direct, ipaddress.IPv6Address):
-        return str(ipaddress.ip_network((direct, 64), strict=False))
-    return str(direct)
-
-
-def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    try:
-        found = ipaddress.ip_address(text)
-    except ValueError:
-        return None
-    # A socket for both protocols names those of the older one in the newer's way.
-    mapped = found.ipv4_mapped if isinstance(found, ipaddress.IPv6Address) else None
-    return mapped or found
+    return find_client(request.remote_addr or "", named, config().proxies)

@@ -6,12 +6,16 @@ kept as a hash, under a salt that ends with the process; nothing is written anyw
 """
 
 import hashlib
+import ipaddress
 import secrets
+from collections.abc import Sequence
 from enum import Enum
 
 from limits import RateLimitItem, RateLimitItemPerDay, RateLimitItemPerMinute
 from limits.storage import MemoryStorage
 from limits.strategies import MovingWindowRateLimiter
+
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 class Kind(Enum):
@@ -42,3 +46,36 @@ class Throttle:
 
     def _key(self, kind: Kind, who: str) -> tuple[str, str]:
         return kind.name, hashlib.sha256(self._salt + who.encode("utf-8", "replace")).hexdigest()
+
+
+def find_client(peer: str, named: Sequence[str], proxies: Sequence[Network]) -> str:
+    """Whom failures are counted for; the many addresses of one IPv6 network are one.
+
+    Parameters
+    ----------
+    peer : str
+        The address that the connection comes from.
+    named : sequence of str
+        Whom the request says that it comes from (`X-Forwarded-For`): each proxy adds at the end.
+    proxies : sequence of networks
+        Whose word counts: read from its end, the first address that is none of theirs.
+    """
+    left, direct = list(named), _address(peer)
+    while left and direct is not None and any(direct in proxy for proxy in proxies):
+        behind = _address(left.pop().strip())
+        if behind is None:
+            break
+        direct = behind
+    if isinstance(direct, ipaddress.IPv6Address):
+        return str(ipaddress.ip_network((direct, 64), strict=False))
+    return str(direct)
+
+
+def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        found = ipaddress.ip_address(text)
+    except ValueError:
+        return None
+    # A socket for both protocols names those of the older one in the newer's way.
+    mapped = found.ipv4_mapped if isinstance(found, ipaddress.IPv6Address) else None
+    return mapped or found

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import re
 import socket
 import stat
@@ -99,6 +100,50 @@ def test_text_cannot_command_the_terminal(sqlite: NewDatabase, tmp_path: Path) -
     assert done.exit_code == 0
     assert "Exams" in done.stdout
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", done.stdout)
+
+
+def modes(folder: Path) -> dict[str, int]:
+    return {path.name: stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()}
+
+
+def test_database_is_for_nobody_else(tmp_path: Path) -> None:
+    """The file, its log and the index of that, however the system makes files usually; one that is there already, too."""
+    path = tmp_path / "moneda.sqlite3"
+    names = {f"moneda.sqlite3{ending}" for ending in ("", "-wal", "-shm")}
+    before = os.umask(0)
+    try:
+        for _start in range(2):
+            engine = make_engine(f"sqlite:///{path}")
+            migrate(engine)
+            with engine.connect():
+                found = modes(tmp_path)
+                for each in tmp_path.iterdir():
+                    each.chmod(0o664)  # as older ones were made
+                again = make_engine(f"sqlite:///{path}")
+                assert modes(tmp_path) == dict.fromkeys(names, 0o600)
+                again.dispose()
+            engine.dispose()
+            assert found == dict.fromkeys(names, 0o600)
+    finally:
+        os.umask(before)
+
+
+def test_files_that_commands_write_are_for_nobody_else(sqlite: NewDatabase, tmp_path: Path) -> None:
+    database_url = sqlite(True)
+    survey = factories.publish(database_url)
+    factories.run(database_url, "survey", "close", survey.slug)
+    before = os.umask(0)
+    try:
+        for arguments in (
+            ("survey", "export", survey.slug, "--zip", str(tmp_path / "survey.zip")),
+            ("report", survey.slug, "--format", "microdata", "--output", str(tmp_path / "microdata.zip")),
+        ):
+            done = factories.run(database_url, *arguments)
+            assert done.exit_code == 0, done.output
+    finally:
+        os.umask(before)
+
+    assert modes(tmp_path) == {"survey.zip": 0o600, "microdata.zip": 0o600}
 
 
 def test_folder_of_a_new_database_is_for_nobody_else(tmp_path: Path) -> None:

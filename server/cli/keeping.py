@@ -25,6 +25,7 @@ from server.cli.common import (
 from server.cli.tidying import tidy_after
 from server.db import TakingTurns
 from server.models import GivenRight, Survey
+from server.private_files import open_private
 from server.releases import rights
 
 
@@ -99,7 +100,7 @@ def write_archive(slug: str, path: Path, language: str, right: Mapping[str, str 
         token = _give(session, found, right)
         audit.record(session, None, Action.EXPORTED, found)
     try:
-        with path.open("xb") as file:
+        with open(path, "xb", opener=open_private) as file:  # Path.open takes no opener
             try:
                 with snapshot_session() as session, _progress("Exporting responses") as told:
                     given = session.get(GivenRight, token) if token else None

@@ -17,6 +17,7 @@ from server.cli.common import JSON, SLUG, found_survey, snapshot_session
 from server.cli.results import print_report
 from server.documents import Document
 from server.models import Survey
+from server.private_files import open_private
 
 WRITERS = ("html", "pdf", "xlsx", "csv", "json", "microdata", "responses", "codebook", "strata")
 PUBLIC = ("html", "pdf", "xlsx", "csv", "json")
@@ -196,7 +197,7 @@ def _put(file: IO[bytes], output: Path | None) -> None:
         shutil.copyfileobj(file, sys.stdout.buffer)
         return
     try:
-        with output.open("wb") as target:
+        with open(output, "wb", opener=open_private) as target:  # microdata are among them
             shutil.copyfileobj(file, target)
     except OSError as error:
         raise click.UsageError(
