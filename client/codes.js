@@ -2,9 +2,14 @@
 
 const CODE = /^[0-9A-HJKMNP-TV-Z]{16}$/;
 
-/** A code in upper case without hyphens and spaces; null if it is none. Only its form is known here. */
+/** A code in upper case without hyphens and spaces, out of its link if that was pasted; null if it is none. */
 export function normalised(text) {
-  const kept = text.slice(0, 100).replace(/[\p{Pd}\p{Zs}\p{Cc}\p{Cf}]/gu, '').toUpperCase();
+  const pasted = text.slice(0, 2000);
+  const mark = pasted.lastIndexOf('#');
+  const fragment = mark >= 0 && pasted.slice(0, mark).includes('/s/') ? pasted.slice(mark + 1) : text;
+  const narrow = fragment.slice(0, 100)
+    .replace(/[\uff01-\uff5e]/g, (wide) => String.fromCharCode(wide.charCodeAt(0) - 0xfee0));
+  const kept = narrow.replace(/[\p{Pd}\p{Zs}\p{Cc}\p{Cf}]/gu, '').replace(/[.,;]+$/, '').toUpperCase();
   const code = kept.replace(/O/g, '0').replace(/[IL]/g, '1');
   return CODE.test(code) ? code : null;
 }

@@ -107,7 +107,7 @@ def modes(folder: Path) -> dict[str, int]:
 
 
 def test_database_is_for_nobody_else(tmp_path: Path) -> None:
-    """The file, its log and the index of that, however the system makes files usually; one that is there already, too."""
+    """The file, its log and the index of that, whatever mode files usually have; those that are there already, too."""
     path = tmp_path / "moneda.sqlite3"
     names = {f"moneda.sqlite3{ending}" for ending in ("", "-wal", "-shm")}
     before = os.umask(0)

@@ -188,6 +188,7 @@ BAD = {
     "fewer cells": (with_text(FIRST, ROW, ",,0\r\n"), 422, f"{FIRST}[2]: must have 4 cells; it has 3"),
     "more cells": (with_text(FIRST, ROW, ",,0,0,0\r\n"), 422, "must have 4 cells; it has 5"),
     "unknown stratum": (with_text(FIRST, ROW, "9,,0,0\r\n"), 422, "must be the number of a stratum; it is 9"),
+    "path of another stratum": (with_text(FIRST, ROW, ",North,0,0\r\n"), 422, "[2].stratum_path: must be the path of"),
     "row less": (with_text(FIRST, ROW, "\r\n"), 422, "must have 4 cells; it has 0"),
     "rows": (with_text(FIRST, ROW, ""), 422, "as many rows as the manifest says, 20; it has 19"),
     "columns": (with_text(FIRST, "q1,q2", "q2,q1"), 422, f"{FIRST}: must begin with the columns stratum"),

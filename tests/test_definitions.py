@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from server.definitions import Definition, Point, Question
-from server.inputs import InputError, parse_definition
+from server.inputs import InputError, parse_definition, parse_json
 from server.privacy.designs import TOTAL, coin_flip, one_hot_epsilon
 from tests.strategies import documents
 
@@ -255,6 +255,16 @@ BAD = [
         "must be unique; o0 stands",
     ),
     (at(WHICH, "options", 1, "text", value="Option 0"), "questions[1].options[1].text", "must be unique"),
+    *(
+        (at(WHICH, "options", 1, "text", value=alike), "questions[1].options[1].text", "must be unique")
+        for alike in (
+            "Option\u00a00",
+            "Opt\u200bion 0",
+            "Option  0",
+            "Option 0\u200b",
+            "Opti\u00adon 0",
+        )
+    ),
     (at(WHICH, "options", 1, "text", value="a\nb"), "questions[1].options[1].text", "must be one line"),
     (
         at(WHICH, "options", 0, "name", value="prefer_not_to_say"),
@@ -383,3 +393,21 @@ def test_a_wrong_type_anywhere_is_a_problem_and_no_other_error() -> None:
             set_to(*path, value=wrong)(document)
             with suppress(InputError):
                 parse_definition(document).published()
+
+
+def test_accents_that_look_alike_are_one() -> None:
+    """U+00E9 beside e and U+0301."""
+    question = select(mechanism="best_choice", epsilon=1.0)
+    question["options"][0]["text"], question["options"][2]["text"] = "Jos\u00e9", "Jose\u0301"
+
+    document = {"format": 1, "language": "en", "title": "T", "introduction": "", "questions": [question]}
+    assert problems(document) == {
+        "questions[0].options[2].text": "must be unique; another one looks like Jos\u00e9"
+    }
+
+
+def test_a_mark_of_byte_order_is_passed_over() -> None:
+    """As some editors write it at the beginning of a file."""
+    assert parse_json(b'\xef\xbb\xbf{"a": 1}', 100) == {"a": 1}
+    with pytest.raises(InputError, match="must be JSON"):
+        parse_json(b'\xef\xbb\xbf\xef\xbb\xbf{"a": 1}', 100)

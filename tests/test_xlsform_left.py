@@ -248,3 +248,48 @@ def test_the_command_imports_a_form_and_says_what_it_left(tmp_path: Any) -> None
     assert broken.exit_code == 2
     assert "must be a whole .xlsx workbook" in broken.stderr
     assert "Traceback" not in broken.stderr
+
+
+@pytest.mark.parametrize("off", ["yes", "YES", "true", "TRUE()"])
+def test_rows_that_are_switched_off_are_not_asked(off: str) -> None:
+    rows = [
+        ["type", "name", "label", "disabled"],
+        ["select_one yn", "a", "A?", "no"],
+        ["select_one yn", "b", "B?", off],
+        ["note", "c", "C", off],
+        ["select_one yn", "d", "D?", None],
+    ]
+    imported = parse_xlsform(form(rows, PLAIN_CHOICES), "en")
+
+    assert [entry["name"] for entry in entries(imported)] == ["a", "d"]
+    assert [why(imported, name) for name in ("b", "c")] == ["the row is switched off"] * 2
+    assert {note.sheet for note in imported.not_taken if "disabled" not in note.column} <= {"choices"}
+
+
+def test_groups_that_never_end_are_listed() -> None:
+    imported = taken(
+        ["begin_group", "outer", "Outer"],
+        ["begin_group", "inner", "Inner"],
+        ["select_one yn", "a", "A?"],
+        ["end_group"],
+        ["begin_repeat", "within", "Within"],
+        ["end_group"],
+        ["select_one yn", "b", "B?"],
+        ["begin_group", "last", "Last"],
+        ["select_one yn", "c", "C?"],
+    )
+
+    assert [entry["name"] for entry in entries(imported) if "design" in entry] == ["a", "b", "c"]
+    open_ended = [note.rows for note in imported.not_taken if note.message.startswith("the group never ends")]
+    assert open_ended == [(6,), (9,)]
+
+
+def test_choices_that_look_alike_are_one() -> None:
+    choices = [
+        ["list_name", "name", "label"],
+        *(["l", f"c{n}", text] for n, text in enumerate(("Caf\u00e9", "Cafe\u0301", "Tea", "Te\u200ba"))),
+    ]
+    imported = taken(["select_one l", "a", "A?"], choices=choices)
+
+    assert [option["name"] for option in entries(imported)[0]["options"]] == ["c0", "c2"]
+    assert [note.message for note in imported.not_taken] == ["another choice of its list reads the same"] * 2

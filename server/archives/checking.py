@@ -26,6 +26,7 @@ from server.inputs import (
 )
 from server.inputs.designs import are_usable
 from server.reports.days import Period
+from server.strata.trees import SEPARATOR
 
 _PUBLISHED_LIMIT = 64 * 1024 * 1024
 """A definition with its designs written out takes that much more room."""
@@ -73,7 +74,8 @@ class Checked:
         table = Table(
             contents.RESPONSES.format(version.number), version.columns, version.reports, version.responses
         )
-        return response_rows(archive, table, len(self.manifest["strata"]))
+        paths = [SEPARATOR.join(stratum["names"]) for stratum in self.manifest["strata"]]
+        return response_rows(archive, table, paths)
 
     def invitation_rows(self, archive: Archive) -> Iterator[Sequence[tuple[bytes, int, bool]]]:
         """The invitations, in large parts."""

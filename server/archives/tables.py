@@ -15,6 +15,7 @@ from server.archives import contents
 from server.archives.contents import INVITATION_CELLS, RESPONSE_CELLS, response_header
 from server.archives.opening import Archive
 from server.inputs import N_, InputError, refuse, shown
+from server.reports.cells import csv_text
 
 _PART = 10_000
 _EARLIEST = date(2000, 1, 1)
@@ -40,8 +41,8 @@ class Table:
     responses: int
 
 
-def response_rows(archive: Archive, table: Table, strata: int) -> Iterator[Rows]:
-    """The responses to a version, as many as the manifest says.
+def response_rows(archive: Archive, table: Table, paths: Sequence[str]) -> Iterator[Rows]:
+    """The responses to a version, as many as the manifest says; `paths` are those of its strata, in their order.
 
     Raises
     ------
@@ -50,7 +51,9 @@ def response_rows(archive: Archive, table: Table, strata: int) -> Iterator[Rows]
     """
     cells = response_header(table.columns)
     numbered = _rows(archive, table.name, cells)
-    places: dict[str, int | None] = {"": None, **{str(number): number for number in range(1, strata + 1)}}
+    places: dict[str, int | None] = {"": None, **{str(place): place for place in range(1, len(paths) + 1)}}
+    # As a table spells them: what a spreadsheet would run was made harmless.
+    spelt = ["", *(row[0] for row in csv.reader(csv_text([(path,) for path in paths]).splitlines()))]
     limits = np.frombuffer(table.reports, np.uint8)
     found = 0
     while part := list(islice(numbered, _PART)):
@@ -61,7 +64,12 @@ def response_rows(archive: Archive, table: Table, strata: int) -> Iterator[Rows]
             if row[0] not in places:
                 template = N_("must be the number of a stratum; it is %(value)s")
                 raise refuse(422, f"{field}.stratum", template, value=shown(row[0]))
-            chosen.append(places[row[0]])
+            stratum = places[row[0]]
+            if row[1] != spelt[stratum or 0]:
+                template = N_("must be the path of the row's stratum, %(limit)s; it is %(value)s")
+                limit, value = shown(spelt[stratum or 0]), shown(row[1])
+                raise refuse(422, f"{field}.stratum_path", template, limit=limit, value=value)
+            chosen.append(stratum)
             try:
                 packed.append(bytes([_CODES[text] for text in row[len(RESPONSE_CELLS) :]]))
             except KeyError:

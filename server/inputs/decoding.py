@@ -1,5 +1,6 @@
 """Untrusted bytes -> a JSON value, strictly."""
 
+import codecs
 import json
 import re
 from collections import Counter
@@ -12,11 +13,14 @@ _HALF_PAIR = re.compile("[\ud800-\udfff]")
 
 
 def parse_json(body: bytes, limit: int) -> Any:
-    """Decode one JSON text, strictly: UTF-8, no duplicate names, no NaN, no NUL, bounded."""
+    """Decode one JSON text, strictly: UTF-8, no duplicate names, no NaN, no NUL, bounded.
+
+    A mark of byte order at the beginning, which some editors write, is passed over (RFC 8259, section 8.1).
+    """
     if len(body) > limit:
         raise refuse(413, "body", N_("must be at most %(limit)d bytes; it has more"), limit=limit)
     try:
-        text = body.decode("utf-8")
+        text = body.removeprefix(codecs.BOM_UTF8).decode("utf-8")
     except UnicodeDecodeError as error:
         raise refuse(
             400, "body", N_("must be UTF-8; byte %(position)d is not"), position=error.start

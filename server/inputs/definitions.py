@@ -21,7 +21,7 @@ from server.definitions import (
 from server.inputs.decoding import check_text
 from server.inputs.designs import design_problems
 from server.inputs.problems import InputError
-from server.inputs.rules import budget_problem, rule_problems
+from server.inputs.rules import budget_problem, look_problems, rule_problems
 from server.inputs.schema import violations
 
 DEFINITION_LIMIT = 1024 * 1024
@@ -39,7 +39,8 @@ def parse_definition(document: object) -> Definition:
         With every problem and its field, of the first 1000.
     """
     definition = read_definition(document)
-    problems = design_problems(definition.entries)
+    assert isinstance(document, dict)  # it was read
+    problems = look_problems(document) or design_problems(definition.entries)
     if problems:
         raise InputError(422, problems)
     return definition

@@ -10,6 +10,7 @@ from typing import Any
 from server.definitions import PREFER_NOT_TO_SAY, BudgetError, Choice, Grid
 from server.definitions.budget import LEAST_SHARE
 from server.definitions.questions import KINDS
+from server.inputs.looks import strip_unseen
 from server.inputs.problems import N_, Problem, shown
 from server.privacy.designs.numbers import STEPS_LIMIT
 
@@ -22,6 +23,21 @@ Document = Mapping[str, Any]
 def rule_problems(document: Document) -> list[Problem]:
     """Every broken rule of a document that keeps to the schema, in the order of its fields."""
     return [Problem(field, template, values) for field, template, values in _broken(document)]
+
+
+def look_problems(document: Document) -> list[Problem]:
+    """Options that nobody tells apart. Of a published version nothing is asked that was not when it was published."""
+    problems = []
+    for index, entry in enumerate(document["questions"]):
+        taken: set[str] = set()
+        for place, option in enumerate(entry.get("options", ())):
+            look = strip_unseen(option["text"])
+            if look in taken:
+                template = N_("must be unique; another one looks like %(value)s")
+                field = f"questions[{index}].options[{place}].text"
+                problems.append(Problem(field, template, {"value": shown(look)}))
+            taken.add(look)
+    return problems
 
 
 def budget_problem(problem: BudgetError, budget: float) -> Problem:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from server.definitions import PREFER_NOT_TO_SAY
+from server.inputs.looks import strip_unseen
 from server.inputs.problems import N_
 from server.inputs.schema import schema_limit
 from server.inputs.xlsform.columns import Line, reason
@@ -112,14 +113,14 @@ def choices_of(lines: Sequence[Line], notes: Notes) -> Choices:
             notes.add(SHEET, line.number, "name", name, N_("this name stands in its list already"))
         elif said(text) in _PREFER_NOT and not prefer_not_to_say:
             prefer_not_to_say, names[name] = True, PREFER_NOT_TO_SAY
-        elif text.casefold() in texts:
+        elif strip_unseen(text).casefold() in texts:
             notes.add(SHEET, line.number, header, text, N_("another choice of its list reads the same"))
         else:
             if line.label is None:
                 notes.add(SHEET, line.number, header, name, N_("the choice has no label; its name is shown"))
             too_long = too_long or (text if len(text) > longest else "")
             names[name] = fitting(name, taken, "option")
-            texts.add(text.casefold())
+            texts.add(strip_unseen(text).casefold())
             options.append({"name": names[name], "text": text})
             if said(text) in _DOES_NOT_APPLY:
                 other = names[name]

@@ -15,8 +15,9 @@ from server.inputs.xlsform.ranges import Range, of_constraint, of_parameters
 from server.inputs.xlsform.routing import Source, otherwise, route
 
 SHEET = "survey"
-KNOWN = frozenset(("type", "name", "relevant", "constraint", "parameters", "appearance"))
-_ALWAYS = frozenset(("type", "name", "relevant"))
+KNOWN = frozenset(("type", "name", "relevant", "constraint", "parameters", "appearance", "disabled"))
+_ALWAYS = frozenset(("type", "name", "relevant", "disabled"))
+_SWITCHED_OFF = frozenset(("yes", "true", "true()"))
 
 _NO_LABEL = N_("there is no wording in the chosen language")
 _NO_LIST = N_("the list %(list)s has no choices on the sheet “choices”")
@@ -32,6 +33,10 @@ _RENAMED = N_("the name became %(name)s: names are unique, start with a letter a
 _PIPED = N_("it refers to an answer, which is not filled in: the text was taken as it is written")
 _TOO_MANY = N_("a survey has at most %(limit)d entries")
 _NOT_OPEN = N_("no group is open here")
+_NEVER_ENDS = N_(
+    "the group never ends; it was read as if it ended with the last row, or with the group around it"
+)
+_DISABLED = N_("the row is switched off")
 
 
 @dataclass
@@ -44,7 +49,7 @@ class Reader:
     _names: set[str] = field(default_factory=set)
     _sources: dict[str, Source | None] = field(default_factory=dict)
     _lists_taken: dict[str, Choices] = field(default_factory=dict)
-    _open: list[str] = field(default_factory=list)
+    _open: list[tuple[str, Line]] = field(default_factory=list)
 
     @property
     def lists_asked(self) -> frozenset[str]:
@@ -55,12 +60,14 @@ class Reader:
         """Take what can be taken of each line, and note the rest."""
         for line in lines:
             kind = types.type_of(line.text("type"))
-            if kind.kind.startswith(("begin_", "end_")):
+            if line.text("disabled").casefold() in _SWITCHED_OFF:
+                self._note(line, "disabled", _DISABLED, said=line.text("name") or line.text("type"))
+            elif kind.kind.startswith(("begin_", "end_")):
                 self._group(line, kind.kind)
             elif not line.text("type"):
                 said = line.text("name") or (line.label.text if line.label else "")
                 self._note(line, "type", N_("the row has no type"), said=said)
-            elif "repeat" in self._open:
+            elif self._repeats:
                 self._note(line, "type", types.REPEAT)
             elif not kind.kind:
                 self._note(line, "type", kind.reason, kind.values)
@@ -68,6 +75,17 @@ class Reader:
                 self._note(line, "type", _NO_LABEL)
             else:
                 self._entry(line, kind)
+        self._end(0)
+
+    @property
+    def _repeats(self) -> bool:
+        return any(what == "repeat" for what, _line in self._open)
+
+    def _end(self, first: int) -> None:
+        """End the groups from this one on, though their rows do not say so."""
+        for _what, line in self._open[first:]:
+            self._note(line, "type", _NEVER_ENDS)
+        del self._open[first:]
 
     def _entry(self, line: Line, kind: types.Type) -> None:
         if kind.kind == "note":
@@ -170,13 +188,16 @@ class Reader:
     def _group(self, line: Line, kind: str) -> None:
         edge, what = kind.split("_")
         if edge == "end":
-            if what in self._open:
-                del self._open[len(self._open) - 1 - self._open[::-1].index(what) :]
+            kinds = [kind for kind, _line in self._open]
+            if what in kinds:
+                place = len(kinds) - 1 - kinds[::-1].index(what)
+                self._end(place + 1)
+                self._open.pop()
             else:
                 self._note(line, "type", _NOT_OPEN)
             return
-        self._open.append(what)
-        if "repeat" in self._open:
+        self._open.append((what, line))
+        if self._repeats:
             self._note(line, "type", types.REPEAT)
             return
         if line.label is None:
