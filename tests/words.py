@@ -27,7 +27,8 @@ READ_ATTRIBUTES = set(
 )
 CODE_ATTRIBUTES = set(
     "data-check data-copy data-definition data-entry data-family data-keeps data-many data-one data-place "
-    "data-preview data-refresh data-renews data-responses data-round data-slug data-sure data-total data-truth data-version data-why".split()
+    "data-preview data-refresh data-renews data-responses data-round "
+    "data-slug data-sure data-total data-truth data-version data-why".split()
 )
 """Read by scripts only; every other data- attribute holds a text that a script shows."""
 
