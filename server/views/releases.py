@@ -7,7 +7,7 @@ from itertools import groupby
 
 from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from flask_babel import get_locale
+from flask_babel import get_locale, gettext
 
 from server import releases, surveys
 from server.audit import Action
@@ -147,7 +147,7 @@ def _page(
         shuffled=next((each for each in ledger.released if each.item.kind == Kind.SHUFFLED), None),
         public=None if public is None else public_address(url_for("public.page", slug=public.slug)),
         typed=typed or {},
-        problems=[told(problem) for problem in problems],
+        problems=[_told(problem) for problem in problems],
         bad={problem.field for problem in problems},
         said=said,
     )
@@ -165,6 +165,12 @@ def _sections(survey: Survey, made: Made) -> list[Section]:
     """The numbers of a release, as every report has them."""
     asked = Asked({version.number: surveys.definition_of(version) for version in survey.versions})
     return list(sections(Words(str(get_locale())), made.entries, asked))
+
+
+def _told(problem: Problem) -> tuple[str, str]:
+    """As everywhere, but for the name of the page's own field: elsewhere ε is what one release may lose."""
+    name, message = told(problem)
+    return (gettext("Budget ε for all releases together") if problem.field == "epsilon" else name), message
 
 
 def _belief(epsilon: Decimal) -> tuple[float, float]:

@@ -20,6 +20,7 @@ from tests.conftest import NewDatabase
 from tests.factories import Published
 from tests.fronted import create_app
 from tests.releasing import COUNT, Builder, build, key, ledger, set_budget, share
+from tests.signing import alert
 
 ENGLISH = {"Accept-Language": "en"}
 FORMATS = ("", "/report.pdf", "/report.xlsx", "/report.csv", "/report.json")
@@ -187,6 +188,12 @@ def test_what_is_added_stays_in_the_plan(builder: Builder, database_url: str, as
         },
     ]
     assert {item["epsilon"] for item in plan["items"]} == {"0.1"}
+
+
+def test_the_field_of_the_budget_is_called_as_on_its_page(signed_in: FlaskClient, asked: Published) -> None:
+    answer = set_budget(signed_in, asked.slug, "x")
+    assert answer.status_code == 422
+    assert "Budget ε for all releases together: must be more than 0" in " ".join(alert(answer).split())
 
 
 @pytest.mark.parametrize(

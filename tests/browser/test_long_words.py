@@ -1,0 +1,42 @@
+"""Words wider than a phone, in every place where a survey has words."""
+
+from typing import Any
+
+import pytest
+
+from tests import factories
+from tests.browser.conftest import Opener
+from tests.browser.people import Respondent, sign_in
+from tests.browser.test_appearance import NARROW, WORD, fits
+
+LONG = WORD[:180]
+OPTIONS = [{"name": f"o{number}", "text": f"{LONG}{number}"} for number in range(3)]
+ENTRIES: dict[str, dict[str, Any]] = {
+    "yes_no": factories.question("q", LONG),
+    "select_one": {"options": OPTIONS, "design": {"mechanism": "best_choice", "epsilon": 1}},
+    "select_multiple": {"options": OPTIONS, "design": {"mechanism": "coin_flip", "epsilon": 1}},
+    "scale": {"options": OPTIONS, "design": {"mechanism": "ordinal", "epsilon": 1}},
+}
+
+
+@pytest.mark.parametrize("kind", ENTRIES)
+def test_no_page_grows_wider_than_a_phone(kind: str, open_page: Opener, served: factories.Served) -> None:
+    question = {"name": "q", "kind": kind, "text": LONG, **ENTRIES[kind]}
+    definition = factories.definition(title=LONG, introduction=LONG, questions=[question])
+    survey = factories.publish(served.database_url, definition)
+    factories.plant(served.database_url, survey.slug, f"{LONG[:100]}\n{LONG[1:90]}")
+    page = open_page(**NARROW)
+    sign_in(page, served.database_url)
+    wide = []
+    home = f"/manage/surveys/{survey.slug}"
+    for address in ("", "/edit", "/results", "/links", "/people", "/schedule", "/simulate", "/releases"):
+        page.goto(home + address)
+        if not fits(page):
+            wide.append((address, page.evaluate("document.documentElement.scrollWidth")))
+    visit = Respondent(page, survey.slug).open()
+    if not fits(page):
+        wide.append(("introduction", page.evaluate("document.documentElement.scrollWidth")))
+    visit.start(1)
+    if not fits(page):
+        wide.append(("question", page.evaluate("document.documentElement.scrollWidth")))
+    assert wide == []
