@@ -53,7 +53,7 @@ _NAMES = {
     "login": N_("Name to sign in with"),
     "minimum": N_("Smallest group shown"),
     "name": N_("Name"),
-    "neighbours": N_("What is hidden of each person"),
+    "neighbours": N_("What a release must hide"),
     "opens_at": N_("Opening time"),
     "password": N_("Password"),
     "people": N_("Respondents you expect"),

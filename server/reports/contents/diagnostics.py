@@ -53,7 +53,7 @@ def diagnostics(words: Words, report: Report) -> Iterator[Block]:
         _("Diagnostics"),
         columns,
         rows,
-        (_("p values close to 0 say that chance hardly explains the reports"),),
+        (_("p values near 0: something other than chance is going on"),),
     )
 
 

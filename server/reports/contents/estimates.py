@@ -40,7 +40,7 @@ def _table(
         _("Question"),
         _("Answer"),
         _("responses"),
-        _("arrived so"),
+        _("reported"),
         _("estimate"),
         _("within its range"),
         _("standard error"),
