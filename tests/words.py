@@ -27,8 +27,8 @@ READ_ATTRIBUTES = set(
 )
 CODE_ATTRIBUTES = set(
     "data-check data-copy data-definition data-entry data-family data-keeps data-many data-one data-place "
-    "data-preview data-refresh data-renews data-responses data-round "
-    "data-slug data-sure data-total data-truth data-version data-why".split()
+    "data-preview data-refresh data-renews data-responses data-round data-slug data-sure data-total "
+    "data-truth data-version data-why".split()
 )
 """Read by scripts only; every other data- attribute holds a text that a script shows."""
 
@@ -50,13 +50,16 @@ class Page(HTMLParser):
         self._part(tag)
         if tag in ("script", "style"):
             self.skipped = tag
-        if self.quoted or ("translate", "no") in attrs:
+        inside = self.quoted > 0
+        if inside or ("translate", "no") in attrs:
             self.quoted += 1  # no void element stands in such a text
+            if not inside:  # what a script may put there is ours
+                self.attributes += [value or "" for name, value in attrs if _is_put_in(name)]
             return
         button = ("type", "submit") in attrs or ("type", "button") in attrs
         described = tag == "meta" and ("name", "description") in attrs
         for name, value in attrs:
-            shown = name in READ_ATTRIBUTES or (name.startswith("data-") and name not in CODE_ATTRIBUTES)
+            shown = name in READ_ATTRIBUTES or _is_put_in(name)
             if shown or (name == "value" and button) or (name == "content" and described):
                 self.attributes.append(value or "")
 
@@ -73,6 +76,10 @@ class Page(HTMLParser):
     def _part(self, tag: str) -> None:
         # Emphasis is inside a message; any other element begins a new word.
         self.text += "" if tag in ("b", "strong") else "\n"
+
+
+def _is_put_in(name: str) -> bool:
+    return name.startswith("data-") and name not in CODE_ATTRIBUTES
 
 
 def outside(text: str) -> list[str]:
