@@ -2,10 +2,10 @@
 // Answers and coins live in the closure of begin() only, and are dropped when Send is pressed.
 
 import { greet, review } from './delivery.js';
-import { answersOf, kinds, loadSurvey, rowsOf, statedBy, way } from './design.js';
+import { answersOf, countRight, kinds, loadSurvey, rowsOf, statedBy, way } from './design.js';
 import { addOption, copy, groupLabels, labelOf, make, own, quote, show, toys } from './page.js';
 import { drawCoins, randomId, randomize } from './randomize.js';
-import { erase, writeBody } from './submit.js';
+import { drop, spentBefore, writeBody } from './submit.js';
 
 const page = document.querySelector('main').dataset;
 const preview = 'preview' in page;
@@ -103,11 +103,16 @@ function begin({ title, introduction, language, questions: entries, epsilon: tot
       if (toys.fill) toys.fill();
       else document.head.append(copy('play'));
     }, true);
+    const before = preview ? [] : spentBefore(page);
+    if (before.length) {
+      const right = countRight(before.reduce((sum, spent) => sum + spent, Number(page.total)));
+      find('.actions').before(copy('round', { right, sure: right > 99 ? 'yes' : 'no' }, 'sure'));
+    }
     way.admit?.(part);
     find('.primary').addEventListener('click', () => go(1));
     find('.aside').addEventListener('click', () => {
       forget();
-      if (!preview) erase(page.slug);
+      if (!preview) drop(page);
       show(copy('declined'));
     });
     show(part, options);

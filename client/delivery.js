@@ -2,13 +2,13 @@
 
 import { kinds, way } from './design.js';
 import { copy, make, quote, show } from './page.js';
-import { alone, erase, keep, markSent, markShown, persist, post, recall, withoutCode } from './submit.js';
+import { alone, drop, erase, keep, markSent, markShown, persist, post, recall, withoutCode } from './submit.js';
 
 const PATIENT = 3; // failed attempts until the page says more than that the connection is poor
 
 let reviewed = false; // whether what this visit's review has shown is kept
 
-const remembered = (page) => ('preview' in page ? {} : recall(page.slug));
+const remembered = (page) => ('preview' in page ? {} : recall(page));
 
 /** Shows what an earlier visit left on this device, if it did; what waits is sent. */
 export function greet(page) {
@@ -93,7 +93,7 @@ export function deliver(page, body, { waiting = false, now = false, screen = 're
     const { signal } = stop;
     addEventListener('online', wake, { signal });
     addEventListener('pageshow', ({ persisted }) => persisted && wake(), { signal });
-    addEventListener('storage', () => kept && recall(page.slug).pending !== body && wake(), { signal });
+    addEventListener('storage', () => kept && recall(page).pending !== body && wake(), { signal });
     document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && wake(), { signal });
   }
 
@@ -109,13 +109,13 @@ export function deliver(page, body, { waiting = false, now = false, screen = 're
     if (!claim()) return { over: true };
     const outcome = await post(page.responses, body, { language: document.documentElement.lang, signal: stop.signal });
     if (stop.signal.aborted) return { over: true };
-    if (outcome.status === 200 || outcome.status === 201) markSent(page.slug, page.version);
+    if (outcome.status === 200 || outcome.status === 201) markSent(page);
     return outcome;
   }
 
   /** Whether this is still to be sent, and by nobody else: another page may have answered, sent it, or erased it. */
   function claim() {
-    const held = recall(page.slug);
+    const held = recall(page);
     if (stop.signal.aborted || held.sent || (kept ? held.id !== id : held.pending) || (held.pending && !claimed)) return false;
     kept = keep(page.slug, body);
     claimed = true;
@@ -162,7 +162,7 @@ export function deliver(page, body, { waiting = false, now = false, screen = 're
     else if (field === 'invitation' && refused === 422) show(withErasing(copy('invite', { keeps }, 'keeps'), page));
     else {
       // Stored nowhere, so it is not kept here.
-      erase(page.slug);
+      drop(page);
       show(copy('refused', { why: field === 'link' ? field : refused, ...error, message: error.message }, 'why'));
     }
   }
@@ -179,7 +179,7 @@ function say(asked, reports) {
 }
 
 function finish(page, id) {
-  const keeps = 'preview' in page || recall(page.slug).sent ? 'yes' : 'no';
+  const keeps = 'preview' in page || recall(page).sent ? 'yes' : 'no';
   const part = withErasing(copy('sent', { keeps }, 'keeps'), page);
   const receipt = part.querySelector('output');
   const copied = part.querySelector('.copied');
@@ -197,7 +197,7 @@ function withErasing(part, page, sending, onLeave) {
   part.querySelector('.erase')?.addEventListener('click', () => {
     sending?.abort();
     onLeave?.();
-    if (!('preview' in page)) erase(page.slug);
+    if (!('preview' in page)) erase(page);
     show(copy('erased'));
   });
   return part;

@@ -110,12 +110,12 @@ export async function alone(slug, task, patience = 25000) {
   }
 }
 
-/** What is kept of a survey: what was sent, what waits to be, or what a review has shown. */
-export function recall(slug) {
-  const text = withStorage((storage) => storage.getItem(key(slug)));
+/** What is kept of a survey: that it was sent, by whichever link, what waits to be, or what a review has shown. */
+export function recall({ slug, family, round }) {
+  if (round in rounds(family)) return { sent: true };
+  const text = read(slug);
   try {
-    const { sent, shown } = JSON.parse(text);
-    if (typeof sent === 'string') return { sent };
+    const { shown } = JSON.parse(text);
     const { id, reports } = JSON.parse(shown ?? text);
     if (typeof id === 'string' && Array.isArray(reports)) return shown ? { shown, id } : { pending: text, id };
   } catch {
@@ -124,14 +124,41 @@ export function recall(slug) {
   return {};
 }
 
+/** What each round of a family that was answered here has spent. */
+function rounds(family) {
+  try {
+    return { ...JSON.parse(read(family)).sent };
+  } catch {
+    return {};
+  }
+}
+
+/** What other rounds of the same survey have spent that were answered here. */
+export function spentBefore({ family, round }) {
+  const { [round]: _own, ...others } = rounds(family);
+  return Object.values(others).filter(Number.isFinite);
+}
+
+const read = (name) => withStorage((storage) => storage.getItem(key(name)));
+
 /** Whether it is kept. */
 export const keep = (slug, body) => withStorage((storage) => {
   storage.setItem(key(slug), body);
   return storage.getItem(key(slug)) === body;
 }) ?? false;
 export const markShown = (slug, body) => keep(slug, JSON.stringify({ shown: body }));
-export const markSent = (slug, version) => keep(slug, JSON.stringify({ sent: version }));
-export const erase = (slug) => withStorage((storage) => storage.removeItem(key(slug)));
+export const drop = ({ slug }) => withStorage((storage) => storage.removeItem(key(slug)));
+
+/** From now on only a note of the family is left: which round was answered, and what it has spent. */
+export function markSent(page) {
+  const { family, round, total } = page;
+  if (keep(family, JSON.stringify({ sent: { ...rounds(family), [round]: Number(total) } }))) drop(page);
+}
+
+export function erase(page) {
+  drop(page);
+  drop({ slug: page.family });
+}
 
 /** Where storage is forbidden, nothing is remembered, and the survey goes on. */
 function withStorage(use) {

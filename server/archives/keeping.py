@@ -23,6 +23,7 @@ def duplicate(
     """
     title = title.strip()
     document = surveys.draft_document(survey)
+    document = {**document, "family": surveys.family_of(survey, document)}
     if title:
         document = {**document, **parse_form([("title", title)]), "questions": document["questions"]}
     copy = surveys.create(session, owner, document)

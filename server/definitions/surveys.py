@@ -38,6 +38,8 @@ class Definition:
     entries: tuple[Entry, ...]
     budget: Number | None = None
     plan: Plan | None = None
+    family: str = ""
+    """A random id that duplicates keep: who answered one is told at the others. Empty before there is one."""
 
     @cached_property
     def questions(self) -> tuple[Question, ...]:
@@ -52,7 +54,12 @@ class Definition:
     @property
     def epsilon(self) -> float:
         """What one respondent spends: the sum over all questions, rounded up to four decimals."""
-        return round_up(math.fsum(question.epsilon for question in self.questions))
+        return round_up(self.loss)
+
+    @property
+    def loss(self) -> float:
+        """The same, not rounded; in nats."""
+        return math.fsum(question.epsilon for question in self.questions)
 
     @cached_property
     def guesses(self) -> Guesses:
@@ -66,6 +73,8 @@ class Definition:
             "title": self.title,
             "introduction": self.introduction,
         }
+        if self.family:
+            document["family"] = self.family
         if self.budget is not None:
             document["budget"] = self.budget
         if self.plan is not None:

@@ -74,6 +74,7 @@ def read_definition(document: object) -> Definition:
         introduction=document["introduction"],
         entries=entries,
         budget=budget,
+        family=document.get("family", ""),
         plan=None if plan is None else Plan(int(plan["respondents"]), plan["margin"]),
     )
 

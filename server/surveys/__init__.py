@@ -1,6 +1,7 @@
 """Surveys: found by their links, published from drafts, open or not at a moment."""
 
 from server.drafts import draft, draft_document, redo, save_draft, undo
+from server.surveys.families import family_of, note_of
 from server.surveys.finding import (
     HAS_ARRIVED,
     find,
@@ -33,6 +34,7 @@ __all__ = [
     "draft",
     "draft_document",
     "enter",
+    "family_of",
     "find",
     "find_divided",
     "find_for",
@@ -41,6 +43,7 @@ __all__ = [
     "lock",
     "mark_untidied",
     "new_slug",
+    "note_of",
     "now",
     "publish",
     "published_version",

@@ -28,6 +28,7 @@ def page(slug: str) -> ResponseReturnValue:
         ),
         "group": None if stratum is None else strata.find(session(), survey, stratum.id),
         "preview": False,
+        "note": surveys.note_of(link[0]),
     }
     standing = responses.standing(session(), survey, surveys.now())
     try:
@@ -56,6 +57,7 @@ def _lead_nowhere(slug: str) -> ResponseReturnValue:
         "parts": parts_of(survey.current.published, invited=survey.by_invitation, stratum=True),
         "group": None,
         "preview": False,
+        "note": surveys.note_of(survey),
     }
     return render_template("respond/closed.html", reason="divided", survey=survey, **shown), 410
 

@@ -1,11 +1,13 @@
 """One person, one set of coins: what the review has once shown is what can be sent, whatever is loaded again."""
 
 import json
+import math
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
+from server import accounts, archives, surveys
 from tests import factories
 from tests.browser.conftest import Opener
 from tests.browser.people import PHONE, SURVEY, Respondent
@@ -150,3 +152,62 @@ def test_what_was_reviewed_is_shown_again_where_the_survey_was_paused_or_closed(
     visit.page.reload()
     expect(visit.heading("Your answers were not accepted")).to_be_visible()
     assert kept(visit.page) == []
+
+
+def test_another_stratums_link_is_not_answered_again(
+    visit: Respondent, served: factories.Served, survey: factories.Published
+) -> None:
+    link = factories.plant(served.database_url, survey.slug, "Spain")["Spain"]
+    visit.answer("Yes", "No", "Yes")
+    visit.send()
+    other = Respondent(visit.page, link).open()
+    expect(other.heading("This survey was already answered on this device")).to_be_visible()
+    other.button("Erase my traces").click()
+    assert kept(visit.page) == []
+    visit.open()
+    expect(visit.button("Start · {n} questions", n=3)).to_be_visible()
+
+
+def test_a_later_wave_says_what_both_together_tell_and_lets_the_person_choose(
+    visit: Respondent, served: factories.Served, survey: factories.Published
+) -> None:
+    page = visit.page
+    second = copied(served, survey.slug)
+    wave = Respondent(page, second).open()
+    told = page.get_by_text("This device has answered another round of this survey")
+    expect(wave.button("Start · {n} questions", n=3)).to_be_visible()
+    expect(told).to_have_count(0)
+    visit.open()
+    visit.answer("Yes", "No", "Yes")
+    visit.send()
+    wave.open()
+    expect(told).to_be_visible()
+    # Six questions of two fair coins: 3**6 to 1.
+    assert math.ceil(100 * 3**6 / (3**6 + 1)) == 100
+    expect(page.get_by_text("who sees both").and_(page.get_by_text("nearly always"))).to_be_visible()
+    wave.answer("No", "No", "No")
+    wave.send()
+    for one in (visit, wave):
+        one.open()
+        expect(one.heading("This survey was already answered on this device")).to_be_visible()
+
+
+def copied(served: factories.Served, slug: str) -> str:
+    """The link of a published duplicate."""
+    with factories.writing(served.database_url) as session:
+        found = surveys.find(session, slug)
+        assert found is not None
+        copy = archives.duplicate(session, found, accounts.first_researcher(session))
+        surveys.publish(session, copy)
+        return copy.slug
+
+
+def test_the_figure_of_two_waves_is_that_of_their_losses(open_page: Opener, served: factories.Served) -> None:
+    survey = factories.publish(served.database_url, factories.definition(gammas=[0.25]))
+    page = open_page(**PHONE)
+    visit = Respondent(page, survey.slug).open()
+    visit.answer("Yes")
+    visit.send()
+    Respondent(page, copied(served, survey.slug)).open()
+    # Twice 3 to 1.
+    expect(page.get_by_text("who sees both")).to_contain_text("right at most 90 times in 100")

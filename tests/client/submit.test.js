@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { afterEach, beforeEach, test } from 'node:test';
 
-import { alone, erase, keep, markSent, markShown, persist, post, recall, writeBody } from '../../client/submit.js';
+import { alone, erase, keep, markSent, markShown, persist, post, recall, spentBefore, writeBody } from '../../client/submit.js';
 
 const BODY = writeBody('8c1f02b7d4e65ae98c1f02b7d4e65ae9', 'a'.repeat(64), [0, 1, 1], [1, 1, 1]);
 const QUICK = { pause: 4, longest: 16 };
@@ -225,6 +225,9 @@ function provideStorage(storage) {
   Object.defineProperty(globalThis, 'localStorage', { configurable: true, get: storage });
 }
 
+const EXAM = { slug: 'exam', family: 'f', round: 'one', total: '1.5' };
+const OTHER = { slug: 'other', family: 'f', round: 'two', total: '2' };
+
 test('a body is kept as it is, until it is replaced by a mark without id and reports', () => {
   const held = new Map();
   provideStorage(() => ({
@@ -232,21 +235,26 @@ test('a body is kept as it is, until it is replaced by a mark without id and rep
     setItem: (key, value) => held.set(key, value),
     removeItem: (key) => held.delete(key),
   }));
-  assert.deepEqual(recall('exam'), {});
+  assert.deepEqual(recall(EXAM), {});
   assert.equal(keep('exam', BODY), true);
   assert.deepEqual([...held], [['moneda:exam', BODY]]);
-  assert.deepEqual(recall('exam'), { pending: BODY, id: JSON.parse(BODY).id });
-  assert.deepEqual(recall('other'), {});
+  assert.deepEqual(recall(EXAM), { pending: BODY, id: JSON.parse(BODY).id });
+  assert.deepEqual(recall(OTHER), {});
   assert.equal(markShown('exam', BODY), true);
-  assert.deepEqual(recall('exam'), { shown: BODY, id: JSON.parse(BODY).id });
-  markSent('exam', 'a'.repeat(64));
-  assert.deepEqual([...held], [['moneda:exam', `{"sent":"${'a'.repeat(64)}"}`]]);
-  assert.deepEqual(recall('exam'), { sent: 'a'.repeat(64) });
-  erase('exam');
+  assert.deepEqual(recall(EXAM), { shown: BODY, id: JSON.parse(BODY).id });
+  markSent(EXAM);
+  assert.deepEqual([...held], [['moneda:f', '{"sent":{"one":1.5}}']]);
+  assert.deepEqual(recall(EXAM), { sent: true });
+  assert.deepEqual(recall({ ...EXAM, slug: 'a link of a stratum' }), { sent: true });
+  assert.deepEqual([recall(OTHER), spentBefore(OTHER), spentBefore(EXAM)], [{}, [1.5], []]);
+  markSent(OTHER);
+  assert.deepEqual([...held], [['moneda:f', '{"sent":{"one":1.5,"two":2}}']]);
+  erase(EXAM);
   assert.equal(held.size, 0);
   for (const rubbish of ['', '{', 'null', '7', '[]', '{"sent": 1}', '{"shown": 1}', '{"shown": "{}"}']) {
     held.set('moneda:exam', rubbish);
-    assert.deepEqual(recall('exam'), {});
+    held.set('moneda:f', rubbish);
+    assert.deepEqual([recall(EXAM), spentBefore(EXAM)], [{}, []]);
   }
 });
 
@@ -258,7 +266,7 @@ test('storage that forgets keeps nothing', () => {
 test('storage that throws is done without', () => {
   provideStorage(() => { throw new Error('SecurityError'); });
   assert.equal(keep('exam', BODY), false);
-  markSent('exam', 'a');
-  erase('exam');
-  assert.deepEqual(recall('exam'), {});
+  markSent(EXAM);
+  erase(EXAM);
+  assert.deepEqual([recall(EXAM), spentBefore(EXAM)], [{}, []]);
 });

@@ -8,6 +8,7 @@ import pytest
 
 from server.privacy.designs import Design, between, coin_flip, report_between, round_up
 from server.privacy.estimators import estimate_shares
+from server.privacy.planning import count_guesses
 
 
 def read(name: str) -> dict[str, Any]:
@@ -85,3 +86,8 @@ def test_named_designs_have_the_weights_of_the_vectors() -> None:
         ("gamma 49/100", 0.49),
     ):
         assert abs(coin_flip(gamma).weights - DESIGNS[name]["weights"]).max() <= 1
+
+
+@pytest.mark.parametrize(("loss", "right"), read("guesses")["guesses"])
+def test_guesses_are_counted_as_in_the_browser(loss: float, right: int) -> None:
+    assert count_guesses([loss]).right == right

@@ -1,6 +1,7 @@
 """The page on which a survey is copied, put away, exported and deleted."""
 
 import json
+import re
 
 import pytest
 from flask import Flask
@@ -34,6 +35,7 @@ def test_a_duplicate_is_a_draft_with_the_same_questions_and_nothing_else(
     answer = signed_in.post(home(survey.slug, "/duplicate"), data={"title": "  Again \N{COIN} "})
 
     copy = signed_in.get(home(new_slug(answer.location), "/definition.json")).get_json()
+    assert re.fullmatch("[0-9a-f]{32}", copy.pop("family"))
     assert copy == {**survey.definition, "title": "Again \N{COIN}"}
     after = dump(database_url)
     changed = {name for name in after if after[name] != before[name]}
