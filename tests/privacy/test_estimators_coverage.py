@@ -21,7 +21,9 @@ def test_exact_intervals_never_cover_less_than_promised(gamma: float, n: int) ->
 @pytest.mark.parametrize("n", SIZES)
 @pytest.mark.parametrize("gamma", GAMMAS)
 def test_wilson_intervals_cover_what_they_promise_on_average(gamma: float, n: int) -> None:
-    assert coverage(coin_flip(gamma), n, "wilson").covered.mean() == pytest.approx(0.95, abs=0.005)
+    # Ten reports have eleven outcomes: their average comes less near.
+    tolerance = 0.005 if n > 10 else 0.01
+    assert coverage(coin_flip(gamma), n, "wilson").covered.mean() == pytest.approx(0.95, abs=tolerance)
 
 
 def test_coverage_figures_of_the_methods() -> None:

@@ -122,9 +122,8 @@ def test_a_gaussian_mean_errs_as_expected_and_its_interval_holds_it(neighbours: 
     # The root of a mean of 400 squares of normal errors is within a fifth of its expectation but for 1e-7.
     assert abs(math.sqrt((errors**2).mean()) / query.expected_error(people, true) - 1) < 0.2
     assert sum(a.interval[0] <= true <= a.interval[1] for a in answers) >= 354  # 0.95: fewer, below 1e-7
-    # The twin has the noise of the other neighbours.
-    other = {"unbounded": "bounded", "bounded": "unbounded"}[neighbours]
-    twin = mean(0.0, 100.0, 2.0, other, delta=1e-6).expected_error(people, true)
+    # The twin has the noise of half the loss.
+    twin = mean(0.0, 100.0, 1.0, neighbours, delta=1e-6).expected_error(people, true)
     assert abs(math.sqrt((errors**2).mean()) / twin - 1) > 0.2
 
 
