@@ -84,6 +84,8 @@ class Housekeeper:
                 tidying.close_over(session, surveys.now())
             seconds = ROUND if self._until is None else self._until - time.monotonic()
             tidying.tidy(self._engine, tidying.Patience(seconds, self._is_over))
+        except tidying.OvertakenError:
+            return False
         except tidying.UnfinishedError as error:
             logging.getLogger(__name__).warning("tidying was not finished and stays due: %s", error)
             return False

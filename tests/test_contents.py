@@ -182,7 +182,7 @@ def test_the_internal_report_has_everything_that_a_report_must(report: Report) -
         report.software,
         "Cite as",
         "Control question",
-        "Forging moves it by at most",
+        "Forging moves",
     ):
         assert text in said
     facts = {
@@ -239,12 +239,17 @@ def test_the_estimates_are_the_reports_own(report: Report) -> None:
     assert rows["Yes by coin?", "Yes"] == [
         coin.column.n,
         observed,
-        pytest.approx((observed - 0.25) / 0.5, abs=1e-9),
+        coin.value,
         min(max(coin.value, 0), 1),
         coin.standard_error,
         low,
         high,
     ]
+    plain = table(reports.internal(report, NOTHING, "en"), "estimates-unweighted").rows
+    unweighted = next(row for row in plain if (row[0].text, row[1].text) == ("Yes by coin?", "Yes"))
+    assert isinstance(unweighted[3], Number)
+    assert isinstance(unweighted[4], Number)
+    assert unweighted[4].value == pytest.approx((unweighted[3].value - 0.25) / 0.5, abs=1e-9)
     for (_, answer), (_n, _arrived, estimate, shown, *_rest) in rows.items():
         if not answer.startswith("Mean"):
             assert estimate is not None

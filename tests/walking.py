@@ -349,6 +349,23 @@ def walk_strata(owner: Reader, database: str) -> None:
         owner.get(f"{home}/{page}")
 
 
+def walk_weighting(owner: Reader, site: factories.Served) -> None:
+    """Results of strata that are weighted by population, and of those that for one reason or another are not."""
+    database = site.database_url
+    north, south = pseudo("North"), pseudo("South")
+    for lines, each in (("{0}\n{1}", 5), ("{0}, 500\n{1}, 300", 1), ("{0}, 500\n{1}, 300", 5)):
+        survey = factories.publish(database, wrapped_definition(), minimum=5)
+        links = factories.plant(database, survey.slug, lines.format(north, south)).values()
+        for link in ("", *links):
+            factories.store(database, survey, [([1, 0], each if link else 5)], link)
+        factories.close(database, survey.slug)
+        home = f"/manage/surveys/{survey.slug}"
+        for since in ({}, {"populations_since": None}):
+            factories.settle(database, survey.slug, **since)
+            for query in ("", "?interval=anytime"):
+                owner.get(f"{home}/results{query}")
+
+
 def walk_releases(owner: Reader, stranger: Reader, site: factories.Served) -> Reader:
     """The budget, plans of every kind and division, releases, and the public report; who else was there."""
     database = site.database_url
@@ -378,7 +395,7 @@ def walk_releases(owner: Reader, stranger: Reader, site: factories.Served) -> Re
         """Look at a plan; then pay for it where the page lets one."""
         form: dict[str, object] = {"item": items, "epsilon": "0.5", "people": "60", **more}
         owner.post(f"{home}/new", form)
-        hidden = dict(re.findall(r'name="(plan|looked)" form="builder" value="([^"]+)"', owner.last))
+        hidden = dict(re.findall(r'name="(plan|looked|cells)" form="builder" value="([^"]+)"', owner.last))
         if press is not None:
             owner.post(
                 home, {**form, **{name: html.unescape(text) for name, text in hidden.items()}, **press}
@@ -816,6 +833,7 @@ def walk(site: factories.Served) -> list[Reader]:
     owner.post("/manage/surveys/new", b"title=x", Content_Type="application/x-www-form-urlencoded")
     owner.post(f"/manage/surveys/{unfinished}/simulate", {})
     walk_results(owner, site)
+    walk_weighting(owner, site)
     viewer = walk_releases(owner, stranger, site)
     walk_links(owner, site)
     walk_invitations(owner, stranger, site)

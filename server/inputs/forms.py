@@ -66,7 +66,8 @@ def margin_text(text: str) -> str:
     """A margin as a fraction, from one as people type it: "5 %", "5" and "0.05" are all 5 points."""
     percent = text.strip().removesuffix("%")
     number = number_or_text(percent)
-    if isinstance(number, str) or (percent == text.strip() and number < 1):
+    # What no margin can be stays as it was typed, for the refusal that names it.
+    if isinstance(number, str) or number > 50 or (percent == text.strip() and number < 1):
         return text
     return repr(float(Decimal(str(number)) / 100))
 

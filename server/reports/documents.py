@@ -96,9 +96,8 @@ def _question_json(report: Report, entry: QuestionReport) -> dict[str, Any]:
         "epsilon": question.epsilon,
         "versions": list(entry.versions),
         **_weighting_json(report, entry),
-        **_found_json(
-            entry, parts=not (entry.weighted and groups)
-        ),  # else they are those of the first of the strata
+        # Of what is weighted, the reports stand with the strata, or in the file that has these.
+        **_found_json(entry, parts=not (entry.weighted and (groups or report.strata_cut))),
         "impossible_p_value": entry.impossible_p_value,
     }
     if entry.control is not None:

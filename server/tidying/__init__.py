@@ -49,7 +49,7 @@ from server.tidying.marks import (
     state_of,
     untidied,
 )
-from server.tidying.waiting import BRIEFLY, LONG_PATIENCE, Patience, UnfinishedError
+from server.tidying.waiting import BRIEFLY, LONG_PATIENCE, OvertakenError, Patience, UnfinishedError
 
 BOOKS = ("cells", "batches", "response_counters")
 """Tables of the books, which tell more of a survey than they hold in the end."""
@@ -61,6 +61,7 @@ SHARED = tuple(name for name in Base.metadata.tables if name not in _OF_PEOPLE)
 __all__ = [
     "BRIEFLY",
     "LONG_PATIENCE",
+    "OvertakenError",
     "Patience",
     "TidyState",
     "UnfinishedError",
@@ -128,7 +129,7 @@ def _tidy_one(engine: sa.Engine, work: Due, patience: Patience) -> None:
     except sqlite3.Error as error:
         raise UnfinishedError(str(error)) from error
     except batches.ChangedError as error:
-        raise UnfinishedError("what is counted of the survey was made anew meanwhile") from error
+        raise OvertakenError("what is counted of the survey was made anew meanwhile") from error
     except sa.exc.DBAPIError as error:
         raise UnfinishedError(str(error.orig)) from error
 

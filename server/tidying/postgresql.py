@@ -7,7 +7,7 @@ import sqlalchemy as sa
 
 from server import own_tables
 from server.tidying.marks import Due, stands
-from server.tidying.waiting import BRIEFLY, Patience, UnfinishedError
+from server.tidying.waiting import BRIEFLY, OvertakenError, Patience
 
 _ALONE = 0x6D6F6E02
 """Of the advisory locks, that of whoever tidies."""
@@ -42,7 +42,7 @@ def rewrite(engine: sa.Engine, work: Due, patience: Patience) -> None:
     def swap(connection: sa.Connection) -> None:
         assert work.survey_id is not None
         if not stands(connection, work):
-            raise UnfinishedError("codes were withdrawn meanwhile")
+            raise OvertakenError("codes were withdrawn meanwhile")
         for kind in own_tables.KINDS:
             old = own_tables.table(kind, work.survey_id)
             new = own_tables.table(kind, work.survey_id, _NEW)

@@ -16,7 +16,7 @@ from server import own_tables
 from server.db import open_session
 from server.models import Base
 from server.tidying.marks import Due, stands
-from server.tidying.waiting import BRIEFLY, LONG_PATIENCE, Patience, UnfinishedError
+from server.tidying.waiting import BRIEFLY, LONG_PATIENCE, OvertakenError, Patience, UnfinishedError
 
 PIECE = 2000
 """Rows that are written or removed in one transaction."""
@@ -53,7 +53,7 @@ def rewrite(engine: sa.Engine, work: Due, patience: Patience) -> None:
         _fill(engine, kind, work.survey_id, patience)
     with turn(engine, patience) as connection:
         if not stands(connection, work):
-            raise UnfinishedError("codes were withdrawn meanwhile")
+            raise OvertakenError("codes were withdrawn meanwhile")
         for kind in own_tables.KINDS:
             old, new = (own_tables.table(kind, work.survey_id, suffix).name for suffix in ("", _NEW))
             for guard in own_tables.guards(kind, work.survey_id):

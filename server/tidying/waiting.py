@@ -20,6 +20,10 @@ class UnfinishedError(RuntimeError):
     """Something could not be tidied; says why. Nothing is lost, and it stays due."""
 
 
+class OvertakenError(UnfinishedError):
+    """What was being tidied was changed meanwhile, as it may be; it begins anew by itself."""
+
+
 class Patience:
     """How long to try, and whether others may be held up.
 

@@ -156,7 +156,7 @@ def test_what_is_missing_is_not_told_while_it_is_being_written(signed_in: FlaskC
         ("budget", "nan", "must be a number; it is nan"),
         ("budget", "１２", "must be a number; it is １２"),
         ("budget", "9" * 400, "must be a number"),
-        ("plan.margin", "5", "must be from 0.001 to 0.5; it is 5"),
+        ("plan.margin", "60", "must be from 0.001 to 0.5; it is 60"),
         ("plan.respondents", "1.5", "must be a whole number; it is 1.5"),
         ("plan.respondents", "-1", "must be from 1 to 10000000; it is -1"),
     ],

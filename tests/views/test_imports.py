@@ -189,11 +189,11 @@ def test_the_gallery_says_what_each_costs_and_needs(signed_in: FlaskClient) -> N
 
     for figure in (
         "ε = 1.10",
-        "ε = 7.00",
-        "ε = 4.10",
-        "ε = 5.10",
+        "ε = 1.39",
         "1,537",
-        "3,396",
+        "3,264",
+        "3,764",
+        "3,805",
         "± 5 points",
         "± 3.5 points",
     ):
