@@ -195,7 +195,6 @@ def test_the_gallery_says_what_each_costs_and_needs(signed_in: FlaskClient) -> N
         "3,764",
         "3,805",
         "± 5 points",
-        "± 3.5 points",
     ):
         assert figure in page
     assert page.count("Use this template") == 4
