@@ -55,7 +55,7 @@ def assert_no_controls(page: Page) -> None:
 def expect_refusal(visit: Respondent, check: str) -> None:
     """The screen that gives the reason, and only this one, in words and by the name of the check."""
     expect(visit.heading("This survey is not safe to answer here")).to_be_visible()
-    reason = visit.page.locator("main [data-check]:visible")
+    reason = visit.page.locator("main p[data-check]:visible")
     expect(reason).to_have_attribute("data-check", re.compile(rf"\b{check}\b"))
     expect(reason).to_have_text(re.compile(r"\w+ \w+ \w+"))
     expect(visit.page.get_by_text(re.compile(rf": {check}$"))).to_be_visible()
