@@ -122,8 +122,8 @@ def published(survey: factories.Published, served: factories.Served) -> list[dic
 LEAKING_WAYS = {
     "a body as long as the way": (
         "answer.js",
-        "deliver(page, way.sign(writeBody(",
-        "deliver(page, way.sign(' '.repeat(answers.size) + writeBody(",
+        "way.sign(writeBody(",
+        "way.sign(' '.repeat(answers.size) + writeBody(",
     ),
     "a request for each screen": (
         "answer.js",
@@ -137,12 +137,12 @@ LEAKING_WAYS = {
     ),
     "answers in storage": (
         "answer.js",
-        "coins.fill(0);",
+        "coins?.fill(0);",
         "sessionStorage.setItem('answers', JSON.stringify([...answers]));",
     ),
     "how many were shown, in storage": (
         "answer.js",
-        "coins.fill(0);",
+        "coins?.fill(0);",
         "localStorage.setItem('n', asked.filter(isShown).length);",
     ),
 }
