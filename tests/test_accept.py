@@ -185,7 +185,7 @@ def test_link_of_a_leaf_carries_its_stratum_and_other_strata_have_none(
     outcomes = _outcomes(database_url, links, [survey.response() for _ in links])
 
     unknown = (404, "survey")
-    assert outcomes == [(201, ""), (201, ""), (201, ""), unknown, unknown]
+    assert outcomes == [(201, ""), (201, ""), (201, ""), (410, "link"), unknown]
     strata = {row[0]: row[6] for row in factories.dump(database_url)["strata"]}
     assert {strata.get(row[4]) for row in stored(database_url)} == {*links[:2], None}
 

@@ -75,7 +75,7 @@ BAD_BODIES: list[tuple[bytes, int, str, str]] = [
     (b'{"id": 1,}', 400, "body", "must be JSON; it is not from character "),
     (b"{'id': 1}", 400, "body", "must be JSON; it is not from character 1 on"),
     (b"{} {}", 400, "body", "must be JSON; it is not from character 3 on"),
-    (b'\xef\xbb\xbf{"id": 1}', 400, "body", "must be JSON; it is not from character 0 on"),
+    (b'\xef\xbb\xbf{"id": 1}', 422, "version", "is required"),
     (b'{"id": "\xff"}', 400, "body", "must be UTF-8; byte 8 is not"),
     (b'{"id": "\xed\xa0\x80"}', 400, "body", "must be UTF-8; byte 8 is not"),
     ('{"id": 1}'.encode("utf-16"), 400, "body", "must be UTF-8; byte 0 is not"),
