@@ -25,7 +25,6 @@ from server.front.messages import (
     Scope,
     Send,
     declared_length,
-    hold_body,
     index_headers,
 )
 from server.front.replies import BROKEN, Replies
@@ -72,7 +71,7 @@ class Front:
                 if not kept:
                     await self._relay(make_environ(scope), scope, receive, send)
                 return
-            with hold_body(self._room) as body:
+            with Body(self._room) as body:
                 await self._read(scope, receive, body)
                 stream, length = body.stream()
                 await self._relay(make_environ(scope, stream, length), scope, receive, send)

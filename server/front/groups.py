@@ -13,6 +13,8 @@ from threading import Lock
 from time import monotonic, sleep
 from typing import Any, Generic, TypeVar
 
+from server.front.timeouts import Timeouts
+
 CROWD = 8
 """After a group of so many the next one is given time to grow."""
 STEP = 0.001
@@ -56,6 +58,7 @@ class Groups(Generic[Item, Outcome]):
         self._places = places
         self._patience = patience
         self._queue: deque[tuple[Item, asyncio.Future[Outcome]]] = deque()
+        self._timeouts = Timeouts()
         self._thread = ThreadPoolExecutor(1)
         self._deciding = Lock()
         self._busy = False
@@ -81,7 +84,7 @@ class Groups(Generic[Item, Outcome]):
             self._since = monotonic()
             self._thread.submit(self._run, loop)
         try:
-            async with asyncio.timeout(self._patience * 5):
+            with self._timeouts.after(self._patience * 5):
                 return await future
         except TimeoutError:
             raise OverloadedError from None

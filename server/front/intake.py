@@ -16,13 +16,13 @@ from server.config import Config
 from server.failures import MovedError, describe_failure
 from server.front.groups import Groups, OverloadedError
 from server.front.messages import (
+    Body,
     Receive,
     RefusedError,
     Room,
     Scope,
     Send,
     declared_length,
-    hold_body,
     index_headers,
 )
 from server.front.replies import BROKEN, Replies
@@ -85,7 +85,7 @@ class Intake:
                 N_("must be application/json; it is %(value)s"),
                 value=kind[:60] or "-",
             )
-        with hold_body(self._room) as body:
+        with Body(self._room) as body:
             await body.read(declared_length(headers), receive, _LIMIT)
             submission = parse_submission(body.bytes())
         outcome = await self._groups.submit(Arrival(slug, submission))

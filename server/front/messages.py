@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any, BinaryIO
 
 from server.body_limits import BodyLimit
+from server.front.timeouts import Timeouts
 from server.inputs import N_, Problem
 
 Scope = MutableMapping[str, Any]
@@ -36,9 +37,16 @@ class RefusedError(Exception):
 
 
 class Room:
-    """Counts what bodies take up, for all connections together."""
+    """Counts what bodies take up, for all connections together, and ends those that take too long.
+
+    Attributes
+    ----------
+    timeouts : Timeouts
+        For the bodies on their way.
+    """
 
     def __init__(self) -> None:
+        self.timeouts = Timeouts()
         self._held = 0
         self._uploads = 0
 
@@ -104,18 +112,8 @@ def declared_length(headers: Mapping[bytes, bytes]) -> int | None:
     return int(stated)
 
 
-@contextmanager
-def hold_body(room: Room) -> Iterator["Body"]:
-    """A place for a body; what it takes up is given back at the end."""
-    body = Body(room)
-    try:
-        yield body
-    finally:
-        body.give_back()
-
-
 class Body:
-    """The body of a request: in memory, or as an upload on the disk."""
+    """The body of a request: in memory, or as an upload on the disk. For `with`, which gives back what it takes up."""
 
     def __init__(self, room: Room) -> None:
         self._room = room
@@ -136,7 +134,7 @@ class Body:
             raise _too_long(limit)
         seconds = DEADLINE + (limit.size if length is None else length) / SLOWEST_UPLOAD * limit.upload
         try:
-            async with asyncio.timeout(seconds):
+            with self._room.timeouts.after(seconds):
                 total = await (self._to_disk if limit.upload else self._to_memory)(receive, limit, length)
         except TimeoutError:
             template = N_("must arrive within %(limit)d seconds; it did not. Nothing was changed")
@@ -158,7 +156,7 @@ class Body:
 
     async def _to_disk(self, receive: Receive, limit: BodyLimit, length: int | None) -> int:
         with self._room.upload():
-            self._file = tempfile.TemporaryFile()  # noqa: SIM115 (closed by give_back)
+            self._file = tempfile.TemporaryFile()  # noqa: SIM115 (closed by __exit__)
             more, total = True, 0
             while more and total != length:
                 piece, more = await _next(receive)
@@ -181,8 +179,10 @@ class Body:
         self._file.seek(0)
         return self._file, length
 
-    def give_back(self) -> None:
-        """Let go of what it takes up."""
+    def __enter__(self) -> "Body":
+        return self
+
+    def __exit__(self, *_: object) -> None:
         self._room.give_back(self._held)
         self._held = 0
         if self._file is not None:

@@ -1,0 +1,72 @@
+"""Waits that end after a while: those that are over, only those, and in the task that waits."""
+
+import asyncio
+from time import monotonic
+
+import pytest
+
+from server.front.timeouts import STEP, Timeouts
+
+
+def test_a_wait_ends_when_its_time_is_over_and_not_before() -> None:
+    async def wait() -> float:
+        timeouts, begun = Timeouts(), monotonic()
+        with pytest.raises(TimeoutError), timeouts.after(STEP / 2):
+            await asyncio.Event().wait()
+        await asyncio.sleep(0)  # the task goes on; nothing of the cancelling is left
+        assert not asyncio.current_task().cancelling()  # type: ignore[union-attr]
+        return monotonic() - begun
+
+    assert asyncio.run(wait()) >= STEP / 2
+
+
+def test_others_wait_on_and_what_is_ready_in_time_is_taken() -> None:
+    async def wait() -> tuple[list[object], int]:
+        timeouts = Timeouts()
+
+        async def one(seconds: float, until: asyncio.Future[str]) -> str:
+            with timeouts.after(seconds):
+                return await until
+
+        loop = asyncio.get_running_loop()
+        futures = [loop.create_future() for _ in range(3)]
+        tasks = [asyncio.ensure_future(one(s, f)) for s, f in zip((0, 60, 60), futures, strict=True)]
+        await asyncio.wait(tasks[:1])
+        still = sum(not each.done() for each in tasks)
+        for each in futures[1:]:
+            each.set_result("ready")
+        return await asyncio.gather(*tasks, return_exceptions=True), still
+
+    outcomes, still = asyncio.run(wait())
+
+    assert [type(outcome) for outcome in outcomes] == [TimeoutError, str, str]
+    assert still == 2
+
+
+def test_who_cancels_a_task_that_waits_cancels_it() -> None:
+    async def wait() -> None:
+        timeouts = Timeouts()
+
+        async def one() -> None:
+            with timeouts.after(0):
+                await asyncio.Event().wait()
+
+        task = asyncio.ensure_future(one())
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(wait())
+
+
+def test_nothing_is_looked_at_while_nothing_waits() -> None:
+    async def wait() -> list[object]:
+        timeouts = Timeouts()
+        with timeouts.after(60):
+            pass
+        await asyncio.sleep(STEP * 2)
+        # A loop without timers has nothing of its own to wake up for.
+        return list(asyncio.get_running_loop()._scheduled)  # type: ignore[attr-defined]
+
+    assert asyncio.run(wait()) == []
