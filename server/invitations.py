@@ -19,9 +19,10 @@ from server.inputs import normalised as normalised
 from server.models import InvitationBatch, State, Stratum, Survey
 from server.own_tables import grouped as grouped_by_survey
 from server.own_tables import invitations_of
-from server.prepared import Prepared
+from server.prepared import Prepared, give_several, is_one_of, prepare_several
 from server.surveys import mark_untidied, today
 
+HASH_LENGTH = hashlib.sha256().digest_size
 SIZE_LIMIT = 100_000
 """Of codes in a batch."""
 LABEL_LIMIT = 200
@@ -159,9 +160,11 @@ def look_up(
     until the transaction ends.
     """
     found: dict[tuple[int, str | None], Code] = {}
+    dialect = connection.dialect.name
     for survey_id, sent in grouped_by_survey((survey, code) for survey, code in codes if code is not None):
         asked = {code_hash(code): code for code in sent}
-        for key, spent, stratum in _codes(survey_id).fetch(connection, {"hashes": list(asked)}):
+        values = {"hashes": give_several(dialect, list(asked))}
+        for key, spent, stratum in _codes(survey_id, dialect).fetch(connection, values):
             found[survey_id, asked[bytes(key)]] = Code(stratum, bool(spent))
     return found
 
@@ -190,32 +193,29 @@ def check(found: Code | None, code: str | None, survey: Survey | sa.Row[Any], st
 def spend(connection: sa.Connection, codes: Iterable[tuple[int, str]]) -> None:
     """Mark codes as used, each with the id of its survey."""
     for survey_id, sent in grouped_by_survey(codes):
-        _spending(survey_id).run(connection, {"hashes": sorted(map(code_hash, sent))})
+        hashes = give_several(connection.dialect.name, sorted(map(code_hash, sent)))
+        _spending(survey_id, connection.dialect.name).run(connection, {"hashes": hashes})
 
 
 @lru_cache(maxsize=1024)
-def _codes(survey_id: int) -> Prepared:
+def _codes(survey_id: int, dialect: str) -> Prepared:
     codes = invitations_of(survey_id)
-    return Prepared(
+    statement = (
         sa.select(codes.c.code_hash, codes.c.spent, InvitationBatch.stratum_id)
         .join(InvitationBatch, codes.c.batch_id == InvitationBatch.id)
-        .where(codes.c.code_hash.in_(sa.bindparam("hashes", expanding=True)))
+        .where(is_one_of(dialect, codes.c.code_hash, "hashes", HASH_LENGTH))
         # On PostgreSQL, of two responses with one code the second waits until it is known what became of the first.
         .order_by(codes.c.code_hash)
-        .with_for_update(of=codes, key_share=True),
-        expanding="hashes",
+        .with_for_update(of=codes, key_share=True)
     )
+    return prepare_several(dialect, statement, "hashes")
 
 
 @lru_cache(maxsize=1024)
-def _spending(survey_id: int) -> Prepared:
+def _spending(survey_id: int, dialect: str) -> Prepared:
     codes = invitations_of(survey_id)
-    return Prepared(
-        sa.update(codes)
-        .where(codes.c.code_hash.in_(sa.bindparam("hashes", expanding=True)))
-        .values(spent=True),
-        expanding="hashes",
-    )
+    statement = sa.update(codes).where(is_one_of(dialect, codes.c.code_hash, "hashes", HASH_LENGTH))
+    return prepare_several(dialect, statement.values(spent=True), "hashes")
 
 
 def _has_parts(session: Session, stratum: Stratum) -> bool:

@@ -15,10 +15,13 @@ from server.batches import CellKey, Group
 from server.inputs import N_, InputError, Submission, parse_submission, refuse
 from server.models import SurveyVersion
 from server.own_tables import grouped, responses_of
-from server.prepared import Prepared
+from server.prepared import Prepared, give_several, is_one_of, pick_piece, prepare_several
 from server.responses.doors import Door, Doors, check, check_standing, find, room
 from server.revisions import raise_revisions
 from server.surveys import Standing
+
+ID_LENGTH = 16
+"""Bytes of a response's id."""
 
 _Content = tuple[bytes, str, int | None]
 _Key = tuple[int, bytes]
@@ -124,21 +127,21 @@ def accept_all(
 
 
 @lru_cache(maxsize=1024)
-def _stored(survey_id: int) -> Prepared:
+def _stored(survey_id: int, dialect: str) -> Prepared:
     rows = responses_of(survey_id).c
-    return Prepared(
-        sa.select(rows.id, rows.reports, SurveyVersion.sha256, rows.stratum_id)
-        .join(SurveyVersion, rows.version_id == SurveyVersion.id)
-        .where(rows.id.in_(sa.bindparam("ids", expanding=True))),
-        expanding="ids",
+    stored = sa.select(rows.id, rows.reports, SurveyVersion.sha256, rows.stratum_id).join(
+        SurveyVersion, rows.version_id == SurveyVersion.id
     )
+    return prepare_several(dialect, stored.where(is_one_of(dialect, rows.id, "ids", ID_LENGTH)), "ids")
 
 
 def _known(connection: sa.Connection, keys: Sequence[_Key]) -> dict[_Key, _Content]:
     """What is stored under these ids."""
     found = {}
+    dialect = connection.dialect.name
     for survey, ids in grouped(keys):
-        for response_id, reports, sha256, stratum in _stored(survey).fetch(connection, {"ids": ids}):
+        values = {"ids": give_several(dialect, ids)}
+        for response_id, reports, sha256, stratum in _stored(survey, dialect).fetch(connection, values):
             found[survey, bytes(response_id)] = bytes(reports), sha256, stratum
     return found
 
@@ -173,28 +176,38 @@ def _insert(
     now: datetime,
 ) -> set[_Key]:
     """Write rows in the order of their ids, survey by survey; the keys of those that were written."""
-    rows: list[tuple[int, dict[str, Any]]] = [
-        (
-            survey,
-            {
-                "id": response_id,
-                "version_id": found[arrival.slug].version.id,
-                "reports": arrival.submission.reports,
-                "day": now.date(),
-                "stratum_id": found[arrival.slug].stratum_id,
-            },
-        )
-        for (survey, response_id), (_place, arrival) in sorted(taken.items())
-    ]
     written: set[_Key] = set()
-    for survey, each in grouped(rows):
+    arrived = [(survey, (response_id, arrival)) for (survey, response_id), (_place, arrival) in taken.items()]
+    for survey, each in grouped(sorted(arrived, key=lambda pair: pair[1][0])):
+        version = found[each[0][1].slug].version.id  # a survey takes responses to one version at a time
+        ids = [response_id for response_id, _arrival in each]
+        reports = [arrival.submission.reports for _id, arrival in each]
+        strata = [found[arrival.slug].stratum_id for _id, arrival in each]
         if connection.dialect.name == "sqlite":  # where nobody else has written since they were looked for
-            _inserting(survey).run_each(connection, each)
-            written.update((survey, row["id"]) for row in each)
+            rows = [
+                {
+                    "id": row[0],
+                    "version_id": version,
+                    "reports": row[1],
+                    "day": now.date(),
+                    "stratum_id": row[2],
+                }
+                for row in zip(ids, reports, strata, strict=True)
+            ]
+            _inserting(survey).run_each(connection, rows)
+            written.update((survey, response_id) for response_id in ids)
             continue
-        columns = {name: [row[name] for row in each] for name in each[0]}
-        stored = _inserting_at_once(survey).fetch(connection, columns)
-        written.update((survey, bytes(row.id)) for row in stored)
+        values = {
+            "ids": b"".join(ids),
+            "version": version,
+            "reports": b"".join(reports),
+            "length": len(reports[0]),
+            "day": now.date(),
+            "strata": f"{{{','.join('NULL' if stratum is None else str(stratum) for stratum in strata)}}}",
+        }
+        written.update(
+            (survey, bytes(row.id)) for row in _inserting_at_once(survey).fetch(connection, values)
+        )
     return written
 
 
@@ -207,11 +220,19 @@ def _inserting(survey_id: int) -> Prepared:
 def _inserting_at_once(survey_id: int) -> Prepared:
     # In one statement: the rows of several would say by its number in which order they were written.
     rows = responses_of(survey_id)
-    columns = list(rows.c)
-    names = [column.name for column in columns]
-    arrays = [sa.bindparam(column.name, type_=postgresql.ARRAY(column.type)) for column in columns]
-    given = sa.func.unnest(*arrays).table_valued(*names).render_derived(name="given")
-    statement = postgresql.insert(rows).from_select(names, sa.select(given))
+    strata = sa.cast(sa.bindparam("strata", type_=sa.Text), postgresql.ARRAY(sa.Integer))
+    given = sa.func.unnest(strata).table_valued("stratum_id", with_ordinality="number", name="given")
+    given = given.render_derived()
+    place = given.c.number - 1
+    values = sa.select(
+        pick_piece("ids", ID_LENGTH, place),
+        sa.bindparam("version", type_=sa.Integer),
+        pick_piece("reports", sa.bindparam("length", type_=sa.Integer), place),
+        sa.bindparam("day", type_=sa.Date),
+        given.c.stratum_id,
+    )
+    columns = [rows.c.id, rows.c.version_id, rows.c.reports, rows.c.day, rows.c.stratum_id]
+    statement = postgresql.insert(rows).from_select(columns, values)
     return Prepared(statement.on_conflict_do_nothing(index_elements=[rows.c.id]).returning(rows.c.id))
 
 
