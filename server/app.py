@@ -11,7 +11,7 @@ from jinja2 import StrictUndefined
 
 from server import __version__, assets, error_pages, form_ends, security
 from server.body_limits import FORM, find_limit
-from server.config import Config, from_environment
+from server.config import ROOT, TRANSLATIONS, Config, from_environment
 from server.db import SERVING_PATIENCE, make_engine, open_session
 from server.formatting import filters
 from server.housekeeping import Housekeeper
@@ -39,8 +39,6 @@ from server.views import (
     simulate,
 )
 
-TRANSLATIONS = Path(__file__).parent / "translations"
-
 
 def create_app(config: Config | None = None) -> Flask:
     """The WSGI application on a database that `server.db.migrate` has prepared.
@@ -48,7 +46,7 @@ def create_app(config: Config | None = None) -> Flask:
     `server.front` stands before it wherever it is served: it takes responses, and what arrives here is whole.
     """
     config = config or from_environment()
-    app = Flask(__name__, template_folder=str(Path(__file__).parent.parent / "templates"), static_folder=None)
+    app = Flask(__name__, template_folder=str(ROOT / "templates"), static_folder=None)
     app.request_class = form_ends.FormRequest
     app.jinja_env.undefined = StrictUndefined
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True

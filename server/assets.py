@@ -5,7 +5,9 @@ from base64 import b64encode
 from dataclasses import dataclass
 from pathlib import Path
 
-CLIENT = Path(__file__).parent.parent / "client"
+from server.config import ROOT
+
+CLIENT = ROOT / "client"
 TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 
 

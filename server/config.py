@@ -8,7 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-DATA = Path(__file__).parent.parent / "data"
+ROOT = Path(__file__).parent.parent
+"""The folder that holds `server`, `client` and `templates`."""
+TRANSLATIONS = ROOT / "server" / "translations"
+SCHEMAS = ROOT / "server" / "schemas"
+DATA = ROOT / "data"
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 

@@ -1,12 +1,12 @@
 """The demonstration: a ready survey whose respondents are simulated."""
 
 import json
-from pathlib import Path
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from server import surveys
+from server.config import SCHEMAS
 from server.definitions import Definition
 from server.inputs import parse_definition
 from server.models import Researcher, Survey
@@ -28,7 +28,7 @@ SHARES = {
 MEANS = {"times": 1.4}
 """With `SHARES`, what is assumed of the simulated respondents; made up."""
 
-_DEFINITION = Path(__file__).parent / "schemas" / "demonstration.json"
+_DEFINITION = SCHEMAS / "demonstration.json"
 
 
 def find(session: Session) -> Survey | None:

@@ -3,16 +3,17 @@
 import errno
 import sqlite3
 from enum import Enum
-from pathlib import Path
 from traceback import walk_tb
 from typing import Any, Final
 
 from sqlalchemy import exc
 
+from server.config import ROOT
+
 RETRY_AFTER: Final = 5
 """Seconds after which whoever was sent away (503) may ask again."""
 
-_OURS: Final = str(Path(__file__).parent)
+_OURS: Final = str(ROOT / "server")
 
 
 class MovedError(OSError):

@@ -16,9 +16,10 @@ import unicodedata
 from base64 import b64encode
 from collections.abc import Callable, Container
 from functools import cache
-from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
+
+from server.config import ROOT
 
 if TYPE_CHECKING:
     from typst import Compiler
@@ -48,7 +49,7 @@ def in_a_process(module: str, order: bytes) -> bytes:
     with _ONE_AT_A_TIME:
         done = subprocess.run(
             [sys.executable, "-m", module],
-            cwd=Path(__file__).parents[1],
+            cwd=ROOT,
             input=order,
             stdout=subprocess.PIPE,
             check=True,

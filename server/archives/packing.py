@@ -16,7 +16,7 @@ from server.archives.ledgers import ledger_of
 from server.archives.manifests import batches_of, manifest_of, stratum_numbers
 from server.archives.readme import readme
 from server.archives.responses import read_responses
-from server.documents.words import TRANSLATIONS
+from server.config import TRANSLATIONS
 from server.inputs import N_, refuse
 from server.models import GivenRight, InvitationBatch, State, Survey, SurveyVersion
 from server.own_tables import invitations_of

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import groupby
 
+from server.config import ROOT
 from server.documents.model import Cell, Document, Table, Text
-from server.documents.words import ROOT, Words
+from server.documents.words import Words
 
 _SHEETS = ("style.css", "drawings.css", "report.css")
 _SHORT = 40  # letters of a text that needs no room

@@ -4,16 +4,13 @@ from collections.abc import Callable
 from datetime import date, datetime
 from functools import cache
 from html import unescape
-from pathlib import Path
 from typing import Any
 
 from babel.support import Translations
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from server import formatting
-
-ROOT = Path(__file__).parents[2]
-TRANSLATIONS = ROOT / "server" / "translations"
+from server.config import ROOT, TRANSLATIONS
 
 
 class Words:

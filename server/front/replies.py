@@ -3,11 +3,11 @@
 import json
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from pathlib import Path
 
 from babel.support import NullTranslations, Translations
 from werkzeug.wrappers import Request
 
+from server.config import TRANSLATIONS
 from server.failures import RETRY_AFTER
 from server.front.messages import Scope, Send
 from server.front.wsgi import make_environ
@@ -16,7 +16,6 @@ from server.languages import choose_language
 
 BROKEN = N_("Something went wrong here. Nothing was half-done; please try again.")
 
-_TRANSLATIONS = Path(__file__).parent.parent / "translations"
 RenderPage = Callable[[str, str, str, tuple[tuple[str, object], ...]], str]
 """A language and a problem (field, template, values) to a page that says it."""
 
@@ -60,4 +59,4 @@ class Replies:
 
 @lru_cache
 def _load_catalogue(language: str) -> NullTranslations:
-    return Translations.load(_TRANSLATIONS, [language])
+    return Translations.load(TRANSLATIONS, [language])

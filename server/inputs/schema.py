@@ -5,23 +5,21 @@ from collections.abc import Iterable
 from decimal import Decimal
 from functools import cache, partial
 from itertools import islice
-from pathlib import Path
 from typing import Any, cast
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 
+from server.config import SCHEMAS
 from server.inputs.problems import N_, Problem, shown
 
 _PROBLEMS_LIMIT = 1000
-
-_SCHEMAS = Path(__file__).parents[1] / "schemas"
 
 
 @cache
 def schema(name: str = "survey") -> dict[str, Any]:
     """A shipped schema, decoded: of a survey's definition, or of an archive's manifest."""
-    document: dict[str, Any] = json.loads((_SCHEMAS / f"{name}.schema.json").read_text("utf-8"))
+    document: dict[str, Any] = json.loads((SCHEMAS / f"{name}.schema.json").read_text("utf-8"))
     return document
 
 

@@ -1,15 +1,14 @@
 """What the microdata say about themselves, in English and in Spanish."""
 
 from collections.abc import Collection
-from pathlib import Path
 from textwrap import fill
 
 from babel.support import NullTranslations, Translations
 
+from server.config import TRANSLATIONS
 from server.inputs import N_
 from server.reports.report import Report
 
-TRANSLATIONS = Path(__file__).parents[3] / "server" / "translations"
 _OPENING = (
     N_(
         "The noisy responses behind a report, and two scripts that recompute its estimates. Every answer was "
