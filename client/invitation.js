@@ -5,9 +5,13 @@ import { codeOf, grouped, normalised, withCode } from './codes.js';
 import { deliver } from './delivery.js';
 import { way } from './design.js';
 import { copy } from './page.js';
+import { post } from './submit.js';
+
+const PATIENCE = 5000; // ms for a look at the code; then the questions begin without it
 
 let code = null; // in its normal form
 let typed = ''; // what stands in the field
+let admitted = null; // a code that is not known to be of no use
 
 /** Every step of the history but the first is without the code. */
 way.address = location.pathname + location.search;
@@ -29,24 +33,61 @@ addEventListener('hashchange', () => {
   if (other && other !== code) location.reload();
 });
 
-/** Tells on the introduction of the code in the link, or asks for one. */
+/** Tells on the introduction of the code in the link, or asks for one; and before the questions, whether it was used. */
 way.admit = (part) => {
-  code = normalised(location.hash.slice(1)) ?? code;
+  if (!typed) code = normalised(location.hash.slice(1)) ?? code;
   const start = part.querySelector('.primary');
-  const asks = !code || typed;
-  part.querySelector('.actions').before(copy(asks ? 'invitation' : 'invited', { code: grouped(code) }));
-  if (!asks) return;
-  const form = part.querySelector('.invitation');
-  const read = askIn(form, typed);
-  form.addEventListener('submit', (event) => {
-    event.preventDefault();
-    start.click();
-  });
+  const card = document.createElement('div');
+  card.append(copy(!code || typed ? 'invitation' : 'invited', { code: grouped(code) }));
+  part.querySelector('.actions').before(card);
+  let ask = card.querySelector('form') && watch();
   start.addEventListener('click', (event) => {
-    code = read();
-    typed = grouped(code);
-    if (!code) event.stopImmediatePropagation();
+    const looking = start.getAttribute('aria-disabled') === 'true';
+    if (ask && !looking) {
+      code = ask.read();
+      typed = grouped(code);
+    }
+    if (code && code === admitted && !looking) return; // on to the questions
+    event.stopImmediatePropagation();
+    if (code && !looking) look(code);
   });
+
+  /** Whoever presses Enter in the field starts. */
+  function watch() {
+    const form = card.querySelector('form');
+    form.addEventListener('submit', (event) => {
+      event.preventDefault();
+      start.click();
+    });
+    return askIn(form, typed || grouped(code));
+  }
+
+  async function look(asked) {
+    const { dataset } = document.getElementById('invitation');
+    const said = card.querySelector('[role="status"]');
+    start.setAttribute('aria-disabled', 'true');
+    said.textContent = dataset.looking;
+    const { status, field } = await post(dataset.look, JSON.stringify({ invitation: asked }), {
+      language: document.documentElement.lang, patience: PATIENCE,
+    });
+    start.removeAttribute('aria-disabled');
+    said.textContent = '';
+    if (!start.isConnected) return;
+    // Whatever else is said, or nothing: the response is what decides.
+    if (field === 'invitation' && [409, 422].includes(status)) refuse(status);
+    else {
+      admitted = asked;
+      start.click();
+    }
+  }
+
+  function refuse(status) {
+    if (!ask) {
+      card.replaceChildren(copy('invitation'));
+      ask = watch();
+    }
+    ask.complain(status === 409 ? 'used' : 'unknown');
+  }
 };
 
 /** Who came here without the introduction is asked when the server misses the code. */
@@ -56,6 +97,7 @@ way.sign = (body) => (code ? withCode(body, code) : body);
 way.leave = () => {
   code = null;
   typed = '';
+  admitted = null;
   const forget = () => history.replaceState(history.state, '', way.address);
   forget();
   // The first step of the way; a new link has no state.
@@ -68,7 +110,7 @@ way.readmit = (error, body, asked) => {
   const sent = codeOf(body);
   const part = copy('uninvited', { why: sent ? error.status : 'none', status: error.status, field: error.field, message: error.message }, 'why');
   const form = part.querySelector('.invitation');
-  const read = askIn(form, grouped(sent ?? normalised(location.hash.slice(1))));
+  const { read } = askIn(form, grouped(sent ?? normalised(location.hash.slice(1))));
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     const other = read();
@@ -79,18 +121,22 @@ way.readmit = (error, body, asked) => {
   return part;
 };
 
-/** Puts `text` into the field. Returns what reads it: a code, or null and what is wrong with it is said. */
+/** Puts `text` into the field. What reads it (a code, or null and what is wrong with it is said), and what complains of it. */
 function askIn(form, text) {
   const input = form.querySelector('input');
   const problem = form.querySelector('[role="alert"]');
+  const complain = (why) => {
+    problem.textContent = problem.dataset[why];
+    input.focus();
+  };
   input.value = text;
   input.addEventListener('input', () => problem.replaceChildren());
-  return () => {
-    const read = normalised(input.value);
-    if (!read) {
-      problem.textContent = problem.dataset[input.value.trim() ? 'refused' : 'empty'];
-      input.focus();
-    }
-    return read;
+  return {
+    complain,
+    read() {
+      const read = normalised(input.value);
+      if (!read) complain(input.value.trim() ? 'refused' : 'empty');
+      return read;
+    },
   };
 }

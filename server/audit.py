@@ -49,6 +49,9 @@ class Action(StrEnum):
     MINIMUM_SET = "minimum set"
     BY_INVITATION = "by invitation"
     BY_LINK = "by link"
+    STRATUM_BY_INVITATION = "stratum by invitation"
+    STRATUM_BY_LINK = "stratum by link"
+    STRATUM_AS_ABOVE = "stratum as above"
     INVITATIONS_ISSUED = "invitations issued"
     INVITATIONS_WITHDRAWN = "invitations withdrawn"
     PAUSED = "paused"
@@ -112,6 +115,9 @@ SENTENCES = {
     Action.MINIMUM_SET: N_("set the smallest group shown: %(number)s"),
     Action.BY_INVITATION: N_("let people in by invitation only"),
     Action.BY_LINK: N_("let everybody in who has the link"),
+    Action.STRATUM_BY_INVITATION: N_("let people into %(stratum)s by invitation only"),
+    Action.STRATUM_BY_LINK: N_("let everybody into %(stratum)s who has its link"),
+    Action.STRATUM_AS_ABOVE: N_("let people into %(stratum)s as into the part around it, or the survey"),
     Action.INVITATIONS_ISSUED: N_("issued codes for invitations: %(count)s (%(label)s)"),
     Action.INVITATIONS_WITHDRAWN: N_("withdrew the codes that were not used: %(label)s"),
     Action.PAUSED: N_("paused the survey"),

@@ -30,8 +30,8 @@ _PART = re.compile(
     rb'--(?P<boundary>[^\r\n]+)\r\n(?i:content-disposition): form-data; name="%b"\r\n\r\n%b\r\n--(?P=boundary)--\r\n'
     % (NAME.encode(), VALUE.encode())
 )
-_NOT_FORMS = {None, "respond.store"}
-"""Addresses that take no form: those that there are not, and the one that responses are sent to."""
+_NOT_FORMS = {None, "respond.store", "respond.look"}
+"""Addresses that take no form: those that there are not, and those that respondents' pages send JSON to."""
 _REACH = 512
 """Bytes in which the last field of either kind has room: a boundary has 70 characters at most."""
 

@@ -9,11 +9,11 @@ import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from server import strata
 from server.inputs import CODE_ALPHABET, CODE_LENGTH, N_, refuse, shown
 from server.inputs import normalised as normalised
 from server.models import InvitationBatch, State, Stratum, Survey
@@ -64,7 +64,8 @@ def issue(
     Raises
     ------
     InputError
-        If the size or the label is out of range, the survey closed, or the stratum has parts.
+        If the size or the label is out of range, the survey closed, the stratum has parts, or the link
+        asks for no code.
     """
     if not 1 <= size <= SIZE_LIMIT:
         raise refuse(
@@ -88,6 +89,10 @@ def issue(
         raise refuse(409, "survey", N_("takes no responses any more; it is closed"))
     if stratum is not None and (stratum.survey_id != survey.id or _has_parts(session, stratum)):
         raise refuse(422, "stratum", N_("must be one of this survey without parts of its own"))
+    if not strata.is_invited(session, survey, stratum):
+        raise refuse(
+            409, "stratum", N_("must be by invitation; at the moment everybody who has this link may answer")
+        )
     batch = InvitationBatch(
         survey_id=survey.id,
         stratum_id=None if stratum is None else stratum.id,
@@ -97,10 +102,13 @@ def issue(
     )
     session.add(batch)
     session.flush()
-    codes = ["".join(secrets.choice(CODE_ALPHABET) for _ in range(CODE_LENGTH)) for _ in range(size)]
-    rows = [{"code_hash": key, "batch_id": batch.id, "spent": False} for key in sorted(map(code_hash, codes))]
-    session.execute(sa.insert(invitations_of(survey.id)), rows)
-    return batch, [grouped(code) for code in codes]
+    return batch, _write_codes(session, batch, size)
+
+
+def issue_more(session: Session, batch: InvitationBatch, size: int) -> list[str]:
+    """So many codes more of a batch, which grows by them."""
+    batch.size += size
+    return _write_codes(session, batch, size)
 
 
 def batches(session: Session, survey: Survey) -> list[Issued]:
@@ -152,34 +160,34 @@ def code_hash(code: str) -> bytes:
 
 
 def look_up(
-    connection: sa.Connection, codes: Iterable[tuple[int, str | None]]
+    connection: sa.Connection, codes: Iterable[tuple[int, str | None]], *, locks: bool = True
 ) -> dict[tuple[int, str | None], Code]:
     """What is known of codes in their normal form, each with the id of the survey that it was sent to.
 
     Nothing of those that were never issued for that survey, or withdrawn. On PostgreSQL, locks them
-    until the transaction ends.
+    until the transaction ends; one that only reads may not.
     """
     found: dict[tuple[int, str | None], Code] = {}
     dialect = connection.dialect.name
     for survey_id, sent in grouped_by_survey((survey, code) for survey, code in codes if code is not None):
         asked = {code_hash(code): code for code in sent}
         values = {"hashes": give_several(dialect, list(asked))}
-        for key, spent, stratum in _codes(survey_id, dialect).fetch(connection, values):
+        for key, spent, stratum in _codes(survey_id, dialect, locks).fetch(connection, values):
             found[survey_id, asked[bytes(key)]] = Code(stratum, bool(spent))
     return found
 
 
-def check(found: Code | None, code: str | None, survey: Survey | sa.Row[Any], stratum_id: int | None) -> None:
+def check(found: Code | None, code: str | None, invited: bool, stratum_id: int | None) -> None:
     """Hold the code of a response, and what is known of it, against the link it came by.
 
     Raises
     ------
     InputError
-        If the survey is by invitation and there is no code, or one of no use; if it is not, and there is one.
+        If the link asks for a code (`invited`) and there is none, or one of no use; if it does not, and there is one.
     """
-    if not survey.by_invitation:
+    if not invited:
         if code is not None:
-            raise refuse(410, "invitation", N_("must be left out; this survey takes no codes"))
+            raise refuse(410, "invitation", N_("must be left out; this link takes no codes"))
         return
     if code is None:
         raise refuse(422, "invitation", N_("is required"))
@@ -198,17 +206,18 @@ def spend(connection: sa.Connection, codes: Iterable[tuple[int, str]]) -> None:
 
 
 @lru_cache(maxsize=1024)
-def _codes(survey_id: int, dialect: str) -> Prepared:
+def _codes(survey_id: int, dialect: str, locks: bool) -> Prepared:
     codes = invitations_of(survey_id)
-    statement = (
+    query = (
         sa.select(codes.c.code_hash, codes.c.spent, InvitationBatch.stratum_id)
         .join(InvitationBatch, codes.c.batch_id == InvitationBatch.id)
         .where(is_one_of(dialect, codes.c.code_hash, "hashes", HASH_LENGTH))
-        # On PostgreSQL, of two responses with one code the second waits until it is known what became of the first.
         .order_by(codes.c.code_hash)
-        .with_for_update(of=codes, key_share=True)
     )
-    return prepare_several(dialect, statement, "hashes")
+    if locks:
+        # On PostgreSQL, of two responses with one code the second waits until it is known what became of the first.
+        query = query.with_for_update(of=codes, key_share=True)
+    return prepare_several(dialect, query, "hashes")
 
 
 @lru_cache(maxsize=1024)
@@ -216,6 +225,14 @@ def _spending(survey_id: int, dialect: str) -> Prepared:
     codes = invitations_of(survey_id)
     statement = sa.update(codes).where(is_one_of(dialect, codes.c.code_hash, "hashes", HASH_LENGTH))
     return prepare_several(dialect, statement.values(spent=True), "hashes")
+
+
+def _write_codes(session: Session, batch: InvitationBatch, size: int) -> list[str]:
+    """Make codes and keep their hashes; the codes as they are printed."""
+    codes = ["".join(secrets.choice(CODE_ALPHABET) for _ in range(CODE_LENGTH)) for _ in range(size)]
+    rows = [{"code_hash": key, "batch_id": batch.id, "spent": False} for key in sorted(map(code_hash, codes))]
+    session.execute(sa.insert(invitations_of(batch.survey_id)), rows)
+    return [grouped(code) for code in codes]
 
 
 def _has_parts(session: Session, stratum: Stratum) -> bool:

@@ -122,8 +122,8 @@ class Survey(Base):
 
     An open survey takes responses from `opens_at` to `closes_at` (UTC; the researcher writes
     them in `time_zone`), up to `cap` of them, unless it is `paused`; where `by_invitation`,
-    only with a code that was not used yet. Groups of fewer than `minimum` responses are
-    withheld wherever results are shown. What respondents leave behind is in tables that each survey
+    only with a code that was not used yet, but by links of strata that are open. Groups of fewer than
+    `minimum` responses are withheld wherever results are shown. What respondents leave behind is in tables that each survey
     has of its own (`server.own_tables`); `tidied_on` says since when these tell nothing but their content.
     A survey with `arriving_until` is being imported: nobody sees it, and after that moment it is given up.
     `merged` says that some of the responses without stratum came, elsewhere, by links of strata that were too
@@ -247,6 +247,7 @@ class Stratum(Base):
     """A part of the population, in a tree; the link of a part without parts of its own carries it.
 
     `parent_id` is missing for those right under the survey. `slug` is a link like the survey's own.
+    `by_invitation` is missing where it is as the stratum above it, or the survey; `server.strata` decides.
     `merged` says that its responses came here with an archive as those of the stratum around it; `identity`
     stays when it is renamed, and in copies.
     """
@@ -264,6 +265,7 @@ class Stratum(Base):
     name: Mapped[str] = mapped_column(sa.String(200))
     population: Mapped[int | None] = mapped_column(sa.BigInteger)
     slug: Mapped[str] = mapped_column(sa.String(32))
+    by_invitation: Mapped[bool | None]
     merged: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
     identity: Mapped[str] = mapped_column(sa.String(32), default=_new_identity, server_default=sa.text("''"))
 

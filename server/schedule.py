@@ -128,9 +128,16 @@ def set_schedule(session: Session, survey: Survey, schedule: Schedule, now: date
     problems = list(_problems(session, survey, schedule, changed, now))
     if problems:
         raise InputError(422, problems)
-    for field, value in changed.items():
-        setattr(survey, field, value)
-    session.flush()
+
+    def write() -> None:
+        for field, value in changed.items():
+            setattr(survey, field, value)
+
+    if "by_invitation" in changed:
+        strata.switch(session, survey, write)
+    else:
+        write()
+        session.flush()
     return changed
 
 

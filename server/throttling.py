@@ -1,7 +1,8 @@
 """Wrong sign-ins are counted, in memory and for minutes, so that nobody tries passwords by the thousand.
 
 They are counted for the address that they come from. For an account only wrong codes are,
-and only after the right password: who does not know that can lock nobody out. Addresses are
+and only after the right password: who does not know that can lock nobody out. Looks at invitations are counted
+too, whatever they find: nobody is to watch a long list of codes; respondents do without. Addresses are
 kept as a hash, under a salt that ends with the process; nothing is written anywhere.
 """
 
@@ -19,27 +20,29 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 class Kind(Enum):
-    """What failures are counted for, with how many are let through."""
+    """What is counted, with how many are let through."""
 
     # Generous: behind a proxy that does not say whom it asks for, everybody has one address.
     ADDRESS = (RateLimitItemPerMinute(100, 10),)
     # A code is one of a million, three are right at a time: 50 tries a day find one in eighteen years.
     ACCOUNT = (RateLimitItemPerMinute(10, 15), RateLimitItemPerDay(50))
+    # Classes behind one address that begin together. Whoever is refused goes on without having looked.
+    INVITATION = (RateLimitItemPerMinute(100, 10),)
 
 
 class Throttle:
-    """The failures of one process."""
+    """What one process has counted."""
 
     def __init__(self) -> None:
         self._limiter = MovingWindowRateLimiter(MemoryStorage())
         self._salt = secrets.token_bytes(16)
 
     def refuses(self, kind: Kind, who: str) -> bool:
-        """Whether there were too many failures."""
+        """Whether there were too many."""
         return not all(self._limiter.test(item, *self._key(kind, who)) for item in kind.value)
 
     def count(self, kind: Kind, who: str) -> None:
-        """Count a failure."""
+        """Count one more."""
         item: RateLimitItem
         for item in kind.value:
             self._limiter.hit(item, *self._key(kind, who))

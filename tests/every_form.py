@@ -67,6 +67,12 @@ def batch(scene: Scene) -> Form:
     return {"codes": "\r\n".join(codes), "in path": {"batch": number}}
 
 
+def issuing(scene: Scene) -> Form:
+    """Codes for a link that asks for them."""
+    factories.settle(scene.database_url, scene.slug, by_invitation=True)
+    return {"size": "2", "label": "Class 3B", "stratum": ""}
+
+
 def linked(scene: Scene) -> Form:
     """A survey with a public report."""
     scene.people[OWNER].post(f"/manage/surveys/{scene.slug}/releases/link")
@@ -148,7 +154,7 @@ FORMS: Mapping[str, tuple[str, Callable[[Scene], Form]]] = {
     "schedule.save": (EDITOR, lambda scene: {"cap": "500", "minimum": "10", "time_zone": "UTC"}),
     "schedule.pause": (EDITOR, lambda scene: {}),
     "schedule.resume": (EDITOR, paused),
-    "invitations.issue": (EDITOR, lambda scene: {"size": "2", "label": "Class 3B", "stratum": ""}),
+    "invitations.issue": (EDITOR, issuing),
     "invitations.withdraw": (EDITOR, batch),
     "invitations.table": (EDITOR, batch),
     "invitations.links": (EDITOR, batch),

@@ -7,12 +7,14 @@ from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
+import sqlalchemy as sa
 from flask import Flask
 from flask.testing import FlaskClient
 
 from server import app as site
 from server import archives, surveys
 from server.config import Config
+from server.models import Stratum
 from tests import factories
 from tests.conftest import NewDatabase
 from tests.factories import Published
@@ -53,6 +55,12 @@ class Study:
         """Ask for codes, or for none."""
         self.settle(by_invitation=self.random.random() < 0.5)
 
+    def invite_some(self) -> None:
+        """Let a stratum be open, or by invitation, or as the survey."""
+        with factories.writing(self.database_url) as session:
+            parts = session.scalars(sa.select(Stratum)).all()
+            self.random.choice(parts).by_invitation = self.random.choice([None, False, True])
+
     def divide(self) -> None:
         """A stratum more."""
         name = f"Part {self.random.randrange(10**6)}"
@@ -80,6 +88,7 @@ class Study:
             self.publish,
             self.pause,
             self.invite,
+            self.invite_some,
             self.divide,
             self.let_time_pass,
             self.take_back_times,

@@ -657,6 +657,42 @@ def walk_invitations(owner: Reader, stranger: Reader, site: factories.Served) ->
     owner.get(page)
 
 
+def walk_access(owner: Reader, stranger: Reader, site: factories.Served) -> None:
+    """Strata that are open or by invitation, whose codes are looked at, and people who are made up there."""
+    database = site.database_url
+    survey = factories.publish(database, wrapped_definition())
+    home = f"/manage/surveys/{survey.slug}"
+    lines = "\n".join(pseudo_path(line) for line in ("A > B, 30", "A > C, 60", "D"))
+    links = list(factories.plant(database, survey.slug, lines).items())
+    pages = ("", "/links", "/links/sheet", "/strata", "/schedule", "/invitations", "/simulate", "/log")
+    owner.get(f"{home}/invitations")
+    with factories.writing(database) as session:
+        door = surveys.find_link(session, links[1][1])
+        assert door is not None
+        assert door[1] is not None
+        first = door[1].id
+    for typed in ("x", "open", "", "invited"):
+        owner.post(f"{home}/strata", {f"access.{first}": typed})
+        for page in pages:
+            owner.get(f"{home}{page}")
+    owner.post(f"{home}/strata", {f"access.{first + 1}": "invited"})
+    for page in pages:
+        owner.get(f"{home}{page}")
+    owner.post(f"{home}/invitations", {"size": "1", "label": pseudo("x"), "stratum": str(first - 1)})
+    owner.post(f"{home}/invitations", {"size": "1", "label": pseudo("x"), "stratum": str(first)})
+    owner.post(f"{home}/strata", {f"access.{first}": "open"})
+    owner.get(f"{home}/invitations")
+    for stratum in ("", links[0][0], "x"):
+        owner.post(f"{home}/simulate", {"respondents": "10", "stratum": stratum})
+    looks = [{}, *({"invitation": code} for code in ("0" * 16, "?")), *[{"invitation": "0" * 16}] * 101]
+    for look in looks:
+        stranger.post(
+            f"/s/{links[2][1]}/code.json", json.dumps(look).encode(), Content_Type="application/json"
+        )
+    factories.close(database, survey.slug)
+    owner.post(f"{home}/strata", {f"access.{first}": "invited"})
+
+
 def walk_keeping(owner: Reader, site: factories.Served) -> None:
     """Copies, archives and deletions of surveys in every state, and archives that come back."""
     database = site.database_url
@@ -849,6 +885,7 @@ def walk(site: factories.Served) -> list[Reader]:
     viewer = walk_releases(owner, stranger, site)
     walk_links(owner, site)
     walk_invitations(owner, stranger, site)
+    walk_access(owner, stranger, site)
     others = walk_people(owner, site)
     walk_keeping(owner, site)
     factories.save(database, changed.slug, wrapped_definition("Changed"))

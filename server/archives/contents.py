@@ -3,7 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-FORMAT = 2
+FORMAT = 3
+"""What is written. Format 2, whose strata are all as the survey is, is read as well."""
 UNPACKED_LIMIT = 1024**3
 """Most bytes that an archive may unpack to."""
 

@@ -29,10 +29,15 @@ def duplicate(
     copy = surveys.create(session, owner, document)
     copy.minimum, copy.by_invitation, copy.time_zone = survey.minimum, survey.by_invitation, survey.time_zone
     if with_strata:
-        nodes = strata.walk(strata.tree(session, survey))
-        grow(session, copy, [Part(node.names, node.stratum.population, surveys.new_slug()) for node in nodes])
+        grow(session, copy, [_part(node) for node in strata.walk(strata.tree(session, survey))])
     session.flush()
     return copy
+
+
+def _part(node: strata.Node) -> Part:
+    """The same stratum with a link of its own."""
+    stratum = node.stratum
+    return Part(node.names, stratum.population, surveys.new_slug(), by_invitation=stratum.by_invitation)
 
 
 def put_away(survey: Survey) -> None:

@@ -65,7 +65,11 @@ def manifest_of(
                 "names": list(node.names),
                 "slug": node.stratum.slug,
                 "identity": node.stratum.identity,
-                **_set(population=node.stratum.population, merged=responses.merges(node) or None),
+                **_set(
+                    population=node.stratum.population,
+                    by_invitation=node.stratum.by_invitation,
+                    merged=responses.merges(node) or None,
+                ),
             }
             for node in nodes
         ],

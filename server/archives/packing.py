@@ -88,8 +88,19 @@ def pack(
                     raw.write(lines)
                     told(done := done + count, responses.n)
             _add(archive, contents.CODEBOOK.format(version.number), [codebook_csv(definition)])
-        rows = [(place, node.path, node.population, node.stratum.slug) for place, node in enumerate(nodes, 1)]
-        _add(archive, contents.STRATA, [csv_text([("stratum", "path", "population", "link"), *rows])])
+        rows = [
+            (
+                place,
+                node.path,
+                node.population,
+                node.stratum.slug,
+                strata.write_access(node.stratum.by_invitation),
+            )
+            for place, node in enumerate(nodes, 1)
+        ]
+        _add(
+            archive, contents.STRATA, [csv_text([("stratum", "path", "population", "link", "access"), *rows])]
+        )
         batches = batches_of(session, survey)
         _add(archive, contents.BATCHES, [_batches(batches, numbers)])
         _add(archive, contents.INVITATIONS, _invitations(session, survey, batches))

@@ -31,7 +31,13 @@ _LINES = (
         ),
     ),
     (contents.CODEBOOK, N_("what the columns and reports mean, and the chances of the coins")),
-    (contents.STRATA, N_("strata with their paths, populations and links, to be read")),
+    (
+        contents.STRATA,
+        N_(
+            "strata with their paths, populations, links, and whether they say to be open or by invitation, to be "
+            "read"
+        ),
+    ),
     (contents.BATCHES, N_("batches of invitations, to be read")),
     (
         contents.INVITATIONS,

@@ -15,13 +15,15 @@ from server.strata.trees import check_populations
 @dataclass(frozen=True)
 class Part:
     """A stratum by the names down to it, with its population, if it is known, its link, whether its
-    responses are among those of the one above it, and its identity, if it has one already."""
+    responses are among those of the one above it, its identity, if it has one already, and whether it says
+    to be open or by invitation."""
 
     names: tuple[str, ...]
     population: int | None
     slug: str
     merged: bool = False
     identity: str = ""
+    by_invitation: bool | None = None
 
 
 def grow(session: Session, survey: Survey, parts: Iterable[Part]) -> dict[int | None, int | None]:
@@ -44,6 +46,7 @@ def grow(session: Session, survey: Survey, parts: Iterable[Part]) -> dict[int | 
             slug=part.slug,
             merged=part.merged,
             identity=part.identity or secrets.token_hex(16),
+            by_invitation=part.by_invitation,
         )
     for depth in range(1, max(map(len, made), default=0) + 1):  # a stratum needs the id of the one above it
         for names, stratum in made.items():

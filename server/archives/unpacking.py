@@ -89,6 +89,7 @@ def _store(
                 surveys.new_slug(),
                 "merged" in stated,
                 stated["identity"],
+                stated.get("by_invitation"),
             )
             for stated in checked.manifest["strata"]
         ],

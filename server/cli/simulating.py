@@ -16,9 +16,10 @@ def run_simulation(
     respondents: int,
     assumptions: simulation.Assumptions,
     turns: TakingTurns | None = None,
+    path: str = "",
 ) -> None:
     """Answer an open survey as so many made-up people, in one transaction or by turns with others who write."""
-    groups = simulation.simulate(session, survey, respondents, assumptions)
+    groups = simulation.simulate(session, survey, respondents, assumptions, path)
     with click.progressbar(length=respondents, label="Simulating respondents", file=sys.stderr) as bar:
         for size in groups:
             bar.update(size)

@@ -26,7 +26,7 @@ from server.db import TakingTurns
 from server.inputs import DEFINITION_LIMIT
 from server.inputs.files import parse_file
 from server.inputs.xlsform import LANGUAGES
-from server.simulation import Assumptions, rehearse
+from server.simulation import Assumptions, rehearse, setting_of
 
 
 @click.group()
@@ -149,15 +149,28 @@ def close(slug: str, as_json: bool) -> None:
     "--mean", "means", multiple=True, metavar="NAME=MEAN", help="True mean of a number; repeatable."
 )
 @click.option(
+    "--stratum",
+    default="",
+    metavar="PATH",
+    help='Only by the links of this stratum, as "Spain > Madrid"; without it, by those of all.',
+)
+@click.option(
     "--dry-run", is_flag=True, help="Print the report that the draft would give; nothing is stored."
 )
 @JSON
 def simulate(
-    slug: str, respondents: int, shares: tuple[str, ...], means: tuple[str, ...], dry_run: bool, as_json: bool
+    slug: str,
+    respondents: int,
+    shares: tuple[str, ...],
+    means: tuple[str, ...],
+    stratum: str,
+    dry_run: bool,
+    as_json: bool,
 ) -> None:
     """Answer an open survey as made-up people; it is marked as simulated for good.
 
-    They are stored in groups, so that respondents of other surveys need not wait: stopped half-way, those
+    They come by the links of its strata, in proportion to populations where each smallest stratum has one,
+    otherwise evenly; where codes are asked for, with some that are made for them. They are stored in groups, so that respondents of other surveys need not wait: stopped half-way, those
     before stay.
     """
     assumptions = Assumptions(
@@ -167,11 +180,11 @@ def simulate(
     with database_session() as session:
         found = survey_to_change(session, slug)
         if not dry_run:
-            run_simulation(session, found, respondents, assumptions, TakingTurns(session))
+            run_simulation(session, found, respondents, assumptions, TakingTurns(session), stratum)
             print_document({"survey": slug, "simulated_respondents": respondents}, as_json)
             return
-        definition = surveys.draft(found)
-    rehearsal = rehearse(definition, respondents, assumptions)
+        definition, setting = surveys.draft(found), setting_of(session, found)
+    rehearsal = rehearse(definition, respondents, assumptions, setting, stratum)
     if as_json:
         click.echo(reports.to_json(rehearsal.report), nl=False)
     else:

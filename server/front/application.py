@@ -17,6 +17,7 @@ from server.db import open_session
 from server.front.bridge import Bridge
 from server.front.groups import OverloadedError
 from server.front.intake import Intake
+from server.front.looks import Looks
 from server.front.messages import (
     Body,
     Receive,
@@ -34,7 +35,8 @@ from server.housekeeping import Housekeeper
 from server.inputs import N_, Problem
 from server.languages import VARIES
 
-_RESPONSES = re.compile(r"/s/([^/]+)/responses")
+_SENT = re.compile(r"/s/([^/]+)/(responses|code\.json)")
+"""What comes as JSON: a response, or a question about a code."""
 _BUSY = N_("cannot be answered at this moment, as too many wait; try again in a while. Nothing was changed")
 
 
@@ -54,6 +56,7 @@ class Front:
         self._room = Room()
         self._bridge = Bridge(app.wsgi_app)
         self._intake = Intake(engine, config, self._replies, self._room)
+        self._looks = Looks(engine, config, self._replies, self._room, app.extensions["moneda.throttle"])
         self._visits = Visits(self._bridge, engine, app.extensions["moneda.assets"])
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -61,9 +64,10 @@ class Front:
         if scope["type"] == "lifespan":
             await self._live(receive, send)
             return
-        responses = _RESPONSES.fullmatch(scope["path"]) if scope["method"] == "POST" else None
-        if responses is not None:
-            await self._intake.answer(scope, receive, send, responses[1])
+        sent = _SENT.fullmatch(scope["path"]) if scope["method"] == "POST" else None
+        if sent is not None:
+            takes = self._intake if sent[2] == "responses" else self._looks
+            await takes.answer(scope, receive, send, sent[1])
             return
         try:
             if scope["method"] in security.SAFE_METHODS:
@@ -129,6 +133,7 @@ class Front:
     def close(self) -> None:
         """Begin nothing more, finish what is due, and let go of the database."""
         self._intake.close()
+        self._looks.close()
         self._visits.close()
         self._bridge.close()
         self._housekeeper.stop()

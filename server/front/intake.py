@@ -74,17 +74,7 @@ class Intake:
             await self._replies.send_json(send, outcome.value, _ACKNOWLEDGED[outcome])
 
     async def _take(self, headers: Mapping[bytes, bytes], receive: Receive, slug: str) -> Acceptance:
-        site, origin, host = [_text(headers, name) for name in (b"sec-fetch-site", b"origin", b"host")]
-        if is_from_elsewhere(self._config, site, origin, host):
-            raise refuse(403, "request", _ELSEWHERE)
-        kind = (_text(headers, b"content-type") or "").partition(";")[0].strip()
-        if kind.lower() != "application/json":
-            raise refuse(
-                415,
-                "Content-Type",
-                N_("must be application/json; it is %(value)s"),
-                value=kind[:60] or "-",
-            )
+        check_source(self._config, headers)
         with Body(self._room) as body:
             await body.read(declared_length(headers), receive, _LIMIT)
             submission = parse_submission(body.bytes())
@@ -113,6 +103,27 @@ class Intake:
     def close(self) -> None:
         """Begin nothing more, and wait for nothing."""
         self._groups.close()
+
+
+def check_source(config: Config, headers: Mapping[bytes, bytes]) -> None:
+    """Refuse JSON that another site's page sent, and what does not say that it is JSON.
+
+    Raises
+    ------
+    InputError
+        403 or 415.
+    """
+    site, origin, host = [_text(headers, name) for name in (b"sec-fetch-site", b"origin", b"host")]
+    if is_from_elsewhere(config, site, origin, host):
+        raise refuse(403, "request", _ELSEWHERE)
+    kind = (_text(headers, b"content-type") or "").partition(";")[0].strip()
+    if kind.lower() != "application/json":
+        raise refuse(
+            415,
+            "Content-Type",
+            N_("must be application/json; it is %(value)s"),
+            value=kind[:60] or "-",
+        )
 
 
 def _text(headers: Mapping[bytes, bytes], name: bytes) -> str | None:

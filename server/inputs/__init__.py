@@ -12,12 +12,13 @@ from server.inputs.forms import form_fields, margin_text, number_or_text, parse_
 from server.inputs.problems import N_, InputError, Problem, refuse, shown
 from server.inputs.published import parse_published
 from server.inputs.schema import schema_limit
-from server.inputs.submissions import RESPONSE_LIMIT, Submission, parse_submission
+from server.inputs.submissions import LOOK_LIMIT, RESPONSE_LIMIT, Submission, parse_look, parse_submission
 
 __all__ = [
     "CODE_ALPHABET",
     "CODE_LENGTH",
     "DEFINITION_LIMIT",
+    "LOOK_LIMIT",
     "N_",
     "RESPONSE_LIMIT",
     "InputError",
@@ -30,6 +31,7 @@ __all__ = [
     "parse_definition",
     "parse_form",
     "parse_json",
+    "parse_look",
     "parse_published",
     "parse_submission",
     "refuse",

@@ -10,6 +10,9 @@ from server.inputs.problems import N_, refuse, shown
 RESPONSE_LIMIT = 16 * 1024
 """Largest body of a response, in bytes."""
 
+LOOK_LIMIT = 4 * 1024
+"""Largest body of a question about a code, in bytes."""
+
 _HEX_ID = re.compile(r"[0-9a-f]{32}\Z")
 _HEX_VERSION = re.compile(r"[0-9a-f]{64}\Z")
 
@@ -55,6 +58,14 @@ def parse_submission(body: bytes) -> Submission:
     reports = _parse_reports(value["reports"])
     invitation = _parse_invitation(value["invitation"]) if "invitation" in value else None
     return Submission(bytes.fromhex(value["id"]), value["version"], reports, invitation)
+
+
+def parse_look(body: bytes) -> str:
+    """`{"invitation"}` -> a code in its normal form, of which somebody asks whether it was used."""
+    value = parse_json(body, LOOK_LIMIT)
+    if not isinstance(value, dict) or value.keys() != {"invitation"}:
+        raise refuse(422, "body", N_("must be a JSON object with the field invitation alone"))
+    return _parse_invitation(value["invitation"])
 
 
 def _parse_reports(reports: object) -> bytes:

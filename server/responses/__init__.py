@@ -8,5 +8,17 @@ its statement, that number then says only which arrived together.
 
 from server.responses.accepting import Acceptance, Arrival, accept, accept_all
 from server.responses.doors import Doors, check_standing, room, standing
+from server.responses.looking import Look, look_at_codes
 
-__all__ = ["Acceptance", "Arrival", "Doors", "accept", "accept_all", "check_standing", "room", "standing"]
+__all__ = [
+    "Acceptance",
+    "Arrival",
+    "Doors",
+    "Look",
+    "accept",
+    "accept_all",
+    "check_standing",
+    "look_at_codes",
+    "room",
+    "standing",
+]

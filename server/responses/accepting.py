@@ -97,7 +97,7 @@ def accept_all(
                 continue
             check(door, submission, now)
             code = codes.get((door.survey.id, submission.invitation))
-            invitations.check(code, submission.invitation, door.survey, door.stratum_id)
+            invitations.check(code, submission.invitation, door.invited, door.stratum_id)
             _take_room(connection, left, door.survey)
         except InputError as error:
             outcomes.append(error)

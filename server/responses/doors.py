@@ -9,7 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from server import batches, surveys
+from server import batches, strata, surveys
 from server.inputs import N_, Submission, refuse
 from server.models import Stratum, Survey, SurveyVersion
 from server.prepared import Prepared
@@ -65,28 +65,32 @@ class Door:
     """What a link leads to: a survey as it is now, its current version, and the link's stratum.
 
     `divided` once the stratum has parts, which have links of their own: it takes nothing new then.
+    `invited` where it asks for a code.
     """
 
     survey: sa.Row[Any]
     version: sa.Row[int, int, str, bytes]
     stratum_id: int | None
-    divided: bool = False
+    divided: bool
+    invited: bool
 
 
 class Doors:
     """Finds what stands behind links, and remembers it as long as the survey's revision stays the same.
 
-    A transaction that makes or changes surveys has to use one that no other transaction uses.
+    A transaction that makes or changes surveys has to use one that no other transaction uses. One that only
+    reads may not lock anything: it uses one that `locks` nothing, and has to see one moment (`db.snapshot`).
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, locks: bool = True) -> None:
+        self._locks = locks
         self._known: OrderedDict[str, tuple[int, Door]] = OrderedDict()
 
     def look_up(self, connection: sa.Connection, slugs: Collection[str]) -> dict[str, Door]:
         """What links lead to; those that lead nowhere are left out. On PostgreSQL, locks the surveys."""
         known = {slug: self._known[slug] for slug in slugs if slug in self._known}
         ids = {door.survey.id for _revision, door in known.values()}
-        revisions = _lock(connection, ids)
+        revisions = self._lock(connection, ids)
         found = {
             slug: door
             for slug, (revision, door) in known.items()
@@ -94,7 +98,7 @@ class Doors:
         }
         missing = set(slugs) - found.keys()
         if missing:
-            read = _read(connection, missing)
+            read = self._read(connection, missing)
             # Read only now that they are locked.
             revisions = read_revisions(connection, [door.survey.id for door in read.values()])
             for slug, door in read.items():
@@ -106,33 +110,38 @@ class Doors:
             self._known.popitem(last=False)
         return found
 
+    def _lock(self, connection: sa.Connection, ids: Collection[int]) -> dict[int, int]:
+        """On PostgreSQL, lock surveys, in the order of their ids; the revisions of those that exist."""
+        if not ids:
+            return {}
+        if self._locks and connection.dialect.name != "sqlite":  # which lets one write after the other
+            _LOCKED.fetch(connection, {"ids": sorted(ids)})
+        return read_revisions(connection, ids)
 
-def _lock(connection: sa.Connection, ids: Collection[int]) -> dict[int, int]:
-    """On PostgreSQL, lock surveys, in the order of their ids; the revisions of those that exist."""
-    if not ids:
-        return {}
-    if connection.dialect.name != "sqlite":  # which lets one write after the other
-        _LOCKED.fetch(connection, {"ids": sorted(ids)})
-    return read_revisions(connection, ids)
-
-
-def _read(connection: sa.Connection, slugs: Collection[str]) -> dict[str, Door]:
-    # Others no link can have, and a database takes the very question for an error.
-    asked = [slug for slug in slugs if slug.isascii() and "\x00" not in slug]
-    links = connection.execute(_LINKED, {"slugs": asked}).all()
-    ids = list({survey_id for _slug, survey_id, _stratum in links})
-    _lock(connection, ids)
-    found = {survey.id: survey for survey in connection.execute(_SURVEYS, {"ids": ids})}
-    versions = {version.survey_id: version for version in connection.execute(_VERSIONS, {"ids": ids})}
-    strata = [stratum for _slug, _survey, stratum in links if stratum]
-    leaves: set[int | None] = {None}
-    if strata:
-        leaves.update(connection.scalars(_LEAVES, {"ids": strata}))
-    return {
-        slug: Door(found[survey_id], versions[survey_id], stratum, stratum not in leaves)
-        for slug, survey_id, stratum in links
-        if survey_id in found and survey_id in versions
-    }
+    def _read(self, connection: sa.Connection, slugs: Collection[str]) -> dict[str, Door]:
+        # Others no link can have, and a database takes the very question for an error.
+        asked = [slug for slug in slugs if slug.isascii() and "\x00" not in slug]
+        links = connection.execute(_LINKED, {"slugs": asked}).all()
+        ids = list({survey_id for _slug, survey_id, _stratum in links})
+        self._lock(connection, ids)
+        found = {survey.id: survey for survey in connection.execute(_SURVEYS, {"ids": ids})}
+        versions = {version.survey_id: version for version in connection.execute(_VERSIONS, {"ids": ids})}
+        parts = [stratum for _slug, _survey, stratum in links if stratum]
+        leaves: set[int | None] = {None}
+        if parts:
+            leaves.update(connection.scalars(_LEAVES, {"ids": parts}))
+        stated = {None: None, **strata.find_stated(connection, parts)}
+        return {
+            slug: Door(
+                found[survey_id],
+                versions[survey_id],
+                stratum,
+                stratum not in leaves,
+                strata.asks_for_code(bool(found[survey_id].by_invitation), stated[stratum]),
+            )
+            for slug, survey_id, stratum in links
+            if survey_id in found and survey_id in versions
+        }
 
 
 def find(known: Mapping[str, Door], slug: str) -> Door:
@@ -148,6 +157,19 @@ def find(known: Mapping[str, Door], slug: str) -> Door:
     return known[slug]
 
 
+def check_link(door: Door, now: datetime) -> None:
+    """Refuse where a link takes no responses, but for a cap that is reached.
+
+    Raises
+    ------
+    InputError
+        In the words of each reason.
+    """
+    check_standing(surveys.standing(door.survey, now))
+    if door.divided:
+        raise refuse(410, "link", N_("takes no responses any more; each part of the group has its own"))
+
+
 def check(door: Door, submission: Submission, now: datetime) -> None:
     """Hold a response against the survey as it is now, but for its invitation and its cap.
 
@@ -156,9 +178,7 @@ def check(door: Door, submission: Submission, now: datetime) -> None:
     InputError
         If it is not taken.
     """
-    check_standing(surveys.standing(door.survey, now))
-    if door.divided:
-        raise refuse(410, "link", N_("takes no responses any more; each part of the group has its own"))
+    check_link(door, now)
     if submission.version != door.version.sha256:
         raise refuse(
             409,

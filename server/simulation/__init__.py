@@ -9,6 +9,7 @@ stores nothing beside real responses at all.
 from server.simulation.answering import REHEARSAL_LIMIT, RESPONDENTS_LIMIT, Rehearsal, rehearse, simulate
 from server.simulation.assumptions import Assumptions, assumption_names, own_answers, usual_share
 from server.simulation.people import Entered, People, draw_people
+from server.simulation.places import Setting, Spread, setting_of
 
 __all__ = [
     "REHEARSAL_LIMIT",
@@ -17,10 +18,13 @@ __all__ = [
     "Entered",
     "People",
     "Rehearsal",
+    "Setting",
+    "Spread",
     "assumption_names",
     "draw_people",
     "own_answers",
     "rehearse",
+    "setting_of",
     "simulate",
     "usual_share",
 ]

@@ -1,7 +1,7 @@
 """Answers of made-up people on their way in: onto a survey that is marked for it, or into a rehearsal."""
 
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from threading import Lock
@@ -19,6 +19,7 @@ from server.own_tables import responses_of
 from server.responses import Arrival
 from server.simulation.assumptions import Assumptions, check
 from server.simulation.people import Entered, People, draw_people
+from server.simulation.places import Codes, Place, Setting, Spread, build_strata, find_places, group_people
 
 RESPONDENTS_LIMIT = 1_000_000
 REHEARSAL_LIMIT = 10_000
@@ -32,28 +33,36 @@ _MIGRATING = Lock()
 
 @dataclass(frozen=True)
 class Rehearsal:
-    """The report that so many respondents would give, and what they had entered."""
+    """The report that so many respondents would give, what they had entered, and how they were spread over links."""
 
     report: reports.Report
     entered: Mapping[str, Entered]
+    spread: Spread
 
 
 def simulate(
-    session: Session, survey: Survey, respondents: int, assumptions: Assumptions | None = None
+    session: Session,
+    survey: Survey,
+    respondents: int,
+    assumptions: Assumptions | None = None,
+    path: str = "",
 ) -> Iterator[int]:
     """Answer a survey as `respondents` made-up people; yields the size of each group, and never commits.
 
-    The caller may commit after a group: the survey is marked in the transaction of the first.
+    The caller may commit after a group: the survey is marked in the transaction of the first. People come by
+    the links of the strata (see `find_places`), with codes of their own where these are asked for.
 
     Parameters
     ----------
     assumptions : Assumptions
         True shares and means; the usual ones where it says nothing.
+    path : str
+        Of the stratum whose links they come by; all of them without one.
 
     Raises
     ------
     InputError
-        If a number or name is out of range, the survey is not open, or it holds responses
+        If a number or name is out of range, there is no such stratum, the survey is not open, or it holds responses
         of real people, which simulated ones would spoil.
     """
     _check_respondents(respondents, RESPONDENTS_LIMIT)
@@ -66,18 +75,26 @@ def simulate(
         if _has_responses(session, survey):
             raise refuse(409, "survey", N_("holds responses of real people; simulate on a copy"))
         survey.simulated = True
-    yield from _answer(session, version, draw_people(definition, respondents, assumptions))
+    places, _spread = find_places(session, survey, respondents, path)
+    yield from _answer(session, version, draw_people(definition, respondents, assumptions), places)
 
 
-def rehearse(definition: Definition, respondents: int, assumptions: Assumptions) -> Rehearsal:
+def rehearse(
+    definition: Definition,
+    respondents: int,
+    assumptions: Assumptions,
+    setting: Setting | None = None,
+    path: str = "",
+) -> Rehearsal:
     """What a survey would find, before it is launched: on a database of its own, which is gone afterwards.
 
-    The same tables and the same code as for real responses, from the acceptance to the report.
+    The same tables and the same code as for real responses, from the acceptance to the report. `setting` brings
+    the strata and whether they are by invitation; people come by the links below `path`, or by all.
 
     Raises
     ------
     InputError
-        If a number or name is out of range.
+        If a number or name is out of range, or there is no stratum at `path`.
     """
     _check_respondents(respondents, REHEARSAL_LIMIT)
     people = draw_people(definition, respondents, check(definition, assumptions))
@@ -88,22 +105,29 @@ def rehearse(definition: Definition, respondents: int, assumptions: Assumptions)
         with Session(engine, expire_on_commit=False) as session:
             survey = surveys.create(session, accounts.first_researcher(session), definition, simulated=True)
             survey.minimum = 1  # nobody is to be protected
+            build_strata(session, survey, setting or Setting())
             version = surveys.publish(session, survey, keep_brackets=True)
-            for _ in _answer(session, version, people):
+            places, spread = find_places(session, survey, respondents, path)
+            for _ in _answer(session, version, people, places):
                 pass
             report = reports.read(session, survey)
     finally:
         engine.dispose()
-    return Rehearsal(report, people.entered())
+    return Rehearsal(report, people.entered(), spread)
 
 
-def _answer(session: Session, version: SurveyVersion, people: People) -> Iterator[int]:
+def _answer(
+    session: Session, version: SurveyVersion, people: People, places: Sequence[Place]
+) -> Iterator[int]:
     rows = iter(people.reports().tolist())
     doors = responses.Doors()
-    while group := [
-        Arrival(version.survey.slug, Submission(secrets.token_bytes(16), version.sha256, bytes(row)))
-        for row in islice(rows, _GROUP)
-    ]:
+    codes = Codes(session, version.survey)
+    for links in group_people(places, _GROUP):
+        group = [
+            Arrival(place.slug, Submission(secrets.token_bytes(16), version.sha256, bytes(row), code))
+            for place, number in links
+            for code, row in zip(codes.make(place, number), islice(rows, number), strict=True)
+        ]
         for outcome in responses.accept_all(session.connection(), group, surveys.now(), doors):
             if isinstance(outcome, InputError):
                 raise outcome

@@ -5,6 +5,18 @@ Madrid > Getafe. Only a stratum without strata below it has a working link. Func
 Session and never commit.
 """
 
+from server.strata.access import (
+    AccessChange,
+    Switched,
+    asks_for_code,
+    change_access,
+    find_stated,
+    following_links,
+    invited_links,
+    is_invited,
+    switch,
+    write_access,
+)
 from server.strata.changing import change, move, remove
 from server.strata.collapsing import Collapsed, collapse
 from server.strata.lines import Line, parse_lines, parse_name, parse_population
@@ -25,15 +37,23 @@ from server.strata.trees import (
 __all__ = [
     "DEEPEST",
     "MOST_STRATA",
+    "AccessChange",
     "Collapsed",
     "Line",
     "Node",
     "PopulationChange",
     "StratumProblem",
+    "Switched",
+    "asks_for_code",
     "change",
+    "change_access",
     "check_large_enough",
     "collapse",
     "find",
+    "find_stated",
+    "following_links",
+    "invited_links",
+    "is_invited",
     "leaves",
     "move",
     "parse_lines",
@@ -43,7 +63,9 @@ __all__ = [
     "population_changes",
     "populations_of",
     "remove",
+    "switch",
     "tree",
     "used",
     "walk",
+    "write_access",
 ]

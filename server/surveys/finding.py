@@ -76,14 +76,15 @@ def find_link(session: Session, slug: str) -> tuple[Survey, Stratum | None] | No
     return None if row is None else (row[0], row[1])
 
 
-def find_divided(session: Session, slug: str) -> Survey | None:
-    """The survey behind the link of a stratum that has parts, each with a link of its own."""
+def find_divided(session: Session, slug: str) -> tuple[Survey, Stratum] | None:
+    """The survey behind the link of a stratum that has parts, each with a link of its own, and that stratum."""
     if not slug.isascii() or "\x00" in slug:
         return None
     part = sa.orm.aliased(Stratum)
-    query = sa.select(Survey).join(Stratum, Stratum.survey_id == Survey.id)
+    query = sa.select(Survey, Stratum).join(Stratum, Stratum.survey_id == Survey.id)
     divided = sa.exists().where(part.parent_id == Stratum.id)
-    return session.scalars(query.where(Stratum.slug == slug, divided)).first()
+    row = session.execute(query.where(Stratum.slug == slug, divided)).first()
+    return None if row is None else (row[0], row[1])
 
 
 def find_for(

@@ -121,6 +121,7 @@ def _page(survey: Survey, form: Mapping[str, str], error: InputError | None = No
         batches=invitations.batches(session(), survey),
         paths=_paths(survey),
         leaves=strata.leaves(nodes),
+        invited=strata.invited_links(session(), survey),
         form=form,
         limits=invitations,
         problems=[told(problem) for problem in problems],

@@ -24,7 +24,12 @@ blueprint = Blueprint("links", __name__, url_prefix="/manage/surveys/<slug>")
 
 FOLDED = 60
 """With more strata than this, those below another one are folded at first."""
-_FIELD = re.compile(r"(name|population)\.(\d{1,18})", re.ASCII)
+_FIELD = re.compile(r"(name|population|access)\.(\d{1,18})", re.ASCII)
+_ACCESS = {
+    True: Action.STRATUM_BY_INVITATION,
+    False: Action.STRATUM_BY_LINK,
+    None: Action.STRATUM_AS_ABOVE,
+}
 _BUTTON = re.compile(r"(up|down|delete|below)-(\d{1,18})", re.ASCII)
 
 
@@ -39,6 +44,7 @@ def page(survey: Survey) -> ResponseReturnValue:
         nodes=nodes,
         leaves=strata.leaves(nodes),
         folded=sum(1 for _ in strata.walk(nodes)) > FOLDED,
+        invited=strata.invited_links(session(), survey),
         link_to=link_to,
     )
 
@@ -46,13 +52,20 @@ def page(survey: Survey) -> ResponseReturnValue:
 @blueprint.get("/links.csv")
 @on_survey(Role.VIEWER)
 def table(survey: Survey) -> ResponseReturnValue:
-    """Every link as CSV; the survey's own has no stratum."""
-    own = ("", "", link_to(survey.slug))
+    """Every link as CSV; the survey's own has no stratum. `access` says whom it lets in."""
+    invited = strata.invited_links(session(), survey)
+    own = ("", "", link_to(survey.slug), strata.write_access(None in invited))
     rows = [
-        (node.path, node.population, link_to(node.stratum.slug))
+        (
+            node.path,
+            node.population,
+            link_to(node.stratum.slug),
+            strata.write_access(node.stratum.id in invited),
+        )
         for node in strata.leaves(strata.tree(session(), survey))
     ]
-    response = Response(csv_text([("stratum", "population", "link"), own, *rows]), mimetype="text/csv")
+    text = csv_text([("stratum", "population", "link", "access"), own, *rows])
+    response = Response(text, mimetype="text/csv")
     response.headers["Content-Disposition"] = f'attachment; filename="{survey.slug}-links.csv"'
     return response
 
@@ -66,6 +79,7 @@ def sheet(survey: Survey) -> ResponseReturnValue:
         survey=survey,
         document=surveys.draft_document(survey),
         leaves=strata.leaves(strata.tree(session(), survey)),
+        invited=strata.invited_links(session(), survey),
         link_to=link_to,
     )
 
@@ -114,7 +128,7 @@ def _qr(survey: Survey, link: str, *, kind: str, scale: int) -> bytes:
 
 
 def _saved(survey: Survey, form: Mapping[str, str]) -> ResponseReturnValue:
-    typed: dict[str, dict[int, str]] = {"name": {}, "population": {}}
+    typed: dict[str, dict[int, str]] = {"name": {}, "population": {}, "access": {}}
     for field, text in form.items():
         if found := _FIELD.fullmatch(field or ""):  # a part of a form may come without a name
             typed[found[1]][int(found[2])] = text
@@ -122,6 +136,8 @@ def _saved(survey: Survey, form: Mapping[str, str]) -> ResponseReturnValue:
     changed = strata.change(session(), survey, typed["name"], typed["population"])
     if changed:
         record(Action.STRATA_CHANGED, survey, count=changed)
+    for change in strata.change_access(session(), survey, typed["access"]):
+        record(_ACCESS[change.says], survey, stratum=change.path)
     said, at = "saved", ""
     if form.get("lines", "").strip() or form.get("action") == "add":
         lines = strata.parse_lines(form.get("lines", ""))
@@ -165,6 +181,8 @@ def _edit(
         survey=survey,
         nodes=nodes,
         everything=everything,
+        invited=strata.invited_links(session(), survey),
+        write_access=strata.write_access,
         unseen=_unseen(survey, nodes),
         planned=None,
         most=strata.MOST_STRATA,

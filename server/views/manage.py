@@ -155,6 +155,7 @@ def _overview(survey: Survey, refused: Sequence[tuple[str, str]]) -> str:
         standing=responses.standing(session(), survey, surveys.now()),
         tidied=tidying.state_of(session(), survey),
         strata=leaves,
+        invited=strata.invited_links(session(), survey),
         problems=refused,
     )
 

@@ -24,7 +24,9 @@ def page(slug: str) -> ResponseReturnValue:
         "version": link[0].current.sha256,
         "responses_url": url_for(".store", slug=slug),
         "parts": parts_of(
-            link[0].current.published, invited=survey.by_invitation, stratum=stratum is not None
+            link[0].current.published,
+            invited=strata.is_invited(session(), survey, stratum),
+            stratum=stratum is not None,
         ),
         "group": None if stratum is None else strata.find(session(), survey, stratum.id),
         "preview": False,
@@ -47,14 +49,18 @@ def page(slug: str) -> ResponseReturnValue:
 
 def _lead_nowhere(slug: str) -> ResponseReturnValue:
     """Nothing, or a group that was divided. What waits on a device is sent there, to learn what became of it."""
-    survey = surveys.find_divided(session(), slug)
-    if survey is None or survey.current is None:
+    link = surveys.find_divided(session(), slug)
+    if link is None or link[0].current is None:
         return render_template("respond/closed.html", reason="unknown", survey=None), 404
+    survey, stratum = link
+    assert survey.current is not None
     shown = {
         "slug": slug,
         "version": survey.current.sha256,
         "responses_url": url_for(".store", slug=slug),
-        "parts": parts_of(survey.current.published, invited=survey.by_invitation, stratum=True),
+        "parts": parts_of(
+            survey.current.published, invited=strata.is_invited(session(), survey, stratum), stratum=True
+        ),
         "group": None,
         "preview": False,
         "note": surveys.note_of(survey),
@@ -78,4 +84,10 @@ def definition(slug: str) -> ResponseReturnValue:
 @blueprint.post("/responses")
 def store(slug: str) -> ResponseReturnValue:
     """Never reached: `server.front` stands in front and stores. Here for the address, and to refuse other methods."""
+    raise refuse(404, "survey", N_("is not known; check the link"))
+
+
+@blueprint.post("/code.json")
+def look(slug: str) -> ResponseReturnValue:
+    """Never reached, like `store`: `server.front` says whether a code was used."""
     raise refuse(404, "survey", N_("is not known; check the link"))

@@ -64,6 +64,7 @@ def resume(survey: Survey) -> ResponseReturnValue:
 
 def _page(survey: Survey, fields: Mapping[str, str], error: InputError | None = None, said: str = "") -> str:
     problems = () if error is None else error.problems
+    following = len(strata.following_links(session(), survey))
     return render_template(
         "manage/schedule.html",
         survey=survey,
@@ -74,7 +75,8 @@ def _page(survey: Survey, fields: Mapping[str, str], error: InputError | None = 
         problems=[told(problem) for problem in problems],
         bad={problem.field for problem in problems},
         said=said,
-        links=1 + sum(node.leaf for node in strata.walk(strata.tree(session(), survey))),
+        links=following,
+        apart=1 + len(strata.leaves(strata.tree(session(), survey))) - following,
     )
 
 

@@ -8,7 +8,7 @@ from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 from flask_babel import gettext
 
-from server import simulation, surveys
+from server import simulation, strata, surveys
 from server.context import session, told
 from server.definitions import PREFER_NOT_TO_SAY, Definition, Question
 from server.inputs import N_, InputError, Problem, shown
@@ -51,13 +51,16 @@ def run(survey: Survey) -> ResponseReturnValue:
         definition = surveys.draft(survey)
     except InputError as error:
         return _page(survey, problems=[told(problem) for problem in error.problems]), 422
+    setting = simulation.setting_of(session(), survey)
     # Made-up people go nowhere near the database: nobody must wait for its lock meanwhile.
     session().rollback()
     asked = _asked(definition, request.form)
     problems, rehearsal = asked.problems, None
     if not problems:
         try:
-            rehearsal = simulation.rehearse(definition, asked.respondents, asked.assumptions)
+            rehearsal = simulation.rehearse(
+                definition, asked.respondents, asked.assumptions, setting, asked.values["stratum"]
+            )
         except InputError as error:
             problems = error.problems
     if problems:
@@ -84,6 +87,7 @@ def _page(
         rehearsal=rehearsal,
         bad=bad or set(),
         assumed=simulation.own_answers,
+        nodes=list(strata.walk(strata.tree(session(), survey))),
         limit=simulation.REHEARSAL_LIMIT,
     )
 
@@ -91,7 +95,7 @@ def _page(
 def _usual(definition: Definition) -> dict[str, str]:
     """What the form holds at first: the usual shares in percent, the middle of each range; options share evenly."""
     planned = definition.plan.respondents if definition.plan else DEFAULT_RESPONDENTS
-    values = {"respondents": str(min(planned, simulation.REHEARSAL_LIMIT))}
+    values = {"respondents": str(min(planned, simulation.REHEARSAL_LIMIT)), "stratum": ""}
     for question in definition.questions:
         for answer in simulation.own_answers(question):
             share = simulation.usual_share(question, answer)
@@ -128,6 +132,7 @@ def _asked(definition: Definition, form: Mapping[str, str]) -> _Form:
         {name: numbers[f"share {name}"] / 100 for name in shares if f"share {name}" in numbers},
         {name: numbers[f"mean {name}"] for name in means if f"mean {name}" in numbers},
     )
+    values["stratum"] = form.get("stratum", "")
     return _Form(values, int(respondents), assumptions, tuple(problems))
 
 
@@ -137,6 +142,8 @@ def _named(definition: Definition, problem: Problem) -> tuple[str, str]:
     values = dict(problem.values)
     if what == "respondents":
         return gettext("Made-up respondents"), gettext(problem.template, **values)
+    if what == "stratum":
+        return gettext("Who answers"), gettext(problem.template, **values)
     if what == "share":
         percent = {
             key: round(100 * value, 7) for key, value in values.items() if isinstance(value, int | float)

@@ -1,13 +1,14 @@
 """Pictures for the guides of a study that runs: its links, times, invitations and versions, and what becomes of it."""
 
 import tempfile
+from collections.abc import Sequence
 from datetime import date, timedelta
 from pathlib import Path
 
 import typst
 from playwright.sync_api import Page, expect
 
-from server import invitations
+from server import invitations, surveys
 from server.db import make_engine, migrate
 from tests import factories
 from tests.browser import guide_accounts, guide_results
@@ -94,8 +95,7 @@ def invited(studio: Studio, desk: Desk) -> None:
     factories.settle(database_url, published.slug, by_invitation=True)
     home = f"/manage/surveys/{published.slug}/invitations"
     by_letter = issued(desk, home, 400, studio.say("By letter, October", "Por carta, octubre"))
-    with factories.writing(database_url) as session:
-        invitations.spend(session.connection(), [plain(code) for code in by_letter[:187]])
+    spend(studio, published.slug, by_letter[:187])
     issued(desk, home, 150, studio.say("At the meeting", "En la reunión"), studio.say("Harbour", "Puerto"))
     studio.take(page, "issued", 690)
     with page.expect_download() as download:
@@ -104,7 +104,7 @@ def invited(studio: Studio, desk: Desk) -> None:
     page.goto(home)
     studio.take(page, "invitations", 1120)
 
-    used, fresh = by_letter[0], by_letter[200]
+    lost, fresh = by_letter[300], by_letter[200]
     for name, link, part in (
         ("invited", f"{published.slug}#{plain(fresh)}", "code.whole"),
         ("asked", published.slug, "#code"),
@@ -112,11 +112,12 @@ def invited(studio: Studio, desk: Desk) -> None:
         visit = studio.phone(link)
         visit.page.locator(part).evaluate("element => element.scrollIntoView({ block: 'center' })")
         studio.take(visit.page, name)
-    visit = studio.phone(f"{published.slug}#{plain(used)}")
+    visit = studio.phone(f"{published.slug}#{plain(lost)}")
     visit.start(2)
     visit.choose("Yes")
     visit.page.get_by_role("radio").first.check()
     visit.button("Next").click()
+    spend(studio, published.slug, [lost])
     visit.button("Send").click()
     expect(visit.heading("The code was not accepted")).to_be_visible()
     studio.take(visit.page, "refused")
@@ -131,6 +132,14 @@ def issued(desk: Desk, home: str, size: int, label: str, stratum: str = "") -> l
         desk.field("For the link of").select_option(label=stratum)
     desk.button("Issue the codes").click()
     return desk.page.locator("#codes").input_value().split()
+
+
+def spend(studio: Studio, slug: str, codes: Sequence[str]) -> None:
+    """Let codes be used."""
+    with factories.writing(studio.served.database_url) as session:
+        survey = surveys.find(session, slug)
+        assert survey is not None
+        invitations.spend(session.connection(), [(survey.id, plain(code)) for code in codes])
 
 
 def plain(code: str) -> str:

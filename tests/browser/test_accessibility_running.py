@@ -133,7 +133,7 @@ def test_invitations_on_both_sides(
     slug = survey.slug
     inspector.unfold(page, address(slug, "/invitations"), "invitations, none yet, everybody may answer")
     factories.plant(database, slug, "A long name without end " * 8)
-    used, other, _third, _last = factories.invite(database, slug, 4)
+    used, other, third, _last = factories.invite(database, slug, 4)
     page.goto(address(slug, "/invitations"))
     page.locator("form.settings").evaluate("form => { form.noValidate = true; }")
     page.locator("form.settings .primary").click()
@@ -163,13 +163,17 @@ def test_invitations_on_both_sides(
     visit.open(f"?again#{used}")
     expect(person.get_by_text(used)).to_be_visible()
     inspector.look(person, "introduction with a code")
-    sent = {**survey.response(), "invitation": used}
-    assert person.request.post(survey.url, data=sent).status == 201
+    assert person.request.post(survey.url, data={**survey.response(), "invitation": used}).status == 201
+    start.click()
+    expect(person.get_by_role("alert")).not_to_be_empty()
+    inspector.look(person, "introduction with a code that was used")
+    person.get_by_role("textbox").fill(other)
     visit.answer("Yes", "Yes", "Yes")
+    assert person.request.post(survey.url, data={**survey.response(), "invitation": other}).status == 201
     visit.button("Send").click()
     expect(visit.heading("The code was not accepted")).to_be_visible()
     inspector.look(person, "code that was used")
-    person.get_by_role("textbox").fill(other)
+    person.get_by_role("textbox").fill(third)
     visit.button("Use this code").click()
     inspector.unfolded(person, "waiting with another code")
     visit.send()

@@ -18,6 +18,10 @@ from tests.browser.people import DESK, PHONE, SURVEY, Desk, Respondent, press_on
 
 STORED = "[...Object.entries(localStorage), ...Object.entries(sessionStorage)].flat().join(' ')"
 INVITED = "You have an invitation"
+USED = (
+    "This code was used already, and each lets one answer in. If you answered with it before, that answer is stored, "
+    "and you can close this page. Nothing was asked of you here."
+)
 
 
 @pytest.fixture
@@ -49,7 +53,9 @@ def sent_bodies(page: Page) -> list[dict[str, Any]]:
     bodies: list[dict[str, Any]] = []
     page.on(
         "request",
-        lambda request: bodies.append(json.loads(request.post_data)) if request.method == "POST" else None,
+        lambda request: bodies.append(json.loads(request.post_data or ""))
+        if request.url.endswith("/responses")
+        else None,
     )
     return bodies
 
@@ -73,6 +79,7 @@ def test_a_researcher_issues_codes_and_takes_them_along(
     desk = Desk(page, language)
     by_keyboard = device is PHONE
     (stratum,) = factories.plant(served.database_url, survey.slug, "Getafe").values()
+    factories.settle(served.database_url, survey.slug, by_invitation=True)
 
     def press(target: Locator) -> None:
         if by_keyboard:
@@ -210,18 +217,94 @@ def expect_forgotten(page: Page, code: str) -> None:
     assert not any(form in left.upper() for form in (code, plain(code)))
 
 
+def use(served: factories.Served, survey: factories.Published, code: str) -> None:
+    """Let somebody else answer with a code."""
+    sent = {**survey.response([0, 0, 0]), "invitation": plain(code)}
+    assert factories.ask(served.url + survey.url, sent)[0] == 201
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_a_used_code_is_noticed_before_the_questions(
+    open_page: Opener, served: factories.Served, survey: factories.Published, language: str
+) -> None:
+    """Brought by the link, then a wrong one typed; with a good one it goes on, and asks no second time."""
+    used, fresh = factories.invite(served.database_url, survey.slug, 2)
+    use(served, survey, used)
+    page = open_page(**PHONE, locale=language)
+    open_page.watch(page).expect("409")
+    open_page.watch(page).expect("422")
+    looked: list[str] = []
+    page.on("request", lambda request: looked.append(request.url) if request.method == "POST" else None)
+    visit = Respondent(page, survey.slug, language).open(f"#{plain(used)}")
+    start = visit.button("Start · {n} questions", n=3)
+    field, problem = page.get_by_role("textbox"), page.get_by_role("alert")
+    assert looked == []
+
+    start.click()
+    expect(problem).to_have_text(visit.say(USED))
+    expect(field).to_have_value(used)
+    expect(field).to_be_focused()
+    field.fill("0000-0000-0000-0000")
+    page.keyboard.press("Enter")
+    expect(problem).to_have_text(
+        visit.say("No invitation with this code belongs to this link: compare both with what you were given.")
+    )
+    expect(visit.radio("Yes")).to_have_count(0)
+    field.fill(f"{served.url}/s/{survey.slug}#{plain(fresh)}")
+    start.click()
+    expect(visit.radio("Yes")).to_be_visible()
+    expect(page.get_by_text(visit.say("None of your answers has been sent yet."))).to_be_visible()
+    page.go_back()
+    expect(field).to_have_value(fresh)
+    visit.answer("Yes", "No", "Yes")
+    assert len(looked) == 3
+    visit.send()
+    assert [address.rpartition("/")[2] for address in looked] == ["code.json"] * 3 + ["responses"]
+    assert spent(served, fresh)
+
+
+@pytest.mark.parametrize("answer", ["none", "503", "429", "nothing for long"])
+def test_where_a_code_cannot_be_looked_at_the_questions_come_all_the_same(
+    open_page: Opener, served: factories.Served, survey: factories.Published, answer: str
+) -> None:
+    (code,) = factories.invite(served.database_url, survey.slug, 1)
+    page = open_page(**PHONE)
+    open_page.watch(page).allow("ERR_FAILED|status of (503|429)")
+    if answer == "nothing for long":
+        page.clock.install(time=0)
+
+    def keep_from_it(route: Route) -> None:
+        if answer == "none":
+            route.abort()
+        elif answer != "nothing for long":
+            error = json.dumps({"error": {"field": "invitation", "message": "later"}})
+            route.fulfill(status=int(answer), content_type="application/json", body=error)
+
+    page.route("**/code.json", keep_from_it)
+    visit = Respondent(page, survey.slug).open(f"#{plain(code)}")
+    visit.start(3)
+    if answer == "nothing for long":
+        expect(page.get_by_text("Looking whether the code was used…")).to_be_visible()
+        page.clock.run_for(6000)
+    for truth in ("Yes", "No", "Yes"):
+        visit.choose(truth)
+    page.unroute("**/code.json")
+    visit.send()
+    assert spent(served, code)
+
+
 def test_a_used_code_and_a_wrong_one_lose_nothing_and_flip_no_new_coin(
     open_page: Opener, served: factories.Served, survey: factories.Published
 ) -> None:
+    """The code is used by somebody else while the questions are answered."""
     used, fresh = factories.invite(served.database_url, survey.slug, 2)
-    sent = {**survey.response([0, 0, 0]), "invitation": plain(used)}
-    assert factories.ask(served.url + survey.url, sent)[0] == 201
     page = open_page(**PHONE)
     open_page.watch(page).expect("409")
     open_page.watch(page).expect("422")
-    bodies = sent_bodies(page)
     visit = Respondent(page, survey.slug).open(f"#{plain(used)}")
     visit.answer("Yes", "No", "Yes")
+    use(served, survey, used)
+    bodies = sent_bodies(page)
     visit.button("Send").click()
 
     def offer(code: str) -> None:

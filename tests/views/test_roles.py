@@ -39,6 +39,7 @@ LEAST = {
     "respond.page": ANYBODY,
     "respond.definition": ANYBODY,
     "respond.store": ANYBODY,
+    "respond.look": ANYBODY,
     "manage.home": ANYBODY,
     "manage.surveys_page": SIGNED_IN,
     "manage.overview": VIEWER,

@@ -1,0 +1,159 @@
+"""Looking at a code before the questions: told what a response would be told, rate-limited, and nothing changes."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from server.config import Config
+from server.throttling import Kind
+from tests import factories
+from tests.conftest import NewDatabase
+from tests.factories import Published, dump
+from tests.fronted import create_app
+from tests.sending import Browser
+
+LIMIT = Kind.INVITATION.value[0].amount
+
+
+def look(client: FlaskClient, link: str, code: object, **more: Any) -> TestResponse:
+    return client.post(f"/s/{link}/code.json", json={"invitation": code}, **more)
+
+
+def told(answer: TestResponse) -> tuple[int, Mapping[str, str]]:
+    """Status, and what is said of the field."""
+    document = answer.json
+    assert document is not None
+    return answer.status_code, document.get("error", document)
+
+
+def test_a_code_is_looked_at_before_and_after_it_was_used(
+    client: FlaskClient, survey: Published, database_url: str
+) -> None:
+    used, other = factories.invite(database_url, survey.slug, 2)
+    assert told(look(client, survey.slug, used)) == (200, {"status": "unused"})
+    assert client.post(survey.url, json=survey.response(invitation=used)).status_code == 201
+    status, said = told(look(client, survey.slug, used))
+    assert (status, said["field"]) == (409, "invitation")
+    assert said["message"] == "must be new; this one was used already"
+    # As it was typed, as for a response.
+    assert look(client, survey.slug, f" {other.lower()}.").status_code == 200
+    assert look(client, survey.slug, f"https://example.org/s/{survey.slug}#{other}").status_code == 200
+
+
+def test_looking_changes_nothing_and_spends_nothing(
+    client: FlaskClient, survey: Published, database_url: str
+) -> None:
+    (code,) = factories.invite(database_url, survey.slug, 1)
+    before = dump(database_url)
+    for sent in (code, "0000-0000-0000-0000", "no code"):
+        look(client, survey.slug, sent)
+    for method in ("get", "head", "put", "delete"):
+        answer = getattr(client, method)(f"/s/{survey.slug}/code.json", json={"invitation": code})
+        assert answer.status_code in (403, 405)
+    assert dump(database_url) == before
+    assert client.post(survey.url, json=survey.response(invitation=code)).status_code == 201
+
+
+def test_nothing_is_told_that_a_response_would_not_be_told(
+    client: FlaskClient, survey: Published, database_url: str
+) -> None:
+    """In the same words: for codes of other links and surveys, and for none at all."""
+    links = factories.plant(database_url, survey.slug, "North\nSouth")
+    other = factories.publish(database_url)
+    (here,) = factories.invite(database_url, survey.slug, 1, links["North"])
+    (beside,) = factories.invite(database_url, survey.slug, 1, links["South"])
+    (foreign,) = factories.invite(database_url, other.slug, 1)
+    url = f"/s/{links['North']}/responses"
+    assert client.post(url, json=survey.response(invitation=here)).status_code == 201
+    for code in (here, beside, foreign, "0000-0000-0000-0000", "none", 7, None):
+        answer = client.post(url, json=survey.response(invitation=code))
+        assert told(look(client, links["North"], code)) == told(answer), code
+    assert told(look(client, links["South"], here)) == told(look(client, links["South"], foreign))
+
+
+def test_where_no_code_is_asked_for_or_nothing_is_taken_it_says_so(
+    client: FlaskClient, survey: Published, database_url: str
+) -> None:
+    (code,) = factories.invite(database_url, survey.slug, 1)
+
+    def status() -> tuple[int, str]:
+        answer, said = told(look(client, survey.slug, code))
+        return answer, said.get("field", "")
+
+    assert told(look(client, "bcdf23ghjk45", code))[0] == 404
+    factories.settle(database_url, survey.slug, paused=True)
+    assert status() == (423, "survey")
+    factories.settle(database_url, survey.slug, paused=False, by_invitation=False)
+    assert status() == (410, "invitation")
+    factories.settle(database_url, survey.slug, by_invitation=True)
+    assert status() == (200, "")
+    factories.close(database_url, survey.slug)
+    assert status() == (410, "survey")
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "status"),
+    [
+        (b"", "application/json", 400),
+        (b"[]", "application/json", 422),
+        (b"{}", "application/json", 422),
+        (b'{"invitation": "0000-0000-0000-0000", "more": 1}', "application/json", 422),
+        (b'{"invitation": "0000-0000-0000-0000"}', "text/plain", 415),
+        (b'{"invitation": "' + b"0" * 5000 + b'"}', "application/json", 413),
+    ],
+)
+def test_bad_input_is_refused(
+    body: bytes, kind: str, status: int, client: FlaskClient, survey: Published, database_url: str
+) -> None:
+    factories.settle(database_url, survey.slug, by_invitation=True)
+    answer = client.post(f"/s/{survey.slug}/code.json", data=body, content_type=kind)
+    assert answer.status_code == status
+    assert answer.headers["Cache-Control"] == "no-store"
+
+
+def test_another_site_cannot_look(client: FlaskClient, survey: Published, database_url: str) -> None:
+    (code,) = factories.invite(database_url, survey.slug, 1)
+    answer = look(client, survey.slug, code, headers={"Sec-Fetch-Site": "cross-site"})
+    assert answer.status_code == 403
+
+
+@pytest.fixture
+def from_sqlite(sqlite: NewDatabase) -> tuple[Flask, str]:
+    """The site on SQLite: what is counted does not depend on the database."""
+    database_url = sqlite(True)
+    return create_app(Config(database_url=database_url)), database_url
+
+
+def test_a_list_of_codes_cannot_be_watched(from_sqlite: tuple[Flask, str]) -> None:
+    """Every look counts, whatever it finds; a header of one's own is no other address; responses still go in."""
+    app, database_url = from_sqlite
+    survey = factories.publish(database_url)
+    codes = factories.invite(database_url, survey.slug, LIMIT)
+    client = app.test_client()
+    for place, code in enumerate(codes):
+        answer = look(client, survey.slug, code, headers={"X-Forwarded-For": f"203.0.113.{place % 250}"})
+        assert answer.status_code == 200
+    status, said = told(look(client, survey.slug, codes[0], headers={"X-Forwarded-For": "198.51.100.9"}))
+    assert (status, said["field"]) == (429, "invitation")
+    assert client.post(survey.url, json=survey.response(invitation=codes[0])).status_code == 201
+    assert look(client, survey.slug, codes[0]).status_code == 429
+    # Somebody else's looks are counted apart.
+    elsewhere = Browser(app, response_wrapper=app.response_class)
+    answer = look(elsewhere, survey.slug, codes[0], environ_base={"REMOTE_ADDR": "192.0.2.44"})
+    assert answer.status_code == 409
+    app.extensions["moneda.engine"].dispose()
+
+
+def test_a_switch_is_seen_by_the_next_look(client: FlaskClient, survey: Published, database_url: str) -> None:
+    """What is remembered of a link is never older than its last change."""
+    (code,) = factories.invite(database_url, survey.slug, 1)
+    for invited in (True, False, True):
+        factories.settle(database_url, survey.slug, by_invitation=invited)
+        for _ in range(2):
+            assert look(client, survey.slug, code).status_code == (200 if invited else 410)
+    assert json.loads(look(client, survey.slug, code).data) == {"status": "unused"}
