@@ -23,7 +23,7 @@ def print_report(made: reports.Report, entered: Mapping[str, Entered] | None = N
         rows = [[*line[:-1], "", line[-1]] for line in rows]
         for entry in made.questions:
             for group in made.told_strata(entry):
-                rows += _group_lines(made, entry, group)
+                rows += _group_lines(made, entry, group, bool(entered))
     print_table([*header, ""], rows)
     for line in weighting_lines(made):
         click.echo(line)
@@ -82,18 +82,19 @@ def _joined(*remarks: str) -> str:
 
 
 def _group_lines(
-    made: reports.Report, entry: reports.QuestionReport, group: reports.StratumReport
+    made: reports.Report, entry: reports.QuestionReport, group: reports.StratumReport, made_up: bool
 ) -> Iterator[list[str]]:
-    """A question in a stratum; all of them are in their lines already."""
+    """A question in a stratum; all of them are in their lines already, with what made-up people had entered."""
     if not group.depth:
         return
     name = "(without stratum)" if group.own_link else group.path
     if group.report is None:
         count = f"fewer than {made.minimum}, or beside such" if group.withheld else "0"
-        yield [entry.question.name, "", count, "-", "-", "-", "-", name, "withheld" if group.withheld else ""]
+        line = [entry.question.name, "", count, "-", "-", "-", "-", *([""] * made_up)]
+        yield [*line, name, "withheld" if group.withheld else ""]
         return
     for line in _lines(entry, group.report, None):
-        yield [*line[:-1], name, _joined(line[-1], WEIGHTED if group.weighted else "")]
+        yield [*line[:-1], *([""] * made_up), name, _joined(line[-1], WEIGHTED if group.weighted else "")]
 
 
 def _lines(

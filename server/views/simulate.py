@@ -8,7 +8,7 @@ from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 from flask_babel import gettext
 
-from server import simulation, strata, surveys
+from server import reports, simulation, strata, surveys
 from server.context import session, told
 from server.definitions import PREFER_NOT_TO_SAY, Definition, Question
 from server.inputs import N_, InputError, Problem, shown
@@ -87,9 +87,19 @@ def _page(
         rehearsal=rehearsal,
         bad=bad or set(),
         assumed=simulation.own_answers,
+        forests=_forests(rehearsal),
         nodes=list(strata.walk(strata.tree(session(), survey))),
         limit=simulation.REHEARSAL_LIMIT,
     )
+
+
+def _forests(rehearsal: Rehearsal | None) -> list[reports.Forest]:
+    """The first estimate of each question by stratum, where there are not too many of these for a page."""
+    report = None if rehearsal is None else rehearsal.report
+    if report is None:
+        return []
+    made = [reports.forest(report, entry, reports.figures(entry)[0][0]) for entry in report.questions]
+    return [forest for forest in made if forest is not None and not forest.cut]
 
 
 def _usual(definition: Definition) -> dict[str, str]:
