@@ -9,7 +9,8 @@ import { post } from './submit.js';
 
 const PATIENCE = 5000; // ms for a look at the code; then the questions begin without it
 
-let code = null; // in its normal form
+let linked = normalised(location.hash.slice(1)); // as it came, in its normal form
+let code = null; // that is used
 let typed = ''; // what stands in the field
 let admitted = null; // a code that is not known to be of no use
 
@@ -30,11 +31,12 @@ document.querySelector('.skip').addEventListener('click', (event) => {
 // Another link in the same window.
 addEventListener('hashchange', () => {
   const other = normalised(location.hash.slice(1));
-  if (other && other !== code) location.reload();
+  if (other && other !== linked) location.reload();
 });
 
 /** Tells on the introduction of the code in the link, or asks for one; and before the questions, whether it was used. */
 way.admit = (part) => {
+  // The first step of the history keeps that of the link, also after another was typed.
   if (!typed) code = normalised(location.hash.slice(1)) ?? code;
   const start = part.querySelector('.primary');
   const card = document.createElement('div');
@@ -98,6 +100,7 @@ way.leave = () => {
   code = null;
   typed = '';
   admitted = null;
+  linked = null;
   const forget = () => history.replaceState(history.state, '', way.address);
   forget();
   // The first step of the way; a new link has no state.

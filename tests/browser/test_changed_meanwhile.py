@@ -130,5 +130,5 @@ def test_the_researcher_is_told_how_many_links_a_switch_touches(
     sign_in(page, served.database_url)
     page.goto(f"/manage/surveys/{survey.slug}/schedule")
     hint = page.locator("#hint-by")
-    expect(hint).to_contain_text("all 4 links")
+    expect(hint).to_contain_text("touches 4 links")
     expect(Desk(page).field("By invitation only")).to_have_attribute("aria-describedby", "hint-by")

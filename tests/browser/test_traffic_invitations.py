@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+from server import invitations, surveys
 from tests import factories
 from tests.browser.conftest import Opener
 from tests.browser.people import SURVEY, Respondent
@@ -24,7 +25,7 @@ def recorder(served: factories.Served) -> Iterator[Recorder]:
         yield running
 
 
-def by_link(code: str) -> tuple[str, Behave]:
+def by_link(code: str, *_others: object) -> tuple[str, Behave]:
     """The fragment, and what is done with it."""
 
     def behave(visit: Respondent, truth: str) -> None:
@@ -34,18 +35,17 @@ def by_link(code: str) -> tuple[str, Behave]:
     return f"#{code}", behave
 
 
-def typed_after_another(code: str) -> tuple[str, Behave]:
-    """A code that is refused before the questions, one that is refused after them, and another that is typed then."""
+def typed_after_others(code: str, other: str, use: Callable[[str], None]) -> tuple[str, Behave]:
+    """A code that is refused before the questions, one that somebody uses meanwhile, and another that is typed then."""
 
     def behave(visit: Respondent, truth: str) -> None:
         field = visit.page.get_by_role("textbox")
         field.fill("0000 0000 0000 0000")
         visit.start(3)
         expect(visit.page.get_by_role("alert")).not_to_be_empty()
-        # Nobody can tell it of this one, for a while.
-        visit.page.route("**/code.json", lambda route: route.abort())
-        field.fill("1111 1111 1111 1111")
+        field.fill(other)
         visit.answer(truth, truth, truth)
+        use(other)
         visit.button("Send").click()
         visit.page.get_by_role("textbox").fill(code)
         visit.button("Use this code").click()
@@ -55,18 +55,25 @@ def typed_after_another(code: str) -> tuple[str, Behave]:
 
 
 @pytest.mark.parametrize("coins", COINS)
-@pytest.mark.parametrize("way", [by_link, typed_after_another])
+@pytest.mark.parametrize("way", [by_link, typed_after_others])
 def test_yes_and_no_leave_the_same_bytes(
     open_page: Opener,
     recorder: Recorder,
     served: factories.Served,
-    way: Callable[[str], tuple[str, Behave]],
+    way: Callable[[str, str, Callable[[str], None]], tuple[str, Behave]],
     coins: str,
 ) -> None:
     survey = factories.publish(served.database_url, SURVEY)
-    code = factories.invite(served.database_url, survey.slug, 1)[0].replace("-", "")
-    fragment, behave = way(code)
-    complaint = "" if way is by_link else "422|ERR_FAILED"
+    code, other = (each.replace("-", "") for each in factories.invite(served.database_url, survey.slug, 2))
+
+    def use(code: str) -> None:
+        with factories.writing(served.database_url) as session:
+            found = surveys.find(session, survey.slug)
+            assert found is not None
+            invitations.spend(session.connection(), [(found.id, code)])
+
+    fragment, behave = way(code, other, use)
+    complaint = "" if way is by_link else "409|422"
     yes, no = (
         visited(open_page, recorder, served, survey, truth, behave, coins, None, complaint, fragment)
         for truth in ("Yes", "No")
@@ -75,8 +82,8 @@ def test_yes_and_no_leave_the_same_bytes(
     assert differences(yes, no) == []
     posted = [sent for sent in yes["bytes"] if sent.startswith(b"POST ")]
     paths = [sent.split(b" ")[1].rpartition(b"/")[2] for sent in posted]
-    looks = [b"code.json"]
-    assert paths == (looks + [b"responses"] * (1 if way is by_link else 2))
+    times = 1 if way is by_link else 2
+    assert paths == [b"code.json"] * times + [b"responses"] * times
     assert json.loads(posted[-1].partition(b"\r\n\r\n")[2])["reports"] == [int(coins == "Yes")] * 3
     assert places_of(code, yes) == ["body"]
 
