@@ -2,7 +2,7 @@
 // Answers and coins live in the closure of begin() only, and are dropped when Send is pressed.
 
 import { greet, review } from './delivery.js';
-import { answersOf, countRight, kinds, loadSurvey, rowsOf, statedBy, way } from './design.js';
+import { answersOf, kinds, loadSurvey, rowsOf, statedBy, way } from './design.js';
 import { addOption, copy, groupLabels, labelOf, make, own, quote, show, toys } from './page.js';
 import { drawCoins, randomId, randomize } from './randomize.js';
 import { drop, spentBefore, writeBody } from './submit.js';
@@ -103,10 +103,12 @@ function begin({ title, introduction, language, questions: entries, epsilon: tot
       if (toys.fill) toys.fill();
       else document.head.append(copy('play'));
     }, true);
-    const before = preview ? [] : spentBefore(page);
-    if (before.length) {
-      const right = countRight(before.reduce((sum, spent) => sum + spent, Number(page.total)));
-      find('.actions').before(copy('round', { right, sure: right > 99 ? 'yes' : 'no' }, 'sure'));
+    const spent = preview ? 0 : spentBefore(page);
+    if (spent) {
+      // How much leaves so many guesses of 100 right; beyond it all of them can be.
+      const rooms = JSON.parse(document.getElementById('round').dataset.rooms);
+      const right = Object.keys(rooms).find((most) => spent <= rooms[most]);
+      find('.actions').before(copy('round', { right, sure: right ? 'no' : 'yes' }, 'sure'));
     }
     way.admit?.(part);
     find('.primary').addEventListener('click', () => go(1));

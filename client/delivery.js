@@ -19,13 +19,19 @@ export function greet(page) {
 
 /** Sends what an earlier visit left to be sent, or shows again what its review has shown, if it did. */
 export function resume(page) {
-  const { pending, shown } = remembered(page);
-  if (pending) deliver(page, pending, { waiting: true, now: true });
+  const { pending, shown, to } = remembered(page);
+  if (pending) deliver(page, pending, { to, waiting: true, now: true });
   else if (shown) {
     if (history.state?.screen) history.go(-history.state.screen);
-    deliver(page, shown, { screen: 'reviewed' });
+    if (page.shut) move(page, page.shut, true);
+    else deliver(page, way.sign(shown), { screen: 'reviewed' });
   }
   return Boolean(pending ?? shown);
+}
+
+/** What a link does not take any more goes by another one: says why, and where what the coins decided is until then. */
+function move(page, why, kept) {
+  show(withErasing(copy('moved', { how: `${why}-${kept ? 'kept' : 'lost'}` }, 'how'), page));
 }
 
 /** Shows what can be sent, and keeps it: who loads the page again meets no second coin. Another page may have been quicker. */
@@ -36,16 +42,16 @@ export function review(page, body, options) {
     options.onLeave();
     if (!greet(page)) show(copy('erased'));
   } else {
-    reviewed = !('preview' in page) && markShown(page.slug, body);
+    reviewed = !('preview' in page) && markShown(page, body);
     deliver(page, body, options);
   }
 }
 
 /** Shows `body`, sends it when asked, or `now`, until it has arrived, and hands over the receipt. */
-export function deliver(page, body, { waiting = false, now = false, screen = 'review', asked = [], onBack, onLeave } = {}) {
+export function deliver(page, body, { to = page.responses, waiting = false, now = false, screen = 'review', asked = [], onBack, onLeave } = {}) {
   const { id, reports } = JSON.parse(body);
   const first = () => copy(waiting ? 'waiting' : screen, { keeps: reviewed || 'preview' in page ? 'yes' : 'no' }, 'keeps');
-  const form = make('form', { class: 'screen' }, first(), copy('sending', { n: reports.length }));
+  const form = make('form', { class: 'screen' }, first(), copy('sending', { n: reports.length, by: to === page.responses ? 'this' : 'other' }, 'by'));
   const details = form.querySelector('details');
   let asides = form.querySelectorAll('.back, .erase'); // no way aside while sending
   const button = form.querySelector('.primary');
@@ -99,7 +105,7 @@ export function deliver(page, body, { waiting = false, now = false, screen = 're
 
   async function deposit() {
     if ('preview' in page) return {};
-    const outcome = await persist(() => alone(page.slug, attempt), { wakes, onRetry });
+    const outcome = await persist(() => alone(page.round, attempt), { wakes, onRetry });
     if (!outcome.over) way.leave?.();
     return outcome;
   }
@@ -107,7 +113,7 @@ export function deliver(page, body, { waiting = false, now = false, screen = 're
   /** One page of this survey at a time is here. */
   async function attempt() {
     if (!claim()) return { over: true };
-    const outcome = await post(page.responses, body, { language: document.documentElement.lang, signal: stop.signal });
+    const outcome = await post(to, body, { language: document.documentElement.lang, signal: stop.signal });
     if (stop.signal.aborted) return { over: true };
     if (outcome.status === 200 || outcome.status === 201) markSent(page);
     return outcome;
@@ -117,7 +123,7 @@ export function deliver(page, body, { waiting = false, now = false, screen = 're
   function claim() {
     const held = recall(page);
     if (stop.signal.aborted || held.sent || (kept ? held.id !== id : held.pending) || (held.pending && !claimed)) return false;
-    kept = keep(page.slug, body);
+    kept = keep(page, body, to);
     claimed = true;
     return true;
   }
@@ -154,16 +160,18 @@ export function deliver(page, body, { waiting = false, now = false, screen = 're
 
   function fail(error) {
     const { field, status: refused } = error;
+    const shut = { link: 'divided', replaced_link: 'replaced' }[field];
     const asking = way.readmit?.(error, body, asked);
-    const keeps = kept ? 'yes' : 'no';
     if (asking) show(withErasing(asking, page));
-    else if (field === 'invitation' && refused === 410) deliver(page, withoutCode(body), { waiting: true, now: true, asked });
-    // Asked for since this page was loaded: loaded again, it knows how.
-    else if (field === 'invitation' && refused === 422) show(withErasing(copy('invite', { keeps }, 'keeps'), page));
-    else {
+    else if (field === 'invitation' && refused === 410) deliver(page, withoutCode(body), { to, waiting: true, now: true, asked });
+    else if (shut) {
+      // Stored nowhere: it may go by another link, maybe by this page's own.
+      kept = kept && markShown(page, body);
+      if (to === page.responses || !resume(page)) move(page, shut, kept);
+    } else {
       // Stored nowhere, so it is not kept here.
       drop(page);
-      show(copy('refused', { why: field === 'link' ? field : refused, ...error, message: error.message }, 'why'));
+      show(copy('refused', { why: refused, ...error, message: error.message }, 'why'));
     }
   }
 }

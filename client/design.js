@@ -82,9 +82,6 @@ export function lossOfWhole(question) {
   return checkDesign(question.designs[0]);
 }
 
-/** Of 100 guesses between two people, as many are right at most, as in server/privacy/planning/guesses.py. */
-export const countRight = (loss) => Math.ceil(100 / (1 + Math.exp(-loss)) - 1e-6);
-
 /** So many square designs of this size. */
 export function checkShape({ designs }, boxes, size) {
   const fits = designs.length === boxes && designs.every(({ weights }) => (

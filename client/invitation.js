@@ -92,8 +92,11 @@ way.admit = (part) => {
   }
 };
 
-/** Who came here without the introduction is asked when the server misses the code. */
-way.sign = (body) => (code ? withCode(body, code) : body);
+/** What was answered by another link may have no code yet; who has none is asked when the server misses it. */
+way.sign = (body) => {
+  const own = code ?? linked;
+  return own && !codeOf(body) ? withCode(body, own) : body;
+};
 
 /** Takes the code out of the address, now and wherever Back leads. */
 way.leave = () => {

@@ -110,14 +110,13 @@ export async function alone(slug, task, patience = 25000) {
   }
 }
 
-/** What is kept of a survey: that it was sent, by whichever link, what waits to be, or what a review has shown. */
-export function recall({ slug, family, round }) {
+/** What is kept of a survey, whichever of its links is open: that it was sent, what waits to be and where to, or what a review has shown. */
+export function recall({ family, round }) {
   if (round in rounds(family)) return { sent: true };
-  const text = read(slug);
   try {
-    const { shown } = JSON.parse(text);
-    const { id, reports } = JSON.parse(shown ?? text);
-    if (typeof id === 'string' && Array.isArray(reports)) return shown ? { shown, id } : { pending: text, id };
+    const { shown, pending, to } = parse(key(round));
+    const { id, reports } = JSON.parse(shown ?? pending);
+    if (typeof id === 'string' && Array.isArray(reports)) return shown ? { shown, id } : { pending, to, id };
   } catch {
     // Nothing there, or not ours.
   }
@@ -125,39 +124,49 @@ export function recall({ slug, family, round }) {
 }
 
 /** What each round of a family that was answered here has spent. */
-function rounds(family) {
+const rounds = (family) => ({ ...parse(key(family))?.sent });
+
+/** What other rounds of the same survey spend that were answered here, in whole billionths of a nat; what waits counts. */
+export function spentBefore({ family, round }) {
+  const waiting = Object.keys(withStorage((storage) => ({ ...storage })) ?? {}).map((name) => [name, parse(name)])
+    .filter(([, note]) => note?.of === family).map(([name, { spends }]) => [name, Number(spends)]);
+  const sent = Object.entries(rounds(family)).map(([name, spent]) => [key(name), spent]);
+  const others = Object.entries(Object.fromEntries([...waiting, ...sent])).filter(([name]) => name !== key(round));
+  return others.reduce((sum, [, spent]) => sum + (Number.isSafeInteger(spent) ? spent : 0), 0);
+}
+
+/** A note as it was written; nothing for none, and for what is not ours. */
+function parse(name) {
   try {
-    return { ...JSON.parse(read(family)).sent };
+    return JSON.parse(withStorage((storage) => storage.getItem(name)));
   } catch {
-    return {};
+    return null;
   }
 }
 
-/** What other rounds of the same survey have spent that were answered here. */
-export function spentBefore({ family, round }) {
-  const { [round]: _own, ...others } = rounds(family);
-  return Object.values(others).filter(Number.isFinite);
-}
-
-const read = (name) => withStorage((storage) => storage.getItem(key(name)));
+const remove = (name) => withStorage((storage) => storage.removeItem(key(name)));
 
 /** Whether it is kept. */
-export const keep = (slug, body) => withStorage((storage) => {
-  storage.setItem(key(slug), body);
-  return storage.getItem(key(slug)) === body;
+const write = (name, note) => withStorage((storage) => {
+  const text = JSON.stringify(note);
+  storage.setItem(key(name), text);
+  return storage.getItem(key(name)) === text;
 }) ?? false;
-export const markShown = (slug, body) => keep(slug, JSON.stringify({ shown: body }));
-export const drop = ({ slug }) => withStorage((storage) => storage.removeItem(key(slug)));
+
+/** What waits goes to the link that it was first sent to, as it may have arrived there. */
+export const keep = ({ family, round, spends }, pending, to) => write(round, { pending, to, of: family, spends });
+export const markShown = ({ round }, shown) => write(round, { shown });
+export const drop = ({ round }) => remove(round);
 
 /** From now on only a note of the family is left: which round was answered, and what it has spent. */
 export function markSent(page) {
-  const { family, round, total } = page;
-  if (keep(family, JSON.stringify({ sent: { ...rounds(family), [round]: Number(total) } }))) drop(page);
+  const { family, round, spends } = page;
+  if (write(family, { sent: { ...rounds(family), [round]: Number(spends) } })) drop(page);
 }
 
 export function erase(page) {
   drop(page);
-  drop({ slug: page.family });
+  remove(page.family);
 }
 
 /** Where storage is forbidden, nothing is remembered, and the survey goes on. */

@@ -52,6 +52,7 @@ class Action(StrEnum):
     STRATUM_BY_INVITATION = "stratum by invitation"
     STRATUM_BY_LINK = "stratum by link"
     STRATUM_AS_ABOVE = "stratum as above"
+    LINKS_REPLACED = "links replaced"
     INVITATIONS_ISSUED = "invitations issued"
     INVITATIONS_WITHDRAWN = "invitations withdrawn"
     PAUSED = "paused"
@@ -118,6 +119,7 @@ SENTENCES = {
     Action.STRATUM_BY_INVITATION: N_("let people into %(stratum)s by invitation only"),
     Action.STRATUM_BY_LINK: N_("let everybody into %(stratum)s who has its link"),
     Action.STRATUM_AS_ABOVE: N_("let people into %(stratum)s as into the part around it, or the survey"),
+    Action.LINKS_REPLACED: N_("closed the links there were, and made new ones: %(count)s"),
     Action.INVITATIONS_ISSUED: N_("issued codes for invitations: %(count)s (%(label)s)"),
     Action.INVITATIONS_WITHDRAWN: N_("withdrew the codes that were not used: %(label)s"),
     Action.PAUSED: N_("paused the survey"),

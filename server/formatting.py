@@ -13,17 +13,52 @@ from babel.numbers import format_decimal, parse_pattern
 from server.privacy.designs import round_up
 
 _FOURTH = Decimal("0.0001")
+_NEAR = 1e-8
+"""Shares that are nearer to each other are the same: computing them is not more exact, nor are chances, in 2**-32."""
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 # Parsed once: a page of results shows a thousand numbers.
 _TENTHS, _WHOLE, _UNGROUPED = (parse_pattern(pattern) for pattern in ("#,##0.0", "#,##0", "0"))
 
 
 def percent(share: float, locale: str) -> str:
-    """0.3251 -> "32.5": a share in percent with one decimal, without the sign."""
+    """0.3251 -> "32.5": a share in percent with one decimal, without the sign.
+
+    What is not all never reads as 100, nor what is not nothing as 0: 0.9999 -> "99.99", 0.0004 -> "0.04".
+    """
     if not math.isfinite(share):
         return "–"
+    decimals = count_decimals(share, 1, 100)
     # Adding zero turns a rounded "-0.0" into "0.0".
-    return _tenths(round(share * 100, 1) + 0.0, locale)
+    rounded = round(share * 100, decimals) + 0.0
+    return _tenths(rounded, locale) if decimals == 1 else format_decimal(rounded, "0.0#####", locale)
+
+
+def chance(value: float, locale: str) -> str:
+    """0.975 -> "97.5": a chance in percent that a finite loss keeps from being none or certain, however near it is."""
+    if value < _NEAR:
+        return f"< {format_decimal(100 * _NEAR, '0.0#####', locale)}"
+    if value > 1 - _NEAR:
+        return f"> {format_decimal(100 - 100 * _NEAR, '0.0#####', locale)}"
+    return percent(value, locale)
+
+
+def level(confidence: float, locale: str) -> str:
+    """0.95 -> "95", 0.9995 -> "99.95": a confidence in percent, as it was chosen."""
+    return number(round(100 * confidence, 8), locale)
+
+
+def fraction(share: float) -> str:
+    """0.3251 -> "0.3251", 0.99998 -> "0.99998": a share as commands print it, by the rule of `percent`."""
+    return f"{share + 0.0:.{count_decimals(share, 4, 1)}f}"
+
+
+def count_decimals(share: float, fewest: int, scale: int) -> int:
+    """With how many decimals a share is shown, of `scale`: as few as these, unless it would seem none or all."""
+    exact = share * scale
+    if not any(abs(share - end) >= _NEAR and round(exact, fewest) == end * scale for end in (0, 1)):
+        return fewest
+    most = 8 if scale == 1 else 6
+    return next((more for more in range(fewest, most) if round(exact, more) not in (0, scale)), most)
 
 
 @lru_cache(maxsize=4096)  # there are a thousand and one from 0.0 to 100.0, and a large report holds thousands
@@ -126,6 +161,8 @@ def filters(locale: Callable[[], str]) -> dict[str, Callable[..., str]]:
     """The functions above as template filters for the language that `locale` names."""
     functions: tuple[Callable[..., str], ...] = (
         percent,
+        chance,
+        level,
         integer,
         decimal,
         number,

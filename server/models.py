@@ -3,6 +3,7 @@
 import secrets
 from datetime import date, datetime
 from enum import IntEnum, StrEnum
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
@@ -22,6 +23,10 @@ class Base(DeclarativeBase):
 
 def _new_identity() -> str:
     return secrets.token_hex(16)
+
+
+def _first_link(context: Any) -> Any:
+    return context.get_current_parameters()["slug"]
 
 
 class State(StrEnum):
@@ -131,11 +136,13 @@ class Survey(Base):
     what it releases: its "own" budget; a "share" of another copy's, beside the first `inherited` releases, which
     came along; nothing, as a "copy"; or nothing any more, as it "moved".
     Since `populations_since` no population of a stratum has changed: estimates are weighted by them.
+    `slug` names the survey for good; `link` is what respondents are given, the same until it is replaced.
     """
 
     __tablename__ = "surveys"
     __table_args__ = (
         sa.UniqueConstraint("slug"),
+        sa.Index("uq_surveys_link", "link", unique=True),
         sa.CheckConstraint("state IN ('draft', 'open', 'closed')", name="state_is_known"),
         sa.CheckConstraint("draft_number >= 1", name="draft_number_is_positive"),
         sa.CheckConstraint("cap >= 1", name="cap_is_positive"),
@@ -166,6 +173,7 @@ class Survey(Base):
     share_epsilon: Mapped[str | None] = mapped_column(sa.String(40))
     share_delta: Mapped[str | None] = mapped_column(sa.String(40))
     populations_since: Mapped[date | None]
+    link: Mapped[str] = mapped_column(sa.String(32), default=_first_link, server_default=sa.text("''"))
 
     versions: Mapped[list["SurveyVersion"]] = relationship(
         order_by="SurveyVersion.number", back_populates="survey"
@@ -265,9 +273,19 @@ class Stratum(Base):
     name: Mapped[str] = mapped_column(sa.String(200))
     population: Mapped[int | None] = mapped_column(sa.BigInteger)
     slug: Mapped[str] = mapped_column(sa.String(32))
-    by_invitation: Mapped[bool | None]
     merged: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
     identity: Mapped[str] = mapped_column(sa.String(32), default=_new_identity, server_default=sa.text("''"))
+    by_invitation: Mapped[bool | None]
+
+
+class ClosedLink(Base):
+    """A link of a survey, or of a stratum, that was replaced by another one when invitations were switched on."""
+
+    __tablename__ = "closed_links"
+
+    slug: Mapped[str] = mapped_column(sa.String(32), primary_key=True)
+    survey_id: Mapped[int] = mapped_column(sa.ForeignKey(Survey.id, ondelete="CASCADE"), index=True)
+    stratum_id: Mapped[int | None] = mapped_column(sa.ForeignKey(Stratum.id, ondelete="CASCADE"), index=True)
 
 
 class InvitationBatch(Base):

@@ -110,7 +110,8 @@ def parse_schedule(fields: Mapping[str, str]) -> Schedule:
 def set_schedule(session: Session, survey: Survey, schedule: Schedule, now: datetime) -> Mapping[str, Any]:
     """Change a survey's settings; those that changed, as they are now.
 
-    Of a closed survey only the minimum can be changed: it stays closed.
+    Of a closed survey only the minimum can be changed: it stays closed. Once a survey was published, switching
+    invitations on gives it and its strata new links and closes those before; `links` says how many.
 
     Raises
     ------
@@ -134,7 +135,9 @@ def set_schedule(session: Session, survey: Survey, schedule: Schedule, now: date
             setattr(survey, field, value)
 
     if "by_invitation" in changed:
-        strata.switch(session, survey, write)
+        switched = strata.switch(session, survey, write)
+        if switched.on and survey.versions:
+            changed["links"] = len(switched.on)
     else:
         write()
         session.flush()

@@ -175,7 +175,7 @@ def test_the_internal_report_has_everything_that_a_report_must(report: Report) -
         "Every kind",
         "Yes by coin?",
         "The second part",
-        "Of 100 people who enter No, 25 are recorded as Yes. Of 100 who enter Yes, 75 are.",
+        "Of 100 people who enter No, 25 are recorded as Yes. Of 100 who enter Yes, 75 are recorded as Yes.",
         "Wilson (1927)",
         "unbiased for what people entered",
         report.version,

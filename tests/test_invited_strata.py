@@ -26,7 +26,9 @@ from tests.scale import scaled
 
 NOW = datetime(2024, 5, 6)  # noqa: DTZ001 - in UTC, as the database holds times
 SAID = (None, False, True)
-TREE = "Spain > Madrid > Getafe\nSpain > Madrid > Parla\nSpain > Murcia\nKenya > Nairobi\nKenya > Kisumu\nFrance"
+TREE = (
+    "Spain > Madrid > Getafe\nSpain > Madrid > Parla\nSpain > Murcia\nKenya > Nairobi\nKenya > Kisumu\nFrance"
+)
 
 
 def found(session: Session, slug: str) -> Survey:
@@ -46,12 +48,17 @@ def expected(survey: Survey, nodes: tuple[Node, ...], above: bool | None = None)
         yield from expected(survey, node.children, here)
 
 
-def say(database_url: str, slug: str, **texts: str) -> None:
-    """Let strata, by their names, say "open", "invited" or nothing."""
+def say(database_url: str, slug: str, **texts: str) -> dict[str, str]:
+    """Let strata, by their names, say "open", "invited" or nothing; all paths and their links' slugs then."""
     with writing(database_url) as session:
         survey = found(session, slug)
         ids = {node.stratum.name: node.stratum.id for node in strata.walk(strata.tree(session, survey))}
         strata.change_access(session, survey, {ids[name]: text for name, text in texts.items()})
+        return links_of(session, survey)
+
+
+def links_of(session: Session, survey: Survey) -> dict[str, str]:
+    return {node.path: node.stratum.slug for node in strata.walk(strata.tree(session, survey))}
 
 
 def sent(database_url: str, link: str, body: object) -> tuple[int, str]:
@@ -64,7 +71,9 @@ def sent(database_url: str, link: str, body: object) -> tuple[int, str]:
 
 
 @pytest.mark.scaled
-def test_everybody_who_asks_is_told_the_same(client: FlaskClient, survey: Published, database_url: str) -> None:
+def test_everybody_who_asks_is_told_the_same(
+    client: FlaskClient, survey: Published, database_url: str
+) -> None:
     """The door, the page, who issues codes, and what the tree says read downwards, for trees that say anything."""
     chance = random.Random(12)
     factories.plant(database_url, survey.slug, TREE)
@@ -77,9 +86,7 @@ def test_everybody_who_asks_is_told_the_same(client: FlaskClient, survey: Publis
             session.flush()
             nodes = strata.tree(session, made)
             asking: set[int | None] = set(expected(made, nodes)) | ({None} if made.by_invitation else set())
-            links = {None: made.slug} | {
-                node.stratum.id: node.stratum.slug for node in strata.leaves(nodes)
-            }
+            links = {None: made.slug} | {node.stratum.id: node.stratum.slug for node in strata.leaves(nodes)}
             assert strata.invited_links(session, made) == asking
         for number, link in links.items():
             asks = number in asking
@@ -100,8 +107,10 @@ def test_everybody_who_asks_is_told_the_same(client: FlaskClient, survey: Publis
 
 
 def test_one_part_by_invitation_and_the_others_open(survey: Published, database_url: str) -> None:
-    links = factories.plant(database_url, survey.slug, "North\nSouth")
-    say(database_url, survey.slug, North="invited")
+    old = factories.plant(database_url, survey.slug, "North\nSouth")
+    links = say(database_url, survey.slug, North="invited")
+    assert sent(database_url, old["North"], survey.response()) == (410, "replaced_link")
+    assert links["South"] == old["South"], "only what is by invitation now has a new link"
     with writing(database_url) as session:
         door = surveys.find_link(session, links["North"])
         assert door is not None
@@ -116,9 +125,9 @@ def test_one_part_by_invitation_and_the_others_open(survey: Published, database_
 
 
 def test_a_survey_by_invitation_may_have_an_open_part(survey: Published, database_url: str) -> None:
-    links = factories.plant(database_url, survey.slug, "North > A\nNorth > B\nSouth")
+    factories.plant(database_url, survey.slug, "North > A\nNorth > B\nSouth")
     factories.settle(database_url, survey.slug, by_invitation=True)
-    say(database_url, survey.slug, North="open", B="invited")
+    links = say(database_url, survey.slug, North="open", B="invited")
     answers = {path: sent(database_url, link, survey.response()) for path, link in links.items()}
     refused = (422, "invitation")
     assert answers == {
@@ -152,12 +161,13 @@ def test_switching_tells_which_links_it_touched(survey: Published, database_url:
 
 
 def test_settings_that_are_saved_switch_by_the_same_rule(survey: Published, database_url: str) -> None:
-    links = factories.plant(database_url, survey.slug, "North\nSouth")
+    factories.plant(database_url, survey.slug, "North\nSouth")
     say(database_url, survey.slug, South="open")
     with writing(database_url) as session:
         made = found(session, survey.slug)
         fields = {**schedule.written(schedule.schedule_of(made)), "minimum": "10", "by_invitation": "yes"}
-        schedule.set_schedule(session, made, schedule.parse_schedule(fields), now())
+        assert schedule.set_schedule(session, made, schedule.parse_schedule(fields), now())["links"] == 2
+        links = links_of(session, made)
     assert sent(database_url, links["North"], survey.response()) == (422, "invitation")
     assert sent(database_url, links["South"], survey.response()) == (201, "")
 
@@ -204,8 +214,12 @@ def test_pages_show_and_change_it_and_it_is_on_record(
         assert pages[name].count('<span class="pill">by invitation</span>') == 1, name
     assert '<option value="invited" selected>' in pages["/strata"]
     assert "1 of them asks for the code of an invitation." in pages[""]
-    assert "Only with an invitation: the link alone" not in pages[""]
-    assert "Switching this touches 2 links" in pages["/schedule"]
+    assert "Only with an invitation: answers" not in pages[""]
+    assert "Switching it on closes 2 links at once and for good" in pages["/schedule"]
+    assert pages["/strata"].count("closes 1 link at once and for good") == 1
+    assert ("links replaced", 1) in [
+        (row[4], json.loads(str(row[5])).get("count")) for row in dump(database_url)["audit_entries"]
+    ]
     assert "1 link of a stratum is so by itself, and stays as it is." in pages["/schedule"]
     table = signed_in.get(f"{home}/links.csv").text.splitlines()
     assert [row.rpartition(",")[2] for row in table] == ["access", "open", "invited", "open"]
@@ -222,8 +236,8 @@ def test_pages_show_and_change_it_and_it_is_on_record(
 def test_codes_of_a_part_that_is_open_now_are_told_of(
     signed_in: FlaskClient, survey: Published, database_url: str
 ) -> None:
-    links = factories.plant(database_url, survey.slug, "North\nSouth")
-    say(database_url, survey.slug, North="invited", South="invited")
+    factories.plant(database_url, survey.slug, "North\nSouth")
+    links = say(database_url, survey.slug, North="invited", South="invited")
     with writing(database_url) as session:
         door = surveys.find_link(session, links["North"])
         assert door is not None
@@ -281,8 +295,8 @@ def test_open_and_invited_parts_have_one_smallest_group(
     signed_in: FlaskClient, survey: Published, database_url: str
 ) -> None:
     """What is safe for the part whose people are known to whoever invites them holds for all."""
-    links = factories.plant(database_url, survey.slug, "North\nSouth")
-    say(database_url, survey.slug, North="invited")
+    factories.plant(database_url, survey.slug, "North\nSouth")
+    links = say(database_url, survey.slug, North="invited")
     factories.settle(database_url, survey.slug, minimum=10)
     for link, number in ((links["North"], 9), (links["South"], 9), (survey.slug, 20)):
         factories.store(database_url, survey, [([0, 1], number)], link)
@@ -308,8 +322,8 @@ def stored_schedule(database_url: str, slug: str) -> schedule.Schedule:
 
 
 def test_no_code_of_another_part_lets_anybody_in(survey: Published, database_url: str) -> None:
-    links = factories.plant(database_url, survey.slug, "North\nSouth\nEast")
-    say(database_url, survey.slug, North="invited", South="invited")
+    factories.plant(database_url, survey.slug, "North\nSouth\nEast")
+    links = say(database_url, survey.slug, North="invited", South="invited")
     with writing(database_url) as session:
         door = surveys.find_link(session, links["North"])
         assert door is not None

@@ -163,12 +163,12 @@ def test_pages_show_every_answer_and_every_number(signed_in: FlaskClient, survey
         assert "Whoever was not shown it counts as: No." in page
         assert "Control question" in page
         for odds in (
-            "Of 100 people who enter No, 25 are recorded as Yes. Of 100 who enter Yes, 75 are.",
-            "Of 100 people who enter No, 30 draw a red card. Of 100 who enter Yes, 80 do.",
-            "For each option by itself: of 100 people who do not choose it, 18 arrive as choosing it; "
-            "of 100 who choose it, 50 do.",
-            "Of 100 people who enter -10 cups, 18 arrive as 30 cups. Of 100 who enter 30 cups, 82 do. "
-            "In between, in proportion.",
+            "Of 100 people who enter No, 25 are recorded as Yes. Of 100 who enter Yes, 75 are recorded as Yes.",
+            "Of 100 people who enter No, 30 draw a red card. Of 100 who enter Yes, 80 draw a red card.",
+            "For each option by itself: of 100 people who do not choose it, 18 arrive as choosing it. "
+            "Of 100 who choose it, 50 arrive as choosing it.",
+            "Of 100 people who enter -10 cups, 18 arrive as 30 cups. Of 100 who enter 30 cups, 82 arrive as 30 cups. "
+            "A number in between arrives as 30 cups more often the higher it is.",
         ):
             assert odds in page.replace("\N{NO-BREAK SPACE}", " ")
 

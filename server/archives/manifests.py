@@ -34,6 +34,7 @@ def manifest_of(
         "format": FORMAT,
         "software": f"Moneda {__version__}",
         "slug": survey.slug,
+        **_set(link=survey.link if survey.link != survey.slug else None),
         "identity": survey.identity,
         "state": str(survey.state),
         "created_on": survey.created_on.isoformat(),

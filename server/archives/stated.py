@@ -52,6 +52,7 @@ def leaves(manifest: Document) -> set[int]:
 
 def _check_settings(document: Document) -> None:
     slugs = [("slug", document["slug"])]
+    slugs += [("link", document["link"])] if "link" in document else []
     slugs += [(f"strata[{place}].slug", stratum["slug"]) for place, stratum in enumerate(document["strata"])]
     taken: set[str] = set()
     for field, slug in slugs:

@@ -26,7 +26,7 @@ from server.archives.stated import leaves
 from server.archives.trees import Part, grow
 from server.batches import CellKey, Group
 from server.db import TakingTurns
-from server.models import Researcher, State, Stratum, Survey, SurveyVersion
+from server.models import ClosedLink, Researcher, State, Stratum, Survey, SurveyVersion
 from server.own_tables import responses_of
 from server.releases.rights import MayRelease, take_right
 from server.reports.days import Period
@@ -159,18 +159,20 @@ def _come_into_sight(
     hold_copies(session)
     manifest = checked.manifest
     asked = [manifest["slug"], *(stratum["slug"] for stratum in manifest["strata"])]
+    asked += [manifest["link"]] if "link" in manifest else []
     slugs = _free_slugs(session, asked)
+    own = len(asked) - 1 if "link" in manifest else 0
     of_survey = sa.select(Stratum).where(Stratum.survey_id == survey.id)
     found: dict[int | None, Stratum] = {stratum.id: stratum for stratum in session.scalars(of_survey)}
-    for number, slug in enumerate(slugs[1:], 1):
-        found[ids[number]].slug = slug
-    survey.slug = slugs[0]
+    for number in range(1, len(manifest["strata"]) + 1):
+        found[ids[number]].slug = slugs[number]
+    survey.slug, survey.link = slugs[0], slugs[own]
     survey.state = State(manifest["state"])
     take_right(session, survey, checked.ledger["right"], len(checked.ledger["releases"]))
     survey.simulated = "simulated" in manifest
     survey.arriving_until = None
     session.flush()
-    return sum(asked[place] != slugs[place] for place in {0, *leaves(manifest)})
+    return sum(asked[place] != slugs[place] for place in {own, *leaves(manifest)})
 
 
 def _days(periods: Sequence[Period]) -> Iterator[date]:
@@ -207,7 +209,7 @@ def _free_slugs(session: Session, asked: Sequence[str]) -> list[str]:
     taken: set[str] = set()
     for start in range(0, len(asked), 500):
         some = asked[start : start + 500]
-        for column in (Survey.slug, Stratum.slug):
+        for column in (Survey.slug, Survey.link, Stratum.slug, ClosedLink.slug):
             taken |= set(session.scalars(sa.select(column).where(column.in_(some))))
     return [surveys.new_slug() if slug in taken else slug for slug in asked]
 

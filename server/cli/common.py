@@ -70,7 +70,7 @@ def survey_json(survey: Survey) -> dict[str, Any]:
         "state": str(survey.state),
         "version": None if current is None else current.number,
         "sha256": None if current is None else current.sha256,
-        "path": f"/s/{survey.slug}",
+        "path": f"/s/{survey.link}",
     }
 
 

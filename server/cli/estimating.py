@@ -10,6 +10,7 @@ import click
 from server import reports
 from server.cli.common import JSON, print_document, print_table
 from server.cli.results import mean_cells, share_cells
+from server.formatting import level
 from server.privacy.designs import (
     TOTAL,
     Design,
@@ -96,9 +97,8 @@ def estimate(
     )
     rows = [[answer, *_reported(numbers, k), *share_cells(found, k)] for k, answer in enumerate(answers)]
     rows += [] if mean is None else [["(mean)", "-", *mean_cells(mean)]]
-    print_table(
-        ["answer", "reported", "estimate", "standard error", f"{confidence:.0%} interval ({interval})"], rows
-    )
+    heading = f"{level(confidence, 'en')}% interval ({interval})"
+    print_table(["answer", "reported", "estimate", "standard error", heading], rows)
     click.echo(f"n = {found.n}, epsilon = {round_up(design.epsilon)}. {design.odds_label()}")
     if found.impossible:
         click.echo("Impossible share: no true shares give such reports in expectation.")

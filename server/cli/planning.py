@@ -8,6 +8,7 @@ import click
 from server import planning, surveys
 from server.cli.common import JSON, database_session, found_survey, print_document, print_table
 from server.definitions import Choice, Definition, Grid, Option, Question
+from server.formatting import chance
 from server.inputs import DEFINITION_LIMIT, margin_text, parse_definition, parse_json
 from server.privacy.designs import round_up
 
@@ -231,7 +232,7 @@ def _print(document: dict[str, Any], planned: tuple[planning.QuestionPlan, ...])
                 question.question.name,
                 question.question.choice.mechanism,
                 f"{round_up(question.epsilon):.4f}",
-                f"{question.belief:.1%}",
+                f"{chance(question.belief, 'en')}%",
                 WHAT[target.what],
                 str(target.respondents),
                 *([] if target.reached is None else [f"+-{round_up(target.reached):.4f}", _reached(target)]),
@@ -243,9 +244,8 @@ def _print(document: dict[str, Any], planned: tuple[planning.QuestionPlan, ...])
     )
     if "binding" in document:
         budget = "" if document["budget"] is None else f" of a budget of {document['budget']:g}"
-        click.echo(
-            f"In all: epsilon = {round_up(document['epsilon'])}{budget}; 10% becomes {document['belief']:.1%}."
-        )
+        believed = chance(document["belief"], "en")
+        click.echo(f"In all: epsilon = {round_up(document['epsilon'])}{budget}; 10% becomes {believed}%.")
         click.echo(f"Most respondents are needed by {document['binding']}.")
 
 

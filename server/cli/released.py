@@ -9,6 +9,7 @@ from typing import IO, Any
 import click
 
 from server.cli.common import print_document, print_table
+from server.formatting import fraction, level
 from server.inputs import parse_json
 from server.inputs.releases import PLAN_LIMIT, Item, Plan, item_json, plain
 from server.releases import OWN_LINK, STRATUM, Expected, Figure, Ledger, Released
@@ -67,7 +68,11 @@ def print_figures(entries: Iterable[Released]) -> None:
     print_table(
         header,
         [
-            [str(released.entry), *_figure_cells(_printed(released, figure)), f"{released.confidence:.0%}"]
+            [
+                str(released.entry),
+                *_figure_cells(_printed(released, figure)),
+                f"{level(released.confidence, 'en')}%",
+            ]
             for released in entries
             for figure in released.figures
         ],
@@ -109,7 +114,7 @@ def _place(figure: Figure) -> str:
 def _number(value: float | int | None) -> str:
     if value is None:
         return "-"
-    return str(value) if isinstance(value, int) else f"{value:.4f}"
+    return str(value) if isinstance(value, int) else fraction(value)
 
 
 def print_priced(plan: Plan, priced: Price, left: Decimal) -> None:

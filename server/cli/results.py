@@ -7,6 +7,7 @@ import click
 
 from server import reports
 from server.cli.common import print_table
+from server.formatting import fraction
 from server.privacy.estimators import AnsweredMeanEstimate, MeanEstimate, PooledShares, ShareEstimate
 from server.simulation import Entered
 
@@ -105,7 +106,7 @@ def _lines(
         estimate = row.column.estimate
         line = [name, row.answer, str(found.n), "-" if row.column.weights else str(row.count)]
         line += ["-"] * 3 if estimate is None else share_cells(estimate, row.code)
-        line += [] if entered is None else [f"{entered[name].shares[row.index]:.4f}"]
+        line += [] if entered is None else [_number(entered[name].shares[row.index])]
         yield [*line, _impossible(found) if row.impossible else ""]
     if found.mean is not None:
         mean = found.mean.estimate
@@ -139,8 +140,8 @@ def mean_cells(estimate: MeanEstimate | AnsweredMeanEstimate) -> list[str]:
 
 def _cells(value: float | None, error: float | None, interval: Sequence[float]) -> list[str]:
     low, high = interval
-    return [_number(value), _number(error), f"{low:.4f} to {high:.4f}"]
+    return [_number(value), _number(error), f"{fraction(low)} to {fraction(high)}"]
 
 
 def _number(value: float | None) -> str:
-    return "-" if value is None or not math.isfinite(value) else f"{value:.4f}"
+    return "-" if value is None or not math.isfinite(value) else fraction(value)

@@ -59,7 +59,7 @@ def demo(host: str, port: int) -> None:
             run_simulation(session, survey, demonstration.RESPONDENTS, assumptions)
         lines = [
             f"Moneda {__version__} (demonstration, simulated respondents) is on {address}",
-            f"Answer the survey: {address}/s/{survey.slug}",
+            f"Answer the survey: {address}/s/{survey.link}",
             f"See its results, sign in (once, within 24 hours): {_sign_in_link(session, address)}",
         ]
     serving.serve(host, port, lines)

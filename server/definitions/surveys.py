@@ -12,7 +12,7 @@ from server.definitions.entries import Entry
 from server.definitions.grids import Number
 from server.definitions.questions import Question
 from server.privacy.designs import Design, round_up
-from server.privacy.planning import Guesses, count_guesses
+from server.privacy.planning import Guesses, count_guesses, list_room
 
 FORMAT = 1
 
@@ -65,6 +65,11 @@ class Definition:
     def guesses(self) -> Guesses:
         """How often somebody who sees a whole response guesses right, at most."""
         return count_guesses([question.epsilon for question in self.questions])
+
+    @cached_property
+    def rooms(self) -> dict[int, int]:
+        """What a device may have spent in other rounds, by how often somebody who sees them too guesses right."""
+        return list_room(self.loss)
 
     def as_json(self) -> dict[str, Any]:
         document: dict[str, Any] = {

@@ -36,6 +36,10 @@ class Words:
         shown = "–" if share is None else formatting.percent(share, self.locale)
         return shown if shown == "–" else f"{shown}\N{NO-BREAK SPACE}%"
 
+    def level(self, confidence: float) -> str:
+        """0.95 -> "95"."""
+        return formatting.level(confidence, self.locale)
+
     def integer(self, number: int) -> str:
         """1537 -> "1,537"."""
         return formatting.integer(number, self.locale)

@@ -68,9 +68,7 @@ class Looks:
         else:
             await self._replies.send_json(send, 200, _UNUSED)
 
-    async def _take(
-        self, scope: Scope, headers: Mapping[bytes, bytes], receive: Receive, slug: str
-    ) -> None:
+    async def _take(self, scope: Scope, headers: Mapping[bytes, bytes], receive: Receive, slug: str) -> None:
         check_source(self._config, headers)
         with Body(self._room) as body:
             await body.read(declared_length(headers), receive, _LIMIT)

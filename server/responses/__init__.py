@@ -7,7 +7,7 @@ its statement, that number then says only which arrived together.
 """
 
 from server.responses.accepting import Acceptance, Arrival, accept, accept_all
-from server.responses.doors import Doors, check_standing, room, standing
+from server.responses.doors import Doors, check_standing, reason_of, room, standing
 from server.responses.looking import Look, look_at_codes
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "accept_all",
     "check_standing",
     "look_at_codes",
+    "reason_of",
     "room",
     "standing",
 ]

@@ -11,10 +11,10 @@ from sqlalchemy.orm import Session
 
 from server import batches, strata, surveys
 from server.inputs import N_, Submission, refuse
-from server.models import Stratum, Survey, SurveyVersion
+from server.models import ClosedLink, Stratum, Survey, SurveyVersion
 from server.prepared import Prepared
 from server.revisions import read_revisions
-from server.surveys import Standing
+from server.surveys import Shut, Standing
 
 KEPT = 1_000
 """Most links that are remembered; the one that was asked for least recently goes first."""
@@ -22,12 +22,15 @@ KEPT = 1_000
 _PART = sa.orm.aliased(Stratum)
 # Written once: building these takes longer than running them.
 _LINKED = (
-    sa.select(Survey.slug, Survey.id, sa.cast(sa.null(), sa.Integer))
-    .where(Survey.slug.in_(sa.bindparam("slugs", expanding=True)))
+    sa.select(Survey.link, Survey.id, sa.cast(sa.null(), sa.Integer), sa.literal(0))
+    .where(Survey.link.in_(sa.bindparam("slugs", expanding=True)))
     .union_all(
-        sa.select(Stratum.slug, Stratum.survey_id, Stratum.id).where(
+        sa.select(Stratum.slug, Stratum.survey_id, Stratum.id, sa.literal(0)).where(
             Stratum.slug.in_(sa.bindparam("slugs", expanding=True))
-        )
+        ),
+        sa.select(ClosedLink.slug, ClosedLink.survey_id, ClosedLink.stratum_id, sa.literal(1)).where(
+            ClosedLink.slug.in_(sa.bindparam("slugs", expanding=True))
+        ),
     )
 )
 # On PostgreSQL, whoever closes or changes a survey waits for responses on their way in, and they for him:
@@ -50,13 +53,19 @@ _VERSIONS = (
 _LEAVES = sa.select(Stratum.id).where(
     Stratum.id.in_(sa.bindparam("ids", expanding=True)), ~sa.exists().where(_PART.parent_id == Stratum.id)
 )
-_CLOSED = (410, N_("takes no responses any more; it is closed"))
-_REFUSALS = {
+_CLOSED = (410, "survey", N_("takes no responses any more; it is closed"))
+_REFUSALS: Mapping[Standing | Shut, tuple[int, str, str]] = {
     Standing.CLOSED: _CLOSED,
     Standing.OVER: _CLOSED,
-    Standing.FULL: (410, N_("takes no responses any more; it has as many as it may have")),
-    Standing.PAUSED: (423, N_("takes no responses for the moment; it is paused")),
-    Standing.EARLY: (423, N_("takes no responses yet; it is not open yet")),
+    Standing.FULL: (410, "survey", N_("takes no responses any more; it has as many as it may have")),
+    Standing.PAUSED: (423, "survey", N_("takes no responses for the moment; it is paused")),
+    Standing.EARLY: (423, "survey", N_("takes no responses yet; it is not open yet")),
+    Shut.DIVIDED: (410, "link", N_("takes no responses any more; each part of the group has its own")),
+    Shut.REPLACED: (
+        410,
+        "replaced_link",
+        N_("takes no responses any more; the survey is by invitation, with a new link"),
+    ),
 }
 
 
@@ -64,14 +73,14 @@ _REFUSALS = {
 class Door:
     """What a link leads to: a survey as it is now, its current version, and the link's stratum.
 
-    `divided` once the stratum has parts, which have links of their own: it takes nothing new then.
+    `shut` where there are other links in its place: it takes nothing new then.
     `invited` where it asks for a code.
     """
 
     survey: sa.Row[Any]
     version: sa.Row[int, int, str, bytes]
     stratum_id: int | None
-    divided: bool
+    shut: Shut | None
     invited: bool
 
 
@@ -122,11 +131,11 @@ class Doors:
         # Others no link can have, and a database takes the very question for an error.
         asked = [slug for slug in slugs if slug.isascii() and "\x00" not in slug]
         links = connection.execute(_LINKED, {"slugs": asked}).all()
-        ids = list({survey_id for _slug, survey_id, _stratum in links})
+        ids = list({survey_id for _slug, survey_id, _stratum, _closed in links})
         self._lock(connection, ids)
         found = {survey.id: survey for survey in connection.execute(_SURVEYS, {"ids": ids})}
         versions = {version.survey_id: version for version in connection.execute(_VERSIONS, {"ids": ids})}
-        parts = [stratum for _slug, _survey, stratum in links if stratum]
+        parts = [stratum for _slug, _survey, stratum, _closed in links if stratum]
         leaves: set[int | None] = {None}
         if parts:
             leaves.update(connection.scalars(_LEAVES, {"ids": parts}))
@@ -136,12 +145,16 @@ class Doors:
                 found[survey_id],
                 versions[survey_id],
                 stratum,
-                stratum not in leaves,
+                _shut(stratum not in leaves, bool(closed)),
                 strata.asks_for_code(bool(found[survey_id].by_invitation), stated[stratum]),
             )
-            for slug, survey_id, stratum in links
+            for slug, survey_id, stratum, closed in links
             if survey_id in found and survey_id in versions
         }
+
+
+def _shut(divided: bool, closed: bool) -> Shut | None:
+    return Shut.REPLACED if closed else Shut.DIVIDED if divided else None
 
 
 def find(known: Mapping[str, Door], slug: str) -> Door:
@@ -165,9 +178,7 @@ def check_link(door: Door, now: datetime) -> None:
     InputError
         In the words of each reason.
     """
-    check_standing(surveys.standing(door.survey, now))
-    if door.divided:
-        raise refuse(410, "link", N_("takes no responses any more; each part of the group has its own"))
+    check_standing(reason_of(surveys.standing(door.survey, now), door.shut))
 
 
 def check(door: Door, submission: Submission, now: datetime) -> None:
@@ -190,17 +201,22 @@ def check(door: Door, submission: Submission, now: datetime) -> None:
     _check_reports(submission.reports, door.version.reports)
 
 
-def check_standing(standing: Standing) -> None:
-    """Refuse where a survey takes no responses.
+def reason_of(standing: Standing, shut: Shut | None) -> Standing | Shut:
+    """What is said of a link: that it is shut, unless its survey is over for everybody; a pause will end."""
+    return shut if shut is not None and standing not in (Standing.CLOSED, Standing.OVER) else standing
+
+
+def check_standing(reason: Standing | Shut) -> None:
+    """Refuse where a survey, or a link of it, takes no responses.
 
     Raises
     ------
     InputError
-        In the words of each standing.
+        In the words of each reason.
     """
-    if standing in _REFUSALS:
-        status, message = _REFUSALS[standing]
-        raise refuse(status, "survey", message)
+    if reason in _REFUSALS:
+        status, field, message = _REFUSALS[reason]
+        raise refuse(status, field, message)
 
 
 def standing(session: Session, survey: Survey, now: datetime) -> Standing:

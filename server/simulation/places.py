@@ -86,7 +86,7 @@ def find_places(
             )
     leaves = strata.leaves(nodes)
     if not leaves:
-        return [Place(survey.slug, None, respondents, None in invited)], Spread(1, by_population=False)
+        return [Place(survey.link, None, respondents, None in invited)], Spread(1, by_population=False)
     known = [node.population for node in leaves if node.population is not None]
     by_population = len(known) == len(leaves)
     numbers = _divide(respondents, known if by_population else [1] * len(leaves))

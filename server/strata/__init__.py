@@ -22,6 +22,7 @@ from server.strata.collapsing import Collapsed, collapse
 from server.strata.lines import Line, parse_lines, parse_name, parse_population
 from server.strata.planting import plant, used
 from server.strata.populations import PopulationChange, population_changes, populations_of
+from server.strata.renewing import count_closed_links
 from server.strata.trees import (
     DEEPEST,
     MOST_STRATA,
@@ -49,6 +50,7 @@ __all__ = [
     "change_access",
     "check_large_enough",
     "collapse",
+    "count_closed_links",
     "find",
     "find_stated",
     "following_links",

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 
 from server.inputs import N_, InputError, refuse, shown
 from server.models import State, Stratum, Survey
+from server.strata.renewing import renew_links
 from server.strata.trees import StratumProblem, tree, walk
 
 Link = int | None
@@ -70,14 +71,18 @@ def is_invited(session: Session, survey: Survey, stratum: Stratum | None) -> boo
 def switch(session: Session, survey: Survey, change: Callable[[], None]) -> Switched:
     """Make a change of what survey or strata say, whichever it is, and find the links that it has switched.
 
-    Everything that switches links of a survey does so through here.
+    Everything that switches links of a survey does so through here. Once it was published, those that ask for a code
+    now are replaced: nobody slips in by one that was handed out before.
     """
     session.flush()
     before = invited_links(session, survey)
     change()
     session.flush()
     after = invited_links(session, survey)
-    return Switched(after - before, before - after)
+    switched = Switched(after - before, before - after)
+    if survey.versions:
+        renew_links(session, survey, switched.on)
+    return switched
 
 
 def change_access(session: Session, survey: Survey, typed: Mapping[int, str]) -> list[AccessChange]:

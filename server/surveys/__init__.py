@@ -4,10 +4,11 @@ from server.drafts import draft, draft_document, redo, save_draft, undo
 from server.surveys.families import family_of, note_of
 from server.surveys.finding import (
     HAS_ARRIVED,
+    Shut,
     find,
-    find_divided,
     find_for,
     find_link,
+    find_shut,
     is_slug,
     lock,
     new_slug,
@@ -27,6 +28,7 @@ from server.surveys.standings import Standing, now, standing, today
 
 __all__ = [
     "HAS_ARRIVED",
+    "Shut",
     "Standing",
     "close",
     "create",
@@ -36,9 +38,9 @@ __all__ = [
     "enter",
     "family_of",
     "find",
-    "find_divided",
     "find_for",
     "find_link",
+    "find_shut",
     "is_slug",
     "lock",
     "mark_untidied",

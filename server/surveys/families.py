@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from server.models import Survey
+from server.privacy.planning import count_spent
 from server.surveys.publishing import definition_of
 
 
@@ -15,7 +16,7 @@ def family_of(survey: Survey, document: Mapping[str, Any]) -> str:
 
 
 def note_of(survey: Survey) -> dict[str, object]:
-    """What a browser notes once it has answered: the family, the survey in it, and what one respondent spends, in nats.
+    """What a browser notes once it has answered: the family, the survey in it, and what one respondent spends.
 
     Raises
     ------
@@ -28,7 +29,7 @@ def note_of(survey: Survey) -> dict[str, object]:
     return {
         "family": family_of(survey, document),
         "round": _hashed("round", survey),
-        "total": definition_of(survey.current).loss,
+        "spends": count_spent(definition_of(survey.current).loss),
     }
 
 

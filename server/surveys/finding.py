@@ -2,12 +2,13 @@
 
 import secrets
 from collections.abc import Sequence
+from enum import StrEnum
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from server.inputs import N_, InputError, refuse
-from server.models import Member, Researcher, Role, Stratum, Survey
+from server.models import ClosedLink, Member, Researcher, Role, Stratum, Survey
 
 # No vowels and no look-alikes: a slug can be read out and spells nothing.
 _SLUG_ALPHABET = "23456789bcdfghjkmnpqrstvwxz"
@@ -21,6 +22,13 @@ _NEEDED = {
     Role.EDITOR: N_("can be changed by its owner and its editors only"),
     Role.OWNER: N_("allows this to its owner only"),
 }
+
+
+class Shut(StrEnum):
+    """Why a link takes no responses though its survey does: its stratum has parts, or it was replaced."""
+
+    DIVIDED = "divided"
+    REPLACED = "replaced"
 
 
 def new_slug() -> str:
@@ -61,11 +69,11 @@ def lock(session: Session, survey: Survey) -> None:
 
 def find_link(session: Session, slug: str) -> tuple[Survey, Stratum | None] | None:
     """The survey behind a link, and the stratum that the link carries; a stratum with parts has no link."""
-    survey = find(session, slug)
-    if survey is not None:
-        return survey, None
     if not slug.isascii() or "\x00" in slug:
         return None
+    survey = session.scalars(sa.select(Survey).where(Survey.link == slug, HAS_ARRIVED)).first()
+    if survey is not None:
+        return survey, None
     part = sa.orm.aliased(Stratum)
     query = (
         sa.select(Survey, Stratum)
@@ -76,15 +84,21 @@ def find_link(session: Session, slug: str) -> tuple[Survey, Stratum | None] | No
     return None if row is None else (row[0], row[1])
 
 
-def find_divided(session: Session, slug: str) -> tuple[Survey, Stratum] | None:
-    """The survey behind the link of a stratum that has parts, each with a link of its own, and that stratum."""
+def find_shut(session: Session, slug: str) -> tuple[Survey, Shut] | None:
+    """The survey behind a link that takes nothing any more, as there are others in its place, and why."""
     if not slug.isascii() or "\x00" in slug:
         return None
     part = sa.orm.aliased(Stratum)
-    query = sa.select(Survey, Stratum).join(Stratum, Stratum.survey_id == Survey.id)
     divided = sa.exists().where(part.parent_id == Stratum.id)
-    row = session.execute(query.where(Stratum.slug == slug, divided)).first()
-    return None if row is None else (row[0], row[1])
+    for shut, table, condition in (
+        (Shut.DIVIDED, Stratum, sa.and_(Stratum.slug == slug, divided)),
+        (Shut.REPLACED, ClosedLink, ClosedLink.slug == slug),
+    ):
+        query = sa.select(Survey).join(table, table.survey_id == Survey.id)
+        survey = session.scalars(query.where(condition, HAS_ARRIVED)).first()
+        if survey is not None:
+            return survey, shut
+    return None
 
 
 def find_for(

@@ -186,7 +186,7 @@ def _paths(survey: Survey) -> dict[int | None, str]:
 
 def _link(survey: Survey, batch: InvitationBatch) -> str:
     stratum = None if batch.stratum_id is None else session().get_one(Stratum, batch.stratum_id)
-    return link_to((stratum or survey).slug)
+    return link_to(survey.link if stratum is None else stratum.slug)
 
 
 def _cards(survey: Survey, link: str) -> Cards:

@@ -54,7 +54,7 @@ def page(survey: Survey) -> ResponseReturnValue:
 def table(survey: Survey) -> ResponseReturnValue:
     """Every link as CSV; the survey's own has no stratum. `access` says whom it lets in."""
     invited = strata.invited_links(session(), survey)
-    own = ("", "", link_to(survey.slug), strata.write_access(None in invited))
+    own = ("", "", link_to(survey.link), strata.write_access(None in invited))
     rows = [
         (
             node.path,
@@ -136,8 +136,12 @@ def _saved(survey: Survey, form: Mapping[str, str]) -> ResponseReturnValue:
     changed = strata.change(session(), survey, typed["name"], typed["population"])
     if changed:
         record(Action.STRATA_CHANGED, survey, count=changed)
+    closed = strata.count_closed_links(session(), survey)
     for change in strata.change_access(session(), survey, typed["access"]):
         record(_ACCESS[change.says], survey, stratum=change.path)
+    closed = strata.count_closed_links(session(), survey) - closed
+    if closed:
+        record(Action.LINKS_REPLACED, survey, count=closed)
     said, at = "saved", ""
     if form.get("lines", "").strip() or form.get("action") == "add":
         lines = strata.parse_lines(form.get("lines", ""))
@@ -176,12 +180,14 @@ def _edit(
     problems = () if error is None else error.problems
     bad = {problem.input for problem in problems if isinstance(problem, StratumProblem)}
     shown = {at, *(field.partition(".")[2] for field in bad)}
+    invited = strata.invited_links(session(), survey)
     return render_template(
         "manage/strata.html",
         survey=survey,
         nodes=nodes,
         everything=everything,
-        invited=strata.invited_links(session(), survey),
+        invited=invited,
+        closing={node.stratum.id: _count_open(node, invited) for node in everything},
         write_access=strata.write_access,
         unseen=_unseen(survey, nodes),
         planned=None,
@@ -194,6 +200,11 @@ def _edit(
         at=at,
         said=said,
     )
+
+
+def _count_open(node: Node, invited: Collection[int | None]) -> int:
+    """How many links of a stratum and of those below it ask for no code, and would be closed if it did."""
+    return sum(leaf.stratum.id not in invited for leaf in strata.leaves([node]))
 
 
 def _unseen(survey: Survey, nodes: Collection[Node]) -> collected.Unseen | None:

@@ -151,7 +151,7 @@ def _overview(survey: Survey, refused: Sequence[tuple[str, str]]) -> str:
         repeated=editing.find_repeated(document),
         brackets=editing.find_brackets(document),
         unpublished=survey.current is None or survey.current.sha256 != sha256,
-        link=link_to(survey.slug),
+        link=link_to(survey.link),
         standing=responses.standing(session(), survey, surveys.now()),
         tidied=tidying.state_of(session(), survey),
         strata=leaves,

@@ -16,7 +16,7 @@ def page(slug: str) -> ResponseReturnValue:
     """The page; its texts come from survey.json, whose hash it pins."""
     link = surveys.find_link(session(), slug)
     if link is None or link[0].current is None:
-        return _lead_nowhere(slug)
+        return _show_shut(slug)
     survey, stratum = link
     allow_keeping(survey, surveys.now())
     shown = {
@@ -37,35 +37,38 @@ def page(slug: str) -> ResponseReturnValue:
         responses.check_standing(standing)
     except InputError as refusal:
         return render_template("respond/closed.html", reason=standing, survey=survey, **shown), refusal.status
-    definition_url = url_for(".definition", slug=slug)
+    definition = surveys.definition_of(link[0].current)
     return render_template(
         "respond/survey.html",
-        definition_url=definition_url,
-        guesses=surveys.definition_of(link[0].current).guesses,
+        definition_url=url_for(".definition", slug=slug),
+        guesses=definition.guesses,
+        rooms=definition.rooms,
         simulated=survey.simulated,
         **shown,
     )
 
 
-def _lead_nowhere(slug: str) -> ResponseReturnValue:
-    """Nothing, or a group that was divided. What waits on a device is sent there, to learn what became of it."""
-    link = surveys.find_divided(session(), slug)
-    if link is None or link[0].current is None:
+def _show_shut(slug: str) -> ResponseReturnValue:
+    """Nothing, or a link that others took the place of. What waits on a device is sent, to learn what became of it."""
+    found = surveys.find_shut(session(), slug)
+    current = None if found is None else found[0].current
+    if found is None or current is None:
         return render_template("respond/closed.html", reason="unknown", survey=None), 404
-    survey, stratum = link
-    assert survey.current is not None
+    survey, shut = found
+    allow_keeping(survey, surveys.now())
+    # What waits may have been answered by another link, with a code.
+    invited = bool(strata.invited_links(session(), survey))
     shown = {
         "slug": slug,
-        "version": survey.current.sha256,
+        "version": current.sha256,
         "responses_url": url_for(".store", slug=slug),
-        "parts": parts_of(
-            survey.current.published, invited=strata.is_invited(session(), survey, stratum), stratum=True
-        ),
+        "parts": parts_of(current.published, invited=invited, stratum=True),
         "group": None,
         "preview": False,
         "note": surveys.note_of(survey),
     }
-    return render_template("respond/closed.html", reason="divided", survey=survey, **shown), 410
+    reason = responses.reason_of(surveys.standing(survey, surveys.now()), shut)
+    return render_template("respond/closed.html", reason=reason, survey=survey, **shown), 410
 
 
 @blueprint.get("/survey.json")
@@ -73,6 +76,9 @@ def definition(slug: str) -> ResponseReturnValue:
     """The published definition, byte for byte as it was hashed, with its hash."""
     link = surveys.find_link(session(), slug)
     if link is None or link[0].current is None:
+        shut = surveys.find_shut(session(), slug)
+        if shut is not None and shut[0].current is not None:
+            responses.check_standing(responses.reason_of(surveys.standing(shut[0], surveys.now()), shut[1]))
         raise refuse(404, "survey", N_("is not known; check the link"))
     allow_keeping(link[0], surveys.now())
     responses.check_standing(responses.standing(session(), link[0], surveys.now()))

@@ -39,7 +39,8 @@ def save(survey: Survey) -> ResponseReturnValue:
     for field, value in changed.items():
         _record(survey, field, value)
     session().commit()
-    return redirect(url_for(".page", slug=survey.slug, said="saved"), 303)
+    said = "replaced" if "links" in changed else "saved"
+    return redirect(url_for(".page", slug=survey.slug, said=said), 303)
 
 
 @blueprint.post("/pause")
@@ -89,6 +90,8 @@ def _record(survey: Survey, field: str, value: Any) -> None:
             record(Action.OPENING_REMOVED if field == "opens_at" else Action.CLOSING_REMOVED, survey)
         case "time_zone", _:
             record(Action.ZONE_SET, survey, zone=value)
+        case "links", _:
+            record(Action.LINKS_REPLACED, survey, count=value)
         case "cap", None:
             record(Action.CAP_REMOVED, survey)
         case "cap" | "minimum", _:

@@ -1,16 +1,20 @@
 """Settings that change while somebody answers: nothing that was entered is lost without a word about why."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from playwright.sync_api import Route, expect
 
+from server import invitations, schedule, strata, surveys
 from tests import factories
 from tests.browser.conftest import Opener
 from tests.browser.people import DESK, PHONE, SURVEY, Desk, Respondent, sign_in
 
 SENT = "Sent. Thank you."
-INVITED = "This survey now asks for an invitation"
+NOT_STORED = "Your answers were not stored"
+REVIEWED = "This is what you were about to send"
+ANSWERED = "This survey was already answered on this device"
 FORBIDDEN = (
     "Object.defineProperty(globalThis, 'localStorage', { get() { throw new Error('SecurityError'); } })"
 )
@@ -52,19 +56,35 @@ def test_invitations_switched_off_the_page_drops_the_code(
     assert rows_of(served, body) == [bytes(json.loads(body)["reports"])]
 
 
-def test_invitations_switched_on_the_answers_wait_for_a_code(
-    open_page: Opener, served: factories.Served, survey: factories.Published
+def invite_from_now_on(served: factories.Served, slug: str, stratum: str = "") -> str:
+    """Switch invitations on as the page does; the end of a new link, with a code."""
+    with factories.writing(served.database_url) as session:
+        survey = surveys.find(session, slug)
+        assert survey is not None
+        wanted = replace(schedule.schedule_of(survey), by_invitation=True)
+        schedule.set_schedule(session, survey, wanted, surveys.now())
+        nodes = {node.path: node.stratum for node in strata.walk(strata.tree(session, survey))}
+        _batch, (code,) = invitations.issue(session, survey, nodes.get(stratum), 1, "Class 3B")
+        return f"{nodes[stratum].slug if stratum else survey.link}#{code.replace('-', '')}"
+
+
+@pytest.mark.parametrize("stratum", ["", "Kenya"])
+def test_invitations_switched_on_close_the_link_and_the_new_one_sends_the_same(
+    open_page: Opener, served: factories.Served, survey: factories.Published, stratum: str
 ) -> None:
-    visit, body = ready(open_page, survey.slug)
-    (code,) = factories.invite(served.database_url, survey.slug, 1)
+    links = factories.plant(served.database_url, survey.slug, "Spain\nKenya")
+    visit, body = ready(open_page, links.get(stratum, survey.slug))
+    invited = invite_from_now_on(served, survey.slug, stratum)
     visit.button("Send").click()
-    expect(visit.heading(INVITED)).to_be_visible()
-    expect(visit.page.get_by_text("they wait on this device")).to_be_visible()
+    expect(visit.heading(NOT_STORED)).to_be_visible()
+    expect(visit.page.get_by_text("this link is closed. Ask whoever gave it to you")).to_be_visible()
+    expect(visit.page.get_by_text("waits on this device")).to_be_visible()
     assert rows_of(served, body) == []
-    visit.button("Load the page again").click()
-    expect(visit.heading("This survey asks for an invitation")).to_be_visible()
-    visit.page.get_by_role("textbox").fill(code)
-    visit.button("Use this code").click()
+    visit.open()
+    expect(visit.heading(NOT_STORED)).to_be_visible()
+    visit = Respondent(visit.page, invited).open()
+    expect(visit.heading(REVIEWED)).to_be_visible()
+    assert json.loads(visit.sent_body()) == {**json.loads(body), "invitation": invited.partition("#")[2]}
     visit.send()
     assert rows_of(served, body) == [bytes(json.loads(body)["reports"])]
 
@@ -73,33 +93,78 @@ def test_invitations_switched_on_where_nothing_can_be_kept(
     open_page: Opener, served: factories.Served, survey: factories.Published
 ) -> None:
     visit, _body = ready(open_page, survey.slug, FORBIDDEN)
-    factories.invite(served.database_url, survey.slug, 1)
+    invite_from_now_on(served, survey.slug)
     visit.button("Send").click()
-    expect(visit.heading(INVITED)).to_be_visible()
+    expect(visit.heading(NOT_STORED)).to_be_visible()
     expect(visit.page.get_by_text("This browser keeps nothing")).to_be_visible()
-    expect(visit.page.get_by_text("they wait on this device")).to_have_count(0)
+    expect(visit.page.get_by_text("waits on this device")).to_have_count(0)
 
 
-def test_a_link_alone_says_that_it_lets_nobody_in(
+def test_what_had_arrived_before_its_link_was_closed_is_acknowledged(
+    open_page: Opener, served: factories.Served, survey: factories.Published
+) -> None:
+    visit, body = ready(open_page, survey.slug)
+    page = visit.page
+    open_page.watch(page).allow("ERR_FAILED")
+    page.route("**/responses", lambda route: (route.fetch(), route.abort()), times=1)
+    visit.button("Send").click()
+    expect(page.get_by_text("The connection is poor.")).to_be_visible()
+    page.close()
+    invited = invite_from_now_on(served, survey.slug)
+    for link in (survey.slug, invited):
+        again = Respondent(page.context.new_page(), link)
+        open_page.watch(again.page).allow("status of 410")
+        again.open()
+        expect(again.heading(SENT if link == survey.slug else ANSWERED)).to_be_visible()
+    assert rows_of(served, body) == [bytes(json.loads(body)["reports"])]
+
+
+def test_a_new_link_that_was_opened_first_tells_what_became_of_what_waits(
+    open_page: Opener, served: factories.Served, survey: factories.Published
+) -> None:
+    """It was not stored by the closed link, so the open one shows it, to be sent as it is."""
+    visit, body = ready(open_page, survey.slug)
+    open_page.watch(visit.page).allow("ERR_INTERNET_DISCONNECTED")
+    visit.page.context.set_offline(True)
+    visit.button("Send").click()
+    expect(visit.page.get_by_text("The connection is poor.")).to_be_visible()
+    visit.page.close()
+    invited = invite_from_now_on(served, survey.slug)
+    visit.page.context.set_offline(False)
+    other = Respondent(visit.page.context.new_page(), invited)
+    open_page.watch(other.page).allow("status of 410")
+    other.open()
+    expect(other.heading(REVIEWED)).to_be_visible()
+    assert rows_of(served, body) == []
+    other.send()
+    assert rows_of(served, body) == [bytes(json.loads(body)["reports"])]
+
+
+def test_without_a_code_the_page_says_that_answers_are_taken_only_with_one(
     open_page: Opener, served: factories.Served, survey: factories.Published
 ) -> None:
     factories.invite(served.database_url, survey.slug, 1)
     visit = Respondent(open_page(**PHONE), survey.slug).open()
-    expect(visit.page.get_by_text("By invitation only: a link alone lets nobody in.")).to_be_visible()
+    expect(visit.page.get_by_text("By invitation only: answers are taken only with a code.")).to_be_visible()
 
 
-def test_parts_added_below_a_stratum_are_told_of(
+def test_parts_added_below_a_stratum_are_told_of_and_the_link_of_one_sends_the_same(
     open_page: Opener, served: factories.Served, survey: factories.Published
 ) -> None:
     link = factories.plant(served.database_url, survey.slug, "Spain")["Spain"]
     visit, body = ready(open_page, link)
-    factories.plant(served.database_url, survey.slug, "Spain > Madrid\nSpain > Lugo")
+    parts = factories.plant(served.database_url, survey.slug, "Spain > Madrid\nSpain > Lugo")
     visit.button("Send").click()
-    expect(visit.heading("Your answers were not accepted")).to_be_visible()
-    expect(visit.page.get_by_text("was divided in the meantime")).to_be_visible()
+    expect(visit.heading(NOT_STORED)).to_be_visible()
+    expect(visit.page.get_by_text("The group of this link was divided")).to_be_visible()
     assert rows_of(served, body) == []
     visit.open()
-    expect(visit.heading("This link leads to no survey any more")).to_be_visible()
+    expect(visit.heading(NOT_STORED)).to_be_visible()
+    part = Respondent(visit.page, parts["Spain > Lugo"]).open()
+    expect(part.heading(REVIEWED)).to_be_visible()
+    expect(part.page.get_by_text("Spain > Lugo")).to_be_visible()
+    part.send()
+    assert rows_of(served, body) == [bytes(json.loads(body)["reports"])]
 
 
 @pytest.mark.parametrize("change", ["paused", "closed"])
@@ -122,13 +187,22 @@ def test_a_survey_that_stops_before_its_questions_arrive_blames_no_connection(
     expect(page.get_by_text("Check your connection")).to_have_count(0)
 
 
-def test_the_researcher_is_told_how_many_links_a_switch_touches(
+def test_the_researcher_is_told_how_many_links_a_switch_closes_before_it_does(
     open_page: Opener, served: factories.Served, survey: factories.Published
 ) -> None:
     factories.plant(served.database_url, survey.slug, "Spain > Madrid\nSpain > Lugo\nKenya")
+    factories.settle(served.database_url, survey.slug, minimum=10)
     page = open_page(**DESK)
     sign_in(page, served.database_url)
     page.goto(f"/manage/surveys/{survey.slug}/schedule")
     hint = page.locator("#hint-by")
-    expect(hint).to_contain_text("touches 4 links")
-    expect(Desk(page).field("By invitation only")).to_have_attribute("aria-describedby", "hint-by")
+    expect(hint).to_contain_text("Switching it on closes all 4 links of the survey at once and for good")
+    desk = Desk(page)
+    expect(desk.field("By invitation only")).to_have_attribute("aria-describedby", "hint-by")
+    desk.field("By invitation only").check()
+    desk.button("Save").click()
+    expect(page.get_by_role("status")).to_contain_text("The links that were out are closed")
+    expect(hint).to_contain_text("Switching it off opens all 4 links of the survey to everybody")
+    page.get_by_role("status").get_by_role("link", name="Links").click()
+    expect(page.locator("#link")).to_be_visible()
+    assert survey.slug not in page.locator("#link").inner_text()

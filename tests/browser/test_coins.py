@@ -15,6 +15,7 @@ from tests.browser.people import PHONE, SURVEY, Respondent
 REVIEW = "Only what the coins decided leaves this device"
 REVIEWED = "This is what you were about to send"
 SENT = "Sent. Thank you."
+ANSWERED = "This survey was already answered on this device"
 LOST = "If this page is loaded again, your answers are lost."
 FORBIDDEN = (
     "Object.defineProperty(globalThis, 'localStorage', { get() { throw new Error('SecurityError'); } })"
@@ -168,6 +169,64 @@ def test_another_stratums_link_is_not_answered_again(
     expect(visit.button("Start · {n} questions", n=3)).to_be_visible()
 
 
+def test_another_stratums_link_sends_what_waits_where_it_was_first_sent(
+    visit: Respondent, served: factories.Served, survey: factories.Published, open_page: Opener
+) -> None:
+    links = factories.plant(served.database_url, survey.slug, "Spain\nKenya")
+    page = visit.page
+    first = Respondent(page, links["Spain"]).open()
+    first.answer("Yes", "No", "Yes")
+    body = json.loads(first.sent_body())
+    # It arrives, and the device does not learn of it.
+    open_page.watch(page).allow("ERR_FAILED")
+    page.route("**/responses", lambda route: (route.fetch(), route.abort()), times=1)
+    first.button("Send").click()
+    expect(page.get_by_text("The connection is poor.")).to_be_visible()
+    page.close()
+    other = Respondent(page.context.new_page(), links["Kenya"])
+    sent: list[str] = []
+    other.page.on("request", lambda request: sent.append(request.url) if request.method == "POST" else None)
+    other.open()
+    expect(other.heading(SENT)).to_be_visible()
+    assert [url.partition("/s/")[2] for url in sent] == [f"{links['Spain']}/responses"]
+    rows = [row for row in factories.stored(served.database_url) if row[0].hex() == body["id"]]
+    assert [row[2] for row in rows] == [bytes(body["reports"])]
+
+
+def test_what_another_stratums_review_has_shown_is_what_this_link_can_send(
+    visit: Respondent, served: factories.Served, survey: factories.Published
+) -> None:
+    link = factories.plant(served.database_url, survey.slug, "Spain")["Spain"]
+    visit.answer("Yes", "No", "Yes")
+    shown = visit.sent_body()
+    other = Respondent(visit.page.context.new_page(), link).open()
+    expect(other.heading(REVIEWED)).to_be_visible()
+    assert other.sent_body() == shown
+    expect(other.page.get_by_text("Spain")).to_be_visible()
+
+
+def test_a_page_of_another_link_yields_to_what_is_on_its_way(
+    visit: Respondent, served: factories.Served, survey: factories.Published, open_page: Opener
+) -> None:
+    link = factories.plant(served.database_url, survey.slug, "Spain")["Spain"]
+    visit.answer("Yes", "No", "Yes")
+    other = Respondent(visit.page.context.new_page(), link).open()
+    expect(other.heading(REVIEWED)).to_be_visible()
+    visit.page.context.set_offline(True)
+    for one in (visit.page, other.page):
+        open_page.watch(one).allow("ERR_INTERNET_DISCONNECTED")
+    visit.button("Send").click()
+    expect(visit.page.get_by_text("The connection is poor.")).to_be_visible()
+    other.button("Send").click()
+    expect(other.heading("Your answers are still waiting here")).to_be_visible()
+    expect(other.page.get_by_text("It goes by the other link of this survey")).to_be_visible()
+    visit.page.context.set_offline(False)
+    expect(visit.heading(SENT).or_(visit.heading(ANSWERED))).to_be_visible(timeout=60_000)
+    expect(other.heading(SENT).or_(other.heading(ANSWERED))).to_be_visible(timeout=60_000)
+    (row,) = factories.stored(served.database_url)[-1:]
+    assert None in row, "by the survey's own link, which was first"
+
+
 def test_a_later_wave_says_what_both_together_tell_and_lets_the_person_choose(
     visit: Respondent, served: factories.Served, survey: factories.Published
 ) -> None:
@@ -200,6 +259,19 @@ def copied(served: factories.Served, slug: str) -> str:
         copy = archives.duplicate(session, found, accounts.first_researcher(session))
         surveys.publish(session, copy)
         return copy.slug
+
+
+def test_a_first_round_that_still_waits_counts_too(open_page: Opener, served: factories.Served) -> None:
+    survey = factories.publish(served.database_url, factories.definition(gammas=[0.25]))
+    page = open_page(**PHONE)
+    open_page.watch(page).allow("ERR_FAILED")
+    visit = Respondent(page, survey.slug).open()
+    visit.answer("Yes")
+    page.route("**/responses", lambda route: route.abort())
+    visit.button("Send").click()
+    expect(page.get_by_text("The connection is poor.")).to_be_visible()
+    Respondent(page, copied(served, survey.slug)).open()
+    expect(page.get_by_text("who sees both")).to_contain_text("right at most 90 times in 100")
 
 
 def test_the_figure_of_two_waves_is_that_of_their_losses(open_page: Opener, served: factories.Served) -> None:

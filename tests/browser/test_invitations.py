@@ -53,9 +53,9 @@ def sent_bodies(page: Page) -> list[dict[str, Any]]:
     bodies: list[dict[str, Any]] = []
     page.on(
         "request",
-        lambda request: bodies.append(json.loads(request.post_data or ""))
-        if request.url.endswith("/responses")
-        else None,
+        lambda request: (
+            bodies.append(json.loads(request.post_data or "")) if request.url.endswith("/responses") else None
+        ),
     )
     return bodies
 

@@ -215,7 +215,8 @@ def test_of_two_pages_one_sends_at_a_time(
 
 def test_traces_erased_on_one_page_are_sent_by_none(visit: Respondent, served: factories.Served) -> None:
     lose(visit)
-    context, body = visit.page.context, json.loads(visit.page.evaluate("Object.values(localStorage)[0]"))
+    context, (kept,) = visit.page.context, visit.page.evaluate("Object.values(localStorage)")
+    body = json.loads(json.loads(kept)["pending"])
     other = Respondent(context.new_page(), visit.slug)
     context.route(RESPONSES, lambda route: route.abort())
     context.set_offline(False)

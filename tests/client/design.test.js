@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { test } from 'node:test';
 
-import { Refusal, canonical, checkDefinition, checkDesign, checkShown, checkSurvey, countRight, exactEpsilon, fingerprint, loadSurvey } from '../../client/design.js';
+import { Refusal, canonical, checkDefinition, checkDesign, checkShown, checkSurvey, exactEpsilon, fingerprint, loadSurvey } from '../../client/design.js';
 import { read } from './vectors.js';
 
 const { designs } = read('designs');
@@ -126,8 +126,4 @@ test('a survey that does not arrive is refused as such', async () => {
   server.closeAllConnections();
   await new Promise((closed) => server.close(closed));
   await assert.rejects(loadSurvey(`${base}/whole`, vector.sha256), lost);
-});
-
-test('guesses are counted as on the server', () => {
-  for (const [loss, right] of read('guesses').guesses) assert.equal(countRight(loss), right);
 });

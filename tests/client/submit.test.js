@@ -225,48 +225,53 @@ function provideStorage(storage) {
   Object.defineProperty(globalThis, 'localStorage', { configurable: true, get: storage });
 }
 
-const EXAM = { slug: 'exam', family: 'f', round: 'one', total: '1.5' };
-const OTHER = { slug: 'other', family: 'f', round: 'two', total: '2' };
+const TO = '/s/exam/responses';
+const EXAM = { slug: 'exam', responses: TO, family: 'f', round: 'one', spends: '1500000000' };
+const OTHER = { slug: 'other', responses: '/s/other/responses', family: 'f', round: 'two', spends: '2' };
+const OF_A_STRATUM = { ...EXAM, slug: 'stratum', responses: '/s/stratum/responses' };
 
 test('a body is kept as it is, until it is replaced by a mark without id and reports', () => {
   const held = new Map();
-  provideStorage(() => ({
+  const methods = {
     getItem: (key) => held.get(key) ?? null,
     setItem: (key, value) => held.set(key, value),
     removeItem: (key) => held.delete(key),
-  }));
+  };
+  provideStorage(() => Object.assign(Object.create(methods), Object.fromEntries(held)));
   assert.deepEqual(recall(EXAM), {});
-  assert.equal(keep('exam', BODY), true);
-  assert.deepEqual([...held], [['moneda:exam', BODY]]);
-  assert.deepEqual(recall(EXAM), { pending: BODY, id: JSON.parse(BODY).id });
+  const { id } = JSON.parse(BODY);
+  assert.equal(keep(EXAM, BODY, TO), true);
+  assert.deepEqual([...held], [['moneda:one', JSON.stringify({ pending: BODY, to: TO, of: 'f', spends: EXAM.spends })]]);
+  assert.deepEqual([spentBefore(EXAM), spentBefore(OTHER), spentBefore({ ...OTHER, family: 'g' })], [0, 1500000000, 0]);
+  for (const link of [EXAM, OF_A_STRATUM]) assert.deepEqual(recall(link), { pending: BODY, to: TO, id });
   assert.deepEqual(recall(OTHER), {});
-  assert.equal(markShown('exam', BODY), true);
-  assert.deepEqual(recall(EXAM), { shown: BODY, id: JSON.parse(BODY).id });
+  assert.equal(markShown(EXAM, BODY), true);
+  for (const link of [EXAM, OF_A_STRATUM]) assert.deepEqual(recall(link), { shown: BODY, id });
   markSent(EXAM);
-  assert.deepEqual([...held], [['moneda:f', '{"sent":{"one":1.5}}']]);
-  assert.deepEqual(recall(EXAM), { sent: true });
-  assert.deepEqual(recall({ ...EXAM, slug: 'a link of a stratum' }), { sent: true });
-  assert.deepEqual([recall(OTHER), spentBefore(OTHER), spentBefore(EXAM)], [{}, [1.5], []]);
+  assert.deepEqual([...held], [['moneda:f', '{"sent":{"one":1500000000}}']]);
+  for (const link of [EXAM, OF_A_STRATUM]) assert.deepEqual(recall(link), { sent: true });
+  assert.deepEqual([recall(OTHER), spentBefore(OTHER), spentBefore(EXAM)], [{}, 1500000000, 0]);
   markSent(OTHER);
-  assert.deepEqual([...held], [['moneda:f', '{"sent":{"one":1.5,"two":2}}']]);
+  assert.deepEqual([...held], [['moneda:f', '{"sent":{"one":1500000000,"two":2}}']]);
+  assert.equal(spentBefore({ ...OTHER, round: 'three' }), 1500000002);
   erase(EXAM);
   assert.equal(held.size, 0);
   for (const rubbish of ['', '{', 'null', '7', '[]', '{"sent": 1}', '{"shown": 1}', '{"shown": "{}"}']) {
-    held.set('moneda:exam', rubbish);
+    held.set('moneda:one', rubbish);
     held.set('moneda:f', rubbish);
-    assert.deepEqual([recall(EXAM), spentBefore(EXAM)], [{}, []]);
+    assert.deepEqual([recall(EXAM), spentBefore(EXAM)], [{}, 0]);
   }
 });
 
 test('storage that forgets keeps nothing', () => {
   provideStorage(() => ({ getItem: () => null, setItem() {}, removeItem() {} }));
-  assert.equal(keep('exam', BODY), false);
+  assert.equal(keep(EXAM, BODY, TO), false);
 });
 
 test('storage that throws is done without', () => {
   provideStorage(() => { throw new Error('SecurityError'); });
-  assert.equal(keep('exam', BODY), false);
+  assert.equal(keep(EXAM, BODY, TO), false);
   markSent(EXAM);
   erase(EXAM);
-  assert.deepEqual([recall(EXAM), spentBefore(EXAM)], [{}, []]);
+  assert.deepEqual([recall(EXAM), spentBefore(EXAM)], [{}, 0]);
 });

@@ -133,6 +133,8 @@ VALID: list[tuple[Callable[..., Any], dict[str, Any]]] = [
     (estimators.logistic_regression, {**FIT, **AT, "weights": np.ones(200)}),
     (planning.belief_after_report, {"epsilon": 1.0, "prior": 0.1}),
     (planning.count_guesses, {"losses": [1.0, 0.5]}),
+    (planning.count_spent, {"loss": 1.0}),
+    (planning.list_room, {"loss": 1.0}),
     (planning.most_loss, {"headline": planning.Headline.MUCH}),
     (planning.margin, {"n": 9, **AT, "share": 0.5}),
     (planning.margin_mean, {"n": 9, **AT, "low": 0, "high": 9, "shares": [0.5, 0.5]}),

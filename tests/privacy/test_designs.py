@@ -106,7 +106,9 @@ def test_a_prior_that_is_not_one_is_refused(prior: object) -> None:
 
 
 def test_odds_are_counts_of_people() -> None:
-    expected = "Of 100 people who enter No, 25 are recorded as Yes. Of 100 who enter Yes, 75 are."
+    expected = (
+        "Of 100 people who enter No, 25 are recorded as Yes. Of 100 who enter Yes, 75 are recorded as Yes."
+    )
     assert coin_flip(0.25).odds_label() == expected
 
 

@@ -104,7 +104,8 @@ def test_a_joint_design_too_large_to_hold_is_refused() -> None:
 
 def test_labels_of_designs_that_treat_options_alike_are_one_sentence() -> None:
     assert k_ary(10, 2.0).odds_label() == (
-        "Of 100 people who choose an option, 45 are recorded with it and the other 55 evenly with the other 9 options."
+        "Of 100 people who choose an option, 45 are recorded with it, 55 with one of the other 9, "
+        "equally often."
     )
 
 
@@ -115,5 +116,5 @@ def test_labels_of_other_designs_have_a_sentence_for_each_truth() -> None:
         "Of 100 people who enter 3, 9 are recorded as 1, 24 are recorded as 2, 67 are recorded as 3."
     )
     assert unary(math.log(3)).odds_label() == (
-        "Of 100 people who enter No, 25 are recorded as Yes. Of 100 who enter Yes, 50 are."
+        "Of 100 people who enter No, 25 are recorded as Yes. Of 100 who enter Yes, 50 are recorded as Yes."
     )

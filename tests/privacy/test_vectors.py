@@ -91,6 +91,19 @@ def test_named_designs_have_the_weights_of_the_vectors() -> None:
         assert abs(coin_flip(gamma).weights - DESIGNS[name]["weights"]).max() <= 1
 
 
-@pytest.mark.parametrize(("loss", "right"), read("guesses")["guesses"])
-def test_guesses_are_counted_as_in_the_browser(loss: float, right: int) -> None:
+GUESSES = [
+    (math.log(3), 75),
+    (math.log(4), 80),
+    (math.log(9), 90),
+    (math.log(19), 95),
+    (2.95, 96),
+    (0.01, 51),
+    (30, 100),
+    (700, 100),
+]
+
+
+@pytest.mark.parametrize(("loss", "right"), GUESSES)
+def test_guesses_are_those_of_bayes_rule(loss: float, right: int) -> None:
+    """1 / (1 + e**-loss), by hand for ln 3, ln 4, ln 9 and ln 19."""
     assert count_guesses([loss]).right == right

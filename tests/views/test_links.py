@@ -1,6 +1,7 @@
 """The pages of links, strata, times and limits: what they keep, what they refuse, and what is put on record."""
 
 import csv
+import html
 import io
 import json
 import re
@@ -46,6 +47,75 @@ def said(page: str) -> list[str]:
     """What a page complains about."""
     found = re.findall(r"<li><strong>(.*?):</strong> (.*?)</li>", page)
     return [f"{name}: {message}" for name, message in found]
+
+
+def test_invitations_hold_for_new_links_and_the_old_ones_close(
+    signed_in: FlaskClient, client: FlaskClient, survey: Published, strata: dict[str, str], database_url: str
+) -> None:
+    leaves = {name: slug for name, slug in strata.items() if name not in ("Spain", "Spain > Madrid")}
+    old = [survey.slug, *leaves.values()]
+    assert f"closes all {len(old)} links" in html.unescape(signed_in.get(path(survey, "/schedule")).text)
+    changed = signed_in.post(path(survey, "/schedule"), data={**USUAL, "by_invitation": "yes"})
+    assert changed.location.endswith("said=replaced")
+
+    table = signed_in.get(path(survey, "/links.csv")).text
+    new = [row["link"].rpartition("/")[2] for row in csv.DictReader(io.StringIO(table))]
+    assert len(set(new) | set(old)) == 2 * len(old)
+    body = {"id": "8c" * 16, "version": survey.version, "reports": [0, 1], "invitation": "0" * 16}
+    for slug in old:
+        for language, said in (("en", "This link is closed"), ("es", "Este enlace está cerrado")):
+            page = client.get(f"/s/{slug}?lang={language}")
+            assert (page.status_code, f"<h1>{said}</h1>" in page.text) == (410, True)
+        refused = client.get(f"/s/{slug}/survey.json"), client.post(f"/s/{slug}/responses", json=body)
+        assert [(each.status_code, each.json["error"]["field"]) for each in refused] == [
+            (410, "replaced_link")
+        ] * 2
+    for slug in new:
+        assert client.get(f"/s/{slug}").status_code == 200
+        assert client.get(f"/s/{slug}/survey.json").status_code == 200
+        refused_code = client.post(f"/s/{slug}/responses", json=body)
+        assert (refused_code.status_code, refused_code.json["error"]["field"]) == (422, "invitation")
+    assert dump(database_url)["responses"] == []
+    assert ("links replaced", {"count": len(old)}) in log(database_url)
+    # The survey's pages are where they were, and only links that work have a QR code.
+    assert signed_in.get(path(survey, f"/qr/{new[1]}.svg")).status_code == 200
+    assert signed_in.get(path(survey, f"/qr/{old[1]}.svg")).status_code == 404
+
+    # Switched off, the new links stay and let everybody in; a pause does not make closed ones wait.
+    signed_in.post(path(survey, "/schedule"), data=USUAL)
+    again = signed_in.get(path(survey, "/links.csv")).text
+    assert [row["link"].rpartition("/")[2] for row in csv.DictReader(io.StringIO(again))] == new
+    factories.settle(database_url, survey.slug, paused=True)
+    assert {client.get(f"/s/{slug}{end}").status_code for slug in old for end in ("", "/survey.json")} == {
+        410
+    }
+    assert {client.get(f"/s/{slug}").status_code for slug in new} == {423}
+    factories.close(database_url, survey.slug)
+    for slug in (*old, *new):
+        assert "<h1>This survey is closed</h1>" in client.get(f"/s/{slug}").text
+        assert client.get(f"/s/{slug}/survey.json").json["error"]["field"] == "survey"
+
+
+def test_a_draft_keeps_its_links(signed_in: FlaskClient, database_url: str) -> None:
+    slug = factories.draft(database_url, factories.definition())
+    changed = signed_in.post(f"/manage/surveys/{slug}/schedule", data={**USUAL, "by_invitation": "yes"})
+    assert changed.location.endswith("said=saved")
+    assert dump(database_url)["closed_links"] == []
+
+
+def test_the_page_the_definition_and_the_intake_say_the_same_of_a_link_that_was_divided(
+    client: FlaskClient, survey: Published, database_url: str
+) -> None:
+    factories.plant(database_url, survey.slug, "Kenya")
+    slug = factories.plant(database_url, survey.slug, "Kenya > Kisumu\nKenya > Nakuru")["Kenya"]
+    body = {"id": "8c" * 16, "version": survey.version, "reports": [0, 1]}
+    page = client.get(f"/s/{slug}")
+    assert (page.status_code, "Its group was divided" in page.text) == (410, True)
+    for answer in (client.get(f"/s/{slug}/survey.json"), client.post(f"/s/{slug}/responses", json=body)):
+        assert (answer.status_code, answer.json["error"]["field"]) == (410, "link")
+    factories.settle(database_url, survey.slug, paused=True)
+    assert client.get(f"/s/{slug}/survey.json").status_code == 410
+    assert client.post(f"/s/{slug}/responses", json=body).status_code == 410
 
 
 def test_every_link_is_on_the_page_and_in_the_table(
@@ -251,9 +321,10 @@ def test_times_and_limits_are_kept_shown_and_put_on_record(
         ("cap set", {"number": 50}),
         ("minimum set", {"number": 10}),
         ("by invitation", {}),
+        ("links replaced", {"count": 1}),
     ]
     assert signed_in.post(path(survey, "/schedule"), data={**USUAL, "minimum": "11"}).status_code == 303
-    assert [action for action, _details in log(database_url)[6:]] == [
+    assert [action for action, _details in log(database_url)[7:]] == [
         "opening removed",
         "closing removed",
         "cap removed",

@@ -48,7 +48,10 @@ def test_the_slider_shows_what_its_setting_means_for_the_margin_that_was_chosen(
 
     said = _slider(signed_in, slug, ENGLISH)
 
-    assert "Of 100 people who enter No, 25 are recorded as Yes. Of 100 who enter Yes, 75 are." in said
+    assert (
+        "Of 100 people who enter No, 25 are recorded as Yes. Of 100 who enter Yes, 75 are recorded as Yes."
+        in said
+    )
     assert "with γ = 0.25" in said
     assert "ε = 1.10" in said
     assert "respondents for ± 10 points, 4.0 times as many as if asked directly" in said

@@ -98,22 +98,22 @@ class Design:
         Examples
         --------
         >>> Design([[3 << 30, 1 << 30], [1 << 30, 3 << 30]]).odds_label()
-        'Of 100 people who enter No, 25 are recorded as Yes. Of 100 who enter Yes, 75 are.'
+        'Of 100 people who enter No, 25 are recorded as Yes. Of 100 who enter Yes, 75 are recorded as Yes.'
         >>> half, rest = 1 << 31, 1 << 30
         >>> Design([[half, rest, rest], [rest, half, rest], [rest, rest, half]]).odds_label()
-        'Of 100 people who choose an option, 50 are recorded with it and the other 50 evenly with the other 2 options.'
+        'Of 100 people who choose an option, 50 are recorded with it, 50 with one of the other 2, equally often.'
         """
         counts, people = self.odds.counts, f"{self.odds.people:,}"
         if self.weights.shape == (2, 2):
             (_, no_as_yes), (_, yes_as_yes) = counts
             return (
                 f"Of {people} people who enter No, {no_as_yes:,} {'is' if no_as_yes == 1 else 'are'} recorded as Yes. "
-                f"Of {people} who enter Yes, {yes_as_yes:,} {'is' if yes_as_yes == 1 else 'are'}."
+                f"Of {people} who enter Yes, {yes_as_yes:,} {'is' if yes_as_yes == 1 else 'are'} recorded as Yes."
             )
         if self.treats_options_alike():
             return (
-                f"Of {people} people who choose an option, {counts[0][0]:,} are recorded with it and the other "
-                f"{self.odds.people - counts[0][0]:,} evenly with the other {len(counts) - 1} options."
+                f"Of {people} people who choose an option, {counts[0][0]:,} are recorded with it, "
+                f"{self.odds.people - counts[0][0]:,} with one of the other {len(counts) - 1}, equally often."
             )
         return " ".join(
             f"Of {people} people who enter {truth}, "

@@ -19,7 +19,14 @@ statistical power analysis of randomized response models. *Psychological Methods
 """
 
 from server.privacy.planning.belief import belief_after_report
-from server.privacy.planning.guesses import Guesses, Headline, count_guesses, most_loss
+from server.privacy.planning.guesses import (
+    Guesses,
+    Headline,
+    count_guesses,
+    count_spent,
+    list_room,
+    most_loss,
+)
 from server.privacy.planning.means import margin_mean, respondents_for_margin_mean, worst_shares_mean
 from server.privacy.planning.one_sample import margin, power, respondents_for_margin, respondents_for_power
 from server.privacy.planning.price import price_of_privacy, price_of_privacy_mean, price_of_privacy_shares
@@ -36,6 +43,8 @@ __all__ = [
     "Headline",
     "belief_after_report",
     "count_guesses",
+    "count_spent",
+    "list_room",
     "margin",
     "margin_mean",
     "margin_shares",

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from numpy.typing import ArrayLike
 
-from server.privacy._checks import real_numbers
+from server.privacy._checks import finite, real_numbers
 from server.privacy.planning.belief import belief_after_report
 
 _SLACK = 1e-6
@@ -15,6 +15,8 @@ _SLACK = 1e-6
 
 _MOST = 1e6
 """Nats; far beyond any loss of a question."""
+
+_BILLION = 10**9
 
 
 class Headline(StrEnum):
@@ -107,6 +109,66 @@ def most_loss(headline: Headline) -> float:
         raise ValueError(f"headline must be a Headline; it is {headline!r}")
     most = LIMITS.get(headline)
     return math.inf if most is None else math.log(most / (100 - most))
+
+
+def count_spent(loss: float) -> int:
+    """A loss in whole billionths of a nat, rounded up: what devices keep and add.
+
+    Raises
+    ------
+    ValueError
+        If the loss is not in (0, 10**6].
+
+    Examples
+    --------
+    >>> count_spent(math.log(3))
+    1098612289
+    """
+    return math.ceil(_checked_loss(loss) * _BILLION)
+
+
+def list_room(loss: float) -> dict[int, int]:
+    """What somebody may have spent elsewhere, so that a response of this loss leaves no more right guesses than that.
+
+    Whoever adds what was spent elsewhere (`count_spent`) finds in it how often both together let somebody guess right,
+    without computing anything: the first number of right guesses whose room is not exceeded, or 100 beyond them all.
+
+    Parameters
+    ----------
+    loss : float
+        Of the response, in nats.
+
+    Returns
+    -------
+    dict of int to int
+        For each number of right guesses below 100 that leaves any room, in order, the most that may have been spent
+        elsewhere, in billionths of a nat.
+
+    Raises
+    ------
+    ValueError
+        If the loss is not in (0, 10**6].
+
+    Examples
+    --------
+    Of two responses of two fair coins each, 9 to 1:
+
+    >>> once = math.log(3)
+    >>> next(right for right, room in list_room(once).items() if count_spent(once) <= room)
+    90
+    """
+    own = _checked_loss(loss)
+    rooms = {}
+    for right in range(51, 100):
+        odds = (right + _SLACK) / (100 - right - _SLACK)
+        rooms[right] = math.floor((math.log(odds) - own) * _BILLION)
+    return {right: room for right, room in rooms.items() if room > 0}
+
+
+def _checked_loss(loss: float) -> float:
+    if not 0 < finite("loss", loss) <= _MOST:
+        raise ValueError(f"loss must be in (0, {_MOST:g}]; it is {loss!r}")
+    return float(loss)
 
 
 def _count_right(loss: float) -> int:

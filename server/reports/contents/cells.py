@@ -7,6 +7,7 @@ from babel.numbers import format_decimal
 
 from server.definitions import PREFER_NOT_TO_SAY, Definition, Question
 from server.documents import Number, Text, Words
+from server.formatting import count_decimals
 from server.reports.report import Report
 
 NOTHING = "–"
@@ -15,7 +16,8 @@ NOTHING = "–"
 def share(words: Words, value: float | None) -> Number:
     """A fraction, in percent."""
     value = _finite(value)
-    return Number(value, words.percent(value), "0.0%")
+    decimals = 1 if value is None else count_decimals(value, 1, 100)
+    return Number(value, words.percent(value), f"0.{'0' * decimals}%")
 
 
 def measure(words: Words, value: float | None, width: float) -> Number:

@@ -39,7 +39,7 @@ def _intervals(words: Words, each: Released, asked: Asked, shares: Sequence[Figu
         )
     axis = charts.share_axis([row.interval for row in rows if row.interval is not None])
     draw = charts.histogram if each.item.kind == Kind.HISTOGRAM else charts.estimates
-    caption = _("Estimated shares with %(confidence)d %% intervals", confidence=round(each.confidence * 100))
+    caption = _("Estimated shares with %(confidence)s %% intervals", confidence=words.level(each.confidence))
     for first in range(0, len(rows), MOST_ROWS):
         made = draw(caption, rows[first : first + MOST_ROWS], axis, percent_label)
         yield Chart(made.svg, caption, made.alternative)
@@ -60,7 +60,7 @@ def _means(words: Words, each: Released, asked: Asked) -> Iterator[Chart]:
             rows.append((row, charts.mean_axis(*ends, limits), words.number))
     if rows:
         caption = words.gettext(
-            "Estimated means with %(confidence)d %% intervals", confidence=round(each.confidence * 100)
+            "Estimated means with %(confidence)s %% intervals", confidence=words.level(each.confidence)
         )
         made = charts.means(caption, rows)
         yield Chart(made.svg, caption, made.alternative)

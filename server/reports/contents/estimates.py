@@ -44,7 +44,7 @@ def _table(
         _("estimate"),
         _("within its range"),
         _("standard error"),
-        _("%(confidence)d %% interval, from", confidence=confidence),
+        _("%(confidence)s %% interval, from", confidence=confidence),
         _("to"),
     )
     rows = [row for entry in questions for row in _rows(words, report, entry)]
@@ -126,7 +126,7 @@ def _charts(words: Words, report: Report) -> Iterator[Chart]:
     parts = list(_packed([rows_of(words, report, entry) for entry in drawn if not entry.question.grid]))
     confidence = round(report.confidence * 100)
     for rows in parts:
-        caption = _("Estimated shares with %(confidence)d %% intervals", confidence=confidence)
+        caption = _("Estimated shares with %(confidence)s %% intervals", confidence=confidence)
         made = charts.estimates(caption, rows, axis, percent_label)
         yield Chart(made.svg, caption, made.alternative)
     for entry in drawn:
@@ -137,7 +137,7 @@ def _charts(words: Words, report: Report) -> Iterator[Chart]:
             yield Chart(made.svg, caption, made.alternative)
     numbers = [_mean(words, entry) for entry in drawn if entry.mean is not None]
     if numbers:
-        caption = _("Estimated means with %(confidence)d %% intervals", confidence=confidence)
+        caption = _("Estimated means with %(confidence)s %% intervals", confidence=confidence)
         made = charts.means(caption, numbers)
         yield Chart(made.svg, caption, made.alternative)
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from server.documents import Block, Cell, Facts, Number, Paragraph, Table, Text, Words
-from server.formatting import percent
+from server.formatting import chance
 from server.inputs import N_
 from server.privacy.planning import belief_after_report
 from server.releases.values import Covers, Ledger, Released
@@ -60,7 +60,7 @@ def meaning(words: Words, book: Ledger) -> str:
     """What was spent can do to what somebody believes: of taking part, or of one answer against another."""
     assert book.budget is not None
     most = belief_after_report(float(book.spent.epsilon), 0.5)
-    low, high = (percent(chance, words.locale) for chance in (1 - most, most))
+    low, high = (chance(belief, words.locale) for belief in (1 - most, most))
     if book.budget.neighbours == "unbounded":
         return words.gettext(
             "Somebody who thinks it 50 %% likely that a person took part can come to think it %(low)s %% to "

@@ -47,13 +47,13 @@ def _blocks(words: Words, each: Released, asked: Asked) -> Iterator[Block]:
 
 def _table(words: Words, each: Released, asked: Asked) -> Table:
     _ = words.gettext
-    confidence = round(each.confidence * 100)
+    confidence = words.level(each.confidence)
     columns = (
         _("Of"),
         _("what"),
         _("value"),
         _("standard error"),
-        _("%(confidence)d %% interval, from", confidence=confidence),
+        _("%(confidence)s %% interval, from", confidence=confidence),
         _("to"),
     )
     rows = tuple(

@@ -121,7 +121,7 @@ def _blocks(
         _("responses"),
         _("estimate"),
         _("standard error"),
-        _("%(confidence)d %% interval, from", confidence=confidence),
+        _("%(confidence)s %% interval, from", confidence=confidence),
         _("to"),
     )
     rows = [row for group in groups for row in _rows(words, report, entry, group, weighted)]
@@ -172,7 +172,7 @@ def _chart(
         charts.Row(name(words, group).text, said(words, figure), figure.value, figure.interval(anytime=False))
         for group, figure in shown
     ]
-    caption = _("By stratum, with %(confidence)d %% intervals", confidence=round(report.confidence * 100))
+    caption = _("By stratum, with %(confidence)s %% intervals", confidence=round(report.confidence * 100))
     reached = [figure.interval(anytime=False) for _group, figure in shown]
     if isinstance(chosen, ShareRow):
         made = charts.estimates(caption, rows, charts.share_axis(reached), percent_label)

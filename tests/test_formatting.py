@@ -1,0 +1,91 @@
+"""What is not certain never reads as 100 %, and what is not nothing never as 0, wherever shares and chances are."""
+
+import math
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from server.documents import Words
+from server.formatting import chance, fraction, level, percent
+from server.privacy.planning import belief_after_report
+from server.reports.contents import cells
+
+SHARES = {
+    0.0: "0.0",
+    1.0: "100.0",
+    0.3251: "32.5",
+    0.99949: "99.9",
+    0.9996: "99.96",
+    99_990 / 100_000: "99.99",
+    0.99999999: "99.999999",
+    0.0004: "0.04",
+    1e-6: "0.0001",
+    -0.0003: "-0.03",
+    1.0002: "100.02",
+    # Computing is not more exact, nor are chances in 2**-32.
+    1e-17: "0.0",
+    1 - 2e-16: "100.0",
+    math.nan: "–",
+}
+
+
+@pytest.mark.parametrize("share", SHARES)
+@pytest.mark.parametrize("locale", ["en", "es"])
+def test_a_share_seems_none_or_all_only_if_it_is(share: float, locale: str) -> None:
+    shown = SHARES[share] if locale == "en" else SHARES[share].replace(".", ",")
+    assert percent(share, locale) == shown
+
+
+@settings(max_examples=500, deadline=None, derandomize=True, database=None)
+@given(st.floats(1e-8, 0.5))
+def test_whatever_it_is_the_number_of_decimals_suffices(small: float) -> None:
+    for share in (small, 1 - small, -small, 1 + small):
+        if min(abs(share), abs(share - 1)) >= 1e-8:
+            assert float(percent(share, "en")) not in (0, 100)
+            assert float(fraction(share)) not in (0, 1)
+            assert abs(float(percent(share, "en")) - 100 * share) <= 0.05 + 1e-9
+
+
+def test_the_one_decimal_of_before_fails() -> None:
+    assert f"{round(100 * 99_990 / 100_000, 1)}" == "100.0"
+
+
+@pytest.mark.parametrize("locale", ["en", "es"])
+@pytest.mark.parametrize("loss", [0.001, 1, 5, 10, 20, 40, 800])
+def test_no_finite_loss_makes_a_belief_certain(loss: float, locale: str) -> None:
+    belief = belief_after_report(loss, 0.5)
+    for value in (belief, 1 - belief):
+        digits = re.sub(r"[^0-9]", "", chance(value, locale))
+        assert digits.strip("0")
+        assert digits.strip("0") != "1" or chance(value, locale).startswith("<") or value > 1e-6
+    if loss >= 40:
+        assert chance(belief, "en") == "> 99.999999"
+        assert chance(1 - belief, "en") == "< 0.000001"
+    assert chance(belief_after_report(10, 0.1), "en") == "99.96"
+
+
+def test_what_commands_print() -> None:
+    assert [fraction(share) for share in (0.5, 0.99996, 0.00004, 0.0, 1.0)] == [
+        "0.5000",
+        "0.99996",
+        "0.00004",
+        "0.0000",
+        "1.0000",
+    ]
+
+
+@pytest.mark.parametrize(("confidence", "shown"), [(0.95, "95"), (0.999, "99.9"), (0.9999, "99.99")])
+def test_a_confidence_is_said_as_it_was_chosen(confidence: float, shown: str) -> None:
+    assert level(confidence, "en") == shown
+
+
+def test_a_spreadsheet_shows_as_many_decimals() -> None:
+    words = Words("en")
+    assert [cells.share(words, share).form for share in (0.5, 0.9999, 1.0, None)] == [
+        "0.0%",
+        "0.00%",
+        "0.0%",
+        "0.0%",
+    ]
