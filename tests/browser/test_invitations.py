@@ -346,6 +346,7 @@ def test_without_the_introduction_the_code_is_asked_for_at_the_end(
     visit = Respondent(page, survey.slug).open()
     page.get_by_role("textbox").fill(code)
     visit.start(3)
+    expect(visit.radio("Yes")).to_be_visible()
     page.reload()
     expect(visit.button("Start · {n} questions", n=3)).to_be_visible()
     page.wait_for_function("history.state.screen === 0")

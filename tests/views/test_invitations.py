@@ -17,6 +17,14 @@ from tests.factories import Published, dump
 VECTORS = json.loads((factories.ROOT / "tests" / "vectors" / "codes.json").read_text("utf-8"))
 
 
+@pytest.fixture
+def survey(database_url: str) -> Published:
+    """A published survey whose links ask for codes."""
+    published = factories.publish(database_url)
+    factories.settle(database_url, published.slug, by_invitation=True)
+    return published
+
+
 @pytest.mark.parametrize(("typed", "code"), VECTORS["read"])
 def test_code_is_read_as_the_browser_reads_it(typed: str, code: str) -> None:
     assert normalised(typed) == code
@@ -102,6 +110,7 @@ def test_table_links_and_sheet_are_those_of_the_batch(
 
 def test_sheet_is_in_the_surveys_language(signed_in: FlaskClient, database_url: str) -> None:
     survey = factories.publish(database_url, factories.definition(language="es", title="Exámenes: ¿y tú?"))
+    factories.settle(database_url, survey.slug, by_invitation=True)
     codes = codes_on(issue(signed_in, survey))
 
     sheet = signed_in.post(path(survey, "/1/sheet.pdf"), data={"codes": "\r\n".join(codes)})
@@ -113,6 +122,7 @@ def test_sheet_is_in_the_surveys_language(signed_in: FlaskClient, database_url: 
 def test_sheet_of_a_draft_has_the_title_it_has_so_far(signed_in: FlaskClient, database_url: str) -> None:
     slug = factories.unfinished(database_url, {**factories.definition(), "title": "", "language": "xx"})
     survey = Published(slug, "", {})
+    factories.settle(database_url, slug, by_invitation=True)
     codes = codes_on(issue(signed_in, survey))
 
     (page,) = pdfs.pages(
@@ -148,6 +158,7 @@ def test_codes_of_another_link_or_batch_that_is_not_theirs_are_refused(
     signed_in: FlaskClient, survey: Published, database_url: str
 ) -> None:
     other = factories.publish(database_url)
+    factories.settle(database_url, other.slug, by_invitation=True)
     factories.plant(database_url, survey.slug, "Spain")
     (own, *_), (elsewhere, *_) = codes_on(issue(signed_in, survey)), codes_on(issue(signed_in, other))
     in_stratum = codes_on(issue(signed_in, survey, label="Spain", stratum=1))[0]

@@ -192,6 +192,7 @@ def test_a_stratum_with_codes_becomes_no_branch(
 ) -> None:
     slug = unpublished(scene)
     factories.plant(database_url, slug, "North")
+    factories.settle(database_url, slug, by_invitation=True)
 
     def issue(session: Session, survey: Survey) -> None:
         (north,) = strata.tree(session, survey)
