@@ -9,6 +9,16 @@ from server.gallery import LANGUAGES, Template, find, templates
 from server.planning import plan
 from server.privacy.planning import Headline, respondents_for_margin_two_samples
 
+SAID = {
+    "en": "After you press Send your answers cannot be found or removed.",
+    "es": "Después de pulsar Enviar, tus respuestas no se pueden encontrar ni eliminar.",
+}
+OWED = {
+    "en": ("cannot be skipped", "may see in which order answers arrived", "is published [where]"),
+    "es": ("No se pueden saltar", "quizá vea en qué orden llegaron", "se publica [dónde]"),
+}
+"""What a consent tells beside it: nothing is skipped, what files may tell meanwhile, and that results are published."""
+
 
 def each() -> list[tuple[Template, str]]:
     return [(template, language) for template in templates() for language in LANGUAGES]
@@ -68,6 +78,9 @@ def test_each_asks_for_consent_and_leaves_names_to_its_user(definition: Definiti
 
     for word in words[definition.language]:
         assert word in definition.introduction
+    assert SAID[definition.language] in definition.introduction
+    for owed in OWED[definition.language]:
+        assert owed in definition.introduction
     assert "http" not in str(definition.as_json())
     assert re.search(r"\[.+\]\.", definition.introduction)
 
