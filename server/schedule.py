@@ -189,6 +189,8 @@ def _problems(
     if survey.versions and schedule.minimum < survey.minimum:
         template = N_("can only be raised once a survey is published: at least %(limit)s; it is %(value)s")
         problems.append(Problem("minimum", template, {"limit": survey.minimum, "value": schedule.minimum}))
+    if "minimum" in changed and survey.state != State.CLOSED:
+        problems += _above_populations(session, survey, schedule.minimum)
     if schedule.cap is not None and {"cap", "minimum"} & changed.keys():
         # Fewer than the minimum would never be shown; and a smaller number could be used to count what is stored:
         # whether a survey is full must not tell more than what is shown.
@@ -200,6 +202,20 @@ def _problems(
             )
             problems.append(Problem("cap", template, {"limit": least, "value": schedule.cap}))
     return problems
+
+
+def _above_populations(session: Session, survey: Survey, minimum: int) -> list[Problem]:
+    """A stratum with fewer people than the smallest group shown could not be published with."""
+    nodes = strata.walk(strata.tree(session, survey))
+    stated = [(node.stratum.population, node.path) for node in nodes if node.stratum.population is not None]
+    least, path = min(stated, default=(minimum, ""))
+    if least >= minimum:
+        return []
+    template = N_(
+        "must be at most %(limit)s, the population of the stratum “%(stratum)s”; it is %(value)s. Take that "
+        "stratum together with another one first"
+    )
+    return [Problem("minimum", template, {"limit": least, "stratum": path, "value": minimum})]
 
 
 def _most_stored(session: Session, survey: Survey) -> int:

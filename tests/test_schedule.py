@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy.orm import Session
 
-from server import schedule, surveys
+from server import schedule, strata, surveys
 from server.db import make_engine, open_session
 from server.inputs import InputError
 from server.models import State, Survey
@@ -192,6 +192,22 @@ def test_minimum_of_a_published_survey_can_only_be_raised(made: tuple[Session, S
     session.add(draft)
     session.flush()
     assert settle(session, draft, minimum="3") == {"minimum": 3}
+
+
+def test_minimum_is_no_greater_than_the_population_of_a_stratum(made: tuple[Session, Survey]) -> None:
+    """It could not be published so; once it is closed, small groups are shown as a part of others."""
+    session, survey = made
+    strata.plant(session, survey, strata.parse_lines("North > A, 12\nNorth > B, 30\nSouth"))
+    session.commit()
+    said = (
+        "minimum: must be at most 12, the population of the stratum “North > A”; it is 13. Take that stratum together "
+        "with another one first"
+    )
+    assert not_settled(session, survey, minimum="13") == [said]
+    assert settle(session, survey, minimum="12")["minimum"] == 12
+    surveys.close(survey)
+    session.flush()
+    assert settle(session, survey, minimum="13") == {"minimum": 13}
 
 
 def test_cap_leaves_room_for_all_that_may_be_stored(database_url: str) -> None:
