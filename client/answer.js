@@ -34,6 +34,7 @@ function begin({ title, introduction, language, questions: entries, epsilon: tot
   let coins = drawCoins(asked.flatMap(({ designs }) => designs).length);
   let answers = new Map(); // by name, of questions that were shown
   let screen = 0;
+  let hasRead = false; // the whole introduction
   const isShown = (entry) => way.isShown(entry, entries, answers);
 
   own.lang = language;
@@ -88,8 +89,17 @@ function begin({ title, introduction, language, questions: entries, epsilon: tot
     const [first, ...rest] = introduction.split(/\n\s*\n/);
     const [beginning, more] = part.querySelectorAll('.own');
     own.write(beginning, first);
-    if (rest.length) own.write(more, rest.join('\n\n'));
-    else more.parentElement.remove();
+    const fold = more.parentElement;
+    const tick = find('#about .option');
+    const read = tick.querySelector('input');
+    const unread = find('#unread');
+    const actions = find('.actions');
+    read.checked = hasRead;
+    read.addEventListener('change', () => unread.replaceChildren());
+    if (rest.length) {
+      own.write(more, rest.join('\n\n'));
+      more.after(tick); // it can be ticked once that is unfolded
+    } else fold.remove();
     toys.groups = groupLabels(asked).map(({ question, numbers }, _, { length }) => {
       const heading = () => (length > 1 ? copy('group', { n: numbers.length, list: numbers.join(', ') }) : '');
       find('#odds').append(heading(), labelOf(question, { across: length > 1 ? 50 : 20 }));
@@ -111,13 +121,22 @@ function begin({ title, introduction, language, questions: entries, epsilon: tot
       find('.actions').before(copy('round', { right, sure: right ? 'no' : 'yes' }, 'sure'));
     }
     way.admit?.(part);
-    find('.primary').addEventListener('click', () => go(1));
+    find('.primary').addEventListener('click', () => {
+      hasRead = read.checked || !read.isConnected;
+      if (hasRead) return go(1);
+      fold.open = true;
+      unread.textContent = unread.dataset.text;
+      (rest.length ? fold.firstElementChild : read).focus();
+    });
     find('.aside').addEventListener('click', () => {
       forget();
       if (!preview) drop(page);
       show(copy('declined'));
     });
     show(part, options);
+    // Start stays in view where there is room for it: what does not lie above it could be missed.
+    const fits = beginning.getBoundingClientRect().bottom <= actions.getBoundingClientRect().top;
+    if (!rest.length && fits) tick.remove();
   }
 
   function showEntry(entry) {

@@ -65,8 +65,19 @@ class Respondent:
         return self.page.get_by_role("radio", name=self.say(truth), exact=True)
 
     def start(self, questions: int) -> None:
-        """Leave the introduction."""
-        self.button("Start · 1 question" if questions == 1 else "Start · {n} questions", n=questions).click()
+        """Leave the introduction, read to its end."""
+        start = self.button("Start · 1 question" if questions == 1 else "Start · {n} questions", n=questions)
+        expect(start).to_be_visible()
+        folded = self.page.locator("#about details:not([open]) summary")
+        if folded.count():
+            folded.click()
+        if self.read().count():
+            self.read().check()
+        start.click()
+
+    def read(self) -> Locator:
+        """The box that says that the whole introduction was read; there is none where all of it lies above Start."""
+        return self.page.get_by_role("checkbox", name=self.say("I have read all of this"))
 
     def choose(self, truth: str) -> None:
         """Answer the question on the screen and go on."""

@@ -1,0 +1,85 @@
+"""Nobody starts without having had all of the introduction: what is folded, or lies below Start, must be ticked."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests import factories
+from tests.browser.conftest import Opener
+from tests.browser.people import DESK, PHONE, Respondent, press_on
+
+WHO = "We are the students' union and ask about exams."
+CONSENT = "After you press Send your answers cannot be found or removed."
+QUESTION = "Have you ever copied in an exam?"
+FOLDED = f"{WHO}\n\nTaking part is voluntary.\n\n{CONSENT}"
+LONG = " ".join([WHO] * 25)
+
+
+def opened(
+    open_page: Opener, served: factories.Served, introduction: str, language: str, **look: object
+) -> Respondent:
+    document = factories.definition(
+        language=language,
+        introduction=introduction,
+        questions=[factories.question("copied", QUESTION), factories.question("paid", "Paid?")],
+    )
+    slug = factories.publish(served.database_url, document).slug
+    page = open_page(**look, locale=language)
+    visit = Respondent(page, slug, language).open()
+    expect(visit.button("Start · {n} questions", n=2)).to_be_visible()
+    return visit
+
+
+@pytest.mark.parametrize("look", [PHONE, DESK], ids=["phone", "desk"])
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_what_is_folded_is_read_before_the_first_question(
+    open_page: Opener, served: factories.Served, language: str, look: dict[str, object]
+) -> None:
+    visit = opened(open_page, served, FOLDED, language, **look)
+    page, start = visit.page, visit.button("Start · {n} questions", n=2)
+    expect(page.get_by_text(CONSENT)).to_be_hidden()
+    start.click()
+    expect(page.get_by_role("heading", name=QUESTION)).to_have_count(0)
+    expect(page.get_by_role("alert")).to_have_text(
+        visit.say("Read all about this survey first, at the top, and tick there that you have.")
+    )
+    expect(page.get_by_text(CONSENT)).to_be_in_viewport()
+    visit.read().check()
+    expect(page.get_by_role("alert")).to_be_empty()
+    start.click()
+    expect(page.get_by_role("heading", name=QUESTION)).to_be_visible()
+    visit.button("Back").click()
+    page.get_by_text(visit.say("More about this survey")).click()
+    expect(visit.read()).to_be_checked()
+
+
+def test_with_the_keyboard_alone(open_page: Opener, served: factories.Served) -> None:
+    visit = opened(open_page, served, FOLDED, "en")
+    press_on(visit.page, visit.button("Start · {n} questions", n=2), "Enter")
+    expect(visit.page.locator("#about summary")).to_be_focused()
+    visit.page.keyboard.press("Tab")
+    expect(visit.read()).to_be_focused()
+    visit.page.keyboard.press("Space")
+    press_on(visit.page, visit.button("Start · {n} questions", n=2), "Enter")
+    expect(visit.page.get_by_role("heading", name=QUESTION)).to_be_visible()
+
+
+def test_one_paragraph_that_does_not_fit_above_start_is_ticked(
+    open_page: Opener, served: factories.Served
+) -> None:
+    visit = opened(open_page, served, LONG, "en", **PHONE)
+    start = visit.button("Start · {n} questions", n=2)
+    start.click()
+    expect(visit.page.get_by_role("alert")).not_to_be_empty()
+    visit.read().check()
+    start.click()
+    expect(visit.page.get_by_role("heading", name=QUESTION)).to_be_visible()
+
+
+def test_what_stands_above_start_as_a_whole_needs_no_tick(
+    open_page: Opener, served: factories.Served
+) -> None:
+    for introduction, look in ((WHO, PHONE), ("", PHONE), (LONG, DESK)):
+        visit = opened(open_page, served, introduction, "en", **look)
+        expect(visit.read()).to_have_count(0)
+        visit.button("Start · {n} questions", n=2).click()
+        expect(visit.page.get_by_role("heading", name=QUESTION)).to_be_visible()
