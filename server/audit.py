@@ -59,6 +59,7 @@ class Action(StrEnum):
     RESUMED = "resumed"
     BUDGET_SET = "budget set"
     RELEASED = "released"
+    DECLARED = "declared as spent"
     REPORT_LINKED = "public report linked"
     REPORT_UNLINKED = "public report unlinked"
     MEMBER_INVITED = "member invited"
@@ -126,6 +127,7 @@ SENTENCES = {
     Action.RESUMED: N_("resumed the survey"),
     Action.BUDGET_SET: N_("set the budget for releases: ε = %(epsilon)s, δ = %(delta)s"),
     Action.RELEASED: N_("made release %(number)s, which spent ε = %(epsilon)s"),
+    Action.DECLARED: N_("declared ε = %(epsilon)s as spent elsewhere"),
     Action.REPORT_LINKED: N_("made a link to the public report"),
     Action.REPORT_UNLINKED: N_("revoked the link to the public report"),
     Action.MEMBER_INVITED: N_("invited %(name)s as %(role)s"),

@@ -89,6 +89,11 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Config:
     return Config(database_url=database_url, public_urls=public_urls, proxies=proxies)
 
 
+def marks_folder(environment: Mapping[str, str] = os.environ) -> Path:
+    """Where it is marked, outside a PostgreSQL database, what was spent: `MONEDA_MARKS`, else `data/`."""
+    return Path(environment.get("MONEDA_MARKS") or DATA)
+
+
 def is_loopback(host: str) -> bool:
     """Whether a host, with or without a port, is this machine."""
     return _LOOPBACK.fullmatch(host) is not None

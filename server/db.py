@@ -2,6 +2,7 @@
 
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ _TURN = 0.1
 """Seconds that others may have to wait for a lock, and then have to take it."""
 
 _READS_ONLY = "moneda_reads_only"
+_AFTER = "moneda_after_commit"
 
 _MIGRATIONS = Path(__file__).parent / "migrations"
 
@@ -80,6 +82,23 @@ def open_session(engine: sa.Engine, *, writes: bool) -> Session:
     return _Session(engine.execution_options(**options), expire_on_commit=False)
 
 
+def engine_of(session: Session) -> sa.Engine:
+    """The engine that a session is on, with the options that it was opened with."""
+    engine = session.get_bind()
+    assert isinstance(engine, sa.Engine)
+    return engine
+
+
+def do_after_commit(session: Session, key: object, work: Callable[[], object]) -> None:
+    """Let something be done once the transaction is committed, before whoever commits goes on; once for each key."""
+    session.info.setdefault(_AFTER, {})[key] = work
+
+
+def waits_for_commit(session: Session, key: object) -> bool:
+    """Whether something with this key will be done when the transaction is committed."""
+    return key in session.info.get(_AFTER, {})
+
+
 class TakingTurns:
     """Long work in several transactions, between which others can write: nobody waits for long.
 
@@ -131,9 +150,13 @@ class _Session(Session):
 
     def commit(self) -> None:
         super().commit()
-        engine = self.get_bind()
-        assert isinstance(engine, sa.Engine)
-        check_in_place(engine)
+        check_in_place(engine_of(self))
+        for work in self.info.pop(_AFTER, {}).values():
+            work()
+
+    def rollback(self) -> None:
+        super().rollback()
+        self.info.pop(_AFTER, None)
 
 
 def _prepare_sqlite(connection: Any, patience: float) -> None:

@@ -525,6 +525,22 @@ class GivenRight(Base):
     made_at: Mapped[datetime]
 
 
+class Debit(Base):
+    """The name of something that was spent of a survey, given away or declared; see `server.releases.marks`.
+
+    `number` grows with each of them. Of a declaration, `answers` is the name that was not known here.
+    """
+
+    __tablename__ = "debits"
+
+    survey_id: Mapped[int] = mapped_column(
+        sa.ForeignKey(Survey.id, ondelete="CASCADE"), primary_key=True, autoincrement=False
+    )
+    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    token: Mapped[str] = mapped_column(sa.String(32))
+    answers: Mapped[str | None] = mapped_column(sa.String(32))
+
+
 class TakenRight(Base):
     """A right that came here with an archive; it stays when the survey is deleted, so that it comes once."""
 

@@ -8,6 +8,8 @@ from alembic.util import CommandError
 
 from server.db import make_engine, migrate
 from server.failures import MovedError, find_failure
+from server.inputs import InputError
+from server.releases.marks import open_marks
 
 _HEADER = 100
 """Bytes with which a SQLite file begins."""
@@ -51,12 +53,15 @@ def open_database(
         if check and engine.dialect.name == "sqlite":
             _check_pages(engine, tell)
         migrate(engine)
+        open_marks(engine)
     except BaseException as error:
         engine.dispose()
         if isinstance(error, CommandError):
             raise _unusable(
                 "it was made by a newer version of Moneda; use that one, or another database"
             ) from None
+        if isinstance(error, InputError):
+            raise _unusable(str(error)) from error
         if isinstance(error, sa.exc.DBAPIError | MovedError):
             raise _unusable(_reason(error)) from error
         raise

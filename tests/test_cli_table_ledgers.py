@@ -127,6 +127,14 @@ def test_without_a_lock_two_would_spend_the_same(tmp_path: Path) -> None:
     assert spent(tmp_path) == ["0.1", "0.4"]  # 0.8 were drawn, and half of it is forgotten
 
 
+def test_links_to_a_ledger_are_that_ledger(tmp_path: Path) -> None:
+    assert run(tmp_path, plan(count("0.1")), "--budget-epsilon", "0.5", "--yes").exit_code == 0
+    for name, status in (("one", 0), ("other", 2)):
+        (tmp_path / f"{name}.json").symlink_to(tmp_path / "ledger.json")
+        assert run(tmp_path, plan(count("0.3")), "--yes", ledger=f"{name}.json").exit_code == status
+    assert spent(tmp_path) == ["0.1", "0.3"]
+
+
 BAD = {
     "no budget": (None, (), "ledger: must be there, or a budget be given with it: --budget-epsilon"),
     "another budget": ("", ("--budget-epsilon", "5"), "must stay as the ledger says, epsilon 1 and delta 0"),

@@ -10,6 +10,7 @@ from server.archives.stated import check_moment
 from server.archives.tables import check_day, check_hash, misspelt
 from server.inputs import N_, InputError, parse_json, refuse
 from server.inputs.releases import MOST_DELTA, MOST_EPSILON, parse_decimal, plain
+from server.inputs.releases import Kind as ItemKind
 from server.inputs.schema import violations
 from server.models import State
 from server.releases.budgets import read_released
@@ -58,7 +59,12 @@ def _check(document: Document, manifest: Document) -> None:
         check_day(release["made_at"][:10], f"{field}.made_at")
         for row, entry in enumerate(release["entries"]):
             _check_entry(entry, f"{field}.entries[{row}]", granted, len(manifest["strata"]))
-    released = _read(document, len(manifest["versions"]), granted)
+    # What was declared counts for everybody, as nobody knows whom it was about: it may go beyond the budget.
+    released = [
+        each
+        for each in _read(document, len(manifest["versions"]), granted)
+        if each.item.kind != ItemKind.DECLARED
+    ]
     for name, lost, whole in zip(
         ("epsilon", "delta"),
         losses(granted.neighbours, released),
@@ -128,17 +134,17 @@ def _read(document: Document, versions: int, budget: Budget) -> list[Released]:
 
 def _is_whole(released: Released, versions: int, budget: Budget) -> bool:
     """Whether everything that is shown of a release is what it should be."""
-    covers = released.covers
+    covers, declared = released.covers, released.item.kind == ItemKind.DECLARED
     return (
         0 < released.confidence < 1
         and bool(covers.versions)
         and set(covers.versions) <= set(range(1, versions + 1))
         and covers.state in (State.OPEN, State.CLOSED)
-        and (covers.respondents is None) == (budget.neighbours == "unbounded")
+        and (declared or (covers.respondents is None) == (budget.neighbours == "unbounded"))
         and (covers.respondents is None or covers.respondents >= 0)
         and released.item.epsilon in (None, released.epsilon)
         and all(isinstance(note, int | float | str) for note in released.notes.values())
-        and bool(released.figures)
+        and bool(released.figures) != declared
         and all(map(_is_figure, released.figures))
     )
 

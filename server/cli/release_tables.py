@@ -23,11 +23,12 @@ from server.cli.released import (
 )
 from server.inputs.columns import DECLARING, Columns, parse_columns
 from server.inputs.releases import Plan, parse_plan, plain
+from server.private_files import lock_beside
 from server.releases import Released
 from server.releases.files import Coded, read_table
 from server.releases.shapes import Source
 from server.releases.spending import losses
-from server.releases.table_ledgers import TableLedger, lock_ledger, read_ledger, write_ledger
+from server.releases.table_ledgers import TableLedger, read_ledger, write_ledger
 from server.releases.tables import check_for_table, release_table, table_source
 from server.reports.ledgers import entry_json
 
@@ -102,7 +103,7 @@ def _make(plan: Plan, source: Source, kept: Kept) -> tuple[tuple[Released, ...],
     if kept.path is None:
         return release_table(plan, source), None
     try:
-        with lock_ledger(kept.path):
+        with lock_beside(kept.path):
             before = kept.read(source.shape.neighbours)
             assert before is not None
             made = release_table(plan, source)

@@ -30,6 +30,11 @@ def item_name(item: Item) -> str:
 def print_ledger(ledger: Ledger) -> None:
     """The budget, what is left of it, and a row for everything that was paid for."""
     budget, spent = ledger.budget, ledger.spent
+    if ledger.restored:
+        click.echo(
+            "The database may have been restored from a backup. Nothing is released until what was spent since is "
+            "declared: --declare EPSILON, 0 for nothing."
+        )
     if budget is None:
         click.echo("No budget is set; set one with --budget-epsilon before the first release.")
         return

@@ -39,6 +39,12 @@ _BUDGET = ("budget_epsilon", "budget_delta", "neighbours")
     type=click.Choice(["unbounded", "bounded"]),
     help="Of the budget: a response is added or removed (unbounded), or replaced.",
 )
+@click.option(
+    "--declare",
+    metavar="EPSILON",
+    help="Book what was spent where the database cannot know it, as after a backup was restored; 0 for nothing.",
+)
+@click.option("--declare-delta", metavar="DELTA", help="The delta of what is declared; 0 without it.")
 @click.option("--plan", type=click.File("rb"), help="What to release (JSON; - for standard input).")
 @click.option(
     "--data",
@@ -61,6 +67,8 @@ _BUDGET = ("budget_epsilon", "budget_delta", "neighbours")
 @JSON
 def release(
     slug: str | None,
+    declare: str | None,
+    declare_delta: str | None,
     plan: IO[bytes] | None,
     data: IO[bytes] | None,
     yes: bool,
@@ -76,6 +84,8 @@ def release(
     printed; without --ledger nothing is stored, and nothing adds up the runs.
     """
     given = [name for name in _BUDGET if budget[name] is not None]
+    if data is not None and (declare is not None or declare_delta is not None):
+        raise click.UsageError("--declare needs SLUG; the runs of a table are in its --ledger")
     if (slug is None) == (data is None):
         raise click.UsageError("either SLUG or --data must be given, and not both")
     if ledger is not None and data is None:
@@ -85,12 +95,20 @@ def release(
         other = "--plan" if plan is not None else "--data"
         raise click.UsageError(f"--{given[0].replace('_', '-')} must not be given with {other}")
     if data is not None:
-        kept = Kept(ledger, budget["budget_epsilon"], budget["budget_delta"])
+        # One ledger, by whatever link it is named: else each link would become a ledger of its own.
+        path = None if ledger is None else ledger.resolve()
+        kept = Kept(path, budget["budget_epsilon"], budget["budget_delta"])
         release_from_table(data, plan, yes, output, as_json, kept)
         return
     if output is not None:
         raise click.UsageError("--output needs --data; what is released of a survey is kept with it")
     assert slug is not None
+    if declare_delta is not None and declare is None:
+        raise click.UsageError("--declare-delta needs --declare")
+    if declare is not None:
+        if given or plan is not None:
+            raise click.UsageError("--declare must stand alone")
+        _declare(slug, declare, declare_delta or "0")
     if plan is not None:
         _from_survey(slug, parse_plan(decoded(plan)), yes, as_json)
         return
@@ -115,6 +133,13 @@ def _set_budget(
             session, found, budget_epsilon, budget_delta or "0", neighbours or "unbounded", None
         )
         audit.record(session, None, Action.BUDGET_SET, found, epsilon=made.epsilon, delta=made.delta)
+
+
+def _declare(slug: str, epsilon: str, delta: str) -> None:
+    with database_session() as session:
+        found = survey_to_change(session, slug)
+        made = releases.declare_spent(session, found, epsilon, delta, None)
+        audit.record(session, None, Action.DECLARED, found, epsilon=made.entries[0].epsilon)
 
 
 def _from_survey(slug: str, plan: Plan, yes: bool, as_json: bool) -> None:

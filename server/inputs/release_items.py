@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Kind(StrEnum):
-    """What can be released."""
+    """What can be released; and what an owner has declared to be spent, which no plan asks for."""
 
     COUNT = "count"
     SHARE = "share"
@@ -17,6 +17,7 @@ class Kind(StrEnum):
     MOST_COMMON = "most_common"
     EXCEEDING = "exceeding"
     SHUFFLED = "shuffled"
+    DECLARED = "declared"
 
 
 class Division(StrEnum):

@@ -17,6 +17,7 @@ NOISES: Mapping[Kind, tuple[str, ...]] = {
     Kind.MOST_COMMON: ("noisy_maximum", "exponential"),
     Kind.EXCEEDING: ("geometric",),
     Kind.SHUFFLED: ("geometric",),
+    Kind.DECLARED: ("geometric",),
 }
 """Each kind's, its default first."""
 _QUESTIONS: Mapping[Kind, tuple[int, int]] = {

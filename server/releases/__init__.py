@@ -7,6 +7,7 @@ shown of a release comes from what `ledger` reads.
 """
 
 from server.releases.budgets import budget_of, ledger, set_budget
+from server.releases.declaring import declare_spent
 from server.releases.dividing import Expected, divide, expected
 from server.releases.kinds import OWN_LINK, Shuffling, query_of
 from server.releases.making import make
@@ -28,6 +29,7 @@ __all__ = [
     "Source",
     "Spent",
     "budget_of",
+    "declare_spent",
     "divide",
     "expected",
     "ledger",

@@ -13,6 +13,7 @@ from server import surveys
 from server.inputs import N_, refuse
 from server.inputs.releases import MOST_DELTA, MOST_EPSILON, parse_decimal, plain, read_item
 from server.models import LedgerEntry, PrivacyBudget, Release, Researcher, Survey
+from server.releases.marks import check_not_restored, is_restored
 from server.releases.rights import MayRelease, check_may_release, given_rights, limits_of, spent_within
 from server.releases.spending import spent
 from server.releases.values import Budget, Covers, Figure, Ledger, Released
@@ -34,7 +35,8 @@ def set_budget(
     ------
     InputError
         422 on `epsilon`, `delta` or `neighbours`; 403 if the researcher is not the survey's owner; 409
-        on `budget` if something was released or given away, on `survey` if it may not release.
+        on `budget` if something was released or given away, on `survey` if it may not release, or was
+        restored with a budget: that one stays.
     """
     if researcher is not None and researcher.id != survey.owner_id:
         raise refuse(403, "survey", N_("allows this to its owner only"))
@@ -49,7 +51,9 @@ def set_budget(
     ):
         raise refuse(409, "budget", N_("must stay as it was before the first release"))
     budget = session.get(PrivacyBudget, survey.id, populate_existing=True)
-    if budget is None:
+    if budget is not None:
+        check_not_restored(session, survey)
+    else:
         session.add(budget := PrivacyBudget(survey_id=survey.id))
     budget.epsilon, budget.delta, budget.neighbours = plain(loss), plain(failure), neighbours
     budget.set_at = surveys.now()
@@ -72,14 +76,15 @@ def ledger(session: Session, survey: Survey) -> Ledger:
     budget, stored = budget_of(session, survey), enumerate(entries(session, survey), start=1)
     released = tuple(read_released(number, entry) for number, entry in stored)
     together = spent(budget, released)
+    restored = is_restored(session, survey)
     if budget is None:
-        return Ledger(budget, released, together, may_release=survey.may_release)
+        return Ledger(budget, released, together, may_release=survey.may_release, restored=restored)
     limits = limits_of(session, survey, budget)
     lost = spent_within(limits, budget.neighbours, [(each.release, each) for each in released])
-    left = limits.epsilon - lost[0], limits.delta - lost[1]
-    if survey.may_release in (MayRelease.COPY, MayRelease.MOVED):
+    left = max(limits.epsilon - lost[0], Decimal(0)), max(limits.delta - lost[1], Decimal(0))
+    if restored or survey.may_release in (MayRelease.COPY, MayRelease.MOVED):
         left = Decimal(0), Decimal(0)
-    return Ledger(budget, released, together, *left, survey.may_release)
+    return Ledger(budget, released, together, *left, survey.may_release, restored)
 
 
 def entries(session: Session, survey: Survey) -> Sequence[LedgerEntry]:

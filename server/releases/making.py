@@ -22,6 +22,7 @@ from server.releases.budgets import (
 )
 from server.releases.dividing import divide
 from server.releases.kinds import Drawn, Query, drawn, query_of
+from server.releases.marks import check_not_restored, debit
 from server.releases.rights import Limits, check_may_release, limits_of
 from server.releases.shapes import Shape, Source
 from server.releases.sources import survey_shape, survey_source
@@ -56,6 +57,7 @@ def make(session: Session, survey: Survey, plan: Plan, researcher: Researcher | 
         order.append(known[asked])
     if wanted:
         check_may_release(survey)
+        check_not_restored(session, survey)
         _check_covered(limits_of(session, survey, budget), budget.neighbours, before, wanted)
         source = survey_source(session, survey)
         found = [(each, each.drawn(source, plan.confidence)) for each in wanted]
@@ -151,6 +153,20 @@ def covered(query: Query, shape: Shape) -> tuple[int, ...] | None:
     return tuple(key for place in query.leaves for key in shape.leaves[place].keys)
 
 
+def new_release(session: Session, survey: Survey, covers: Covers, researcher: Researcher | None) -> Release:
+    """The next release of a survey, without entries yet, and not stored yet."""
+    last = session.scalar(sa.select(sa.func.max(Release.number)).where(Release.survey_id == survey.id))
+    return Release(
+        survey_id=survey.id,
+        number=(last or 0) + 1,
+        made_at=surveys.now(),
+        researcher_id=None if researcher is None else researcher.id,
+        made_by="" if researcher is None else _name(researcher),
+        software=f"Moneda {__version__}",
+        covers=json.dumps(covers_json(covers)),
+    )
+
+
 def _check_covered(
     limits: Limits, neighbours: str, known: Sequence[_Known], wanted: Sequence[Booked]
 ) -> None:
@@ -165,7 +181,7 @@ def _check_covered(
                 "must leave what the releases together may lose at %(limit)s or less; "
                 "%(left)s is left, and this needs %(value)s"
             )
-            left, value = plain(whole - spent), plain(total - spent)
+            left, value = plain(max(whole - spent, Decimal(0))), plain(total - spent)
             raise refuse(409, name, template, limit=plain(whole), left=left, value=value)
 
 
@@ -177,18 +193,9 @@ def _book(
     covers: Covers,
     confidence: float,
     researcher: Researcher | None,
-) -> Release:
+) -> None:
     """Write a release with its entries and values, all at once."""
-    last = session.scalar(sa.select(sa.func.max(Release.number)).where(Release.survey_id == survey.id))
-    release = Release(
-        survey_id=survey.id,
-        number=(last or 0) + 1,
-        made_at=surveys.now(),
-        researcher_id=None if researcher is None else researcher.id,
-        made_by="" if researcher is None else _name(researcher),
-        software=f"Moneda {__version__}",
-        covers=json.dumps(covers_json(covers)),
-    )
+    release = new_release(session, survey, covers, researcher)
     for position, (wanted, found) in enumerate(drawn, start=1):
         document = value_json(found.figures, confidence, found.notes)
         release.entries.append(
@@ -205,5 +212,4 @@ def _book(
             )
         )
     session.add(release)
-    session.flush()
-    return release
+    debit(session, survey)

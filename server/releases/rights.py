@@ -19,6 +19,7 @@ from server import surveys
 from server.inputs import N_, refuse, shown
 from server.inputs.releases import MOST_DELTA, MOST_EPSILON, parse_decimal, plain
 from server.models import GivenRight, Server, State, Survey, TakenRight
+from server.releases.marks import check_not_restored, debit, mark_taken
 from server.releases.spending import Booked, losses
 from server.releases.values import Budget
 
@@ -120,6 +121,7 @@ def give_right(
     if survey.state == State.DRAFT:
         raise refuse(409, "survey", N_("is a draft: it goes along without any right, and has none to give"))
     check_may_release(survey)
+    check_not_restored(session, survey)
     if survey.may_release != MayRelease.OWN or (kind == Kind.MOVE and given_rights(session, survey)):
         template = N_("has only a part of its budget here, which cannot be given away or moved")
         raise refuse(409, "survey", template)
@@ -143,7 +145,7 @@ def give_right(
         made_at=surveys.now(),
     )
     session.add(right)
-    session.flush()
+    debit(session, survey)
     return right
 
 
@@ -176,6 +178,7 @@ def take_right(session: Session, survey: Survey, stated: dict[str, Any], release
     if session.get(TakenRight, stated["token"]) is not None:
         raise refuse(409, "right", N_("must be new; a copy with the same right was imported here before"))
     session.add(TakenRight(token=stated["token"]))
+    mark_taken(session, survey, stated["token"])
     survey.may_release = MayRelease.OWN if stated["kind"] == Kind.MOVE else MayRelease.SHARE
     if stated["kind"] == Kind.SHARE:
         survey.share_epsilon, survey.share_delta = stated["epsilon"], stated["delta"]

@@ -82,8 +82,11 @@ def _alone(neighbours: str, booked: Sequence[Booked]) -> list[list[Booked]]:
 
 def _best(booked: Sequence[Booked], delta: float) -> float:
     """The smallest bound known at a failure probability, of which entries with one use up a part."""
-    if not booked:
+    lost = [
+        Fraction(each.epsilon) for each in booked if each.epsilon
+    ]  # an owner may declare that nothing was
+    if not lost:
         return 0.0
     left = Fraction(repr(delta)) - sum((Fraction(each.delta) for each in booked), Fraction(0))
     failure = float(left) if left > 0 else 0.0
-    return best_composition([Fraction(each.epsilon) for each in booked], delta=failure).epsilon
+    return best_composition(lost, delta=failure).epsilon

@@ -5,11 +5,8 @@ table. The file is written as a whole and renamed, so that it is never half-writ
 when it is read until then. Two files, or an older copy of one, are two budgets: nobody here can tell.
 """
 
-import fcntl
 import json
-import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
@@ -18,6 +15,7 @@ from typing import Any
 from server import __version__, surveys
 from server.inputs import N_, InputError, parse_json, refuse, shown
 from server.inputs.releases import MOST_DELTA, MOST_EPSILON, item_json, parse_decimal, plain
+from server.private_files import replace_file
 from server.releases.spending import losses
 from server.releases.values import Budget, Released
 
@@ -99,23 +97,6 @@ def read_ledger(path: Path, neighbours: str, epsilon: str | None, delta: str | N
     return ledger
 
 
-@contextmanager
-def lock_ledger(path: Path) -> Iterator[None]:
-    """Keep every other process from this ledger; one that comes meanwhile waits.
-
-    Raises
-    ------
-    OSError
-        If no file can be made beside it.
-    """
-    beside = os.open(path.with_name(f"{path.name}.lock"), os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        fcntl.flock(beside, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(beside)  # and the lock with it, also if the process dies
-
-
 def write_ledger(path: Path, ledger: TableLedger) -> None:
     """Put a ledger in the place of the one before; once this returns, it is on the disk.
 
@@ -130,17 +111,7 @@ def write_ledger(path: Path, ledger: TableLedger) -> None:
         "budget": {"epsilon": plain(ledger.budget.epsilon), "delta": plain(ledger.budget.delta)},
         "runs": list(ledger.runs),
     }
-    new = path.with_name(f"{path.name}.new")
-    with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-        file.write(json.dumps(document, ensure_ascii=False, indent=2) + "\n")
-        file.flush()
-        os.fsync(file.fileno())
-    new.replace(path)
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    replace_file(path, f"{json.dumps(document, ensure_ascii=False, indent=2)}\n".encode())
 
 
 def _budget(neighbours: str, epsilon: object, delta: object) -> Budget:

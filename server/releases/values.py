@@ -134,7 +134,8 @@ class Ledger:
     """A survey's budget and everything that was released, oldest first.
 
     `left` and `left_delta` are what it may still lose: of what other copies were given, nothing. 0
-    without a budget. `may_release` is as in `server.releases.rights`.
+    without a budget, and while it is not known what was spent. `may_release` is as in `server.releases.rights`,
+    `restored` as in `server.releases.marks`.
     """
 
     budget: Budget | None
@@ -143,3 +144,4 @@ class Ledger:
     left: Decimal = Decimal(0)
     left_delta: Decimal = Decimal(0)
     may_release: str = "own"
+    restored: bool = False

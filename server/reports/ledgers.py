@@ -40,6 +40,7 @@ def ledger_json(ledger: Ledger, *, names: bool) -> dict[str, Any]:
             "best_delta": spent.best_delta,
         },
         "left": float(ledger.left),
+        "restored": ledger.restored,
         "entries": [entry_json(each, names) for each in ledger.released],
     }
 
@@ -81,6 +82,8 @@ def public_csv(published: Published) -> str:
             each.made_at.isoformat(),
             each.software,
         )
+        if not each.figures:  # declared: what was spent, and no number
+            rows.append((*before, *[""] * (2 * _DEEPEST + 5), *after))
         for figure in each.figures:
             pairs = [cell for name, value in figure.place for cell in (_name(name), value)]
             place = [*pairs, *[""] * (2 * _DEEPEST - len(pairs))]

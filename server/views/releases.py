@@ -78,6 +78,24 @@ def set_budget(survey: Survey) -> ResponseReturnValue:
     return redirect(url_for(".page", slug=survey.slug, said="budget"), 303)
 
 
+@blueprint.post("/declared")
+@on_survey(Role.OWNER)
+def declare(survey: Survey) -> ResponseReturnValue:
+    """Book what was spent where this database cannot know it, as after it was restored."""
+    typed = {name: request.form.get(name, "").strip() for name in ("spent", "spent_delta")}
+    try:
+        if "sure" not in request.form:
+            raise refuse(422, "sure", N_("must be ticked"))
+        amounts = [str(number_or_text(text)) for text in (typed["spent"], typed["spent_delta"] or "0")]
+        made = releases.declare_spent(session(), survey, *amounts, researcher())
+    except InputError as error:
+        session().rollback()
+        return _page(survey, typed, _renamed(error)), error.status
+    record(Action.DECLARED, survey, epsilon=made.entries[0].epsilon)
+    session().commit()
+    return redirect(url_for(".page", slug=survey.slug, said="declared"), 303)
+
+
 @blueprint.get("/<number>")
 @on_survey(Role.VIEWER)
 def one(survey: Survey, number: str) -> ResponseReturnValue:
@@ -165,6 +183,15 @@ def _sections(survey: Survey, made: Made) -> list[Section]:
     """The numbers of a release, as every report has them."""
     asked = Asked({version.number: surveys.definition_of(version) for version in survey.versions})
     return list(sections(Words(str(get_locale())), made.entries, asked))
+
+
+def _renamed(error: InputError) -> InputError:
+    """With the names of the fields of this form: elsewhere ε is that of a release."""
+    names = {"epsilon": "spent", "delta": "spent_delta"}
+    found = [
+        Problem(names.get(each.field, each.field), each.template, each.values) for each in error.problems
+    ]
+    return InputError(error.status, found)
 
 
 def _told(problem: Problem) -> tuple[str, str]:

@@ -66,6 +66,7 @@ LEAST = {
     "releases.page": VIEWER,
     "releases.one": VIEWER,
     "releases.set_budget": OWNER,
+    "releases.declare": OWNER,
     "releases.link": OWNER,
     "releases.revoke": OWNER,
     "releasing.form": EDITOR,

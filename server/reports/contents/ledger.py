@@ -20,6 +20,12 @@ NEIGHBOURS = {
 def ledger(words: Words, book: Ledger, *, names: bool) -> Iterator[Block]:
     """The budget, what was spent and every entry; `names`: also who made it."""
     _ = words.gettext
+    if book.restored:
+        text = _(
+            "The database may have been restored from a backup: what was released or given away since is missing "
+            "here. Nothing more is released until the survey's owner has declared it."
+        )
+        yield Paragraph(Text(text), notice=True)
     if book.budget is None:
         yield Paragraph(Text(_("No central budget was set, and nothing was released.")))
         return
@@ -119,6 +125,7 @@ _MECHANISMS = {
     "exponential": N_("exponential mechanism"),
     "sparse_vector": N_("sparse vector"),
     "shuffling": N_("shuffling"),
+    "declared": N_("declared by the owner"),
 }
 
 

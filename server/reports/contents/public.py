@@ -104,7 +104,7 @@ def _sections(words: Words, published: Published) -> Iterator[Section]:
 def _method(words: Words, published: Published) -> Iterator[Block]:
     _ = words.gettext
     kinds = {each.item.kind for each in published.ledger.released}
-    if kinds - {Kind.SHUFFLED}:
+    if kinds - {Kind.SHUFFLED, Kind.DECLARED}:
         yield methods.said(
             _(
                 "What is released is counts of reports with noise added, whose size follows from the loss that was "

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from server.documents import Block, Cell, Facts, Paragraph, Section, Table, Text, Words
+from server.inputs.releases import Kind
 from server.releases import Released
 from server.reports.contents import cells
 from server.reports.contents.drawn import drawn
@@ -21,6 +22,9 @@ def sections(words: Words, released: Sequence[Released], asked: Asked) -> Iterat
 
 def _blocks(words: Words, each: Released, asked: Asked) -> Iterator[Block]:
     _ = words.gettext
+    if each.item.kind == Kind.DECLARED:
+        yield from _declared(words, each)
+        return
     facts: list[tuple[str, Cell]] = []
     for name in each.item.questions:
         found = asked.question(name, each.covers)
@@ -43,6 +47,17 @@ def _blocks(words: Words, each: Released, asked: Asked) -> Iterator[Block]:
     if each.figures:
         yield _table(words, each, asked)
     yield from drawn(words, each, asked)
+
+
+def _declared(words: Words, each: Released) -> Iterator[Block]:
+    _ = words.gettext
+    text = _(
+        "No number belongs to this entry. The survey's owner declared that so much was spent where this ledger could "
+        "not know of it, as after a backup was restored."
+    )
+    yield Paragraph(Text(text))
+    loss = cells.spent(words, each.epsilon), cells.spent(words, each.delta)
+    yield Facts(((_("Privacy loss, ε"), loss[0]), (_("Failure probability, δ"), loss[1])))
 
 
 def _table(words: Words, each: Released, asked: Asked) -> Table:

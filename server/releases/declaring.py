@@ -1,0 +1,61 @@
+"""What an owner declares to have been spent of a survey, where its database cannot know it: an entry of the ledger."""
+
+import hashlib
+import json
+import secrets
+from decimal import Decimal
+
+from sqlalchemy.orm import Session
+
+from server import surveys
+from server.inputs import N_, refuse
+from server.inputs.releases import Item, Kind, item_json, parse_decimal, plain
+from server.models import LedgerEntry, Release, ReleasedValue, Researcher, State, Survey
+from server.releases.budgets import budget_of, value_json
+from server.releases.making import new_release
+from server.releases.marks import debit
+from server.releases.rights import check_may_release
+from server.releases.values import Covers
+
+
+def declare_spent(
+    session: Session, survey: Survey, epsilon: str, delta: str, researcher: Researcher | None
+) -> Release:
+    """Book what was spent elsewhere: after a backup was restored, in a copy of the database, or by other means.
+
+    It counts for everybody, and may be nothing. The caller holds the survey, and commits.
+
+    Raises
+    ------
+    InputError
+        403 if the researcher is not the survey's owner; 409 if the survey was not published, has no budget or
+        may not release; 422 on `epsilon` or `delta`, of which no more can be spent than the budget.
+    """
+    if researcher is not None and researcher.id != survey.owner_id:
+        raise refuse(403, "survey", N_("allows this to its owner only"))
+    check_may_release(survey)
+    if survey.state == State.DRAFT:
+        raise refuse(409, "survey", N_("must be published first; a draft has no results"))
+    budget = budget_of(session, survey)
+    if budget is None:
+        raise refuse(409, "budget", N_("must be set first"))
+    loss = parse_decimal(epsilon, "epsilon", Decimal(0), budget.epsilon)
+    failure = parse_decimal(delta or "0", "delta", Decimal(0), budget.delta)
+    numbers = tuple(sorted(version.number for version in survey.versions))
+    release = new_release(session, survey, Covers(numbers, survey.state, surveys.today(), None), researcher)
+    release.entries.append(
+        LedgerEntry(
+            position=1,
+            what=json.dumps(item_json(Item(Kind.DECLARED))),
+            asked=hashlib.sha256(secrets.token_bytes(32)).digest(),  # nothing that can be asked again
+            mechanism="declared",
+            epsilon=plain(loss),
+            delta=plain(failure),
+            neighbours=budget.neighbours,
+            strata=json.dumps(None),
+            released=ReleasedValue(document=json.dumps(value_json((), 0.95, {}))),
+        )
+    )
+    session.add(release)
+    debit(session, survey)
+    return release
