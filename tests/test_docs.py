@@ -16,7 +16,7 @@ from babel.messages.pofile import read_po
 from server import demonstration, planning
 from server.cli import main
 from server.cli.running import demo
-from server.config import from_environment
+from server.config import from_environment, marks_folder
 from server.definitions import version_of
 from server.inputs import InputError, parse_definition
 from server.inputs.releases import parse_plan
@@ -82,6 +82,7 @@ def test_every_setting_is_documented_and_every_documented_setting_is_read() -> N
             return super().get(key, default)
 
     from_environment(Recorder())
+    marks_folder(Recorder())
     assert named == asked
 
 

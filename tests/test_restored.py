@@ -123,7 +123,6 @@ def test_a_right_that_was_taken_since_is_not_spent_again(
 ) -> None:
     slug, other = study(url), new_database(True)
     export(url, slug, tmp_path / "a.zip", "--move-to", name_of(other))
-    run(other, "user", "list")
     restore = back_up(other)
     assert release(other, brought(other, tmp_path / "a.zip")["survey"], "0.9").exit_code == 0
     restore()
@@ -149,7 +148,6 @@ def test_without_its_mark_a_database_may_be_any(new_database: NewDatabase) -> No
 def test_another_database_in_its_place_is_not_taken_for_it(url: str, sqlite: NewDatabase) -> None:
     other = sqlite(True)
     name_of(other)
-    run(other, "user", "list")
     slug = study(other)
     shutil.copy(str(sa.make_url(other).database), str(sa.make_url(url).database))
     assert is_refused(url, slug)

@@ -9,6 +9,7 @@ from contextlib import closing
 from datetime import date, timedelta
 from http.client import HTTPConnection
 from http.cookies import SimpleCookie
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlencode, urlsplit
@@ -745,6 +746,37 @@ def walk_rights(owner: Reader, site: factories.Served) -> None:
         owner.send(archives.form_of(archives.moving(database, body, kind, "0.5")))
 
 
+def walk_restored(owner: Reader, site: factories.Served) -> None:
+    """What was spent before a backup was restored has to be declared; also what is refused of it."""
+    database = site.database_url
+    survey = factories.publish(database, wrapped_definition())
+    home = f"/manage/surveys/{survey.slug}"
+    factories.plant(database, survey.slug, pseudo_path("North, 100"))
+    factories.store(database, survey, [([0] * 2, 20)])
+    limits = {"time_zone": "UTC", "opens_at": "", "closes_at": "", "cap": "", "minimum": "101"}
+    owner.post(f"{home}/schedule", limits)
+    factories.close(database, survey.slug)
+    mark = Path(f"{sa.make_url(database).database}.spent")
+    mark.unlink()
+    owner.get(f"{home}/releases")
+    budget = {"epsilon": "2", "delta": "0.001", "neighbours": "unbounded"}
+    for _ in range(2):
+        owner.post(f"{home}/releases/budget", budget)
+    for page in ("releases/new", "report.html"):
+        owner.get(f"{home}/{page}")
+    for form in ({"spent": "0"}, {"spent": "7", "spent_delta": "1", "sure": "yes"}):
+        owner.post(f"{home}/releases/declared", form)
+    mark.with_name(f"{mark.name}.new").mkdir()
+    owner.post(f"{home}/releases/declared", {"spent": "0", "sure": "yes"})
+    mark.with_name(f"{mark.name}.new").rmdir()
+    owner.post(f"{home}/archive")
+    owner.get(f"{home}/releases")
+    owner.post(f"{home}/archive", {"out": "1"})
+    owner.post(f"{home}/releases/declared", {"spent": "1", "sure": "yes"})
+    for page in ("releases/1", "report.html", "log"):
+        owner.get(f"{home}/{page}")
+
+
 def _respond(site: factories.Served, survey: factories.Published, reports: list[int]) -> None:
     """Send a response, again while the server asks for that."""
     body = survey.response(reports)
@@ -888,6 +920,7 @@ def walk(site: factories.Served) -> list[Reader]:
     walk_access(owner, stranger, site)
     others = walk_people(owner, site)
     walk_keeping(owner, site)
+    walk_restored(owner, site)
     factories.save(database, changed.slug, wrapped_definition("Changed"))
     for survey in (draft, *(published.slug for published in (empty, chance, impossible, closed, changed))):
         for page in (

@@ -86,8 +86,8 @@ def declare(survey: Survey) -> ResponseReturnValue:
     try:
         if "sure" not in request.form:
             raise refuse(422, "sure", N_("must be ticked"))
-        amounts = [str(number_or_text(text)) for text in (typed["spent"], typed["spent_delta"] or "0")]
-        made = releases.declare_spent(session(), survey, *amounts, researcher())
+        epsilon, delta = (str(number_or_text(text)) for text in (typed["spent"], typed["spent_delta"] or "0"))
+        made = releases.declare_spent(session(), survey, epsilon, delta, researcher())
     except InputError as error:
         session().rollback()
         return _page(survey, typed, _renamed(error)), error.status
