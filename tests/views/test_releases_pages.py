@@ -4,6 +4,7 @@ import hashlib
 import html
 import json
 import re
+import shutil
 import sqlite3
 from base64 import b64encode
 from concurrent.futures import ThreadPoolExecutor
@@ -436,8 +437,9 @@ def test_a_public_page_runs_nothing_and_takes_no_style_but_its_own(
 
 
 def copy(database_url: str, other_url: str) -> None:
-    """Another SQLite file with the same in it."""
-    paths = (url.removeprefix("sqlite:///") for url in (database_url, other_url))
+    """Another SQLite file with the same in it, and the mark of what was spent beside it."""
+    paths = [url.removeprefix("sqlite:///") for url in (database_url, other_url)]
+    shutil.copy(*(f"{path}.spent" for path in paths))
     source, target = map(sqlite3.connect, paths)
     with closing(source), closing(target):
         source.backup(target)
