@@ -5,6 +5,7 @@ from playwright.sync_api import expect
 
 from tests import factories
 from tests.browser.conftest import Opener
+from tests.browser.inspector import Inspector
 from tests.browser.people import DESK, PHONE, Respondent, press_on
 
 WHO = "We are the students' union and ask about exams."
@@ -32,7 +33,11 @@ def opened(
 @pytest.mark.parametrize("look", [PHONE, DESK], ids=["phone", "desk"])
 @pytest.mark.parametrize("language", ["en", "es"])
 def test_what_is_folded_is_read_before_the_first_question(
-    open_page: Opener, served: factories.Served, language: str, look: dict[str, object]
+    open_page: Opener,
+    served: factories.Served,
+    inspector: Inspector,
+    language: str,
+    look: dict[str, object],
 ) -> None:
     visit = opened(open_page, served, FOLDED, language, **look)
     page, start = visit.page, visit.button("Start · {n} questions", n=2)
@@ -43,6 +48,7 @@ def test_what_is_folded_is_read_before_the_first_question(
         visit.say("Read all about this survey first, at the top, and tick there that you have.")
     )
     expect(page.get_by_text(CONSENT)).to_be_in_viewport()
+    inspector.look(page, "introduction that is to be ticked")
     visit.read().check()
     expect(page.get_by_role("alert")).to_be_empty()
     start.click()

@@ -1,5 +1,6 @@
 """The page on which a survey is copied, put away, exported and deleted."""
 
+import html
 import json
 import re
 
@@ -173,3 +174,16 @@ def test_everything_that_is_done_is_in_the_log(
         "as a copy"
         in signed_in.get(home(new_slug(signed_in.post(home(copy, "/duplicate")).location), "/log")).text
     )
+
+
+def test_an_open_survey_says_why_it_has_no_archive_and_what_there_is_instead(
+    signed_in: FlaskClient, database_url: str
+) -> None:
+    survey = factories.publish(database_url, minimum=3)
+    factories.store(database_url, survey, [([0, 1], 20)])
+    said = " ".join(html.unescape(signed_in.get(home(survey.slug, "/keeping")).text).split())
+    assert "two archives would tell who had answered in between" in said
+    assert "Until then, the results page has the noisy responses and the microdata as files" in said
+    assert signed_in.post(home(survey.slug, "/export.zip")).status_code == 409
+    for file in ("responses.csv", "microdata.zip"):
+        assert signed_in.get(home(survey.slug, f"/{file}")).status_code == 200
