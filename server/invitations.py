@@ -38,7 +38,8 @@ class Issued:
     used : int
         At least so many codes were used: a multiple of some number that is as large as the survey's
         minimum or larger, 0 below it, and never so near to all of them that it told who did not
-        answer. An exact number, subtracted from that of the responses, could tell a smaller one.
+        answer. An exact number, subtracted from that of the responses, could tell a smaller one;
+        where it cannot, once the survey is closed, see `reports.used_codes`.
     step : int
         That number.
     """
@@ -113,19 +114,24 @@ def issue_more(session: Session, batch: InvitationBatch, size: int) -> list[str]
 
 def batches(session: Session, survey: Survey) -> list[Issued]:
     """The batches of a survey, newest first."""
+    step = _step(survey.minimum)
+    return [
+        Issued(batch, max(min(used, batch.size - step), 0) // step * step, step)
+        for batch, used in spent(session, survey)
+    ]
+
+
+def spent(session: Session, survey: Survey) -> list[tuple[InvitationBatch, int]]:
+    """The batches, newest first, each with exactly how many of its codes were used: not to be shown as it is."""
     rows = invitations_of(survey.id).c
-    spent = sa.select(rows.batch_id, sa.func.count()).where(rows.spent).group_by(rows.batch_id)
-    used = {batch: number for batch, number in session.execute(spent)}
+    query = sa.select(rows.batch_id, sa.func.count()).where(rows.spent).group_by(rows.batch_id)
+    used = {batch: number for batch, number in session.execute(query)}
     issued = session.scalars(
         sa.select(InvitationBatch)
         .where(InvitationBatch.survey_id == survey.id)
         .order_by(InvitationBatch.id.desc())
     )
-    step = _step(survey.minimum)
-    return [
-        Issued(batch, max(min(used.get(batch.id, 0), batch.size - step), 0) // step * step, step)
-        for batch in issued
-    ]
+    return [(batch, used.get(batch.id, 0)) for batch in issued]
 
 
 def _step(minimum: int) -> int:

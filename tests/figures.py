@@ -16,8 +16,9 @@ RELEASED = "value,standard_error,interval_low,interval_high".split(",")
 
 
 def rows_of(text: str) -> list[dict[str, str]]:
-    """The rows of a CSV."""
-    return list(csv.DictReader(io.StringIO(text.removeprefix("\ufeff"))))
+    """The rows of a CSV that hold figures: those of the survey's own texts are none."""
+    rows = csv.DictReader(io.StringIO(text.removeprefix("\ufeff"), newline=""))
+    return [row for row in rows if row["statistic"] != "text"]
 
 
 def numbers(row: Mapping[str, str], columns: Sequence[str]) -> tuple[float | None, ...]:

@@ -11,7 +11,7 @@ from html.parser import HTMLParser
 from tests import papers
 
 BLOCKS = frozenset(
-    {"h1", "h2", "h3", "h4", "h5", "h6", "p", "dt", "dd", "caption", "figcaption", "th", "td", "text"}
+    {"h1", "h2", "h3", "h4", "h5", "h6", "p", "li", "dt", "dd", "caption", "figcaption", "th", "td", "text"}
 )
 """Elements that hold text: those of the page, and what charts have written in them."""
 

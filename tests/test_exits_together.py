@@ -29,6 +29,8 @@ TREES = (
 )
 SIZES = (0, 1, 3, 5, 6, 9, 20, 30, 40, 50)
 
+NO_STRATUM, WITHHELD = "<without stratum>", "<withheld>"
+
 Group = tuple[int, str]
 """The number of the version and the path of the link's stratum, "" for the survey's own."""
 
@@ -123,14 +125,18 @@ def above(path: str) -> list[tuple[str, ...]]:
 
 
 def note_rows(known: Known, made: Study, number: int, found: Mapping[str, int], named: set[str]) -> None:
-    """What single responses tell: how many there are of each stratum that may be named."""
+    """What single responses tell: how many there are of each stratum that may be named, of none, and withheld."""
 
     def standing(path: str) -> str:
-        return next((" > ".join(each) for each in reversed(above(path)) if " > ".join(each) in named), "")
+        otherwise = NO_STRATUM if not path and NO_STRATUM in found else WITHHELD
+        return next(
+            (" > ".join(each) for each in reversed(above(path)) if " > ".join(each) in named), otherwise
+        )
 
-    for path in {*named, ""}:
-        own = [group for group in made.kept() if group[0] == number and standing(group[1]) == path]
-        known.add(own, found.get(path, 0), f"rows of {path}")
+    assert found.keys() <= {*named, NO_STRATUM, WITHHELD}
+    for path in {*named, NO_STRATUM, WITHHELD}:
+        if own := [group for group in made.kept() if group[0] == number and standing(group[1]) == path]:
+            known.add(own, found.get(path, 0), f"rows of {path}")
 
 
 def note_files(known: Known, made: Study, client: FlaskClient, slug: str) -> None:
@@ -149,9 +155,10 @@ def note_files(known: Known, made: Study, client: FlaskClient, slug: str) -> Non
     if packed := get("microdata.zip"):
         parts = archives.entries(packed)
         named = {row["stratum"] for row in table(parts["strata.csv"]) if row["named"] == "true"}
-        rows = Counter((int(row["version"]), row["stratum"]) for row in table(parts["responses.csv"]))
+        rows = table(parts["responses.csv"])
         for number in {group[0] for group in made.kept()}:
-            note_rows(known, made, number, {path: rows[number, path] for path in {*named, ""}}, named)
+            own = Counter(row["stratum"] for row in rows if row["version"] == str(number))
+            note_rows(known, made, number, own, named)
     for number in (1, 2):
         if (alone := get(f"report.json?version={number}")) and json.loads(alone)["n"]:
             note_report(known, made, json.loads(alone), (number,))
@@ -166,7 +173,8 @@ def note_archive(known: Known, made: Study, body: bytes) -> None:
     named = {" > ".join(each["names"]) for each in manifest["strata"] if "merged" not in each}
     for number in {group[0] for group in made.kept()}:
         rows = table(parts[f"versions/{number}/responses.csv"])
-        note_rows(known, made, number, Counter(row["stratum_path"] for row in rows), named)
+        # An archive has no word for either: what may not be named and what has no stratum are one group.
+        note_rows(known, made, number, Counter(row["stratum_path"] or WITHHELD for row in rows), named)
         days = manifest["versions"][number - 1]["days"]
         assert all(period["n"] >= MINIMUM for period in days)
 

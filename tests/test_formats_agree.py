@@ -57,7 +57,7 @@ def study(sqlite: NewDatabase) -> Study:
         survey = surveys.find(session, slug)
         assert survey is not None
         ledger = releases.ledger(session, survey)
-        report, published = reports.read(session, survey), reports.published(survey, ledger)
+        report, published = reports.read(session, survey), reports.published(session, survey, ledger)
         documents = {
             (kind, locale): write(locale)
             for kind, write in (

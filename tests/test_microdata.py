@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -17,11 +18,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy
+import numpy as np
 import pytest
 from pyarrow import parquet
 
 from server import reports, surveys
-from server.inputs import parse_definition
+from server.definitions import Choice
+from server.definitions.designing import make_designs
+from server.inputs import InputError, parse_definition
 from server.simulation import Assumptions, simulate
 from tests import factories, kinds
 from tests.conftest import NewDatabase
@@ -53,6 +57,7 @@ AGAIN = {"Chile > Arica": 16}
 """Responses to the third version, which only has another title: the report, which counts it and the second
 together, shows Arica and Iquique.
 """
+NO_STRATUM, WITHHELD = "<without stratum>", "<withheld>"
 KEYS = ("question", "answer", "statistic", "group", "stratum", "weighting")
 NUMBERS = ("n", "estimate", "standard_error", "interval_low", "interval_high")
 Table = dict[tuple[str, ...], tuple[float | None, ...]]
@@ -221,7 +226,7 @@ def twins(cases: Mapping[str, Case], tmp_path_factory: pytest.TempPathFactory) -
     case, found = cases["versions"], []
     for name, changed in {
         "responses.csv": lambda row, number: {**row, "used": row["used"] if number else 1 - int(row["used"])},
-        "codebook.csv": lambda row, _: {**row, "pooled": "true"},
+        "codebook.csv": lambda row, _: {**row, "pooled": row["pooled"] and "true"},
         "strata.csv": lambda row, _: {**row, "population": row["population"].replace("600", "601")},
     }.items():
         twin = tmp_path_factory.mktemp("twin") / name.removesuffix(".csv")
@@ -293,7 +298,9 @@ def table(rows: Iterable[Mapping[str, str]]) -> Table:
 def says(case: Case) -> Table:
     """What the report says; of an exact interval, which the scripts do not recompute, nothing."""
     exact = {
-        tuple(row[key] for key in KEYS) for row in case.table("estimates.csv") if row["interval"] == "exact"
+        tuple(row[key] for key in KEYS)
+        for row in case.table("estimates.csv")
+        if row["interval"].endswith("exact")
     }
     found = table(row for row in case.table("estimates.csv") if row["n"] not in ("", "0"))
     return {key: values[: 3 if key in exact else None] for key, values in found.items()}
@@ -409,14 +416,125 @@ def test_rows_name_only_strata_that_may_be_named(cases: Mapping[str, Case]) -> N
     rows = [(row["version"], row["stratum"]) for row in cases["versions"].table("responses.csv")]
 
     assert {key: rows.count(key) for key in set(rows)} == {
-        **{("1", path): SIZES[path][0] for path in list(SIZES)[:3]},
-        **{("2", path): SIZES[path][1] for path in list(SIZES)[:3]},
+        **{("1", path or NO_STRATUM): SIZES[path][0] for path in list(SIZES)[:3]},
+        **{("2", path or NO_STRATUM): SIZES[path][1] for path in list(SIZES)[:3]},
         ("1", "Peru"): 203,
         ("2", "Peru"): 41,
         ("1", "Chile"): 20,
         ("2", "Chile"): 37,
         ("3", "Chile"): 16,
     }
+
+
+def test_a_stratum_that_is_withheld_and_none_at_all_are_written_differently(
+    sqlite: NewDatabase, tmp_path: Path, numpy_alone: Callable[[Path, str], Ran]
+) -> None:
+    """With 12 from the survey's own link; and with 2, which hide among those who are withheld."""
+    expected = {
+        12: {"A": 30, NO_STRATUM: 12, WITHHELD: 10},
+        0: {"A": 30, WITHHELD: 10},
+    }
+    for own, found in expected.items():
+        database_url = sqlite(True)
+        survey = factories.publish(database_url, minimum=10)
+        links = factories.plant(database_url, survey.slug, "A\nB\nC")
+        for path, n in {"A": 30, "B": 6, "C": 4, "": own}.items():
+            if n:
+                factories.store(database_url, survey, [([1, 0], n)], links.get(path, ""))
+        factories.close(database_url, survey.slug)
+        case = made(database_url, survey, tmp_path / str(own))
+
+        rows = [row["stratum"] for row in case.table("responses.csv")]
+        assert {value: rows.count(value) for value in rows} == found
+        codebook = {row["code"]: row for row in case.table("codebook.csv") if row["column"] == "stratum"}
+        assert set(codebook) == {NO_STRATUM, WITHHELD}
+        assert "own link" in codebook[NO_STRATUM]["report_text"]
+        assert "may not be named" in codebook[WITHHELD]["report_text"]
+        agrees(case, recomputed(numpy_alone(case.folder, "csv")))
+        told = {key[3] for key in says(case)}
+        assert ("without stratum" in told) == (own == 12)
+
+
+def test_no_stratum_can_be_called_as_what_stands_in_place_of_one(sqlite: NewDatabase) -> None:
+    database_url = sqlite(True)
+    survey = factories.publish(database_url)
+    for name in (NO_STRATUM, WITHHELD):
+        with pytest.raises(InputError):
+            factories.plant(database_url, survey.slug, name)
+
+
+def test_the_codebook_names_each_mechanism_and_what_its_parameters_make(cases: Mapping[str, Case]) -> None:
+    """The broken twin: with another parameter the chances are others."""
+    wrong = 0
+    for name in ("versions", "every kind"):
+        columns: dict[tuple[str, str], list[dict[str, str]]] = {}
+        for row in cases[name].table("codebook.csv"):
+            if row["column"] != "stratum":
+                columns.setdefault((row["version"], row["column"]), []).append(row)
+        answers = Counter((version, rows[0]["question"]) for (version, _), rows in columns.items())
+        for (version, _), rows in columns.items():
+            first = rows[0]
+            truths = len({row["truth"] for row in rows})
+            stated = [int(row["numerator"]) for row in rows]
+            assert {row["denominator"] for row in rows} == {str(2**32)}
+            assert all(float(row["probability"]) == n / 2**32 for row, n in zip(rows, stated, strict=True))
+            boxes = answers[version, first["question"]]
+            for changed in (0, 0.1):
+                given = json.loads(first["parameters"])
+                name_ = next(key for key, value in given.items() if not isinstance(value, str))
+                given[name_] += changed
+                choice = Choice(first["mechanism"], tuple(given.items()))
+                of = boxes if first["encoding"] in ("one_hot", "boxes") else truths
+                design = make_designs(choice, of, first["kind"], None)[0]
+                same = bool(np.allclose(design.weights.ravel() / 2**32, np.array(stated) / 2**32, atol=1e-4))
+                wrong += bool(changed) and not same
+                assert same or changed, first
+    assert wrong > 20
+
+
+def test_no_column_of_microdata_is_called_weight_that_is_none(cases: Mapping[str, Case]) -> None:
+    for case in cases.values():
+        for name in ("codebook.csv", "responses.csv", "estimates.csv"):
+            assert "weight" not in (case.folder / name).read_text("utf-8").splitlines()[0].split(",")
+
+
+def test_every_answer_has_a_text_in_the_language_of_the_survey(
+    cases: Mapping[str, Case], sqlite: NewDatabase, tmp_path: Path
+) -> None:
+    spanish = {**factories.definition(), "language": "es"}
+    database_url = sqlite(True)
+    survey = factories.publish(database_url, spanish)
+    factories.store(database_url, survey, [([1, 0], 40)])
+    in_spanish = made(database_url, survey, tmp_path / "es")
+
+    for case in (*cases.values(), in_spanish):
+        for row in case.table("codebook.csv"):
+            assert row["report_text"]
+            assert row["truth_text"] or row["column"] == "stratum"
+        assert all(row["answer_text"] for row in case.table("estimates.csv") if row["statistic"] == "share")
+    assert {row["answer_text"] for row in in_spanish.table("estimates.csv")} == {"Sí", "No"}
+    texts = {row["truth"]: row["truth_text"] for row in cases["every kind"].table("codebook.csv")}
+    assert (texts["yes"], texts["no"], texts["prefer_not_to_say"]) == ("Yes", "No", "Prefer not to say")
+
+
+def test_intervals_are_called_by_the_method_that_gave_them(cases: Mapping[str, Case]) -> None:
+    def called(case: str, **wanted: str) -> set[str]:
+        rows = cases[case].table("estimates.csv")
+        return {row["interval"] for row in rows if wanted.items() <= row.items() and row["n"]}
+
+    kinds_ = "every kind"  # 300 responses
+    assert called(kinds_, question="coin") == {"wilson"}
+    assert called(kinds_, question="party", statistic="share") == {"wilson"}
+    assert called(kinds_, question="cups", statistic="mean") == {"wilson"}  # two reports, lowest and highest
+    assert called(kinds_, question="mood", statistic="share") == {"score"}  # near answers more often
+    assert called(kinds_, question="mood", statistic="mean") == {"score"}
+    assert called(kinds_, question="mugs", statistic="mean") == {"fieller of score"}
+    pooled = {"group": "all", "weighting": "responses"}
+    assert called("versions", question="used", **pooled) == {"added wilson"}
+    assert called("versions", question="mood", statistic="mean", **pooled) == {"added score"}
+    assert called("versions", question="mugs", statistic="mean", **pooled) == {"fieller of added score"}
+    assert called("one version", question="used", **pooled) == {"wilson"}
+    assert called("one response", question="coin") == {"exact"}
 
 
 def test_rows_are_sorted_by_what_they_hold(sqlite: NewDatabase, tmp_path: Path) -> None:

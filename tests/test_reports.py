@@ -34,7 +34,8 @@ def _get(client: FlaskClient, survey: Published, file: str) -> str:
 
 
 def _table(client: FlaskClient, survey: Published, file: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(_get(client, survey, file), newline="")))
+    rows = csv.DictReader(io.StringIO(_get(client, survey, file), newline=""))
+    return [row for row in rows if row.get("statistic") != "text"]
 
 
 def _words(page: str) -> str:
@@ -114,7 +115,7 @@ def test_noisy_responses_and_codebook_recompute_the_estimates(
     for column, name in enumerate(header):
         codes = [row for row in codebook if row["column"] == name]
         assert [(row["truth"], row["report"]) for row in codes] == list(product(("no", "yes"), repeat=2))
-        weights = np.array([int(row["weight"]) for row in codes]).reshape(2, 2)
+        weights = np.array([int(row["numerator"]) for row in codes]).reshape(2, 2)
         chances = np.array([float(row["probability"]) for row in codes]).reshape(2, 2)
         assert (weights.sum(axis=1) == 2**32).all()
         assert (chances == weights / 2**32).all()

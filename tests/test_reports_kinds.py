@@ -50,7 +50,8 @@ def _get(client: FlaskClient, survey: Published, file: str) -> str:
 
 
 def _table(client: FlaskClient, survey: Published, file: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(_get(client, survey, file), newline="")))
+    rows = csv.DictReader(io.StringIO(_get(client, survey, file), newline=""))
+    return [row for row in rows if row.get("statistic") != "text"]
 
 
 def _words(page: str) -> str:
@@ -89,8 +90,8 @@ def test_noisy_responses_and_codebook_recompute_every_estimate(
     codebook = _table(signed_in, survey, "codebook.csv")
     weights: dict[tuple[str, str], int] = defaultdict(int)
     for row in codebook:
-        weights[row["column"], row["truth"]] += int(row["weight"])
-        assert float(row["probability"]) == int(row["weight"]) / 2**32
+        weights[row["column"], row["truth"]] += int(row["numerator"])
+        assert float(row["probability"]) == int(row["numerator"]) / 2**32
     assert set(weights.values()) == {2**32}
 
     found = _recomputed(header, np.array(rows, dtype=int), codebook)

@@ -87,7 +87,7 @@ def pack(
                 for lines, count in responses.lines(version.number, columns, by_path):
                     raw.write(lines)
                     told(done := done + count, responses.n)
-            _add(archive, contents.CODEBOOK.format(version.number), [codebook_csv(definition)])
+            _add(archive, contents.CODEBOOK.format(version.number), [codebook_csv(definition, strata=False)])
         rows = [
             (
                 place,

@@ -74,7 +74,7 @@ class Responses:
         """
         assert self.report is not None
         yield csv_text([response_header(columns)]).encode(), 0
-        paths, parts = responses_to(self.report, number)
+        paths, parts = responses_to(self.report, number, self.paths)
         for rows in rows_of(parts, range(len(columns)), len(columns)):
             path = paths[rows.group]
             beginning = csv_text([(numbers[path] if path else None, path)]).removesuffix("\r\n")

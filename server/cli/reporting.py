@@ -12,7 +12,7 @@ from typing import IO
 import click
 from sqlalchemy.orm import Session
 
-from server import documents, releases, reports, surveys
+from server import documents, releases, reports, strata, surveys
 from server.cli.common import JSON, SLUG, found_survey, snapshot_session
 from server.cli.results import print_report
 from server.documents import Document
@@ -144,14 +144,16 @@ def _internal(session: Session, survey: Survey, number: int | None, language: st
         "strata": lambda file: reports.write_strata(
             made(), [entry.question.name for entry in made().questions], file
         ),
-        "codebook": _whole(lambda: reports.codebook_csv(definition)),
+        "codebook": _whole(
+            lambda: reports.codebook_csv(definition, strata=bool(strata.tree(session, survey)))
+        ),
     }
 
 
 def _public(session: Session, survey: Survey, language: str) -> Mapping[str, Write]:
     """What writes the report from releases alone."""
     surveys.published_version(survey, None)
-    published = reports.published(survey, releases.ledger(session, survey))
+    published = reports.published(session, survey, releases.ledger(session, survey))
     return {
         **_drawn(lambda: reports.public(published, language)),
         "csv": _whole(lambda: reports.public_csv(published)),

@@ -8,6 +8,8 @@ that calculate.
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from server.markdown import Passage
+
 
 @dataclass(frozen=True)
 class Number:
@@ -52,6 +54,14 @@ class Paragraph:
 
 
 @dataclass(frozen=True)
+class Prose:
+    """A text of the survey's own that its researcher wrote in Markdown, in `language`."""
+
+    passages: tuple[Passage, ...]
+    language: str
+
+
+@dataclass(frozen=True)
 class Facts:
     """Names and what they stand for, such as the software and its version."""
 
@@ -86,7 +96,7 @@ class Chart:
     alternative: str
 
 
-Block = Paragraph | Facts | Table | Chart
+Block = Paragraph | Prose | Facts | Table | Chart
 
 
 @dataclass(frozen=True)

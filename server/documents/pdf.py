@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from server.documents.columns import GAP, PAGE, breakable, is_of_numbers, on_paper
-from server.documents.model import Block, Cell, Chart, Document, Facts, Number, Paragraph, Table
+from server.documents.model import Block, Cell, Chart, Document, Facts, Number, Paragraph, Prose, Table
+from server.markdown import Run
 from server.typesetting import MISSING, changed, in_a_process, is_right_to_left, size_of
 
 PAPER: Final = Path(__file__).with_name("paper.typ")
@@ -64,6 +65,19 @@ def _block(block: Block, css: str) -> dict[str, Any]:
     match block:
         case Paragraph():
             return {"kind": "paragraph", "text": _said(block.text), "notice": block.notice}
+        case Prose():
+            return {
+                "kind": "prose",
+                "language": block.language,
+                "passages": [
+                    {
+                        "items": passage.items,
+                        "rtl": is_right_to_left(passage.text),
+                        "lines": [[_run(run) for run in line] for line in passage.lines],
+                    }
+                    for passage in block.passages
+                ],
+            }
         case Facts():
             return {"kind": "facts", "entries": [(name, _said(cell)) for name, cell in block.entries]}
         case Table():
@@ -117,6 +131,17 @@ def _said(cell: Cell) -> dict[str, Any]:
         "rtl": cell.own and is_right_to_left(cell.text),
         "strong": cell.strong,
         "code": cell.code,
+    }
+
+
+def _run(run: Run) -> dict[str, Any]:
+    """Some words of Markdown, and what stands after them: a link's address."""
+    return {
+        "text": breakable(run.text),
+        "after": breakable(run.written[len(run.text) :]),
+        "strong": run.strong,
+        "emphasis": run.emphasis,
+        "href": run.href,
     }
 
 

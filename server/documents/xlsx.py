@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 from io import BytesIO
 from typing import TYPE_CHECKING, Final
 
-from server.documents.model import Block, Cell, Chart, Document, Facts, Number, Paragraph, Table
+from server.documents.model import Block, Cell, Chart, Document, Facts, Number, Paragraph, Prose, Table
+from server.markdown import Passage, Run
 
 if TYPE_CHECKING:
     from xlsxwriter import Workbook
@@ -83,6 +84,10 @@ def _write_blocks(
                 )
                 sheet.set_row(row, 15 * _lines(text.text, sum(_TEXT_WIDTHS)))
                 row += 1
+            case Prose(passages=passages):
+                for passage in passages:
+                    _write_passage(sheet, row, passage, look)
+                    row += 1
             case Facts(entries=entries):
                 for name, cell in entries:
                     sheet.write_string(row, 0, _fitting(name), look(text_wrap=True, bold=True))
@@ -98,6 +103,25 @@ def _write_blocks(
             case Chart():  # what it shows stands in a table
                 pass
     return row
+
+
+def _write_passage(sheet: "Worksheet", row: int, passage: Passage, look: _Look) -> None:
+    """A paragraph or a list of Markdown in one cell, its words as bold and italic as they are."""
+    cell = look(text_wrap=True)
+    sheet.merge_range(row, 0, row, 1, "", cell)
+    sheet.set_row(row, 15 * _lines(passage.text, sum(_TEXT_WIDTHS)))
+    parts: list[str | Format] = []
+    for place, line in enumerate(passage.lines):
+        before = ("\n" if place else "") + ("• " if passage.items else "")
+        for run in ([Run(before)] if before else []) + list(line):
+            parts += [look(bold=run.strong, italic=run.emphasis), _fitting(run.written)]
+    if len(parts) < 4 or len(passage.text) >= _CELL_LIMIT:  # rich are two parts and more
+        first = passage.lines[0][0]
+        sheet.write_string(
+            row, 0, _fitting(passage.text), look(text_wrap=True, bold=first.strong, italic=first.emphasis)
+        )
+        return
+    sheet.write_rich_string(row, 0, *parts, cell)
 
 
 def _write_table(sheet: "Worksheet", table: Table, look: _Look) -> None:

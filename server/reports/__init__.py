@@ -6,6 +6,8 @@ nothing else; numbers in CSV and JSON are full precision, and texts in CSV canno
 spreadsheet formula.
 """
 
+from server.reports.codebook import codebook_csv
+from server.reports.codes import used_codes
 from server.reports.columns import Column
 from server.reports.contents import internal, public
 from server.reports.crossing import Crossed, can_be_crossed, crossed
@@ -20,7 +22,7 @@ from server.reports.reading import read
 from server.reports.remarks import UNLIKELY
 from server.reports.report import Report, require_shown
 from server.reports.strata import StratumReport
-from server.reports.tables import codebook_csv, to_csv, write_responses, write_strata
+from server.reports.tables import to_csv, write_responses, write_strata
 from server.reports.weighting import Weighting
 
 __all__ = [
@@ -54,6 +56,7 @@ __all__ = [
     "require_shown",
     "to_csv",
     "to_json",
+    "used_codes",
     "value_range",
     "write_microdata",
     "write_responses",

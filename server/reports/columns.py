@@ -14,7 +14,9 @@ from server.privacy.estimators import (
     estimate_pooled_shares,
     pooled_impossible_share_test,
     pooled_manipulation_bound,
+    share_coefficients,
 )
+from server.reports.intervals import interval_name
 
 INTERVAL = "by_size"
 """The interval of one look that is shown: exact where there are few responses."""
@@ -69,6 +71,24 @@ class Column:
         if not self.n:
             return None
         return estimate_pooled_shares(self.of_parts, self.designs, self.weights, self.confidence, INTERVAL)
+
+    @cached_property
+    def method(self) -> str:
+        """What the intervals of one look are called (`interval_name`); nothing before the first response."""
+        if self.estimate is None:
+            return ""
+        rows = [list(share_coefficients([design]).numerators[:, may]) for design, may in self.counting]
+        return interval_name(self.estimate.interval, rows)
+
+    @property
+    def counting(self) -> list[tuple[Design, NDArray[np.bool_]]]:
+        """The designs of the parts that count, each with the reports that it can give."""
+        weights = self.weights or [1.0] * len(self.parts)
+        return [
+            (part.design, part.design.weights.sum(axis=0) > 0)
+            for part, weight in zip(self.parts, weights, strict=True)
+            if part.n and weight
+        ]
 
     @cached_property
     def anytime(self) -> NDArray[np.float64]:

@@ -8,12 +8,14 @@ import numpy as np
 
 from server.privacy.estimators import AnsweredMeanEstimate, MeanEstimate, ShareEstimate
 from server.releases.values import Ledger
+from server.reports.answers import AnswerTexts
 from server.reports.columns import Column
 from server.reports.ledgers import ledger_json
 from server.reports.publishing import NOTHING
 from server.reports.questions import Mean, QuestionReport
 from server.reports.report import Report
 from server.reports.strata import StratumReport
+from server.reports.texts import admissions_json, routing_json, texts_json
 
 WITHHELD = "fewer responses than the minimum, or as many as are needed to hide such a group"
 """The reason that JSON and CSV give where they hold nothing of a group."""
@@ -23,6 +25,7 @@ def to_json(report: Report, ledger: Ledger = NOTHING) -> str:
     """The report as JSON, with the survey's ledger."""
     document = {
         "title": report.definition.title,
+        **texts_json(report.definition),
         "survey": report.slug,
         "version": {
             "number": report.version_number,
@@ -33,6 +36,7 @@ def to_json(report: Report, ledger: Ledger = NOTHING) -> str:
         "made_on": report.made_on.isoformat(),
         "software": report.software,
         "simulated": report.simulated,
+        "admission": admissions_json(report.admissions),
         "n": report.n,
         "more_fewer_than": report.unseen.number or None,
         "strata_cut": report.strata_cut,
@@ -92,6 +96,8 @@ def _question_json(report: Report, entry: QuestionReport) -> dict[str, Any]:
         "kind": question.kind,
         "text": question.text,
         "answers": list(question.answers),
+        "answer_texts": list(AnswerTexts(report.definition).of(question)),
+        **routing_json(question),
         "encoding": question.encoding,
         "epsilon": question.epsilon,
         "versions": list(entry.versions),
@@ -146,6 +152,7 @@ def _mean_json(mean: Mean) -> dict[str, Any]:
     if mean.estimate is not None:
         estimate = {
             **mean_json(mean.estimate),
+            "kind": mean.method,
             "within_range": mean.within_range,
             "anytime_interval": list(mean.anytime),
         }
@@ -200,7 +207,7 @@ def _shares_json(column: Column) -> dict[str, Any] | None:
         "anytime_intervals": column.anytime.tolist(),
         "covariance": [[finite(value) for value in row] for row in estimate.covariance.tolist()],
         "confidence": estimate.confidence,
-        "interval": estimate.interval,
+        "interval": column.method,
         "impossible": estimate.impossible,
     }
 

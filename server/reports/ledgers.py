@@ -8,8 +8,10 @@ from server.definitions import Question
 from server.inputs.releases import item_json
 from server.releases.budgets import covers_json, value_json
 from server.releases.values import STRATUM, Ledger, Released
+from server.reports.answers import AnswerTexts
 from server.reports.cells import csv_text
 from server.reports.publishing import Published, PublishedVersion
+from server.reports.texts import admissions_json, routing_json, text_rows, texts_json
 
 _DEEPEST = 4
 """Pairs that say what a figure is of: three questions and a stratum."""
@@ -17,7 +19,7 @@ _PUBLIC = [
     *"survey,simulated,entry,release,what".split(","),
     *(f"{name}_{place}" for place in range(1, _DEEPEST + 1) for name in ("of", "is")),
     *"statistic,value,standard_error,interval_low,interval_high,confidence".split(","),
-    *"mechanism,epsilon,delta,neighbours,versions,until,respondents,made_at,software".split(","),
+    *"mechanism,epsilon,delta,neighbours,versions,until,respondents,made_at,software,text".split(","),
 ]
 
 
@@ -55,6 +57,7 @@ def public_json(published: Published) -> str:
         "simulated": published.simulated,
         "released_on": None if released_on is None else released_on.isoformat(),
         "software": published.software,
+        "admission": admissions_json(published.admissions),
         "versions": [_version_json(version) for version in published.versions],
         **ledger_json(published.ledger, names=False),
     }
@@ -62,7 +65,7 @@ def public_json(published: Published) -> str:
 
 
 def public_csv(published: Published) -> str:
-    """What was released as CSV, long format: one row for each figure.
+    """What was released as CSV, long format: one row for each figure; then the survey's own texts, a row each.
 
     Columns `of_1`, `is_1`, ... say what it is of: a question and its answer, or "stratum" and a path.
     """
@@ -88,7 +91,17 @@ def public_csv(published: Published) -> str:
             pairs = [cell for name, value in figure.place for cell in (_name(name), value)]
             place = [*pairs, *[""] * (2 * _DEEPEST - len(pairs))]
             numbers = (figure.value, figure.standard_error, figure.low, figure.high)
-            rows.append((*before, *place, figure.statistic, *numbers, *after))
+            rows.append((*before, *place, figure.statistic, *numbers, *after, ""))
+    survey = (published.slug, published.simulated)
+    for name, kind, text in text_rows(published.newest.definition):
+        row = {
+            "what": kind,
+            "of_1": name,
+            "statistic": "text",
+            "versions": published.newest.number,
+            "text": text,
+        }
+        rows.append((*survey, *(row.get(column, "") for column in _PUBLIC[2:])))
     return csv_text(rows)
 
 
@@ -119,17 +132,20 @@ def _version_json(version: PublishedVersion) -> dict[str, Any]:
         "number": version.number,
         "sha256": version.sha256,
         "published_on": version.published_on.isoformat(),
+        **texts_json(version.definition),
         "epsilon": version.definition.epsilon,
-        "questions": [_question_json(question) for question in version.definition.questions],
+        "questions": [_question_json(version, question) for question in version.definition.questions],
     }
 
 
-def _question_json(question: Question) -> dict[str, Any]:
+def _question_json(version: PublishedVersion, question: Question) -> dict[str, Any]:
     return {
         "name": question.name,
         "kind": question.kind,
         "text": question.text,
         "answers": list(question.answers),
+        "answer_texts": list(AnswerTexts(version.definition).of(question)),
+        **routing_json(question),
         "encoding": question.encoding,
         "epsilon": question.epsilon,
         "designs": [

@@ -1,13 +1,16 @@
-"""What a public report is made from: published definitions, which are public, and releases. Nothing else."""
+"""What a public report is made from: published definitions and settings, which are public, and releases alone."""
 
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 
+from sqlalchemy.orm import Session
+
 from server import __version__, surveys
 from server.definitions import Definition
 from server.models import Survey
 from server.releases.values import Ledger, Spent
+from server.reports.admission import Admission, admissions
 
 NOTHING = Ledger(None, (), Spent(Decimal(0), Decimal(0), Decimal(0), None, 1e-6))
 """The ledger of a survey without a budget."""
@@ -31,6 +34,7 @@ class Published:
     simulated: bool
     versions: tuple[PublishedVersion, ...]
     ledger: Ledger
+    admissions: tuple[Admission, ...]
     software: str = f"Moneda {__version__}"
 
     @property
@@ -44,10 +48,10 @@ class Published:
         return max((each.made_at.date() for each in self.ledger.released), default=None)
 
 
-def published(survey: Survey, ledger: Ledger) -> Published:
+def published(session: Session, survey: Survey, ledger: Ledger) -> Published:
     """A survey that was published, and its ledger."""
     versions = tuple(
         PublishedVersion(version.number, version.sha256, version.published_on, surveys.definition_of(version))
         for version in reversed(survey.versions)
     )
-    return Published(survey.slug, survey.simulated, versions, ledger)
+    return Published(survey.slug, survey.simulated, versions, ledger, admissions(session, survey))

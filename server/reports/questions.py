@@ -16,13 +16,16 @@ from server.privacy.estimators import (
     AnsweredMeanEstimate,
     ControlItemTest,
     MeanEstimate,
+    answered_mean_coefficients,
     anytime_answered_mean,
     anytime_mean,
     estimate_pooled_answered_mean,
     estimate_pooled_mean,
+    mean_coefficients,
     pooled_control_item_test,
 )
 from server.reports.columns import INTERVAL, Column
+from server.reports.intervals import interval_name
 from server.reports.remarks import Remark, remarks
 
 Result = TypeVar("Result")
@@ -90,6 +93,22 @@ class Mean:
         if self.answered:
             return self._by(estimate_pooled_answered_mean, INTERVAL)
         return self._by(estimate_pooled_mean, INTERVAL)
+
+    @cached_property
+    def method(self) -> str:
+        """What the interval of one look is called (`interval_name`); nothing before the first response."""
+        if self.estimate is None:
+            return ""
+        rows = []
+        for design, may in self.column.counting:
+            if not self.answered:
+                rows.append([mean_coefficients([design], 0, 1).numerators[0, may]])
+                continue
+            found = answered_mean_coefficients([design], 0, 1)
+            positions, answers = found.numerators[0, may], found.denominator[may]
+            # The limits are those of what numbers are away from a mean (Fieller): here from some mean or other.
+            rows.append([positions - 0.37 * answers])
+        return interval_name(self.estimate.kind, rows, ratio=self.answered)
 
     @cached_property
     def anytime(self) -> tuple[float, float]:

@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 from server import collected, strata, surveys
 from server.collected import Collected, Key, Unseen
 from server.models import State, Survey, SurveyVersion
+from server.reports.admission import Admission, admissions
 from server.reports.days import periods, summed
 from server.reports.estimating import estimated
 from server.reports.report import Report
@@ -33,6 +34,7 @@ def read(
         collected.shown(session, survey),
         strata.tree(session, survey),
         collected.by_day(session, survey),
+        admissions(session, survey),
         pooled=number is None,
         confidence=confidence,
     )
@@ -44,6 +46,7 @@ def _made(
     found: Collected,
     nodes: tuple[Node, ...],
     days: Mapping[Key, Mapping[date, int]],
+    admitted: tuple[Admission, ...],
     *,
     pooled: bool,
     confidence: float,
@@ -84,6 +87,7 @@ def _made(
         without_left_out=without,
         merged=survey.merged,
         populations_since=survey.populations_since,
+        admissions=tuple(each for each in admitted if each.version in {wave.number for wave in waves}),
     )
 
 

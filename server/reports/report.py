@@ -12,6 +12,7 @@ from server.charts import Axis, share_axis
 from server.collected import Unseen
 from server.definitions import Definition, Question, Section
 from server.inputs import N_, refuse
+from server.reports.admission import Admission
 from server.reports.days import Period
 from server.reports.questions import QuestionReport
 from server.reports.strata import StratumReport, by_stratum, deepest_within, hidden_in, whole_of
@@ -33,7 +34,8 @@ class Report:
     all 0 afterwards. `left_out` are the numbers of versions, and `without_left_out`
     says whether the responses without stratum are, that are too few to stand alone. `merged` says that these
     hold responses of strata that came here as a part of them. In `unweighted` every response counts the
-    same. `populations_since` is when a population last changed, where that is known.
+    same. `populations_since` is when a population last changed, where that is known. `admissions` say who was
+    let in to each version that is pooled.
     """
 
     definition: Definition
@@ -56,6 +58,7 @@ class Report:
     without_left_out: bool
     merged: bool
     populations_since: date | None
+    admissions: tuple[Admission, ...]
     software: str = f"Moneda {__version__}"
     _groups: dict[tuple[str, int | None], list[StratumReport]] = field(
         default_factory=dict, init=False, repr=False
@@ -163,6 +166,10 @@ class Report:
     def _deepest(self) -> int:
         columns = sum(len(entry.columns) + (entry.mean is not None) for entry in self.unweighted)
         return deepest_within(self.nodes, MOST_ESTIMATED // max(columns, 1))
+
+    def shows(self, stratum: int | None) -> bool:
+        """Whether the responses of a stratum (None: those without one) are told apart from those that are withheld."""
+        return stratum not in self._hidden
 
     @cached_property
     def _hidden(self) -> frozenset[object]:

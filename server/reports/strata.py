@@ -115,6 +115,26 @@ def named(waves: Sequence[Sequence[int]], nodes: Sequence[Node], minimum: int) -
     return paths
 
 
+NO_STRATUM = "<without stratum>"
+WITHHELD_STRATUM = "<withheld>"
+"""What stands in exports in place of a path. No stratum's name ends with ">": none is called so."""
+
+
+def stated(
+    waves: Sequence[Sequence[int]], nodes: Sequence[Node], minimum: int, *, without: bool
+) -> dict[int | None, str]:
+    """What stands for a stratum beside single responses, by that stratum: its path, or why there is none.
+
+    Paths as in `named`. Responses without stratum are `NO_STRATUM` where they may be told apart (also as far as
+    `without` says); else they are `WITHHELD_STRATUM`, as are those of strata without a shown one around them.
+    """
+    totals = [sum(sizes) for sizes in zip(*waves, strict=True)]
+    paths = {stratum: path or WITHHELD_STRATUM for stratum, path in named(waves, nodes, minimum).items()}
+    if without and None not in hidden_in([*waves, totals], nodes, minimum):
+        paths[None] = NO_STRATUM
+    return paths
+
+
 class _Table:
     """What is the same for every group of one question."""
 

@@ -1,19 +1,22 @@
-"""A report, the noisy responses and their codebook as CSV."""
+"""A report and the noisy responses as CSV."""
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO
 
 import numpy as np
 
 from server.definitions import Definition, Question
+from server.reports.answers import AnswerTexts
 from server.reports.cells import csv_text
 from server.reports.documents import WITHHELD, finite
 from server.reports.lines import csv_lines, rows_of
-from server.reports.questions import Mean, QuestionReport, ShareRow, value_range
+from server.reports.questions import Mean, QuestionReport, ShareRow
 from server.reports.report import Report
 from server.reports.sorting import in_order
-from server.reports.strata import StratumReport, named
+from server.reports.strata import StratumReport, named, stated
+from server.reports.texts import text_rows
 from server.tallies import Tally
 from server.waves import in_groups
 
@@ -21,13 +24,8 @@ _REPORT = (
     "survey,version,version_sha256,simulated,question,kind,text,answer,answer_text,versions,group,stratum,"
     "weighting,statistic,n,count_reported,share_reported,estimate,within_range,standard_error,interval_low,interval_high,"
     "confidence,interval,anytime_low,anytime_high,impossible,impossible_p_value,epsilon,withheld,more_fewer_than,"
-    "strata_together,strata_not_used"
+    "strata_together,strata_not_used,shown_if,otherwise"
 ).split(",")
-CODEBOOK = (
-    "column,question,text,kind,encoding,truth,truth_text,code,report,report_text,probability,weight,"
-    "epsilon,question_epsilon,low,high,step"
-).split(",")
-"""The columns of a codebook."""
 
 
 @dataclass(frozen=True)
@@ -47,73 +45,52 @@ class _Group:
 def to_csv(report: Report) -> str:
     """The report as CSV, long format: one row for each estimate, a share or a mean, of each group.
 
-    Weighted numbers come first; those in which every response counts the same, after them.
+    Weighted numbers come first; those in which every response counts the same, after them. At the end the
+    survey's own texts, a row each: their statistic is "text".
     """
     rows: list[Sequence[object]] = [_REPORT]
+    texts = AnswerTexts(report.definition)
     for entry in report.questions:
         group = report.whole(entry)
         if group is not None and group.weighted:
-            rows += _question_rows(report, entry, _group(group), group.report)
+            rows += _question_rows(report, texts, entry, _group(group), group.report)
         plain = report.plain(entry)
-        rows += _question_rows(report, plain, _Group("all"), plain)
-        rows += _stratum_rows(report, entry, [one for one in report.told_strata(entry) if one.depth])
-    return csv_text(rows)
+        rows += _question_rows(report, texts, plain, _Group("all"), plain)
+        inside = [one for one in report.told_strata(entry) if one.depth]
+        rows += _stratum_rows(report, texts, entry, inside)
+    return csv_text([*rows, *_texts(report)])
 
 
 def write_strata(report: Report, names: Sequence[str], file: IO[bytes]) -> None:
     """Write estimates by every stratum of the questions of these names, as `to_csv` writes those that it tells."""
     file.write(csv_text([_REPORT]).encode())
+    texts = AnswerTexts(report.definition)
     for name in names:
         entry = report.question(name)
-        file.write(csv_text(list(_stratum_rows(report, entry, report.strata(entry)))).encode())
+        file.write(csv_text(list(_stratum_rows(report, texts, entry, report.strata(entry)))).encode())
 
 
 def _stratum_rows(
-    report: Report, entry: QuestionReport, groups: Sequence[StratumReport]
+    report: Report, texts: AnswerTexts, entry: QuestionReport, groups: Sequence[StratumReport]
 ) -> Iterator[Sequence[object]]:
     for group in groups:
         if group.depth or group.weighted:
-            yield from _question_rows(report, entry, _group(group), group.report)
+            yield from _question_rows(report, texts, entry, _group(group), group.report)
 
 
 def write_responses(report: Report, definition: Definition, number: int, file: IO[bytes]) -> None:
     """Write the noisy responses to a version in a pooled report as CSV, in an order that says nothing.
 
     A row for each, without id and day; where the survey has strata, with the path of the smallest one that
-    may be named (`strata.named`). Reports are codes; `codebook_csv` says what they mean. A report
+    may be named, or why there is none (`strata.stated`). Reports are codes; the codebook says what they mean. A report
     of 1 is not an admission: it is what the coin let through.
     """
     header = [column for question in definition.questions for column in question.columns]
     file.write(csv_text([[*(["stratum"] if report.nodes else []), *header]]).encode())
-    paths, parts = responses_to(report, number)
+    paths, parts = responses_to(report, number, stated_strata(report))
     for rows in rows_of(parts, range(len(header)), len(header)):
         beginning = csv_text([[paths[rows.group]]]).removesuffix("\r\n") if report.nodes else None
         file.write(csv_lines(beginning, rows.cells))
-
-
-def codebook_csv(definition: Definition) -> str:
-    """What the columns of `responses_csv` hold: one row for each column, truth and report.
-
-    The probabilities of a column, a row for each truth, are its design. `low` and `high` are what its
-    first and its last numeric truth stand for; where there is a `step`, numbers between them
-    were rounded to one of the two at random, so as to keep their mean.
-    """
-    return csv_text([CODEBOOK, *codebook_rows(definition)])
-
-
-def codebook_rows(definition: Definition) -> Iterator[Sequence[object]]:
-    """The rows of `codebook_csv`, under the names in `CODEBOOK`."""
-    for question in definition.questions:
-        low, high = value_range(question) or ("", "")
-        step = question.grid.step if question.encoding == "line" and question.grid else ""
-        for number, (column, design) in enumerate(zip(question.columns, question.designs, strict=True)):
-            asked = (column, question.name, question.text, question.kind, question.encoding)
-            labels = _labels(question, number)
-            for truth, weights in enumerate(design.weights.tolist()):
-                for code, weight in enumerate(weights):
-                    chances = (float(design.matrix[truth, code]), weight)
-                    losses = (design.epsilon, question.epsilon)
-                    yield *asked, *labels[truth], code, *labels[code], *chances, *losses, low, high, step
 
 
 def permitted_strata(report: Report) -> dict[int | None, str]:
@@ -121,21 +98,38 @@ def permitted_strata(report: Report) -> dict[int | None, str]:
     return named([wave.sizes.tolist() for wave in report.waves], report.nodes, report.minimum)
 
 
+def stated_strata(report: Report) -> dict[int | None, str]:
+    """What files for people have in place of each stratum beside single responses (`strata.stated`)."""
+    sizes = [wave.sizes.tolist() for wave in report.waves]
+    return stated(sizes, report.nodes, report.minimum, without=report.shows(None))
+
+
 def responses_to(
-    report: Report, number: int, *, by_stratum: bool = True
+    report: Report, number: int, permitted: Mapping[int | None, str]
 ) -> tuple[Sequence[str], Iterator[Tally]]:
-    """The responses to a version, sorted; in groups (`waves.in_groups`), each of the path that may be named."""
-    permitted = permitted_strata(report) if by_stratum else {}
-    paths = sorted({"", *permitted.values()})
+    """The responses to a version, sorted; in groups (`waves.in_groups`), each of what stands for its stratum."""
+    paths = sorted(set(permitted.values()))
     order = {path: place for place, path in enumerate(paths)}
     waves = [wave for wave in report.waves if wave.number == number]  # none, where nobody answered it
 
     def parts() -> Iterator[Tally]:
         for wave in waves:
-            groups = np.array([order[permitted.get(stratum, "")] for stratum in wave.strata])
+            groups = np.array([order[permitted[stratum]] for stratum in wave.strata])
             yield from (in_groups(groups[block.places], block.tally) for block in wave.blocks())
 
     return paths, in_order(parts)
+
+
+def _texts(report: Report) -> Iterator[Sequence[object]]:
+    survey = {
+        "survey": report.slug,
+        "version": report.version_number,
+        "version_sha256": report.version,
+        "simulated": report.simulated,
+    }
+    for name, kind, text in text_rows(report.definition):
+        row = {**survey, "question": name, "kind": kind, "text": text, "statistic": "text"}
+        yield [row.get(column, "") for column in _REPORT]
 
 
 def _group(group: StratumReport) -> _Group:
@@ -146,7 +140,7 @@ def _group(group: StratumReport) -> _Group:
 
 
 def _question_rows(
-    report: Report, entry: QuestionReport, group: _Group, found: QuestionReport | None
+    report: Report, texts: AnswerTexts, entry: QuestionReport, group: _Group, found: QuestionReport | None
 ) -> Iterator[Sequence[object]]:
     """What is `found` about the question in a group; None where it is withheld."""
     question = entry.question
@@ -161,27 +155,25 @@ def _question_rows(
         report.unseen.number or "",
         group.together,
         group.unused,
+        *_routing(question),
     )
     shares = entry.rows if found is None else found.rows
     for row in shares:
         cells = ("",) * 14 if found is None else (found.n, row.count, *_share_cells(row))
-        yield (*asked, row.answer, _answer_text(question, row.index), *about, "share", *cells, *rest)
+        yield (*asked, row.answer, texts.of(question)[row.index], *about, "share", *cells, *rest)
     if entry.mean is not None:
         cells = ("",) * 14 if found is None else (found.n, "", "", *_mean_cells(found.mean), "")
         yield (*asked, "", "", *about, "mean", *cells, *rest)
 
 
-def _labels(question: Question, number: int) -> list[tuple[str, str]]:
-    """Name and text of each row of the design of a column."""
-    if question.encoding in ("one_hot", "boxes"):
-        answer = question.answers[number]
-        return [(f"not {answer}", ""), (answer, _answer_text(question, number))]
-    return [(answer, _answer_text(question, index)) for index, answer in enumerate(question.answers)]
-
-
-def _answer_text(question: Question, index: int) -> str:
-    """The option's own text; empty where an answer has none but its name."""
-    return question.options[index].text if index < len(question.options) else ""
+def _routing(question: Question) -> tuple[str, str]:
+    """Whom it was shown and what stands for the others, as JSON of the definition; nothing where everybody was."""
+    document = question.as_json()
+    shown, otherwise = (
+        json.dumps(document[name], ensure_ascii=False) if name in document else ""
+        for name in ("show_if", "otherwise")
+    )
+    return shown, otherwise
 
 
 def _share_cells(row: ShareRow) -> tuple[object, ...]:
@@ -195,7 +187,7 @@ def _share_cells(row: ShareRow) -> tuple[object, ...]:
         finite(float(estimate.standard_errors[code])),
         *row.interval(anytime=False),
         estimate.confidence,
-        estimate.interval,
+        row.column.method,
         *row.interval(anytime=True),
         row.impossible,
         row.column.impossible_p_value,
@@ -212,7 +204,7 @@ def _mean_cells(mean: Mean | None) -> tuple[object, ...]:
         finite(estimate.standard_error),
         *estimate.interval,
         estimate.confidence,
-        estimate.kind,
+        mean.method,
         *mean.anytime,
         estimate.impossible,
     )

@@ -5,13 +5,14 @@ when it asks for a table or a sheet of them, and the server forgets them again.
 """
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 
 from flask import Blueprint, Response, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_babel import force_locale, gettext
 
-from server import invitations, strata, surveys
+from server import invitations, reports, strata, surveys
 from server.audit import Action
 from server.body_limits import LONG_FORM, limit_body
 from server.context import link_to, session, told
@@ -115,10 +116,17 @@ def sheet(survey: Survey, batch: str) -> ResponseReturnValue:
 def _page(survey: Survey, form: Mapping[str, str], error: InputError | None = None) -> str:
     problems = () if error is None else error.problems
     nodes = strata.tree(session(), survey)
+    batches = invitations.batches(session(), survey)
+    codes = Counter[int | None]()
+    for issued in batches:
+        codes[issued.batch.stratum_id] += issued.batch.size
     return render_template(
         "manage/invitations.html",
         survey=survey,
-        batches=invitations.batches(session(), survey),
+        batches=batches,
+        of_link=Counter(issued.batch.stratum_id for issued in batches),
+        codes=codes,
+        used=reports.used_codes(session(), survey) if batches else {},
         paths=_paths(survey),
         leaves=strata.leaves(nodes),
         invited=strata.invited_links(session(), survey),

@@ -94,7 +94,7 @@ def _answer(slug: str, write: Callable[[Published], Response]) -> ResponseReturn
     if link.revoked_on is not None:
         response = Response(_withdrawn(link), 410)
     else:
-        response = write(reports.published(survey, releases.ledger(session(), survey)))
+        response = write(reports.published(session(), survey, releases.ledger(session(), survey)))
     response.headers["X-Robots-Tag"] = "noindex, nofollow"
     return response
 

@@ -9,8 +9,8 @@ from flask.typing import ResponseReturnValue
 from flask_babel import get_locale
 from sqlalchemy.orm import Session
 
-from server import documents, planning, releases, reports, surveys
-from server.context import send_written
+from server import documents, planning, releases, reports, strata, surveys
+from server.context import send_written, session
 from server.db import snapshot
 from server.documents import Document
 from server.inputs import N_, refuse, shown
@@ -144,7 +144,8 @@ def strata_csv(survey: Survey) -> ResponseReturnValue:
 def codebook_csv(survey: Survey) -> ResponseReturnValue:
     """What the noisy responses' columns and codes mean."""
     version = surveys.published_version(survey, request.args.get("version"))
-    text = reports.codebook_csv(surveys.definition_of(version))
+    nodes = strata.tree(session(), survey)
+    text = reports.codebook_csv(surveys.definition_of(version), strata=bool(nodes))
     return _download(text, "text/csv", f"{survey.slug}-v{version.number}-codebook.csv")
 
 

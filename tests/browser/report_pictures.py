@@ -69,7 +69,7 @@ def study(studio: Studio, database_url: str) -> tuple[Document, Document]:
         releases.make(session, found, parse_plan({"format": 1, "items": items, "epsilon": 1.4}), None)
         ledger = releases.ledger(session, found)
         internal = reports.internal(reports.read(session, found), ledger, studio.language)
-        return internal, reports.public(reports.published(found, ledger), studio.language)
+        return internal, reports.public(reports.published(session, found, ledger), studio.language)
 
 
 def take_all(studio: Studio, folder: Path) -> None:

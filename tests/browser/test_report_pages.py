@@ -49,7 +49,9 @@ def written(database_url: str, slug: str, language: str) -> tuple[str, str]:
         found = surveys.find(session, slug)
         assert found is not None
         internal = reports.internal(reports.read(session, found), ledger(), language)
-        return to_html(internal), to_html(reports.public(reports.published(found, ledger()), language))
+        return to_html(internal), to_html(
+            reports.public(reports.published(session, found, ledger()), language)
+        )
 
 
 @pytest.fixture

@@ -10,7 +10,9 @@ import pytest
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
+from server import invitations
 from server.inputs import normalised
+from server.models import InvitationBatch
 from tests import factories, pdfs
 from tests.factories import Published, dump
 
@@ -264,3 +266,61 @@ def test_nothing_is_issued_for_a_closed_survey(
 
     assert "Issue the codes" not in signed_in.get(path(survey)).text
     assert issue(signed_in, survey).status_code == 409
+
+
+def _told_of(client: FlaskClient, survey: Published) -> list[str]:
+    text = " ".join(re.sub("<[^>]*>", " ", client.get(path(survey)).text).split())
+    return re.findall(r"(?:at least|fewer than) \d+ used|too few codes|\d+ of \d+ used", text)
+
+
+def _use(database_url: str, codes: list[str]) -> None:
+    with factories.writing(database_url) as session:
+        pairs = [(1, code.replace("-", "")) for code in codes]
+        invitations.spend(session.connection(), pairs)
+
+
+def test_once_closed_it_is_told_exactly_how_many_codes_were_used(
+    signed_in: FlaskClient, database_url: str
+) -> None:
+    survey = factories.publish(database_url, minimum=10)
+    codes = factories.invite(database_url, survey.slug, 100)
+    _use(database_url, codes)
+    factories.store(database_url, survey, [([1, 0], 60), ([0, 1], 40)])
+    assert _told_of(signed_in, survey) == ["at least 84 used"]
+
+    factories.close(database_url, survey.slug)
+
+    assert _told_of(signed_in, survey) == ["100 of 100 used"]
+    # A second batch of the same link would be told apart by no report.
+    with factories.writing(database_url) as session:
+        batch = session.get_one(InvitationBatch, 1)
+        session.add(InvitationBatch(survey_id=1, label="b", issued_on=batch.issued_on, size=30))
+    assert _told_of(signed_in, survey) == ["fewer than 12 used", "at least 84 used", "100 of 130 used"]
+
+
+@pytest.mark.parametrize(
+    ("without_code", "north", "told"),
+    [
+        (0, 20, ["20 of 30 used", "30 of 40 used"]),
+        (12, 20, ["20 of 30 used", "30 of 40 used"]),  # 42 answered there, 12 of them without a code
+        (4, 20, ["20 of 30 used", "at least 24 used"]),  # the exact number would tell of 4
+        (
+            0,
+            6,
+            ["fewer than 12 used", "at least 24 used"],
+        ),  # few answered in the north: it and the south are withheld
+    ],
+)
+def test_what_no_report_tells_no_number_of_codes_tells(
+    signed_in: FlaskClient, database_url: str, without_code: int, north: int, told: list[str]
+) -> None:
+    survey = factories.publish(database_url, minimum=10)
+    links = factories.plant(database_url, survey.slug, "North\nSouth\nWest")
+    for link, size, used, others in (("South", 40, 30, without_code), ("North", 30, north, 0)):
+        codes = factories.invite(database_url, survey.slug, size, links[link])
+        _use(database_url, codes[:used])
+        factories.store(database_url, survey, [([1, 0], used + others)], links[link])
+    factories.store(database_url, survey, [([1, 0], 50)], links["West"])
+    factories.close(database_url, survey.slug)
+
+    assert _told_of(signed_in, survey) == told

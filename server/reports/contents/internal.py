@@ -5,12 +5,13 @@ from collections.abc import Iterator
 from server.charts import PAPER_CSS
 from server.documents import Block, Document, Facts, Paragraph, Section, Text, Words
 from server.releases.values import Ledger
-from server.reports.contents import cells, methods, released, strata
+from server.reports.contents import article, cells, methods, released, strata
 from server.reports.contents.diagnostics import diagnostics
 from server.reports.contents.estimates import estimates
 from server.reports.contents.figures import Asked
 from server.reports.contents.ledger import ledger
 from server.reports.contents.questions import questions
+from server.reports.contents.texts import prose, texts
 from server.reports.report import Report
 
 
@@ -56,13 +57,12 @@ def _opening(words: Words, report: Report) -> Iterator[Block]:
     _ = words.gettext
     if report.simulated:
         yield Paragraph(Text(_("This is a demonstration: its respondents are simulated.")), notice=True)
-    if report.definition.introduction:
-        yield Paragraph(cells.own(report.definition, report.definition.introduction))
+    yield from prose(report.definition, report.definition.introduction)
     yield Paragraph(
         Text(
             _(
-                "An internal report, from the stored noisy responses: for those who run the survey. What is meant "
-                "for everybody is made from releases alone."
+                "An internal report, from the stored noisy responses: for those who run the survey, and whoever "
+                "checks their work under the same terms. What of it may be published, “For an article” says."
             )
         )
     )
@@ -96,7 +96,9 @@ def _opening(words: Words, report: Report) -> Iterator[Block]:
 def _sections(words: Words, report: Report, book: Ledger) -> Iterator[Section]:
     _ = words.gettext
     definition = report.definition
-    yield Section("questions", Text(_("Questions")), (questions(words, definition),))
+    yield Section(
+        "questions", Text(_("Questions")), (questions(words, definition),), tuple(texts(words, definition))
+    )
     if report.n:
         yield Section("results", Text(_("Estimates")), tuple(estimates(words, report)))
     else:
@@ -112,7 +114,7 @@ def _sections(words: Words, report: Report, book: Ledger) -> Iterator[Section]:
     yield Section(
         "collected",
         Text(_("How the answers were collected")),
-        tuple(methods.collected(words, definition)),
+        (*methods.collected(words, definition), *methods.admitted(words, report.admissions)),
     )
     yield Section("method", Text(_("Method")), tuple(methods.estimators(words, report)))
     if report.n:
@@ -125,6 +127,8 @@ def _sections(words: Words, report: Report, book: Ledger) -> Iterator[Section]:
         tuple(released.sections(words, book.released, asked)),
     )
     yield Section("limits", Text(_("Limits")), tuple(methods.limits(words)))
+    if report.n:
+        yield Section("article", Text(_("For an article")), tuple(article.internal(words, report, book)))
     cite = _(
         "Survey report, version %(number)d (%(hash)s), %(day)s. Made with %(software)s.",
         number=report.version_number,

@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from server.charts import PAPER_CSS
 from server.documents import Block, Document, Facts, Paragraph, Section, Text, Words
 from server.inputs.releases import Kind
-from server.reports.contents import cells, methods, released
+from server.reports.contents import article, cells, methods, released
 from server.reports.contents.figures import Asked
 from server.reports.contents.ledger import ledger
 from server.reports.contents.questions import questions
+from server.reports.contents.texts import prose, texts
 from server.reports.publishing import Published
 
 
@@ -46,8 +47,7 @@ def _opening(words: Words, published: Published) -> Iterator[Block]:
     definition = published.newest.definition
     if published.simulated:
         yield Paragraph(Text(_("This is a demonstration: its respondents are simulated.")), notice=True)
-    if definition.introduction:
-        yield Paragraph(cells.own(definition, definition.introduction))
+    yield from prose(definition, definition.introduction)
     yield Paragraph(
         Text(
             _(
@@ -62,7 +62,10 @@ def _opening(words: Words, published: Published) -> Iterator[Block]:
 def _sections(words: Words, published: Published) -> Iterator[Section]:
     _ = words.gettext
     newest, book = published.newest, published.ledger
-    yield Section("questions", Text(_("Questions")), (questions(words, newest.definition),))
+    definition = newest.definition
+    yield Section(
+        "questions", Text(_("Questions")), (questions(words, definition),), tuple(texts(words, definition))
+    )
     asked = Asked({version.number: version.definition for version in published.versions})
     inside = tuple(released.sections(words, book.released, asked))
     first = released.explained(words) if inside else methods.said(_("Nothing was released yet."))
@@ -70,7 +73,7 @@ def _sections(words: Words, published: Published) -> Iterator[Section]:
     yield Section(
         "collected",
         Text(_("How the answers were collected")),
-        tuple(methods.collected(words, newest.definition)),
+        (*methods.collected(words, definition), *methods.admitted(words, published.admissions)),
     )
     yield Section("method", Text(_("Method")), tuple(_method(words, published)))
     yield Section(
@@ -79,6 +82,8 @@ def _sections(words: Words, published: Published) -> Iterator[Section]:
         tuple(ledger(words, book, names=False)),
     )
     yield Section("limits", Text(_("Limits")), tuple(methods.limits(words)))
+    if book.released:
+        yield Section("article", Text(_("For an article")), tuple(article.public(words, published)))
     cite = _(
         "Public survey report, version %(number)d (%(hash)s), up to entry %(entry)s of its ledger. Made with "
         "%(software)s.",
@@ -95,10 +100,10 @@ def _sections(words: Words, published: Published) -> Iterator[Section]:
         (_("Survey"), Text(published.slug, code=True)),
         *entries,
         (_("Software"), Text(published.software)),
-        (_("Cite as"), Text(f"{newest.definition.title}. {cite}")),
+        (_("Cite as"), Text(f"{definition.title}. {cite}")),
     )
     yield Section("source", Text(_("Source")), (Facts(facts),))
-    yield Section("exact-designs", Text(_("Codebook")), (methods.codebook(words, newest.definition),))
+    yield Section("exact-designs", Text(_("Codebook")), (methods.codebook(words, definition),))
 
 
 def _method(words: Words, published: Published) -> Iterator[Block]:

@@ -1,16 +1,18 @@
 """What was asked, in the survey's own words."""
 
 from server.definitions import Definition, Question, Section
-from server.documents import Table, Text, Words
+from server.documents import Cell, Table, Text, Words
 from server.reports.contents import cells
+from server.reports.contents.texts import asked_of
 
 
 def questions(words: Words, definition: Definition) -> Table:
-    """Their wording, under the headings of the survey's own, with the answers that were offered."""
+    """Their wording, under the headings of the survey's own, with the answers that were offered, and to whom."""
     _ = words.gettext
     rows = []
     heading = ""
     headed = any(isinstance(entry, Section) for entry in definition.entries)
+    routed = any(question.show_if for question in definition.questions)
     names = {question.name: question for question in definition.questions}
     for entry in definition.entries:
         if isinstance(entry, Section):
@@ -25,10 +27,26 @@ def questions(words: Words, definition: Definition) -> Table:
                 Text(question.name, code=True),
                 *part,
                 _offered(words, definition, question),
+                *(_routed(words, definition, question) if routed else ()),
             )
         )
-    columns = (_("Question"), _("name"), *((_("section"),) if headed else ()), _("answers offered"))
-    return Table("questions-asked", _("Questions"), columns, tuple(rows))
+    columns = (
+        _("Question"),
+        _("name"),
+        *((_("section"),) if headed else ()),
+        _("answers offered"),
+        *((_("shown to those who answered"), _("everybody else reports")) if routed else ()),
+    )
+    notes = (_("Every respondent reports every question."),) if routed else ()
+    return Table("questions-asked", _("Questions"), columns, tuple(rows), notes)
+
+
+def _routed(words: Words, definition: Definition, question: Question) -> tuple[Cell, Cell]:
+    """Whom it was shown, and what is reported for the others."""
+    if question.show_if is None:
+        return asked_of(words, definition, question), Text("–")
+    otherwise = words.macro("results/_estimates.html", "otherwise_text", question)
+    return asked_of(words, definition, question), cells.own(definition, otherwise)
 
 
 def _offered(words: Words, definition: Definition, question: Question) -> Text:

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import IO
 
 from server.reports.cells import csv_text
+from server.reports.codebook import CODEBOOK, codebook_rows, strata_rows
 from server.reports.microdata.parquet import write_parquet
 from server.reports.microdata.readme import readme
 from server.reports.microdata.responses import Responses
 from server.reports.report import Report
-from server.reports.tables import CODEBOOK, codebook_rows, permitted_strata, to_csv
+from server.reports.tables import permitted_strata, to_csv
 from server.strata import walk
 from server.waves import same_question
 
@@ -53,13 +54,18 @@ def write_microdata(report: Report, file: IO[bytes]) -> None:
 
 
 def _codebook(report: Report) -> str:
-    """The codebook of every version; `pooled` says which columns the report estimates from."""
+    """The codebook of every version; `pooled` says which columns the report estimates from.
+
+    First what stands in the column of strata in place of a path, which is the same in every version.
+    """
     pooled = {
         (asked.wave.number, question.name)
         for question in report.definition.questions
         for asked in same_question(question.name, report.waves)
     }
     rows: list[tuple[object, ...]] = [("version", "pooled", *CODEBOOK)]
+    if Responses(report).by_stratum:
+        rows += (("", "", *row) for row in strata_rows())
     for wave in report.waves:
         rows += (
             (wave.number, (wave.number, row[1]) in pooled, *row) for row in codebook_rows(wave.definition)

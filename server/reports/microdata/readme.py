@@ -22,23 +22,32 @@ _FILES = (
     (
         "responses.csv",
         N_(
-            "a row for each response: the number of the version that was answered, the smallest stratum around "
-            "it that may be named, where the survey has strata, and a report for each column. There are no ids "
-            "and no days, and the rows are sorted: their order says nothing. A cell is empty where the version "
-            "did not have the column"
+            "a row for each response: the number of the version that was answered, its stratum, where the survey "
+            "has strata, and a report for each column. In place of a stratum that may not be named stands the "
+            "smallest one around it that may, or <withheld> where there is none; <without stratum> came through "
+            "the survey's own link. There are no ids and no days, and the rows are sorted: their order says "
+            "nothing. A report is empty where the version did not have the column"
         ),
     ),
     ("responses.parquet", N_("the same, as Parquet")),
     (
         "codebook.csv",
         N_(
-            "what columns and reports mean, and the chances with which a true answer becomes a report, for each "
-            "version; where `pooled` is false the question was another one then, and is not estimated with the "
-            "newest"
+            "what columns and reports mean, the mechanism of each with its parameters, and the chances with which "
+            "a true answer becomes a report, exactly `numerator` of `denominator`, for each version; where `pooled` "
+            "is false the question was another one then, and is not estimated with the newest. Its first rows say "
+            "what stands in place of a stratum, if there are strata"
         ),
     ),
     ("strata.csv", N_("the strata, their populations, and whether responses name them")),
-    ("estimates.csv", N_("what the report says, a row for each estimate")),
+    (
+        "estimates.csv",
+        N_(
+            "what the report says, a row for each estimate. `interval` is the method of its interval: wilson "
+            "(Wilson 1927), score (Tango 1998) or exact; added, of several versions or strata (Zou and Donner "
+            "2008); fieller, of the mean of those who answered (Fieller 1954)"
+        ),
+    ),
     (
         "estimate.py",
         N_(

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from server.reports.cells import csv_text
 from server.reports.lines import csv_lines, rows_of
 from server.reports.report import Report
-from server.reports.tables import responses_to
+from server.reports.tables import responses_to, stated_strata
 
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Responses to one version from one stratum ("" for none): codes, or `lines.NOT_ASKED`, a row for each."""
+    """Responses to one version from one stratum (`strata.stated`): codes, or `lines.NOT_ASKED`, a row for each."""
 
     version: int
     stratum: str
@@ -50,9 +50,11 @@ class Responses:
 
     def parts(self) -> Iterator[Part]:
         """All responses in their order, anew each time."""
+        permitted = stated_strata(self.report)
+        if not self.by_stratum:  # they are sorted together, or the order would tell them apart
+            permitted = dict.fromkeys(permitted, "")
         for number in sorted(self._of_versions):
-            # Without strata they are sorted together, or the order would tell them apart.
-            paths, tallies = responses_to(self.report, number, by_stratum=self.by_stratum)
+            paths, tallies = responses_to(self.report, number, permitted)
             own = [self.columns.index(column) for column in self._of_versions[number]]
             for rows in rows_of(tallies, own, len(self.columns)):
                 yield Part(number, paths[rows.group], rows.cells)

@@ -11,6 +11,7 @@
 confidence <- 0.95
 z <- qnorm((1 + confidence) / 2)
 keys <- c("question", "answer", "statistic", "group", "stratum", "weighting")
+no_stratum <- "<without stratum>" # those of "<withheld>" are in no group but that of all
 numbers <- c("n", "estimate", "standard_error", "interval_low", "interval_high")
 
 # --- Estimates: every one is a weighted mean, over the parts, of a number for each report ---------------------
@@ -140,7 +141,7 @@ below_or_at <- function(path, others) path == "" | others == path | startsWith(o
 # One column of one version: its design (truths x reports) and its reports by stratum (strata x reports).
 column_of <- function(rows) {
   truths <- unique(rows$truth)
-  design <- matrix(as.numeric(rows$weight) / 2^32, nrow = length(truths), byrow = TRUE)
+  design <- matrix(as.numeric(rows$numerator) / as.numeric(rows$denominator), nrow = length(truths), byrow = TRUE)
   own <- responses$version == rows$version[1]
   codes <- as.integer(responses[own, rows$column[1]])
   cells <- tabulate((place[own] - 1) * ncol(design) + codes + 1, length(paths) * ncol(design))
@@ -168,10 +169,7 @@ groups <- function() {
       add(kind, path, "population", as.numeric(leaves$population), lapply(leaves$stratum, below))
     }
   }
-  tops <- strata$stratum[!grepl(" > ", strata$stratum, fixed = TRUE)]
-  if (nrow(strata) && all(tops %in% named) && "" %in% paths) {
-    add("without stratum", "", "responses", 1, list(which(paths == "")))
-  }
+  if (no_stratum %in% paths) add("without stratum", "", "responses", 1, list(which(paths == no_stratum)))
   found
 }
 
@@ -261,7 +259,7 @@ compare <- function(found) {
   differences[is.na(ours) & is.na(known)] <- 0
   differences[is.na(differences)] <- Inf
   # Of few responses the report's intervals are exact ones; Wilson's are recomputed here.
-  differences[reported$interval[!is.na(own)] == "exact", c("interval_low", "interval_high")] <- 0
+  differences[grepl("exact$", reported$interval[!is.na(own)]), c("interval_low", "interval_high")] <- 0
   largest <- max(0, differences)
   cat(sprintf("%d estimates compared, largest difference %.1e.\n", sum(!is.na(own)), largest))
   if (anyNA(own)) cat(sprintf("%d more are of strata, or weighted by some, that responses.csv does not name.\n", sum(is.na(own))))

@@ -22,6 +22,7 @@ import numpy as np
 CONFIDENCE = 0.95
 Z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
 NAMES = "question answer statistic group stratum weighting".split()
+NO_STRATUM = "<without stratum>"  # those of "<withheld>" are in no group but that of all
 NUMBERS = "n estimate standard_error interval_low interval_high".split()
 Row = np.ndarray[Any, np.dtype[Any]]
 Values = tuple[float, float, float, float]
@@ -187,7 +188,8 @@ class Column:
     def __init__(self, rows: list[dict[str, str]], codes: Row, places: Row, strata: int) -> None:
         self.first = rows[0]
         self.truths = list(dict.fromkeys(row["truth"] for row in rows))
-        self.design = np.array([int(row["weight"]) for row in rows]).reshape(len(self.truths), -1) / 2**32
+        chances = [int(row["numerator"]) / int(row["denominator"]) for row in rows]
+        self.design = np.array(chances).reshape(len(self.truths), -1)
         reports = self.design.shape[1]
         cells = np.bincount(places * reports + codes, minlength=strata * reports)
         self.counts = cells.reshape(strata, reports)
@@ -236,7 +238,6 @@ class Files:
     def _groups(self, strata: list[dict[str, str]]) -> Iterator[Group]:
         """All, each stratum, those without stratum; each response counting the same, and by population."""
         named = {row["stratum"]: row for row in strata if row["named"] == "true"}
-        tops = [row["stratum"] for row in strata if " > " not in row["stratum"]]
         groups = [("all", ""), *(("stratum", path) for path in named)]
         for kind, path in groups:
             yield kind, path, "responses", [(1.0, self._inside(path))]
@@ -245,8 +246,8 @@ class Files:
             if leaves and all(row["population"] and row["stratum"] in named for row in leaves):
                 sizes = [(float(row["population"]), self._inside(row["stratum"])) for row in leaves]
                 yield kind, path, "population", sizes
-        if strata and all(path in named for path in tops) and "" in self.paths:
-            yield "without stratum", "", "responses", [(1.0, [self.paths.index("")])]
+        if NO_STRATUM in self.paths:
+            yield "without stratum", "", "responses", [(1.0, [self.paths.index(NO_STRATUM)])]
 
     def _inside(self, path: str) -> list[int]:
         return [number for number, other in enumerate(self.paths) if inside(path, other)]
@@ -311,7 +312,7 @@ def compare(found: list[tuple[Any, ...]]) -> bool:
             continue
         compared += 1
         for name, value in zip(NUMBERS, own, strict=True):
-            if name.startswith("interval_") and row["interval"] == "exact":
+            if name.startswith("interval_") and row["interval"].endswith("exact"):
                 continue  # of few responses; Wilson's is recomputed here
             known = float(row[name]) if row[name] else math.nan
             value = value if math.isfinite(value) else math.nan

@@ -1,0 +1,81 @@
+"""What the columns of the noisy responses hold, as CSV: a row for each column, truth and report."""
+
+import json
+from collections.abc import Iterator, Sequence
+
+from server.definitions import Definition, Question
+from server.privacy.designs import TOTAL, round_up
+from server.reports.answers import AnswerTexts
+from server.reports.cells import csv_text
+from server.reports.questions import value_range
+from server.reports.strata import NO_STRATUM, WITHHELD_STRATUM
+
+CODEBOOK = (
+    "column,question,text,kind,encoding,mechanism,parameters,truth,truth_text,code,report,report_text,"
+    "probability,numerator,denominator,epsilon,question_epsilon,low,high,step"
+).split(",")
+"""The columns of a codebook."""
+
+STRATA = {
+    NO_STRATUM: "came through the survey's own link, which belongs to no stratum",
+    WITHHELD_STRATUM: "came from a stratum that may not be named, as too few came from it or from one beside it, "
+    "or through the survey's own link where telling that apart would tell of few",
+}
+"""What stands in the column of strata in place of a path, and what it means."""
+
+
+def codebook_csv(definition: Definition, *, strata: bool) -> str:
+    """The codebook of a version, with the values that stand in place of a stratum where there is that column."""
+    rows: list[Sequence[object]] = [CODEBOOK, *(strata_rows() if strata else ())]
+    return csv_text([*rows, *codebook_rows(definition)])
+
+
+def codebook_rows(definition: Definition) -> Iterator[Sequence[object]]:
+    """A row for each column, truth and report, under the names in `CODEBOOK`.
+
+    The probabilities of a column, a row for each truth, are its design: each is `numerator` of
+    `denominator`, exactly. `low` and `high` are what its first and its last numeric truth stand for;
+    where there is a `step`, numbers between them were rounded to one of the two at random, so as to
+    keep their mean.
+    """
+    texts = AnswerTexts(definition)
+    for question in definition.questions:
+        low, high = value_range(question) or ("", "")
+        step = question.grid.step if question.encoding == "line" and question.grid else ""
+        how = mechanism_of(question), json.dumps(parameters_of(question), ensure_ascii=False)
+        for number, (column, design) in enumerate(zip(question.columns, question.designs, strict=True)):
+            asked = (column, question.name, question.text, question.kind, question.encoding, *how)
+            labels = list(zip(_names(question, number), texts.of_column(question, number), strict=True))
+            for truth, weights in enumerate(design.weights.tolist()):
+                for code, weight in enumerate(weights):
+                    chances = (float(design.matrix[truth, code]), weight, TOTAL)
+                    losses = (design.epsilon, question.epsilon)
+                    yield *asked, *labels[truth], code, *labels[code], *chances, *losses, low, high, step
+
+
+def strata_rows() -> Iterator[Sequence[object]]:
+    """What stands in the column `stratum` in place of a path."""
+    for value, meaning in STRATA.items():
+        row = {"column": "stratum", "kind": "stratum", "code": value, "report_text": meaning}
+        yield [row.get(name, "") for name in CODEBOOK]
+
+
+def mechanism_of(question: Question) -> str:
+    """The name of the mechanism that randomised a question, as in a survey definition."""
+    if question.choice.mechanism == "best_choice":
+        return "unary" if question.encoding == "one_hot" else "k_ary"
+    return question.choice.mechanism
+
+
+def parameters_of(question: Question) -> dict[str, object]:
+    """The parameters of its mechanism as they were stated; of one that the budget made, its loss in nats."""
+    stated = dict(question.choice.parameters)
+    return {**stated, "epsilon": round_up(question.epsilon)} if question.choice.by_share else stated
+
+
+def _names(question: Question, number: int) -> Sequence[str]:
+    """The name of each row of the design of a column."""
+    if question.encoding in ("one_hot", "boxes"):
+        answer = question.answers[number]
+        return f"not {answer}", answer
+    return question.answers

@@ -1,0 +1,53 @@
+"""How a survey's answers were randomised, in one sentence: mechanisms with their parameters and losses."""
+
+from server.definitions import Definition, Question
+from server.documents import Words
+from server.inputs import N_
+from server.reports.codebook import mechanism_of
+
+_CALLED = {
+    "coin_flip": N_("a coin flip"),
+    "warner": N_("Warner’s design"),
+    "forced_response": N_("forced response"),
+    "unrelated_question": N_("the unrelated question design"),
+    "kuk": N_("Kuk’s design"),
+    "crosswise": N_("the crosswise design"),
+    "k_ary": N_("k-ary randomised response"),
+    "unary": N_("optimised unary encoding"),
+    "symmetric_unary": N_("symmetric unary encoding"),
+    "ordinal": N_("a design in which near answers are likelier than far ones"),
+    "stochastic_rounding": N_("stochastic rounding to the lowest or highest number"),
+}
+
+
+def randomised(words: Words, definition: Definition) -> str:
+    """Every design once, with the names of its questions, and the loss of all together."""
+    alike: dict[str, list[str]] = {}
+    for question in definition.questions:
+        alike.setdefault(_design(words, question), []).append(question.name)
+    designs = [f"{design} ({', '.join(names)})" for design, names in alike.items()]
+    return words.gettext(
+        "Each answer was randomised on the respondent's own device before it was sent (local differential privacy): "
+        "%(designs)s. All questions together have ε = %(epsilon)s for one respondent.",
+        designs="; ".join(designs),
+        epsilon=words.epsilon(definition.epsilon),
+    )
+
+
+def _design(words: Words, question: Question) -> str:
+    """What it is called, its parameters as they were stated, and its loss."""
+    mechanism = mechanism_of(question)
+    parts = [words.gettext(_CALLED[mechanism])]
+    if question.kind == "select_multiple":
+        parts.append(words.gettext("for each box"))
+    if mechanism == "coin_flip":
+        design = question.designs[0]
+        parts.append(f"γ = {words.number(round(float(design.matrix[1, 1]) - 0.5, 4))}")
+    else:
+        named = (pair for pair in question.choice.parameters if pair[0] not in ("epsilon", "innocuous"))
+        parts += [
+            f"{words.macro('manage/_editor_texts.html', 'parameter_name', mechanism, name)}: {words.number(value)}"
+            for name, value in named
+        ]
+    parts.append(f"ε = {words.epsilon(question.epsilon)}")
+    return ", ".join(parts)
