@@ -136,8 +136,17 @@ def estimates_differ(rows: list[list[object]], csv: str, weighting: str) -> Iter
     if len(wanted) != len(rows):
         yield f"{len(rows)} rows of estimates, {len(wanted)} in the CSV"
     for row, (question, answer, numbers) in zip(rows, wanted, strict=False):
-        if row[0] != question or answer not in ("", row[1]) or not same(row[2:], numbers):
+        if row[0] != question or answer not in ("", in_english(row[1])) or not same(row[2:], numbers):
             yield f"{row} is {question}, {answer}, {numbers} in the CSV"
+
+
+def in_english(answer: object) -> str:
+    """An answer of a page as the CSV has it: in the survey's language, and never as a formula."""
+    text = str(answer).replace("\N{NO-BREAK SPACE}", " ")
+    text = {"Sí": "Yes", "Prefiero no decirlo": "Prefer not to say"}.get(text, text)
+    if re.search(r"\d", text):
+        text = re.sub(r"(\d) a (-?\d)", r"\1 to \2", text).replace(",", ".")
+    return f"'{text}" if text.startswith("-") else text
 
 
 def strata_differ(tables: dict[str, list[list[object]]], csv: str) -> Iterator[str]:

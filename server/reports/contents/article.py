@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from server.documents import Block, Paragraph, Text, Words
 from server.inputs.releases import Kind
 from server.releases.values import Ledger
+from server.reports.contents.admitted import admitted_sentence
 from server.reports.contents.ledger import NEIGHBOURS, mechanism
-from server.reports.contents.methods import admitted_sentence, said
+from server.reports.contents.methods import interval_methods, said
 from server.reports.contents.randomised import randomised
-from server.reports.intervals import SENTENCES
 from server.reports.publishing import Published
 from server.reports.report import Report
 from server.reports.weighting import Weighting
@@ -89,7 +89,7 @@ def _sentences(words: Words, report: Report) -> Iterator[str]:
     yield _(
         "Intervals are for %(confidence)s %% and one look: %(methods)s.",
         confidence=confidence,
-        methods=_methods(words, report),
+        methods=interval_methods(words, report),
     )
     if len(report.versions) > 1:
         yield _(
@@ -99,16 +99,6 @@ def _sentences(words: Words, report: Report) -> Iterator[str]:
     yield _weighted(words, report)
     yield _("Of fewer than %(minimum)s responses nothing is shown.", minimum=words.integer(report.minimum))
     yield _source(words, report.software, report.version_number, report.version)
-
-
-def _methods(words: Words, report: Report) -> str:
-    """The methods of the intervals that the report shows first, each once."""
-    found: dict[str, None] = {}
-    for entry in report.questions:
-        for figure in [row.column for row in entry.shown] + ([entry.mean] if entry.mean else []):
-            *ratio, base = figure.method.split(" of ")
-            found |= dict.fromkeys([*ratio, base])
-    return "; ".join(words.gettext(SENTENCES[name]) for name in found if name)
 
 
 def _weighted(words: Words, report: Report) -> str:

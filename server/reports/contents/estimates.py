@@ -50,7 +50,7 @@ def _table(
     rows = [row for entry in questions for row in _rows(words, report, entry)]
     notes = (
         _(
-            "“Arrived so” is counted after the coins. Estimates are not cut at 0 or 100 %%; "
+            "“Reported” is counted after the coins. Estimates are not cut at 0 or 100 %%; "
             "hatched is where no true share can lie."
         ),
         _("“Within its range” is the possible number that is nearest to the estimate."),

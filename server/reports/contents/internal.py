@@ -6,6 +6,7 @@ from server.charts import PAPER_CSS
 from server.documents import Block, Document, Facts, Paragraph, Section, Text, Words
 from server.releases.values import Ledger
 from server.reports.contents import article, cells, methods, released, strata
+from server.reports.contents.admitted import admitted
 from server.reports.contents.diagnostics import diagnostics
 from server.reports.contents.estimates import estimates
 from server.reports.contents.figures import Asked
@@ -114,7 +115,7 @@ def _sections(words: Words, report: Report, book: Ledger) -> Iterator[Section]:
     yield Section(
         "collected",
         Text(_("How the answers were collected")),
-        (*methods.collected(words, definition), *methods.admitted(words, report.admissions)),
+        (*methods.collected(words, definition), *admitted(words, report.admissions)),
     )
     yield Section("method", Text(_("Method")), tuple(methods.estimators(words, report)))
     if report.n:

@@ -4,10 +4,11 @@ from collections.abc import Iterator, Sequence
 
 from server.definitions import Definition, Question
 from server.documents import Block, Cell, Paragraph, Table, Text, Words
-from server.inputs import N_
 from server.privacy.designs import Design
-from server.reports.admission import INVITATION, LINK, Admission
+from server.reports.columns import Column
 from server.reports.contents import cells
+from server.reports.intervals import SENTENCES
+from server.reports.questions import Mean
 from server.reports.report import Report
 
 
@@ -43,61 +44,6 @@ def collected(words: Words, definition: Definition) -> Iterator[Block]:
     yield Table("designs", caption, (_("Question"), _("Design"), _("Odds"), "ε"), tuple(rows))
 
 
-_WAYS: dict[tuple[str, ...], str] = {
-    (): N_("not known"),
-    (LINK,): N_("everybody who had the link"),
-    (INVITATION,): N_("by invitation only, one response for each code"),
-    (INVITATION, LINK): N_(
-        "some of the time everybody who had the link, some of the time by invitation only, one response for each code"
-    ),
-}
-
-
-def admitted(words: Words, admissions: Sequence[Admission]) -> Iterator[Block]:
-    """Who could answer: one sentence where that was the same throughout, else a table by version and link."""
-    _ = words.gettext
-    if len({(each.strata, each.ways, each.known) for each in admissions}) == 1:
-        yield said(admitted_sentence(words, admissions))
-        return
-    rows = tuple(
-        (cells.count(words, each.version), _links(words, each), Text(_way(words, each)))
-        for each in admissions
-    )
-    yield Table("admission", _("Who could answer"), (_("version"), _("links"), _("let in")), rows)
-
-
-def admitted_sentence(words: Words, admissions: Sequence[Admission]) -> str:
-    """Who could answer, in a sentence, version by version where that differed."""
-    _ = words.gettext
-    said_of = {(each.strata, each.ways, each.known): each for each in admissions}
-    parts = [_way(words, each) for each in said_of.values()]
-    if len(said_of) > 1:
-        parts = [
-            _(
-                "to version %(version)s (%(links)s) %(way)s",
-                version=each.version,
-                links=_links(words, each).text,
-                way=_way(words, each),
-            )
-            for each in admissions
-        ]
-    return _("Who could answer: %(ways)s.", ways="; ".join(parts))
-
-
-def _links(words: Words, admission: Admission) -> Text:
-    if admission.strata is None:
-        return Text(words.gettext("all links"))
-    own = words.gettext("the survey's own link")
-    return Text("; ".join(path or own for path in admission.strata), own=True)
-
-
-def _way(words: Words, admission: Admission) -> str:
-    way = words.gettext(_WAYS[admission.ways])
-    if admission.known or not admission.ways:
-        return way
-    return words.gettext("%(way)s, as far as is known", way=way)
-
-
 def _designed(words: Words, question: Question) -> str:
     """What the design is called, as in the editor, and the harmless question that it draws on."""
     names, mechanism = "manage/_editor_texts.html", question.choice.mechanism
@@ -116,9 +62,9 @@ def estimators(words: Words, report: Report) -> Iterator[Block]:
     questions = [entry.question for entry in report.questions]
     yield said(
         _(
-            "Estimates: method of moments, unclipped. Standard errors: binomial, with n − 1. Intervals: Wilson "
-            "(1927), carried through the estimator. An estimate outside 0 to 100 %% is shown and flagged, with an "
-            "exact one-sided binomial test."
+            "Estimates: method of moments, unclipped. Standard errors: binomial, with n − 1. Intervals: %(methods)s. "
+            "An estimate outside 0 to 100 %% is shown and flagged, with an exact one-sided binomial test.",
+            methods=interval_methods(words, report) or _("none yet"),
         )
     )
     if any(len(entry.shown) > 1 for entry in report.questions):
@@ -145,6 +91,16 @@ def estimators(words: Words, report: Report) -> Iterator[Block]:
                 "interval by Fieller (1954)."
             )
         )
+
+
+def interval_methods(words: Words, report: Report) -> str:
+    """The methods of the intervals that the report shows first, each once; nothing before the first response."""
+    found: dict[str, None] = {}
+    for entry in report.questions:
+        figures: list[Column | Mean] = [row.column for row in entry.shown]
+        for figure in [*figures, *([entry.mean] if entry.mean else [])]:
+            found |= dict.fromkeys(figure.method.split(" of "))
+    return "; ".join(words.gettext(SENTENCES[name]) for name in found if name)
 
 
 def encodings(words: Words, questions: Sequence[Question]) -> Iterator[Block]:

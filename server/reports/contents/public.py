@@ -6,6 +6,7 @@ from server.charts import PAPER_CSS
 from server.documents import Block, Document, Facts, Paragraph, Section, Text, Words
 from server.inputs.releases import Kind
 from server.reports.contents import article, cells, methods, released
+from server.reports.contents.admitted import admitted
 from server.reports.contents.figures import Asked
 from server.reports.contents.ledger import ledger
 from server.reports.contents.questions import questions
@@ -73,7 +74,7 @@ def _sections(words: Words, published: Published) -> Iterator[Section]:
     yield Section(
         "collected",
         Text(_("How the answers were collected")),
-        (*methods.collected(words, definition), *methods.admitted(words, published.admissions)),
+        (*methods.collected(words, definition), *admitted(words, published.admissions)),
     )
     yield Section("method", Text(_("Method")), tuple(_method(words, published)))
     yield Section(
