@@ -164,7 +164,7 @@ def store(
         if strings:
             group = batches.Group(found.minimum, strings, {day: len(strings)})
             batches.count(session.connection(), {found.id: len(strings)})
-            batches.add(session.connection(), {batches.CellKey(version.id, stratum): group})
+            batches.add(session.connection(), found.id, {batches.CellKey(version.id, stratum): group})
         if found.state == State.CLOSED:
             batches.seal_all(session.connection(), found.id, day)
 
@@ -270,7 +270,7 @@ def _tables(session: Session) -> Iterator[tuple[str, sa.Table]]:
         number, _, suffix = rest.partition("_")
         if kind not in kinds or not number.isdigit():
             shared.append((name, *columns))
-        elif not suffix and columns[0] in ("table", "id", "code_hash"):  # once for each
+        elif not suffix and columns[0] in ("table", "id", "code_hash", "writer"):  # once for each
             yield kind, _own_table(kind, int(number))
     known = connection.dialect.name, tuple(shared)
     if known not in _REFLECTED:  # which takes much longer than to see that they are those of the test before

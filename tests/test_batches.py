@@ -24,8 +24,8 @@ from server.batches import Key, Recount
 from server.batches.contents import add_up
 from server.db import make_engine, open_session
 from server.inputs import InputError, Submission, normalised
-from server.models import Batch, Cell, ResponseCounter, Survey
-from server.own_tables import responses_of
+from server.models import Survey
+from server.own_tables import batches_of, cells_of, counters_of, responses_of
 from server.responses import Acceptance, Arrival
 from server.tallies import Tally
 from tests import factories
@@ -432,12 +432,13 @@ def test_recount_tells_what_differs_and_mends_it(database_url: str) -> None:
         responses.accept_all(connection, arrivals(other, 10), NOW, responses.Doors())
     assert factories.run(database_url, "recount").exit_code == 0
     with engine.begin() as connection:
-        gone = connection.scalar(sa.select(Batch.cell_id).limit(1))
-        connection.execute(sa.delete(Batch).where(Batch.cell_id == gone))
-        strings = connection.scalar(sa.select(Cell.waiting).where(Cell.id != gone).limit(1))
+        cells, counts, counter = cells_of(1), batches_of(1), counters_of(2)
+        gone = connection.scalar(sa.select(counts.c.cell_id).limit(1))
+        connection.execute(sa.delete(counts).where(counts.c.cell_id == gone))
+        strings = connection.scalar(sa.select(cells.c.waiting).where(cells.c.id != gone).limit(1))
         other_ones = bytes(1 - report for report in strings)
-        connection.execute(sa.update(Cell).where(Cell.waiting == strings).values(waiting=other_ones))
-        connection.execute(sa.update(ResponseCounter).values(n=ResponseCounter.n + 1))
+        connection.execute(sa.update(cells).where(cells.c.waiting == strings).values(waiting=other_ones))
+        connection.execute(sa.update(counter).values(n=counter.c.n + 1))
     engine.dispose()
 
     told = factories.run(database_url, "recount", "--json")

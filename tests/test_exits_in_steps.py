@@ -112,7 +112,8 @@ def store(
         assert found.current is not None
         group = batches.Group(minimum, [bytes(row) for row in rows], {DAY: len(rows)})
         batches.count(session.connection(), {found.id: len(rows)})
-        batches.add(session.connection(), {batches.CellKey(found.current.id, None): group})
+        key = batches.CellKey(found.current.id, None)
+        batches.add(session.connection(), found.id, {key: group})
 
 
 def test_a_reader_who_counts_everything_is_caught(signed_in: FlaskClient, database_url: str) -> None:

@@ -44,7 +44,7 @@ def many(sqlite: NewDatabase) -> tuple[FlaskClient, str]:
         for node in strata.leaves(strata.tree(session, survey)):
             key = batches.CellKey(survey.current.id, node.stratum.id)
             group = batches.Group(survey.minimum, list(reports), {date(2026, 5, 1): EACH})
-            batches.add(session.connection(), {key: group})
+            batches.add(session.connection(), survey.id, {key: group})
         surveys.close(survey)
     app = create_app(Config(database_url=database_url))
     return factories.sign_in(app.test_client(), factories.sign_in_secret(database_url)), slug

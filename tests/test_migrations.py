@@ -14,14 +14,14 @@ from alembic.autogenerate import compare_metadata
 from alembic.config import Config as AlembicConfig
 from alembic.migration import MigrationContext
 
-from server import batches
+from server import batches, own_tables
 from server.db import make_engine, migrate, open_session
 from server.models import Base, Survey
 from tests import factories
 from tests.conftest import NewDatabase
 from tests.factories import Published, dump
 
-_OWN = re.compile(r"(responses|invitations)_\d+")
+_OWN = re.compile(r"(responses|invitations|cells|batches|counters)_\d+")
 """The tables that each survey has of its own."""
 
 FAILS = """
@@ -307,14 +307,15 @@ def _rows(engine: sa.Engine, table: str) -> list[tuple[Any, ...]]:
 
 def _own(engine: sa.Engine, number: int) -> str:
     """A survey's own tables and what guards them, without its number."""
-    names = (f"responses_{number}", f"invitations_{number}")
+    names = tuple(kind.name + f"_{number}" for kind in own_tables.KINDS)
     described = {name: table for name, table in _described(engine).items() if name in names}
     if engine.dialect.name == "sqlite":
         guards = f"SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name IN {names} ORDER BY name"  # noqa: S608
     else:
         guards = (
-            "SELECT tgname, pg_get_triggerdef(t.oid), attname, attstattarget FROM pg_trigger t "  # noqa: S608
-            f"JOIN pg_attribute a ON a.attrelid = tgrelid WHERE tgrelid::regclass::text IN {names} "
+            "SELECT tgname, pg_get_triggerdef(t.oid), attname, attstattarget, attstorage FROM pg_attribute "  # noqa: S608
+            "LEFT JOIN pg_trigger t ON attrelid = tgrelid AND NOT tgisinternal "
+            f"WHERE attrelid::regclass::text IN {names} "
             "ORDER BY tgname, attname"
         )
     told = f"{described} {_selected(engine, guards)}"

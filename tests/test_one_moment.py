@@ -34,7 +34,7 @@ def answering(database_url: str, survey: factories.Published) -> Iterator[None]:
             on = FIRST + timedelta(days=day % 200)
             group = batches.Group(1, [bytes([day % 2, 0])] * 10, {on: 10})
             with engine.execution_options(moneda_writes=True).begin() as connection:
-                batches.add(connection, {batches.CellKey(1, None): group})
+                batches.add(connection, 1, {batches.CellKey(1, None): group})
 
     writer = Thread(target=answer)
     writer.start()

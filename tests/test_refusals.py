@@ -243,7 +243,7 @@ def test_whatever_is_sent_is_stored_if_valid_and_refused_otherwise(site: Site, d
         assert (sent["version"], len(sent["reports"]), sent.keys()) == (site.survey.version, 2, valid.keys())
         assert all(type(report) is int and report in (0, 1) for report in sent["reports"])
         assert len(after.pop("responses")) == len(before.pop("responses")) + 1
-        for counts in ("cells", "batches", "response_counters"):  # a response is entered into the books
+        for counts in ("cells", "batches", "counters"):  # a response is entered into the books
             after.pop(counts), before.pop(counts)
     elif answer.status_code == 200:
         # Bytes may be drawn that were sent before: known, and nothing changes.

@@ -56,7 +56,7 @@ def test_storing_changes_the_books_and_no_other_table(
         "responses",
         "cells",
         "batches",
-        "response_counters",
+        "counters",
     }
 
 

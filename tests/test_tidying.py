@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import secrets
 import shutil
 import time
@@ -18,7 +19,7 @@ import sqlalchemy as sa
 from flask import Flask
 from flask.testing import FlaskClient
 
-from server import archives, responses, surveys, tidying
+from server import archives, own_tables, responses, surveys, tidying
 from server.collected import Key
 from server.db import make_engine, open_session, snapshot
 from server.housekeeping import Housekeeper
@@ -26,7 +27,7 @@ from server.models import Untidied
 from server.own_tables import responses_of
 from server.tidying import Patience, UnfinishedError
 from server.tidying.marks import Due
-from server.tidying.sqlite import PIECE
+from server.tidying.pieces import PIECE
 from tests import books, factories
 from tests.conftest import NewDatabase
 from tests.factories import Published, Served, dump, stored
@@ -221,7 +222,7 @@ def test_tidying_keeps_every_row_and_rule(survey: Published, database_url: str) 
 
     after = dump(database_url)
     changed = {name for name in before if before[name] != after[name]}
-    assert changed == {"revisions", "surveys", "untidied", "cells", "batches"}
+    assert changed == {"revisions", "surveys", "untidied", "batches"}
     assert _shown(database_url, survey.slug) == looked_at
     assert len(after["responses"]) == 15
     engine = make_engine(database_url)
@@ -249,7 +250,7 @@ def _names(database_url: str) -> set[str]:
 
 
 def _names_of_new_tables(database_url: str) -> set[str]:
-    tables = {"responses_1", "invitations_1"}
+    tables = {f"{kind.name}_1" for kind in own_tables.KINDS}
     return tables if database_url.startswith("sqlite") else tables | {f"pk_{name}" for name in tables}
 
 
@@ -275,25 +276,155 @@ def test_who_stays_is_in_the_way_and_this_is_said(survey: Published, database_ur
     assert _marks(database_url) == 0
 
 
-def test_one_who_reads_another_survey_is_not_in_the_way_on_postgresql(postgresql: NewDatabase) -> None:
-    """Neither who reads, nor who is just writing there, for as long as the tidying takes."""
+def test_one_who_reads_and_writes_another_survey_is_not_in_the_way_on_postgresql(
+    postgresql: NewDatabase,
+) -> None:
+    """Neither who reads it, nor who is just writing there, for as long as the tidying takes; it waits for nobody."""
     database_url = postgresql(True)
     survey = factories.publish(database_url)
-    factories.publish(database_url)
+    other = factories.publish(database_url, minimum=1)
     _take(database_url, survey, [survey.response() for _ in range(20)])
+    factories.store(database_url, other, [([0, 1], 20)])
     factories.close(database_url, survey.slug)
-    (mark,) = (int(str(row[0])) for row in dump(database_url)["untidied"])
     engine = make_engine(database_url)
 
-    with _holding(
-        database_url,
-        "SELECT id FROM surveys WHERE id = 2 FOR NO KEY UPDATE",
-        "LOCK TABLE responses_2 IN EXCLUSIVE MODE",
+    with (
+        snapshot(engine) as session,
+        _holding(
+            database_url,
+            "SELECT id FROM surveys WHERE id = 2 FOR NO KEY UPDATE",
+            "LOCK TABLE responses_2, cells_2, batches_2, counters_2 IN EXCLUSIVE MODE",
+        ),
     ):
-        tidying.postgresql.rewrite(engine, Due(1, frozenset({mark}), kept=True), Patience(0))
+        found = surveys.find(session, other.slug)
+        assert found is not None
+        assert len(books.shown(session, found)) == 1  # and its moment goes on
+        tidying.tidy(engine, Patience(0))
 
     engine.dispose()
-    assert len({row[2:] for row in postgresql_rows(database_url, *PLACES[0])}) == 1
+    assert _marks(database_url) == 0
+    for kind in own_tables.KINDS:
+        key = next(iter(own_tables.table(kind, 1).c)).name
+        assert len({row[2] for row in _places(database_url, f"{kind.name}_1", key)}) <= 1
+
+
+def _places(database_url: str, table: str, key: str) -> list[tuple[object, ...]]:
+    """The key of each row, where it lies, and the transaction that wrote it."""
+    engine = make_engine(database_url)
+    with engine.connect() as connection:
+        query = f"SELECT {key}, ctid, xmin::text FROM {table}"  # noqa: S608
+        rows = [tuple(row) for row in connection.exec_driver_sql(query)]
+    engine.dispose()
+    return rows
+
+
+_LIE = {
+    "sqlite": "SELECT name, rootpage FROM sqlite_schema WHERE rootpage > 0",
+    "postgresql": "SELECT relname, relfilenode FROM pg_class WHERE relfilenode > 0 AND left(relname, 3) <> 'pg_'",
+}
+
+
+def test_tidying_writes_no_table_anew_but_the_survey_s_own(database_url: str) -> None:
+    """However large the others are, and whoever uses them: nothing has to be had of them."""
+    survey = factories.publish(database_url)
+    other = factories.publish(database_url, minimum=1)
+    for each in (survey, other):
+        factories.store(database_url, each, [([0, 1], 30)])
+
+    def lie() -> dict[str, int]:
+        engine = make_engine(database_url)
+        with engine.connect() as connection:
+            rows = connection.exec_driver_sql(_LIE[engine.dialect.name]).all()
+        engine.dispose()
+        return {str(name): int(place) for name, place in rows if not re.search(r"_1(?=_|$)", name)}
+
+    before = lie()
+    factories.close(database_url, survey.slug)
+    _tidy(database_url)
+
+    assert _marks(database_url) == 0
+    assert any(name.startswith("batches_2") for name in before)
+    assert lie() == before
+
+
+def test_log_is_emptied_though_there_is_never_a_quiet_moment(sqlite: NewDatabase) -> None:
+    """Others answer and read another survey without a pause, so that there is always somebody who reads."""
+    database_url = sqlite(True)
+    survey = factories.publish(database_url)
+    other = factories.publish(database_url)
+    _take(database_url, survey, [survey.response() for _ in range(20)])
+    factories.close(database_url, survey.slug)
+    finished = Event()
+    engine = make_engine(database_url)
+
+    def read() -> None:
+        while not finished.is_set():
+            with open_session(engine, writes=False) as session:
+                session.scalar(sa.text("SELECT count(*) FROM responses_2"))
+                time.sleep(0.15)
+
+    def answer() -> None:
+        while not finished.is_set():
+            _take(database_url, other, [other.response() for _ in range(5)])
+
+    threads = [Thread(target=read) for _ in range(6)] + [Thread(target=answer)]
+    for thread in threads:
+        thread.start()
+        time.sleep(0.15 / len(threads))
+    try:
+        _tidy(database_url, 120)
+    finally:
+        finished.set()
+        for thread in threads:
+            thread.join()
+    engine.dispose()
+
+    assert _marks(database_url) == 0
+
+
+def test_page_says_what_a_long_reader_of_the_survey_leaves_to_do(
+    signed_in: FlaskClient, database_url: str, survey: Published
+) -> None:
+    """On SQLite, all but the log, which has to keep one moment for a backup, say, until that ends."""
+    only_log = database_url.startswith("sqlite")
+    overview = f"/manage/surveys/{survey.slug}"
+    for _ in range(3):
+        factories.store(database_url, survey, [([0, 1], 30)])
+    with _holding(database_url, "SELECT count(*) FROM responses_1"):
+        assert signed_in.post(f"{overview}/close").status_code == 303
+        with pytest.raises(UnfinishedError):
+            _tidy(database_url, 0.2)
+        shown = signed_in.get(overview).get_data(as_text=True)
+        assert "is tidying its files since" in shown
+        assert ("what is left waits for a moment" in shown) == only_log
+        if only_log:
+            assert _names(database_url) == _names_of_new_tables(database_url)
+            assert [row[0] for row in dump(database_url)["batches"]] == [1]
+
+    _tidy(database_url)
+    assert _marks(database_url) == 0
+    assert "were written anew on" in signed_in.get(overview).get_data(as_text=True)
+    assert [row[0] for row in dump(database_url)["batches"]] == [1]
+
+
+def test_one_that_is_held_up_leaves_its_turn_to_others(database_url: str) -> None:
+    """Somebody goes on reading the first of two closed surveys; the second is tidied all the same."""
+    one, other = (factories.publish(database_url) for _ in range(2))
+    for each in (one, other):
+        _take(database_url, each, [each.response()])
+        factories.close(database_url, each.slug)
+
+    with _holding(database_url, "SELECT count(*) FROM responses_1"):
+        with pytest.raises(UnfinishedError):
+            _tidy(database_url, 0.2)
+        engine = make_engine(database_url)
+        with engine.connect() as connection:
+            left = connection.execute(sa.select(Untidied.survey_id, Untidied.rewritten)).all()
+        engine.dispose()
+
+    # On SQLite only the log, which both share, is left to do; on PostgreSQL nothing of the second.
+    expected = [(1, True), (2, True)] if database_url.startswith("sqlite") else [(1, False)]
+    assert sorted(tuple(row) for row in left) == expected
 
 
 def test_one_who_began_before_never_sees_an_empty_table(survey: Published, database_url: str) -> None:

@@ -18,7 +18,8 @@ import pyotp
 import sqlalchemy as sa
 
 from server import accounts, audit, surveys
-from server.models import Batch, RecoveryCode, Researcher
+from server.models import RecoveryCode, Researcher
+from server.own_tables import batches_of
 from server.simulation import Assumptions, simulate
 from tests import archives, factories, xlsforms
 from tests.sending import ended
@@ -952,10 +953,13 @@ def walk(site: factories.Served) -> list[Reader]:
     # A part of a page that cannot be drawn, and a page that cannot.
     with factories.writing(database) as session:
         days = json.dumps({"2026-05-01": 10**400, "2026-05-02": 10**400})
-        session.execute(sa.update(Batch).values(days=days))
+        found = surveys.find(session, chance.slug)
+        assert found is not None
+        spoilt = batches_of(found.id)
+        session.execute(sa.update(spoilt).values(days=days))
     owner.get(f"/manage/surveys/{chance.slug}/results")
     with factories.writing(database) as session:
-        session.connection().exec_driver_sql("DROP TABLE batches")
+        session.connection().exec_driver_sql(f"DROP TABLE {spoilt.name}")
     owner.get(f"/manage/surveys/{chance.slug}/results")
     owner.post("/manage/sign-out")
     return [stranger, newcomer, owner, viewer, *others]

@@ -201,7 +201,7 @@ def _count(
         group = groups.setdefault(key, Group(minimum, [], Counter()))
         group.reports.append(row["reports"])
         group.days[next(days)] += 1
-    batches.add(connection, groups)
+    batches.add(connection, survey.id, groups)
 
 
 def _free_slugs(session: Session, asked: Sequence[str]) -> list[str]:

@@ -9,8 +9,9 @@ cell has. Fewer than twice the minimum wait, always.
 
 A batch names no row of the table of responses, and no row names a batch. Small batches are merged;
 reading all of them takes few steps, however many responses they hold, and so does storing one more.
-After a survey was closed, `put_in_order` takes away what they tell of which responses came together.
-Functions take a Session or a connection and never commit.
+After a survey was closed, tidying puts `order_batches` in their place, which do not tell any more which
+responses came together. All of it is in tables of the survey's own (`server.own_tables`). Functions take a
+Session or a connection and never commit.
 """
 
 from server.batches.adding import Group, add
@@ -19,27 +20,25 @@ from server.batches.closing import seal_all
 from server.batches.contents import add_up, as_keys
 from server.batches.counting import count, hold, stored
 from server.batches.margins import Margin, margin_of, shown_margins
-from server.batches.ordering import ChangedError, Turn, put_in_order
+from server.batches.ordering import order_batches
 from server.batches.reading import Key, shown, shown_by_day, shown_sizes, waiting, waiting_sizes
 from server.batches.rebuilding import rebuild
 from server.batches.recounting import Difference, Recount, recount
 
 __all__ = [
     "CellKey",
-    "ChangedError",
     "Difference",
     "Group",
     "Key",
     "Margin",
     "Recount",
-    "Turn",
     "add",
     "add_up",
     "as_keys",
     "count",
     "hold",
     "margin_of",
-    "put_in_order",
+    "order_batches",
     "rebuild",
     "recount",
     "seal_all",

@@ -8,6 +8,7 @@ minimum or more each time, at the end too, when the survey is closed and what wa
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
+from functools import lru_cache
 from secrets import SystemRandom
 from typing import Any, NamedTuple
 
@@ -17,38 +18,45 @@ from sqlalchemy.dialects import postgresql, sqlite
 from server.batches.cells import CellKey, cell_id, least_kept
 from server.batches.contents import encode_strings
 from server.batches.merging import FEW, merge, row_of
-from server.models import Batch, Cell
+from server.own_tables import batches_of, cells_of
 from server.prepared import Prepared
 
-_CELLS = Cell.metadata.tables[Cell.__tablename__]
-_BATCHES = Batch.metadata.tables[Batch.__tablename__]
 _RANDOM = SystemRandom()
 
-_SMALL = (
-    sa.select(sa.func.count())
-    .where(_BATCHES.c.cell_id == _CELLS.c.id, _BATCHES.c.level == 0)
-    .scalar_subquery()
-)
-_WANTED = _CELLS.c.id.in_(sa.bindparam("ids", expanding=True))
-_FOUND = Prepared(sa.select(_CELLS.c.id, _CELLS.c.waiting_n, _SMALL).where(_WANTED), expanding="ids")
-# In the order of their numbers, so that of two writers none waits for ever.
-_LOCKED = Prepared(
-    sa.select(_CELLS.c.id, _CELLS.c.waiting_n, _SMALL, _CELLS.c.waiting)
-    .where(_WANTED)
-    .order_by(_CELLS.c.id)
-    .with_for_update(key_share=True),
-    expanding="ids",
-)
-_MAKE = {
-    name: Prepared(insert(_CELLS).on_conflict_do_nothing(index_elements=[_CELLS.c.id]))
-    for name, insert in (("sqlite", sqlite.insert), ("postgresql", postgresql.insert))
-}
-_WAIT = Prepared(
-    sa.update(_CELLS)
-    .where(_CELLS.c.id == sa.bindparam("cell"))
-    .values(waiting_n=sa.bindparam("number"), waiting=sa.bindparam("strings"))
-)
-_SEAL = Prepared(sa.insert(_BATCHES))
+
+class _Statements:
+    """What is asked of the books of one survey."""
+
+    def __init__(self, survey_id: int) -> None:
+        cells, batches = cells_of(survey_id), batches_of(survey_id)
+        small = (
+            sa.select(sa.func.count())
+            .where(batches.c.cell_id == cells.c.id, batches.c.level == 0)
+            .scalar_subquery()
+        )
+        wanted = cells.c.id.in_(sa.bindparam("ids", expanding=True))
+        self.find = Prepared(sa.select(cells.c.id, cells.c.waiting_n, small).where(wanted), expanding="ids")
+        # In the order of their numbers, so that of two writers none waits for ever.
+        self.lock = Prepared(
+            sa.select(cells.c.id, cells.c.waiting_n, small, cells.c.waiting)
+            .where(wanted)
+            .order_by(cells.c.id)
+            .with_for_update(key_share=True),
+            expanding="ids",
+        )
+        self.make = {
+            name: Prepared(insert(cells).on_conflict_do_nothing(index_elements=[cells.c.id]))
+            for name, insert in (("sqlite", sqlite.insert), ("postgresql", postgresql.insert))
+        }
+        self.wait = Prepared(
+            sa.update(cells)
+            .where(cells.c.id == sa.bindparam("cell"))
+            .values(waiting_n=sa.bindparam("number"), waiting=sa.bindparam("strings"))
+        )
+        self.seal = Prepared(sa.insert(batches))
+
+
+_statements = lru_cache(maxsize=1024)(_Statements)
 
 
 class Group(NamedTuple):
@@ -59,19 +67,20 @@ class Group(NamedTuple):
     days: dict[date, int]
 
 
-def add(connection: sa.Connection, groups: Mapping[CellKey, Group]) -> None:
-    """Count stored responses in their cells.
+def add(connection: sa.Connection, survey_id: int, groups: Mapping[CellKey, Group]) -> None:
+    """Count stored responses to a survey in their cells.
 
-    Called in the transaction that stores them, and as its last step: on PostgreSQL it may lock
-    cells until that ends.
+    Called in the transaction that stores them, and as its last step, survey by survey in the order of
+    their ids: on PostgreSQL it may lock cells until that ends.
     """
+    statements = _statements(survey_id)
     keys = {cell_id(key): key for key in groups}
     new = {number: groups[keys[number]] for number in sorted(keys)}
     # As many as the minimum are a batch by themselves where enough others stay behind: nobody waits for a lock.
     many = [number for number, group in new.items() if len(group.reports) >= group.minimum]
     found: dict[int, Any] = {}
     if many:
-        found = {row.id: row for row in _FOUND.fetch(connection, {"ids": many})}
+        found = {row.id: row for row in statements.find.fetch(connection, {"ids": many})}
     sealed: dict[int, Sequence[bytes]] = {
         number: new[number].reports
         for number, row in found.items()
@@ -79,7 +88,7 @@ def add(connection: sa.Connection, groups: Mapping[CellKey, Group]) -> None:
     }
     others = [number for number in new if number not in sealed]
     if others:
-        found |= _lock(connection, {number: keys[number] for number in others})
+        found |= _lock(connection, statements, {number: keys[number] for number in others})
         waiting = []
         for number in others:
             group = new[number]
@@ -87,10 +96,10 @@ def add(connection: sa.Connection, groups: Mapping[CellKey, Group]) -> None:
             waiting.append({"cell": number, "number": len(stay), "strings": b"".join(sorted(stay))})
             if leave:
                 sealed[number] = leave
-        _WAIT.run_each(connection, waiting)
+        statements.wait.run_each(connection, waiting)
     if not sealed:
         return
-    _SEAL.run_each(
+    statements.seal.run_each(
         connection,
         [
             row_of(
@@ -105,25 +114,25 @@ def add(connection: sa.Connection, groups: Mapping[CellKey, Group]) -> None:
     )
     for number, reports in sealed.items():
         if found[number][2] + 1 >= FEW:
-            merge(connection, number, len(reports[0]))
+            merge(connection, survey_id, number, len(reports[0]))
 
 
-def _lock(connection: sa.Connection, keys: Mapping[int, CellKey]) -> dict[int, Any]:
+def _lock(connection: sa.Connection, statements: _Statements, keys: Mapping[int, CellKey]) -> dict[int, Any]:
     """The rows of cells, locked until the transaction ends; those that were never used are made."""
-    found = _locked(connection, keys)
+    found = _locked(connection, statements, keys)
     if len(found) < len(keys):
         made = [
             {**keys[number]._asdict(), "id": number, "waiting_n": 0, "waiting": b""}
             for number in keys
             if number not in found
         ]
-        _MAKE[connection.dialect.name].run_each(connection, made)
-        found = _locked(connection, keys)
+        statements.make[connection.dialect.name].run_each(connection, made)
+        found = _locked(connection, statements, keys)
     return found
 
 
-def _locked(connection: sa.Connection, numbers: Iterable[int]) -> dict[int, Any]:
-    return {row.id: row for row in _LOCKED.fetch(connection, {"ids": list(numbers)})}
+def _locked(connection: sa.Connection, statements: _Statements, numbers: Iterable[int]) -> dict[int, Any]:
+    return {row.id: row for row in statements.lock.fetch(connection, {"ids": list(numbers)})}
 
 
 def _divide(waiting: bytes, group: Group) -> tuple[Sequence[bytes], Sequence[bytes]]:

@@ -2,13 +2,13 @@
 
 from typing import NamedTuple
 
-from server.models import Batch, Cell, Mode
+import sqlalchemy as sa
+
+from server.models import Mode
+from server.own_tables import batches_of, cells_of
 
 _STRATUM, _VERSION = 2, 32
 """Bits to the right of each part of a cell's number."""
-
-IS_SHOWN = (Batch.cell_id == Cell.id) & (Batch.series == Cell.series)
-"""How cells are joined to the batches that count: others are being written, or are about to go."""
 
 
 class CellKey(NamedTuple):
@@ -22,6 +22,12 @@ class CellKey(NamedTuple):
 def cell_id(key: CellKey) -> int:
     """The number of a cell; the database checks that it is this one."""
     return key.version_id << _VERSION | (key.stratum_id or 0) << _STRATUM | key.mode
+
+
+def with_batches(survey_id: int) -> sa.Join:
+    """A survey's cells, each with its batches."""
+    cells, batches = cells_of(survey_id), batches_of(survey_id)
+    return cells.join(batches, batches.c.cell_id == cells.c.id)
 
 
 def least_kept(minimum: int) -> int:

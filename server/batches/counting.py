@@ -1,60 +1,54 @@
 """How many responses to a survey are stored, without counting them."""
 
 import os
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
+from functools import lru_cache
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
-from server.models import ResponseCounter
+from server.own_tables import counters_of
 from server.prepared import Prepared
 
 _WRITERS = 16
-_TABLE = ResponseCounter.metadata.tables[ResponseCounter.__tablename__]
 
 
-def _upsert(insert: sqlite.Insert | postgresql.Insert) -> sa.Insert:
-    return insert.on_conflict_do_update(
-        index_elements=[_TABLE.c.survey_id, _TABLE.c.writer], set_={"n": _TABLE.c.n + insert.excluded.n}
-    )
-
-
-_ADD = {
-    "sqlite": Prepared(_upsert(sqlite.insert(_TABLE))),
-    "postgresql": Prepared(_upsert(postgresql.insert(_TABLE))),
-}
-_STORED = (
-    sa.select(_TABLE.c.survey_id, sa.func.sum(_TABLE.c.n))
-    .where(_TABLE.c.survey_id.in_(sa.bindparam("ids", expanding=True)))
-    .group_by(_TABLE.c.survey_id)
-)
+@lru_cache(maxsize=1024)
+def _adding(survey_id: int, dialect: str) -> Prepared:
+    table = counters_of(survey_id)
+    insert = (sqlite.insert if dialect == "sqlite" else postgresql.insert)(table)
+    more = {"n": table.c.n + insert.excluded.n}
+    return Prepared(insert.on_conflict_do_update(index_elements=[table.c.writer], set_=more))
 
 
 def hold(connection: sa.Connection, surveys: Collection[int]) -> None:
     """Let others who store responses to these surveys, and hold them too, wait until the transaction ends."""
-    if surveys and connection.dialect.name != "sqlite":  # which lets one write after the other
-        rows = [{"survey_id": survey, "writer": 0, "n": 0} for survey in sorted(surveys)]
-        _ADD[connection.dialect.name].run_each(connection, rows)
+    if connection.dialect.name != "sqlite":  # which lets one write after the other
+        for survey in sorted(surveys):
+            _add(connection, survey, 0, 0)
 
 
 def count(connection: sa.Connection, numbers: Mapping[int, int]) -> None:
     """Count responses to surveys, in the transaction that stores them."""
     # Processes that write at the same time mostly have different numbers; SQLite lets one write after the other.
     writer = 0 if connection.dialect.name == "sqlite" else os.getpid() % _WRITERS
-    rows = [{"survey_id": survey, "writer": writer, "n": n} for survey, n in sorted(numbers.items())]
-    _ADD[connection.dialect.name].run_each(connection, rows)
+    for survey, n in sorted(numbers.items()):
+        _add(connection, survey, writer, n)
 
 
-def stored(connection: Session | sa.Connection, surveys: Iterable[int]) -> dict[int, int]:
-    """The number of responses to surveys by their ids, those that wait included."""
-    ids = list(surveys)
-    found = dict.fromkeys(ids, 0)
-    found.update((survey, int(n)) for survey, n in connection.execute(_STORED, {"ids": ids}))
-    return found
+def _add(connection: sa.Connection, survey: int, writer: int, n: int) -> None:
+    _adding(survey, connection.dialect.name).run_each(connection, [{"writer": writer, "n": n}])
+
+
+def stored(connection: Session | sa.Connection, survey: int) -> int:
+    """The number of responses to a survey, those that wait included."""
+    total = sa.select(sa.func.coalesce(sa.func.sum(counters_of(survey).c.n), 0))
+    return int(connection.scalar(total) or 0)
 
 
 def set_stored(connection: sa.Connection, survey: int, number: int) -> None:
     """Let the counters of a survey say this."""
-    connection.execute(sa.delete(_TABLE).where(_TABLE.c.survey_id == survey))
-    connection.execute(sa.insert(_TABLE).values(survey_id=survey, writer=0, n=number))
+    table = counters_of(survey)
+    connection.execute(sa.delete(table))
+    connection.execute(sa.insert(table).values(writer=0, n=number))

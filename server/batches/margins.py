@@ -11,9 +11,10 @@ import sqlalchemy as sa
 from numpy.typing import NDArray
 from sqlalchemy.orm import Session
 
-from server.batches.cells import IS_SHOWN
+from server.batches.cells import with_batches
 from server.batches.contents import STRINGS, decode
-from server.models import Batch, Cell, SurveyVersion
+from server.models import SurveyVersion
+from server.own_tables import batches_of, cells_of
 from server.tallies import Tally, counted
 
 Margin = NDArray[np.int64]
@@ -21,11 +22,6 @@ Margin = NDArray[np.int64]
 _COUNT = np.dtype("<u4")
 _COUNTED_AT_ONCE = 2000
 """Small batches, of at most four kilobytes each."""
-_FOUND = (
-    sa.select(Cell.stratum_id, Batch.n, Batch.margins, sa.case((Batch.level == 0, Batch.content)))
-    .join(Batch, IS_SHOWN)
-    .where(Cell.version_id == sa.bindparam("version"))
-)
 
 
 def encode_margins(tally: Tally) -> bytes:
@@ -51,10 +47,15 @@ def shown_margins(session: Session, version: SurveyVersion) -> dict[int | None, 
 
     merged: dict[tuple[int | None, int], list[bytes]] = {}
     small: list[tuple[int | None, int, bytes]] = []
-    query = session.connection().execute(
-        _FOUND, {"version": version.id}, execution_options={"yield_per": _COUNTED_AT_ONCE}
+    cells, batches = cells_of(version.survey_id).c, batches_of(version.survey_id).c
+    small_ones = sa.case((batches.level == 0, batches.content))
+    query = (
+        sa.select(cells.stratum_id, batches.n, batches.margins, small_ones)
+        .select_from(with_batches(version.survey_id))
+        .where(cells.version_id == version.id)
     )
-    for rows in query.partitions():
+    executed = session.connection().execute(query, execution_options={"yield_per": _COUNTED_AT_ONCE})
+    for rows in executed.partitions():
         for stratum, n, margins, content in rows:
             if content is None:
                 merged.setdefault((stratum, len(margins)), []).append(margins)

@@ -5,8 +5,10 @@ contents are up to sixteen times as long as those of the level before; the longe
 """
 
 import json
+import secrets
 from collections.abc import Mapping, Sequence
 from datetime import date
+from functools import lru_cache
 from itertools import accumulate
 from typing import Any
 
@@ -14,11 +16,14 @@ import sqlalchemy as sa
 
 from server.batches.contents import add_up, decode, encode
 from server.batches.margins import encode_margins
-from server.models import Batch
+from server.own_tables import batches_of
 from server.prepared import Prepared
 
 FEW = 16
 """So many batches of a level become one."""
+
+_BITS = 62
+"""Of a batch's number: nobody has to look which ones there are."""
 
 PIECE = 4 << 20
 """Bytes that the contents of batches have together when they are merged, at most."""
@@ -26,28 +31,38 @@ PIECE = 4 << 20
 _LEVELS = (PIECE >> 10, PIECE >> 6, PIECE >> 2)
 """A batch with a content shorter than these is of level 0, 1, 2; a longer one is not merged any more."""
 
-_BATCHES = Batch.metadata.tables[Batch.__tablename__]
-# Not those that somebody else merges at this moment: nobody waits.
-_LEVEL = Prepared(
-    sa.select(_BATCHES.c.id, _BATCHES.c.n, _BATCHES.c.days, _BATCHES.c.content)
-    .where(_BATCHES.c.cell_id == sa.bindparam("cell"), _BATCHES.c.level == sa.bindparam("of"))
-    .order_by(_BATCHES.c.id)
-    .with_for_update(skip_locked=True)
-)
-_REPLACE = Prepared(
-    sa.update(_BATCHES)
-    .where(_BATCHES.c.id == sa.bindparam("batch"))
-    .values({name: sa.bindparam(f"new_{name}") for name in ("level", "n", "days", "content", "margins")})
-)
-_REMOVE = Prepared(
-    sa.delete(_BATCHES).where(_BATCHES.c.id.in_(sa.bindparam("ids", expanding=True))), expanding="ids"
-)
+
+class _Statements:
+    """What is asked of the batches of one survey."""
+
+    def __init__(self, survey_id: int) -> None:
+        batches = batches_of(survey_id)
+        # Not those that somebody else merges at this moment: nobody waits.
+        self.find_level = Prepared(
+            sa.select(batches.c.id, batches.c.n, batches.c.days, batches.c.content)
+            .where(batches.c.cell_id == sa.bindparam("cell"), batches.c.level == sa.bindparam("of"))
+            .order_by(batches.c.id)
+            .with_for_update(skip_locked=True)
+        )
+        self.replace = Prepared(
+            sa.update(batches)
+            .where(batches.c.id == sa.bindparam("batch"))
+            .values({name: sa.bindparam(f"new_{name}") for name in _CHANGED})
+        )
+        self.remove = Prepared(
+            sa.delete(batches).where(batches.c.id.in_(sa.bindparam("ids", expanding=True))), expanding="ids"
+        )
+
+
+_CHANGED = ("level", "n", "days", "content", "margins")
+_statements = lru_cache(maxsize=1024)(_Statements)
 
 
 def row_of(cell: int, n: int, days: Mapping[date, int], content: bytes, length: int) -> dict[str, Any]:
-    """A row for the table of batches; `length` is that of each report string, in bytes."""
+    """A row for a table of batches, under a new number; `length` is that of each report string, in bytes."""
     level = sum(len(content) >= least for least in _LEVELS)
     return {
+        "id": secrets.randbits(_BITS),  # by chance, so that it does not say when
         "cell_id": cell,
         "level": level,
         "n": n,
@@ -71,7 +86,7 @@ def sum_days(parts: Sequence[Mapping[date, int]]) -> dict[date, int]:
     return total
 
 
-def merge(connection: sa.Connection, cell: int, length: int) -> None:
+def merge(connection: sa.Connection, survey_id: int, cell: int, length: int) -> None:
     """Make larger batches of a cell's small ones, as long as there are sixteen of a level.
 
     Parameters
@@ -79,8 +94,9 @@ def merge(connection: sa.Connection, cell: int, length: int) -> None:
     length : int
         Of the cell's report strings, in bytes.
     """
+    statements = _statements(survey_id)
     for level in range(len(_LEVELS)):
-        found = _LEVEL.fetch(connection, {"cell": cell, "of": level})
+        found = statements.find_level.fetch(connection, {"cell": cell, "of": level})
         if len(found) < FEW:
             return
         sizes = accumulate(len(batch.content) for batch in found)
@@ -92,9 +108,8 @@ def merge(connection: sa.Connection, cell: int, length: int) -> None:
             encode(add_up([decode(batch.content, length) for batch in found])),
             length,
         )
-        del together["cell_id"]
         kept, *others = (batch.id for batch in found)
-        _REPLACE.run(
-            connection, {"batch": kept, **{f"new_{name}": value for name, value in together.items()}}
+        statements.replace.run(
+            connection, {"batch": kept, **{f"new_{name}": together[name] for name in _CHANGED}}
         )
-        _REMOVE.run(connection, {"ids": others})
+        statements.remove.run(connection, {"ids": others})

@@ -8,13 +8,13 @@ from secrets import SystemRandom
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from server.batches.cells import IS_SHOWN, CellKey, cell_id, least_kept
+from server.batches.cells import CellKey, cell_id, least_kept
 from server.batches.counting import set_stored
 from server.batches.merging import days_of, sum_days
 from server.batches.ordering import rows_of_pieces
 from server.batches.recounting import Recount, of_cell, recount, rows_in_order
-from server.models import Batch, Cell, State, Survey
-from server.own_tables import responses_of
+from server.models import State, Survey
+from server.own_tables import batches_of, cells_of, responses_of
 from server.tallies import Tally
 
 _RANDOM = SystemRandom()
@@ -25,7 +25,8 @@ def rebuild(session: Session, survey: Survey, day: date) -> Recount:
 
     Of an open survey, those that waited are shown from now on, and as many as the minimum wait
     instead that were shown: so whoever looks before and after sees no exchange of a few. Those that
-    are shown more than before count from `day` on. The caller holds the survey's row.
+    are shown more than before count from `day` on. The caller holds the survey's row, and marks a closed
+    survey as untidied if something differed.
     """
     connection = session.connection()
     found = recount(connection, survey.id)
@@ -48,30 +49,26 @@ def _rebuild(connection: sa.Connection, survey: Survey, key: CellKey, length: in
     spared = _waiting(connection, survey.id, key, length)
     if total - sum(spared.values()) < kept:
         spared = Counter()
-    days = _days(connection, number, total - kept, day)
-    series = 0
-    if (
-        survey.state != State.OPEN
-    ):  # another one than before, so that whoever orders it at this moment gives up
-        series = 1 + (connection.scalar(sa.select(Cell.series).where(Cell.id == number)) or 0)
-    connection.execute(sa.delete(Cell).where(Cell.id == number))  # and its batches
+    days = _days(connection, survey.id, number, total - kept, day)
+    cells = cells_of(survey.id)
+    connection.execute(sa.delete(cells).where(cells.c.id == number))  # and its batches
     if not total:
         return
-    empty = {"waiting_n": 0, "waiting": b"", "series": series}
-    connection.execute(sa.insert(Cell).values({**key._asdict(), "id": number, **empty}))
+    empty = {"waiting_n": 0, "waiting": b""}
+    connection.execute(sa.insert(cells).values({**key._asdict(), "id": number, **empty}))
     chosen = set(_RANDOM.sample(range(total - sum(spared.values())), kept))
     waiting: list[bytes] = []
     parts = _without(rows_in_order(connection, survey.id, key, length), spared, chosen, waiting)
-    for row in rows_of_pieces(number, series, parts, days):
-        connection.execute(sa.insert(Batch), row)
-    connection.execute(
-        sa.update(Cell).where(Cell.id == number).values(waiting_n=kept, waiting=b"".join(sorted(waiting)))
-    )
+    for row in rows_of_pieces(number, parts, days):
+        connection.execute(sa.insert(batches_of(survey.id)), row)
+    waits = {"waiting_n": kept, "waiting": b"".join(sorted(waiting))}
+    connection.execute(sa.update(cells).where(cells.c.id == number).values(waits))
 
 
 def _waiting(connection: sa.Connection, survey_id: int, key: CellKey, length: int) -> Counter[bytes]:
     """Those among the rows of a cell that waited."""
-    waiting = connection.scalar(sa.select(Cell.waiting).where(Cell.id == cell_id(key))) or b""
+    cells = cells_of(survey_id).c
+    waiting = connection.scalar(sa.select(cells.waiting).where(cells.id == cell_id(key))) or b""
     strings = Counter(waiting[start : start + length] for start in range(0, len(waiting), length))
     reports_of = responses_of(survey_id).c.reports
     query = (
@@ -102,9 +99,10 @@ def _without(
             yield Tally(part.patterns[some], counts[some])
 
 
-def _days(connection: sa.Connection, cell: int, shown: int, day: date) -> dict[date, int]:
+def _days(connection: sa.Connection, survey_id: int, cell: int, shown: int, day: date) -> dict[date, int]:
     """From which days on so many are shown: from those before as far as they go."""
-    before = connection.scalars(sa.select(Batch.days).join(Cell, IS_SHOWN).where(Cell.id == cell))
+    batches = batches_of(survey_id).c
+    before = connection.scalars(sa.select(batches.days).where(batches.cell_id == cell))
     days = sum_days([days_of(text) for text in before])
     more = shown - sum(days.values())
     if more > 0:

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import sqlalchemy as sa
 
-from server.batches.cells import IS_SHOWN, CellKey, cell_id
+from server.batches.cells import CellKey, cell_id
 from server.batches.contents import add_up
 from server.batches.counting import stored
 from server.batches.sorting import in_order, runs_of
-from server.models import Batch, Cell, SurveyVersion
-from server.own_tables import responses_of
+from server.models import SurveyVersion
+from server.own_tables import batches_of, cells_of, responses_of
 from server.tallies import Tally
 
 _ROWS = 10_000
@@ -47,7 +47,8 @@ def recount(connection: sa.Connection, survey_id: int) -> Recount:
     """Hold the books of a survey against its rows. The caller sees one moment of the database."""
     query = sa.select(SurveyVersion.id, SurveyVersion.reports).where(SurveyVersion.survey_id == survey_id)
     lengths = {version: len(reports) for version, reports in connection.execute(query)}
-    in_books = sa.select(Cell.version_id, Cell.stratum_id).where(Cell.version_id.in_(lengths))
+    cells = cells_of(survey_id).c
+    in_books = sa.select(cells.version_id, cells.stratum_id)
     stored_rows = responses_of(survey_id).c
     in_rows = sa.select(stored_rows.version_id, stored_rows.stratum_id).distinct()
     keys = [CellKey(*row) for row in connection.execute(in_books.union(in_rows))]
@@ -60,18 +61,18 @@ def recount(connection: sa.Connection, survey_id: int) -> Recount:
         if next_cell is not None and next_cell[0] == key:
             own = next_cell[1]
         missing = surplus = total = 0
-        for part, number in _held_against(connection, own, key, lengths[key.version_id]):
+        for part, number in _held_against(connection, survey_id, own, key, lengths[key.version_id]):
             missing += int(part.counts[part.counts > 0].sum())
             surplus -= int(part.counts[part.counts < 0].sum())
             total += number
-        said = _said(connection, cell_id(key)) - (total - missing + surplus)
+        said = _said(connection, survey_id, cell_id(key)) - (total - missing + surplus)
         difference = Difference(key, missing + max(-said, 0), surplus + max(said, 0))
         if difference.missing or difference.surplus:
             found.append(difference)
         rows += total
         if next_cell is not None and next_cell[0] == key:
             next_cell = next(by_cell, None)
-    return Recount(tuple(found), rows, stored(connection, [survey_id])[survey_id])
+    return Recount(tuple(found), rows, stored(connection, survey_id))
 
 
 def rows_in_order(connection: sa.Connection, survey_id: int, key: CellKey, length: int) -> Iterator[Tally]:
@@ -101,15 +102,16 @@ def _tallies(rows: Iterator[Any], length: int) -> Iterator[Tally]:
         yield Tally(patterns, np.array([row[3] for row in part], dtype=np.int64))
 
 
-def _said(connection: sa.Connection, cell: int) -> int:
+def _said(connection: sa.Connection, survey_id: int, cell: int) -> int:
     """How many responses a cell has by the numbers that stand beside the strings."""
-    batches = sa.select(sa.func.coalesce(sa.func.sum(Batch.n), 0)).join(Cell, IS_SHOWN).where(Cell.id == cell)
-    waiting = connection.scalar(sa.select(Cell.waiting_n).where(Cell.id == cell)) or 0
-    return int(connection.scalar(batches) or 0) + waiting
+    cells, batches = cells_of(survey_id).c, batches_of(survey_id).c
+    sealed = sa.select(sa.func.coalesce(sa.func.sum(batches.n), 0)).where(batches.cell_id == cell)
+    waiting = connection.scalar(sa.select(cells.waiting_n).where(cells.id == cell)) or 0
+    return int(connection.scalar(sealed) or 0) + waiting
 
 
 def _held_against(
-    connection: sa.Connection, rows: Iterator[Any], key: CellKey, length: int
+    connection: sa.Connection, survey_id: int, rows: Iterator[Any], key: CellKey, length: int
 ) -> Iterator[tuple[Tally, int]]:
     """Report strings with how many more of each the rows have than the books, and the number of rows, by parts."""
     counted = 0
@@ -120,7 +122,7 @@ def _held_against(
             counted += part.n
             yield part
 
-    runs = [counting(), *(_negative(run) for run in runs_of(connection, cell_id(key), length))]
+    runs = [counting(), *(_negative(run) for run in runs_of(connection, survey_id, cell_id(key), length))]
     carried: list[Tally] = []
     for part in in_order(runs):
         whole = add_up([*carried, part])

@@ -5,28 +5,15 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import sqlalchemy as sa
 
-from server.batches.cells import IS_SHOWN
 from server.batches.contents import COUNT, PATTERNS, add_up, as_keys
-from server.models import Batch, Cell
+from server.own_tables import batches_of, cells_of
 from server.tallies import Tally
 
 WINDOW = 1 << 18
 """Bytes of each content that are in memory."""
 
-_CONTENT, _ID = Batch.__table__.c.content, Batch.__table__.c.id
-_PART = sa.select(sa.func.substr(_CONTENT, sa.bindparam("start"), sa.bindparam("number"))).where(
-    sa.bindparam("batch") == _ID
-)
-_STORED = (
-    sa.select(_ID, sa.func.length(_CONTENT))
-    .join(Cell, IS_SHOWN)
-    .where(Cell.id == sa.bindparam("cell"))
-    .order_by(_ID)
-)
-_WAITING = sa.select(Cell.waiting).where(Cell.id == sa.bindparam("cell"))
 
-
-def runs_of(connection: sa.Connection, cell: int, length: int) -> list[Iterator[Tally]]:
+def runs_of(connection: sa.Connection, survey_id: int, cell: int, length: int) -> list[Iterator[Tally]]:
     """All that the books have of a cell: the tally of each batch, part by part, and that of what waits.
 
     Parameters
@@ -34,18 +21,25 @@ def runs_of(connection: sa.Connection, cell: int, length: int) -> list[Iterator[
     length : int
         Of the cell's report strings, in bytes.
     """
-    stored = connection.execute(_STORED, {"cell": cell}).all()
-    runs = [_windows(connection, batch, size, length) for batch, size in stored]
-    waiting = connection.scalar(_WAITING, {"cell": cell})
+    cells, batches = cells_of(survey_id).c, batches_of(survey_id).c
+    query = sa.select(batches.id, sa.func.length(batches.content)).where(batches.cell_id == cell)
+    stored = connection.execute(query.order_by(batches.id)).all()
+    runs = [_windows(connection, survey_id, batch, size, length) for batch, size in stored]
+    waiting = connection.scalar(sa.select(cells.waiting).where(cells.id == cell))
     if waiting:
         runs.append(iter([Tally.of(waiting, length)]))
     return runs
 
 
-def _windows(connection: sa.Connection, batch: int, size: int, length: int) -> Iterator[Tally]:
+def _windows(
+    connection: sa.Connection, survey_id: int, batch: int, size: int, length: int
+) -> Iterator[Tally]:
+    table = batches_of(survey_id).c
+    part = sa.func.substr(table.content, sa.bindparam("start"), sa.bindparam("number"))
+    query = sa.select(part).where(table.id == batch)
 
     def read(start: int, number: int) -> bytes:
-        return bytes(connection.scalars(_PART, {"batch": batch, "start": start + 1, "number": number}).one())
+        return bytes(connection.scalars(query, {"start": start + 1, "number": number}).one())
 
     counted = read(0, 1)[0] == PATTERNS
     rows = (size - 1) // (length + COUNT.itemsize if counted else length)

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from server import batches, strata, surveys
 from server.batches import Recount
 from server.cli.common import JSON, database_session, found_survey, print_table, snapshot_session
-from server.models import Survey
+from server.models import State, Survey
 
 
 @click.command()
@@ -50,7 +50,10 @@ def _rebuild(slug: str) -> list[dict[str, Any]]:
     with database_session() as session:
         survey = found_survey(session, slug)
         session.refresh(survey, with_for_update=True)
-        return _differences(session, survey, batches.rebuild(session, survey, surveys.today()))
+        found = batches.rebuild(session, survey, surveys.today())
+        if survey.state == State.CLOSED and not found.agrees:
+            surveys.mark_untidied(session, survey.id)
+        return _differences(session, survey, found)
 
 
 def _document(session: Session, survey: Survey, found: Recount) -> dict[str, Any]:

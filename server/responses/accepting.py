@@ -246,11 +246,12 @@ def _count(
     if not reports:
         return
     numbers: dict[int, int] = {}
-    groups: dict[CellKey, Group] = {}
+    groups: dict[int, dict[CellKey, Group]] = {}
     for slug, strings in reports.items():
         survey = found[slug].survey
         numbers[survey.id] = numbers.get(survey.id, 0) + len(strings)
         key = CellKey(found[slug].version.id, found[slug].stratum_id)
-        groups[key] = Group(survey.minimum, strings, {now.date(): len(strings)})
+        groups.setdefault(survey.id, {})[key] = Group(survey.minimum, strings, {now.date(): len(strings)})
     batches.count(connection, numbers)
-    batches.add(connection, groups)
+    for survey_id in sorted(groups):
+        batches.add(connection, survey_id, groups[survey_id])

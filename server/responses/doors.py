@@ -229,7 +229,7 @@ def room(session: Session | sa.Connection, survey: Survey | sa.Row[Any]) -> int 
     """How many more responses a survey takes; None without a cap."""
     if survey.cap is None:
         return None
-    return max(int(survey.cap) - batches.stored(session, [survey.id])[survey.id], 0)
+    return max(int(survey.cap) - batches.stored(session, survey.id), 0)
 
 
 def _check_reports(reports: bytes, possible: bytes) -> None:

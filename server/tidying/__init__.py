@@ -1,25 +1,27 @@
 """After a study, nothing that is stored tells in which order responses came, or which code let one in.
 
 No row does; who holds the files can look below the rows. What there is to see while a study runs, and
-what `tidy` does about it, survey by survey, while all others go on:
+what `tidy` does about it, survey by survey, while all others go on. All that respondents leave behind, and
+what counts it (`server.batches`), is in tables that a survey has of its own (`server.own_tables`), so that
+neither the size of other surveys nor who answers or reads them is in the way:
 
 *SQLite* keeps a survey's rows in the order of random keys, without row numbers. Where a row lies within
 its page depends on when it came, and the write-ahead log repeats which pages were written together:
 those of a response and of the invitation that it used. A closed survey's tables are filled anew in
 the order of their keys, piece by piece, and take the place of the old ones, whose pages are
-overwritten with zeros; then the log is written back and cut to nothing.
+overwritten with zeros; then the log is written back and cut to nothing. The log is the one thing that all
+surveys share: it can be cut as soon as whoever reads has done so for less than `HELD_UP`.
 
 *PostgreSQL* appends rows as they come (`ctid`), and each keeps the number of its transaction (`xmin`),
 which a response has in common with the invitation that it used. A closed survey's tables are copied
 in the order of their keys into new files, all rows with one number, and take the place of the old
 ones, whose files are removed.
 
-*The books* (`server.batches`) are shared by all surveys. What they were while a survey was open shows
-which responses waited or were sealed together: those of a closed survey are brought into one order, piece
-by piece, and their tables are written anew, one by one.
+*The books* show, as they were while a survey was open, which responses waited or were sealed together. The
+new tables of a closed survey hold the same counts in one order (`batches.order_batches`).
 
-*A deleted survey's* own tables are dropped, and everything that all surveys share is written anew in the
-same way, without what was deleted. PostgreSQL's statistics, which hold the commonest values of a
+*A deleted survey's* own tables are dropped, and what all surveys share, which holds nothing of respondents, is
+written anew, table by table, without what was deleted. PostgreSQL's statistics, which hold the commonest values of a
 column, are kept of no text and no bytes.
 
 Nobody else waits for more than a piece, or for `BRIEFLY`: whatever needs a table for itself asks for so
@@ -27,13 +29,12 @@ long, lets others go first, and asks again. Out of reach are backups and copies 
 PostgreSQL's write-ahead log until the server recycles it, and what a disk keeps of files that are gone.
 """
 
+import secrets
 import sqlite3
-from functools import partial
 
 import sqlalchemy as sa
 
-from server import batches
-from server.db import open_session, snapshot
+from server.db import open_session
 from server.models import Base
 from server.tidying import postgresql, sqlite
 from server.tidying.marks import (
@@ -50,9 +51,6 @@ from server.tidying.marks import (
     untidied,
 )
 from server.tidying.waiting import BRIEFLY, LONG_PATIENCE, OvertakenError, Patience, UnfinishedError
-
-BOOKS = ("cells", "batches", "response_counters")
-"""Tables of the books, which tell more of a survey than they hold in the end."""
 
 _OF_PEOPLE = {"researchers", "recovery_codes", "sign_in_links", "sign_ins"}
 SHARED = tuple(name for name in Base.metadata.tables if name not in _OF_PEOPLE)
@@ -96,12 +94,11 @@ def tidy(engine: sa.Engine, patience: Patience) -> None:
         with tool.alone(engine, patience):
             with open_session(engine, writes=False) as session:
                 works = due(session)
-            for work in works:
-                try:
-                    _tidy_one(engine, work, patience)
-                except UnfinishedError as error:
-                    unfinished.append(error)
-                    note_reason(engine, work, str(error))
+            # Where nobody is in the way first; of the others each has its turn to be waited for.
+            held_up = [work for work in works if not _attempt(engine, work, patience.at_once(), None)]
+            secrets.SystemRandom().shuffle(held_up)
+            for work in held_up:
+                _attempt(engine, work, patience, unfinished)
     except sqlite3.Error as error:
         raise UnfinishedError(str(error)) from error
     except sa.exc.DBAPIError as error:
@@ -110,14 +107,26 @@ def tidy(engine: sa.Engine, patience: Patience) -> None:
         raise unfinished[0]
 
 
+def _attempt(
+    engine: sa.Engine, work: Due, patience: Patience, unfinished: list[UnfinishedError] | None
+) -> bool:
+    """Whether it was finished; if not, notes why."""
+    try:
+        _tidy_one(engine, work, patience)
+    except UnfinishedError as error:
+        if unfinished is not None:
+            unfinished.append(error)
+        note_reason(engine, work, str(error))
+        return False
+    return True
+
+
 def _tidy_one(engine: sa.Engine, work: Due, patience: Patience) -> None:
     tool = sqlite if engine.dialect.name == "sqlite" else postgresql
     try:
         if not work.rewritten:
             if work.kept:
-                _order_books(engine, work, patience)
                 tool.rewrite(engine, work, patience)
-                tool.rewrite_shared(engine, patience, BOOKS)
             else:
                 tool.remove(engine, work, patience)
                 tool.rewrite_shared(engine, patience, SHARED)
@@ -128,16 +137,5 @@ def _tidy_one(engine: sa.Engine, work: Due, patience: Patience) -> None:
         finish(engine, work)
     except sqlite3.Error as error:
         raise UnfinishedError(str(error)) from error
-    except batches.ChangedError as error:
-        raise OvertakenError("what is counted of the survey was made anew meanwhile") from error
     except sa.exc.DBAPIError as error:
         raise UnfinishedError(str(error.orig)) from error
-
-
-def _order_books(engine: sa.Engine, work: Due, patience: Patience) -> None:
-    """Bring what is counted of a closed survey into one order, piece by piece."""
-    assert work.survey_id is not None
-    tool = sqlite if engine.dialect.name == "sqlite" else postgresql
-    with snapshot(engine) as reading:
-        turn = partial(tool.turn, engine, patience)
-        batches.put_in_order(reading.connection(), turn, work.survey_id)

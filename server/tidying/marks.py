@@ -37,11 +37,11 @@ class Due:
 class TidyState:
     """What a page says of a closed survey: since when it is due, or the day on which it was finished.
 
-    Neither is known of a survey that is not closed.
+    Neither is known of a survey that is not closed. `rewritten` where only the database's log is left to do.
     """
 
     since: datetime | None
-    reason: str | None
+    rewritten: bool
     tidied_on: date | None
 
 
@@ -79,8 +79,8 @@ def state_of(session: Session, survey: Survey) -> TidyState:
     marks = sa.select(Untidied).where(Untidied.survey_id == survey.id).order_by(Untidied.id)
     mark = session.scalars(marks).first()
     if mark is not None:
-        return TidyState(mark.since, mark.reason, None)
-    return TidyState(None, None, survey.tidied_on)
+        return TidyState(mark.since, mark.rewritten, None)
+    return TidyState(None, False, survey.tidied_on)
 
 
 def untidied(session: Session) -> set[int]:
@@ -99,6 +99,10 @@ def stands(session: Session | sa.Connection, work: Due) -> bool:
     session.execute(sa.select(Survey.id).where(Survey.id == work.survey_id).with_for_update())
     marks = session.scalars(sa.select(Untidied.id).where(Untidied.survey_id == work.survey_id))
     return frozenset(marks) == work.marks
+
+
+CHANGED = "codes were withdrawn, or what is counted was made anew, meanwhile"
+"""Why what was begun does not stand."""
 
 
 def finish(engine: sa.Engine, work: Due) -> None:

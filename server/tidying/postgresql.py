@@ -5,13 +5,16 @@ from contextlib import contextmanager
 
 import sqlalchemy as sa
 
-from server import own_tables
-from server.tidying.marks import Due, stands
+from server import batches, own_tables
+from server.db import snapshot
+from server.tidying.marks import CHANGED, Due, stands
 from server.tidying.waiting import BRIEFLY, OvertakenError, Patience
 
 _ALONE = 0x6D6F6E02
 """Of the advisory locks, that of whoever tidies."""
 _NEW = "_tidied"
+_TYPES = ("int8", "int8", "int2", "int4", "text", "bytea", "bytea")
+"""Of the columns of batches, as the server names them."""
 
 
 @contextmanager
@@ -26,14 +29,6 @@ def alone(engine: sa.Engine, patience: Patience) -> Iterator[None]:
             connection.execute(sa.select(sa.func.pg_advisory_unlock(_ALONE)))
 
 
-@contextmanager
-def turn(engine: sa.Engine, patience: Patience) -> Iterator[sa.Connection]:
-    """A short transaction that writes."""
-    patience.go_on()
-    with engine.begin() as connection:
-        yield connection
-
-
 def rewrite(engine: sa.Engine, work: Due, patience: Patience) -> None:
     """Have new tables take the place of a closed survey's."""
     assert work.survey_id is not None
@@ -42,11 +37,11 @@ def rewrite(engine: sa.Engine, work: Due, patience: Patience) -> None:
     def swap(connection: sa.Connection) -> None:
         assert work.survey_id is not None
         if not stands(connection, work):
-            raise OvertakenError("codes were withdrawn meanwhile")
+            raise OvertakenError(CHANGED)
+        connection.exec_driver_sql(f"DROP TABLE {', '.join(_names(work.survey_id, ''))}")
         for kind in own_tables.KINDS:
             old = own_tables.table(kind, work.survey_id)
             new = own_tables.table(kind, work.survey_id, _NEW)
-            connection.exec_driver_sql(f"DROP TABLE {old.name}")
             connection.exec_driver_sql(f"ALTER TABLE {new.name} RENAME TO {old.name}")
             for before, after in zip(_constraints(new), _constraints(old), strict=True):
                 connection.exec_driver_sql(f"ALTER TABLE {old.name} RENAME CONSTRAINT {before} TO {after}")
@@ -59,15 +54,11 @@ def remove(engine: sa.Engine, work: Due, patience: Patience) -> None:
     """Drop the tables of a survey that is gone."""
     if work.survey_id is None:
         return
-    names = [
-        own_tables.table(kind, work.survey_id, suffix).name
-        for kind in own_tables.KINDS
-        for suffix in ("", _NEW)
-    ]
+    names = ", ".join((*_names(work.survey_id, ""), *_names(work.survey_id, _NEW)))
     _insist(
         engine,
         patience,
-        lambda connection: connection.exec_driver_sql(f"DROP TABLE IF EXISTS {', '.join(names)}"),
+        lambda connection: connection.exec_driver_sql(f"DROP TABLE IF EXISTS {names}"),
     )
 
 
@@ -92,21 +83,35 @@ def _copy(engine: sa.Engine, survey_id: int, patience: Patience) -> None:
 
     Frozen rows are seen by transactions that began before, too: the tables never look empty to anybody.
     """
-    with engine.connect() as reading, engine.begin() as writing:
+    with snapshot(engine) as session, engine.begin() as writing:
+        reading = session.connection()
+        writing.exec_driver_sql(f"DROP TABLE IF EXISTS {', '.join(_names(survey_id, _NEW))}")
         for kind in own_tables.KINDS:
-            old = own_tables.table(kind, survey_id)
-            new = own_tables.table(kind, survey_id, _NEW)
-            writing.exec_driver_sql(f"DROP TABLE IF EXISTS {new.name}")
-            own_tables.create_table(writing, kind, survey_id, _NEW)
-            key = next(iter(old.c)).name
-            columns = ", ".join(old.c.keys())
-            ordered = f"COPY (SELECT {columns} FROM {old.name} ORDER BY {key}) TO STDOUT (FORMAT binary)"  # noqa: S608
-            into = f"COPY {new.name} ({columns}) FROM STDIN (FORMAT binary, FREEZE)"
-            source, target = (each.connection.cursor() for each in (reading, writing))
-            with source.copy(ordered) as rows, target.copy(into) as written:
-                for block in rows:
+            new = own_tables.create_table(writing, kind, survey_id, _NEW)
+            into = f"COPY {new.name} ({', '.join(new.c.keys())}) FROM STDIN (FORMAT binary, FREEZE)"
+            with writing.connection.cursor().copy(into) as written:
+                if kind is own_tables.BATCHES:
+                    written.set_types(_TYPES)
+                    names = new.c.keys()
+                    for row in batches.order_batches(reading, survey_id):
+                        patience.go_on()
+                        written.write_row([row[name] for name in names])
+                    continue
+                for block in _read_in_order(reading, own_tables.table(kind, survey_id)):
                     patience.go_on()
                     written.write(block)
+
+
+def _read_in_order(reading: sa.Connection, table: sa.Table) -> Iterator[bytes | bytearray | memoryview]:
+    columns = ", ".join(table.c.keys())
+    key = next(iter(table.c)).name
+    ordered = f"COPY (SELECT {columns} FROM {table.name} ORDER BY {key}) TO STDOUT (FORMAT binary)"  # noqa: S608
+    with reading.connection.cursor().copy(ordered) as rows:
+        yield from rows
+
+
+def _names(survey_id: int, suffix: str) -> list[str]:
+    return [own_tables.table(kind, survey_id, suffix).name for kind in own_tables.KINDS]
 
 
 def _constraints(table: sa.Table) -> list[str]:

@@ -2,31 +2,25 @@
 
 import fcntl
 import re
-import secrets
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from itertools import pairwise
 from pathlib import Path
 
 import sqlalchemy as sa
 
 from server import own_tables
-from server.db import open_session
 from server.models import Base
-from server.tidying.marks import Due, stands
-from server.tidying.waiting import BRIEFLY, LONG_PATIENCE, OvertakenError, Patience, UnfinishedError
-
-PIECE = 2000
-"""Rows that are written or removed in one transaction."""
-_RANGE = 100
-"""Rows that lie together and are removed one after the other."""
+from server.tidying.marks import CHANGED, Due, stands
+from server.tidying.pieces import fill, remove_all, turn
+from server.tidying.waiting import BRIEFLY, HELD_UP, OvertakenError, Patience, UnfinishedError
 
 _NEW, _OLD = "_tidied", "_untidied"
-_MOMENT = 20
-"""Milliseconds to wait for readers while the write lock is held."""
+_MOMENT = 0.02
+"""Seconds to wait for readers while the write lock is held, at first."""
 _BUSY = "somebody kept reading or writing"
+READING = "somebody kept reading; only the log is left to do"
 
 
 @contextmanager
@@ -47,30 +41,28 @@ def alone(engine: sa.Engine, patience: Patience) -> Iterator[None]:
 def rewrite(engine: sa.Engine, work: Due, patience: Patience) -> None:
     """Have new tables take the place of a closed survey's."""
     assert work.survey_id is not None
+    for suffix in (_NEW, _OLD):  # of an attempt that was not finished
+        remove_all(engine, work.survey_id, suffix, patience)
     for kind in own_tables.KINDS:
-        for suffix in (_NEW, _OLD):  # of an attempt that was not finished
-            _remove(engine, own_tables.table(kind, work.survey_id, suffix), patience)
-        _fill(engine, kind, work.survey_id, patience)
+        fill(engine, kind, work.survey_id, _NEW, patience)
     with turn(engine, patience) as connection:
         if not stands(connection, work):
-            raise OvertakenError("codes were withdrawn meanwhile")
+            raise OvertakenError(CHANGED)
         for kind in own_tables.KINDS:
             old, new = (own_tables.table(kind, work.survey_id, suffix).name for suffix in ("", _NEW))
-            for guard in own_tables.guards(kind, work.survey_id):
-                connection.exec_driver_sql(f"DROP TRIGGER {guard}")
+            own_tables.take_guards_off(connection, kind, work.survey_id)
             connection.exec_driver_sql(f"ALTER TABLE {old} RENAME TO {old}{_OLD}")
             connection.exec_driver_sql(f"ALTER TABLE {new} RENAME TO {old}")
+        for kind in own_tables.KINDS:
             own_tables.guard(connection, kind, work.survey_id)
-    for kind in own_tables.KINDS:
-        _remove(engine, own_tables.table(kind, work.survey_id, _OLD), patience)
+    remove_all(engine, work.survey_id, _OLD, patience)
 
 
 def remove(engine: sa.Engine, work: Due, patience: Patience) -> None:
     """Drop the tables of a survey that is gone."""
     if work.survey_id is not None:
-        for kind in own_tables.KINDS:
-            for suffix in ("", _NEW, _OLD):
-                _remove(engine, own_tables.table(kind, work.survey_id, suffix), patience)
+        for suffix in ("", _NEW, _OLD):
+            remove_all(engine, work.survey_id, suffix, patience)
 
 
 def rewrite_shared(engine: sa.Engine, patience: Patience, names: Iterable[str]) -> None:
@@ -85,94 +77,20 @@ def forget_statistics(engine: sa.Engine, patience: Patience) -> None:
 
 
 def forget_log(engine: sa.Engine, patience: Patience) -> None:
-    """Write the log back, and cut it to nothing."""
-    while not _checkpoint(engine):
-        patience.pause(_BUSY)
+    """Write the log back, and cut it to nothing.
 
-
-def _fill(engine: sa.Engine, kind: own_tables.Kind, survey_id: int, patience: Patience) -> None:
-    """A new table in the order of keys, each row after the last: its pages depend on the rows alone."""
-    old = own_tables.table(kind, survey_id)
-    with turn(engine, patience) as connection:
-        new = own_tables.create_table(connection, kind, survey_id, _NEW)
-    key, last = next(iter(old.c)), b""
-    highest = sa.select(sa.func.max(next(iter(new.c))))
-    while True:
-        with turn(engine, patience) as connection:
-            some = sa.select(*old.c).where(key > last).order_by(key).limit(PIECE)
-            connection.execute(sa.insert(new).from_select(old.c.keys(), some))
-            reached = connection.scalar(highest)
-        if reached is None or reached == last:
-            return
-        last = reached
-
-
-def _remove(engine: sa.Engine, table: sa.Table, patience: Patience) -> None:
-    """Drop a table, if it is there.
-
-    Most rows go first, in pieces and in random order: SQLite notes its free pages in the order in which
-    they became free, and which pages had which keys tells something of when these came.
+    Whoever reads has begun with some state of it, and no other state can be written back before they end. So
+    while it is cut nobody writes, for a moment that is longer each time.
     """
-    if not sa.inspect(engine).has_table(table.name):
-        return
-    key = next(iter(table.c))
-    with open_session(engine, writes=False) as session:
-        place = sa.func.row_number().over(order_by=key).label("place")
-        numbered = sa.select(key.label("key"), place).subquery()
-        firsts = sa.select(numbered.c.key).where(numbered.c.place % _RANGE == 1).order_by(numbered.c.key)
-        starts = list(session.scalars(firsts))
-    bounds: list[bytes | None] = [*starts, None]
-    ranges = list(pairwise(bounds))
-    secrets.SystemRandom().shuffle(ranges)
-    while ranges:
-        some, ranges = ranges[: PIECE // _RANGE], ranges[PIECE // _RANGE :]
-        with turn(engine, patience) as connection:
-            for low, high in some:
-                end = key < high if high is not None else sa.true()
-                connection.execute(sa.delete(table).where(key >= low, end))
-    with turn(engine, patience) as connection:
-        table.drop(connection)
-
-
-@contextmanager
-def turn(engine: sa.Engine, patience: Patience) -> Iterator[sa.Connection]:
-    """A short transaction that writes; afterwards the write lock is left to others for as long as it was held.
-
-    Whoever writes all the time leaves the lock for moments only, which SQLite's own waiting, up to a
-    tenth of a second between two attempts, would seldom meet.
-    """
-    with engine.execution_options(moneda_writes=True).connect() as connection:
-        raw = connection.connection.cursor()
-        ((usual,),) = raw.execute("PRAGMA busy_timeout").fetchall()
-        raw.execute("PRAGMA busy_timeout = 0")
-        try:
-            _begin(connection, patience)
-            started = time.monotonic()
-            yield connection
-            connection.commit()
-        finally:
-            connection.rollback()
-            raw.execute(f"PRAGMA busy_timeout = {usual}")
-    time.sleep(max(time.monotonic() - started, 0.01))
-
-
-def _begin(connection: sa.Connection, patience: Patience) -> None:
-    until = time.monotonic() + LONG_PATIENCE
-    while True:
-        patience.go_on()
-        try:
-            connection.begin()
-        except sa.exc.OperationalError as error:
-            if error.orig.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > until:  # type: ignore[union-attr]
-                raise
-            time.sleep(0.001)
-        else:
-            return
+    moment = _MOMENT
+    while not _checkpoint(engine, moment):
+        patience.pause(READING)
+        moment = min(2 * moment, HELD_UP)
 
 
 def _rebuild(engine: sa.Engine, name: str, longest: float | None) -> bool:
     """Fill a small table anew, with everything that belongs to it."""
-    with _raw(engine) as cursor:
+    with _raw(engine, _MOMENT) as cursor:
         # Other tables' references to this one stay as they are, and its rows are not taken for deleted.
         cursor.execute("PRAGMA foreign_keys = OFF")
         cursor.execute("PRAGMA legacy_alter_table = ON")
@@ -202,8 +120,8 @@ def _rebuild(engine: sa.Engine, name: str, longest: float | None) -> bool:
     return True
 
 
-def _checkpoint(engine: sa.Engine) -> bool:
-    with _raw(engine) as cursor:
+def _checkpoint(engine: sa.Engine, moment: float) -> bool:
+    with _raw(engine, moment) as cursor:
         # Most of it without keeping anybody from writing.
         cursor.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
         try:
@@ -236,12 +154,12 @@ def _meet(act: Callable[[], object]) -> None:
 
 
 @contextmanager
-def _raw(engine: sa.Engine) -> Iterator[sqlite3.Cursor]:
-    """A connection of one's own below SQLAlchemy, which hardly waits for others, and is closed afterwards."""
+def _raw(engine: sa.Engine, moment: float) -> Iterator[sqlite3.Cursor]:
+    """A connection of one's own below SQLAlchemy, which waits so many seconds for others, and is closed afterwards."""
     pooled = engine.raw_connection()
     try:
         cursor = pooled.cursor()
-        cursor.execute(f"PRAGMA busy_timeout = {_MOMENT}")
+        cursor.execute(f"PRAGMA busy_timeout = {round(1000 * moment)}")
         cursor.execute("PRAGMA query_only = OFF")
         yield cursor  # type: ignore[misc]
     finally:

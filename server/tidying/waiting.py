@@ -7,7 +7,7 @@ BRIEFLY = 0.2
 """Seconds to wait for something that only one may have: whoever comes meanwhile waits behind."""
 
 HELD_UP = 0.3
-"""Seconds at most for which others are kept from a table that all surveys share."""
+"""Seconds at most for which others are kept from writing, or from a table that all surveys share."""
 
 PAUSE = 0.5
 """Seconds in which others go first, before the next attempt."""
@@ -42,7 +42,12 @@ class Patience:
     ) -> None:
         self._until = time.monotonic() + seconds
         self._is_over = is_over
+        self._holds_up = holds_up
         self.longest = None if holds_up else HELD_UP
+
+    def at_once(self) -> "Patience":
+        """The same without waiting for anybody."""
+        return Patience(0, self._is_over, holds_up=self._holds_up)
 
     def go_on(self) -> None:
         """Between two pieces.

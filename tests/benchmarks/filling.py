@@ -27,7 +27,7 @@ def fill(database_url: str, slug: str, responses: int) -> None:
         assert survey.current is not None
         leaves = strata.leaves(strata.tree(session, survey))
         links = [node.stratum.id for node in leaves] or [None]
-        before = batches.stored(session, [survey.id])[survey.id]
+        before = batches.stored(session, survey.id)
         definition = surveys.definition_of(survey.current)
         for number, reports in enumerate(_drawn(definition, responses)):
             rows = np.array_split(reports, max(len(reports) // TOGETHER, len(links)))
@@ -54,4 +54,4 @@ def _enter(
     assert survey.current is not None
     key = batches.CellKey(survey.current.id, stratum)
     group = batches.Group(survey.minimum, [row.tobytes() for row in reports], {day: len(reports)})
-    batches.add(session.connection(), {key: group})
+    batches.add(session.connection(), survey.id, {key: group})

@@ -5,7 +5,7 @@ import pytest
 import sqlalchemy as sa
 from flask.testing import FlaskClient
 
-from server.models import Batch
+from server.own_tables import batches_of
 from tests import factories
 from tests.conftest import NewDatabase
 from tests.factories import Published
@@ -28,7 +28,8 @@ def spoilt(signed_in: FlaskClient, database_url: str) -> Published:
     factories.store(database_url, survey, [(row, 1) for row in rows])
     assert CANNOT not in signed_in.get(page(survey)).text
     with factories.writing(database_url) as session:
-        session.execute(sa.update(Batch).where(Batch.level > 0).values(content=b""))
+        batches = batches_of(1)
+        session.execute(sa.update(batches).where(batches.c.level > 0).values(content=b""))
     return survey
 
 
