@@ -128,8 +128,8 @@ class Survey(Base):
     An open survey takes responses from `opens_at` to `closes_at` (UTC; the researcher writes
     them in `time_zone`), up to `cap` of them, unless it is `paused`; where `by_invitation`,
     only with a code that was not used yet, but by links of strata that are open. Groups of fewer than
-    `minimum` responses are withheld wherever results are shown. What respondents leave behind is in tables that each survey
-    has of its own (`server.own_tables`); `tidied_on` says since when these tell nothing but their content.
+    `minimum` responses are withheld wherever results are shown. What respondents leave behind is in tables that
+    each survey has of its own (`server.own_tables`); `tidied_on` says since when these tell nothing but their content.
     A survey with `arriving_until` is being imported: nobody sees it, and after that moment it is given up.
     `merged` says that some of the responses without stratum came, elsewhere, by links of strata that were too
     small to travel by themselves. `identity` is kept by copies that archives become. `may_release` says from

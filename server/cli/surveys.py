@@ -170,8 +170,8 @@ def simulate(
     """Answer an open survey as made-up people; it is marked as simulated for good.
 
     They come by the links of its strata, in proportion to populations where each smallest stratum has one,
-    otherwise evenly; where codes are asked for, with some that are made for them. They are stored in groups, so that respondents of other surveys need not wait: stopped half-way, those
-    before stay.
+    otherwise evenly; where codes are asked for, with some that are made for them. They are stored in
+    groups, so that respondents of other surveys need not wait: stopped half-way, those before stay.
     """
     assumptions = Assumptions(
         dict(_named_number("share", text) for text in shares),
