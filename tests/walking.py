@@ -657,6 +657,13 @@ def walk_invitations(owner: Reader, stranger: Reader, site: factories.Served) ->
     owner.post(f"{page}/999/withdraw")
     factories.close(database, survey.slug)
     owner.get(page)
+    # Closed, with several batches of a link: how many codes of it were used is told exactly.
+    several = factories.publish(database, wrapped_definition())
+    (slug,) = factories.plant(database, several.slug, pseudo("A")).values()
+    for link in ("", slug) * 2:
+        factories.invite(database, several.slug, 2, link)
+    factories.close(database, several.slug)
+    owner.get(f"/manage/surveys/{several.slug}/invitations")
 
 
 def walk_access(owner: Reader, stranger: Reader, site: factories.Served) -> None:
