@@ -144,7 +144,7 @@ BAD = {
     "large directory": (with_many_entries, 413, "must unpack to at most"),
     "empty": (lambda body: b"PK\x05\x06" + bytes(18), 422, "is missing"),
     "comment": (lambda body: body + b"x", 422, "must be whole"),
-    "format": (stated("format", value=1), 422, "manifest.json: format: must be 2; it is 1"),
+    "format": (stated("format", value=1), 422, "manifest.json: format: must be one of 2, 3; it is 1"),
     "no format": (stated("format"), 422, "format: is required"),
     "more in the manifest": (stated("ids", value=[1]), 422, "ids: is not known here"),
     "state": (stated("state", value="gone"), 422, "must be one of draft, open, closed"),
