@@ -79,6 +79,12 @@ def linked(scene: Scene) -> Form:
     return {}
 
 
+def budgeted(scene: Scene) -> Form:
+    """A survey with a budget, of which something is declared."""
+    set_budget(scene.people[OWNER], scene.slug)
+    return {"spent": "0.5", "spent_delta": "0", "sure": "yes"}
+
+
 def looked(scene: Scene) -> Builder:
     """An editor who has seen what it costs to tell how many responded."""
     set_budget(scene.people[OWNER], scene.slug)
@@ -163,6 +169,7 @@ FORMS: Mapping[str, tuple[str, Callable[[Scene], Form]]] = {
         OWNER,
         lambda scene: {"epsilon": "1", "delta": "0", "neighbours": "unbounded"},
     ),
+    "releases.declare": (OWNER, budgeted),
     "releases.link": (OWNER, lambda scene: {}),
     "releases.revoke": (OWNER, linked),
     "releasing.look": (EDITOR, lambda scene: looked(scene).form),
