@@ -115,10 +115,9 @@ function begin({ title, introduction, language, questions: entries, epsilon: tot
     }, true);
     const spent = preview ? 0 : spentBefore(page);
     if (spent) {
-      // How much leaves so many guesses of 100 right; beyond it all of them can be.
-      const rooms = JSON.parse(document.getElementById('round').dataset.rooms);
-      const right = Object.keys(rooms).find((most) => spent <= rooms[most]);
-      find('.actions').before(copy('round', { right, sure: right ? 'no' : 'yes' }, 'sure'));
+      // How much leaves 99 of 100 guesses right, 98, ...; beyond the first, all can be.
+      const rooms = JSON.parse(document.getElementById('round').dataset.rooms).filter((room) => spent <= room);
+      find('.actions').before(copy('round', { right: 100 - rooms.length, sure: rooms.length ? 'no' : 'yes' }, 'sure'));
     }
     way.admit?.(part);
     find('.primary').addEventListener('click', () => {

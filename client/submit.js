@@ -114,7 +114,7 @@ export async function alone(slug, task, patience = 25000) {
 export function recall({ family, round }) {
   if (round in rounds(family)) return { sent: true };
   try {
-    const { shown, pending, to } = parse(key(round));
+    const { shown, pending, to } = read(round);
     const { id, reports } = JSON.parse(shown ?? pending);
     if (typeof id === 'string' && Array.isArray(reports)) return shown ? { shown, id } : { pending, to, id };
   } catch {
@@ -124,21 +124,26 @@ export function recall({ family, round }) {
 }
 
 /** What each round of a family that was answered here has spent. */
-const rounds = (family) => ({ ...parse(key(family))?.sent });
+const rounds = (family) => ({ ...read(family)?.sent });
 
 /** What other rounds of the same survey spend that were answered here, in whole billionths of a nat; what waits counts. */
 export function spentBefore({ family, round }) {
-  const waiting = Object.keys(withStorage((storage) => ({ ...storage })) ?? {}).map((name) => [name, parse(name)])
-    .filter(([, note]) => note?.of === family).map(([name, { spends }]) => [name, Number(spends)]);
-  const sent = Object.entries(rounds(family)).map(([name, spent]) => [key(name), spent]);
-  const others = Object.entries(Object.fromEntries([...waiting, ...sent])).filter(([name]) => name !== key(round));
-  return others.reduce((sum, [, spent]) => sum + (Number.isSafeInteger(spent) ? spent : 0), 0);
+  const spent = {};
+  for (const [name, text] of Object.entries(withStorage((storage) => ({ ...storage })) ?? {})) {
+    const { of, spends } = parse(text) ?? {};
+    if (of === family) spent[name] = Number(spends);
+  }
+  for (const [other, spends] of Object.entries(rounds(family))) spent[key(other)] = spends;
+  delete spent[key(round)];
+  return Object.values(spent).filter(Number.isSafeInteger).reduce((sum, one) => sum + one, 0);
 }
 
-/** A note as it was written; nothing for none, and for what is not ours. */
-function parse(name) {
+const read = (name) => parse(withStorage((storage) => storage.getItem(key(name))));
+
+/** A note; nothing for none, or for what is not ours. */
+function parse(text) {
   try {
-    return JSON.parse(withStorage((storage) => storage.getItem(name)));
+    return JSON.parse(text);
   } catch {
     return null;
   }

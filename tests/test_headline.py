@@ -5,9 +5,9 @@ every pair of complete answers. A rule that looks at each question alone is the 
 """
 
 import itertools
-import json
 import math
 import re
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -251,9 +251,9 @@ def test_the_group_that_a_link_carries_is_named_at_the_start_and_before_sending(
     assert page.count("No name, address or time of day is stored.") == 2
 
 
-def looked_up(rooms: dict[str, int], spent: list[int]) -> int:
+def looked_up(rooms: Sequence[int], spent: list[int]) -> int:
     """What the browser finds: it adds whole numbers and compares them."""
-    return next((int(right) for right, room in rooms.items() if sum(spent) <= room), 100)
+    return 100 - sum(sum(spent) <= room for room in rooms)
 
 
 @settings(max_examples=300, deadline=None, derandomize=True, database=None)
@@ -261,9 +261,9 @@ def looked_up(rooms: dict[str, int], spent: list[int]) -> int:
 def test_what_is_looked_up_for_several_rounds_is_what_follows_from_their_losses(
     own: float, others: list[float]
 ) -> None:
-    rooms = json.loads(json.dumps(list_room(own)))
+    rooms = list_room(own)
     found = looked_up(rooms, [count_spent(loss) for loss in others])
-    assert list(map(int, rooms)) == sorted(map(int, rooms))
+    assert list(rooms) == sorted(rooms, reverse=True)
     # Rounding up a billionth of a nat for each round never makes it less than it is.
     slack = 1e-9 * (len(others) + 1)
     assert count_guesses([own, *others]).right <= found <= count_guesses([own + slack, *others]).right
@@ -275,9 +275,9 @@ def test_rounds_of_coin_flips_are_looked_up_exactly(gammas: list[float], right: 
     own, *others = (parse_definition(factories.definition([gamma])).loss for gamma in gammas)
     ratio = math.prod((0.5 + gamma) / (0.5 - gamma) for gamma in gammas)
     assert math.ceil(100 * ratio / (1 + ratio) - SMALLEST) == right
-    rooms = {str(most): room for most, room in list_room(own).items()}
+    rooms = list_room(own)
     assert looked_up(rooms, [count_spent(loss) for loss in others]) == right
-    assert looked_up(rooms, [count_spent(loss) + 10**8 for loss in others]) > right, "a twin that spent more"
+    assert looked_up(rooms, [count_spent(loss) + 10**9 for loss in others]) > right, "a twin that spent more"
 
 
 def test_the_browser_has_no_formula_of_its_own() -> None:

@@ -67,8 +67,8 @@ class Definition:
         return count_guesses([question.epsilon for question in self.questions])
 
     @cached_property
-    def rooms(self) -> dict[int, int]:
-        """What a device may have spent in other rounds, by how often somebody who sees them too guesses right."""
+    def rooms(self) -> tuple[int, ...]:
+        """What a device may have spent in other rounds while 99, 98, ... of 100 guesses are right at most."""
         return list_room(self.loss)
 
     def as_json(self) -> dict[str, Any]:

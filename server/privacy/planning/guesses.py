@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import takewhile
 
 from numpy.typing import ArrayLike
 
@@ -127,11 +128,11 @@ def count_spent(loss: float) -> int:
     return math.ceil(_checked_loss(loss) * _BILLION)
 
 
-def list_room(loss: float) -> dict[int, int]:
-    """What somebody may have spent elsewhere, so that a response of this loss leaves no more right guesses than that.
+def list_room(loss: float) -> tuple[int, ...]:
+    """What somebody may have spent elsewhere, so that of 100 guesses 99 are right at most, then 98, and so on.
 
-    Whoever adds what was spent elsewhere (`count_spent`) finds in it how often both together let somebody guess right,
-    without computing anything: the first number of right guesses whose room is not exceeded, or 100 beyond them all.
+    Whoever adds what was spent elsewhere (`count_spent`) counts the rooms that are not exceeded: with so many fewer than
+    100, both together let somebody guess right, and nothing had to be computed.
 
     Parameters
     ----------
@@ -140,9 +141,8 @@ def list_room(loss: float) -> dict[int, int]:
 
     Returns
     -------
-    dict of int to int
-        For each number of right guesses below 100 that leaves any room, in order, the most that may have been spent
-        elsewhere, in billionths of a nat.
+    tuple of int
+        From the largest; in billionths of a nat. Empty where 100 guesses can be right from this response alone.
 
     Raises
     ------
@@ -154,15 +154,13 @@ def list_room(loss: float) -> dict[int, int]:
     Of two responses of two fair coins each, 9 to 1:
 
     >>> once = math.log(3)
-    >>> next(right for right, room in list_room(once).items() if count_spent(once) <= room)
+    >>> 100 - sum(count_spent(once) <= room for room in list_room(once))
     90
     """
     own = _checked_loss(loss)
-    rooms = {}
-    for right in range(51, 100):
-        odds = (right + _SLACK) / (100 - right - _SLACK)
-        rooms[right] = math.floor((math.log(odds) - own) * _BILLION)
-    return {right: room for right, room in rooms.items() if room > 0}
+    odds = ((right + _SLACK) / (100 - right - _SLACK) for right in range(99, 50, -1))
+    rooms = (math.floor((math.log(each) - own) * _BILLION) for each in odds)
+    return tuple(takewhile(lambda room: room > 0, rooms))
 
 
 def _checked_loss(loss: float) -> float:
