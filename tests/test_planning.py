@@ -332,3 +332,13 @@ def test_a_plan_that_can_be_kept_is_published_without_a_word(
     published = run("survey", "publish", slug, database_url=database_url)
 
     assert (published.exit_code, published.stderr) == (0, "")
+
+
+def test_a_new_scale_begins_with_the_design_that_serves_its_shares_and_both_are_compared() -> None:
+    """4 levels, two fair coins, 5 points: 3,458 respondents under one draw, 45,190 where near levels are likelier."""
+    needs = planning.compare_scale_designs(4, 1.0986122886681098)
+    assert (needs.one_draw_shares, needs.near_shares) == (3458, 45190)
+    assert needs.one_draw_serves_both
+    # Eleven levels and a small loss: docs of planning, means 5,861 and 10,125.
+    many = planning.compare_scale_designs(11, 1.0)
+    assert (many.near_mean, many.one_draw_mean, many.one_draw_serves_both) == (5861, 10125, False)

@@ -239,7 +239,7 @@ def test_a_likert_appearance_is_an_ordered_scale() -> None:
         )
     )
 
-    assert (entry["kind"], entry["design"]) == ("scale", {"mechanism": "ordinal"})
+    assert (entry["kind"], entry["design"]) == ("scale", {"mechanism": "k_ary"})
 
 
 def test_groups_become_sections_and_end_nowhere_in_particular() -> None:

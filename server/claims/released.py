@@ -99,13 +99,15 @@ def _strata() -> list[Case]:
         "bounded": [(1, [0]), (0, [0])],
     }
     variable = question("smokes", ("no", "yes"), [coin()])
+    line = question("hours", (), [coin()], (0.0, 12.0), 2)
     found = []
     for neighbours, start in places.items():
-        survey = Survey((variable,), neighbours, strata=True)
-        without: list[Person] = [(place, {"smokes": report}) for place, report in start]
-        other: list[Person] = [*without[:1], (2, {"smokes": [1]})]
+        survey = Survey((variable, line), neighbours, strata=True)
+        without: list[Person] = [(place, {"smokes": report, "hours": report}) for place, report in start]
+        other: list[Person] = [*without[:1], (2, {"smokes": [1], "hours": [1]})]
         items: list[dict[str, Any]] = [
             {"kind": "table", "questions": ["smokes"], "by_stratum": True},
+            {"kind": "mean", "question": "hours", "by_stratum": True},
             {"kind": "hierarchy"},
         ]
         found += [

@@ -24,12 +24,17 @@ from server.privacy.designs import (
 )
 from server.privacy.estimators import (
     INTERVALS,
+    SMALL,
     AnsweredMeanEstimate,
     MeanEstimate,
     estimate_answered_mean,
     estimate_mean,
     estimate_shares,
+    impossible_share_test,
 )
+
+BY_SIZE = "by_size"
+"""The interval that a survey's report shows."""
 
 MECHANISMS: dict[str, Callable[[int, float], Design]] = {
     "coin_flip": lambda _, epsilon: for_epsilon(epsilon),
@@ -60,7 +65,13 @@ MECHANISMS: dict[str, Callable[[int, float], Design]] = {
     "--prefer-not-to-say", "refusals", is_flag=True, help="The very last answer stands for no number."
 )
 @click.option("--confidence", default=0.95, show_default=True)
-@click.option("--interval", type=click.Choice(INTERVALS), default=INTERVALS[0], show_default=True)
+@click.option(
+    "--interval",
+    type=click.Choice((BY_SIZE, *INTERVALS)),
+    default=BY_SIZE,
+    show_default=True,
+    help=f"by_size: exact of fewer than {SMALL} reports, as in a survey's report; else wilson.",
+)
 @JSON
 def estimate(
     gamma: float | None,
@@ -79,6 +90,8 @@ def estimate(
     """Estimate true shares from counts of reports, without a database."""
     design = _design(gamma, mechanism, options, epsilon, matrix)
     numbers = _counts(counts, design)
+    if interval == BY_SIZE:
+        interval = "exact" if sum(numbers) < SMALL else "wilson"
     found = estimate_shares(numbers, design, confidence, interval)
     mean: MeanEstimate | AnsweredMeanEstimate | None = None
     if low is not None or high is not None:
@@ -101,7 +114,11 @@ def estimate(
     print_table(["answer", "reported", "estimate", "standard error", heading], rows)
     click.echo(f"n = {found.n}, epsilon = {round_up(design.epsilon)}. {design.odds_label()}")
     if found.impossible:
-        click.echo("Impossible share: no true shares give such reports in expectation.")
+        p_value = impossible_share_test(numbers, design)
+        chance = "by chance" if p_value >= reports.UNLIKELY else "chance hardly explains it"
+        click.echo(
+            f"Outside 0 to 1: no true shares give such reports in expectation; {chance} (p = {p_value:.3f})."
+        )
 
 
 def _design(

@@ -1,7 +1,7 @@
 """How the commands print what was released, and what it would cost."""
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
 from typing import IO, Any
@@ -67,7 +67,7 @@ def _entry_cells(released: Released) -> list[str]:
     ]
 
 
-def print_figures(entries: Iterable[Released]) -> None:
+def print_figures(entries: Sequence[Released]) -> None:
     """A row for each number that was released."""
     header = ["entry", "statistic", "of", "value", "standard error", "interval", "confidence"]
     print_table(
@@ -83,11 +83,34 @@ def print_figures(entries: Iterable[Released]) -> None:
         ],
     )
 
+    for released in entries:
+        for line in _weighted_lines(released):
+            click.echo(line)
+
+
+def _weighted_lines(released: Released) -> Iterator[str]:
+    """Which populations weighted numbers count, since when these stood, which strata do not stand alone."""
+    notes = released.notes
+    if "weighted_population" not in notes:
+        return
+    since = notes.get("populations_since")
+    stood = f"have stood since {since}" if since else f"stood on {released.covers.until}"
+    yield (
+        f"Entry {released.entry}, weighted: by the populations of the strata as they {stood}, "
+        f"{notes['weighted_population']} people in all."
+    )
+    if "strata_together" in notes:
+        yield f"Entry {released.entry}, taken together: {notes['strata_together']}."
+    if "strata_not_used" in notes:
+        yield f"Entry {released.entry}, not used, counted as those beside them: {notes['strata_not_used']}."
+
 
 def _printed(released: Released, figure: Figure) -> Figure:
     """A mean as it can be; --json has the number as it was released."""
     ends = [released.notes.get(name) for name in ("lowest", "highest")]
-    if figure.statistic != "mean" or not all(isinstance(end, int | float) for end in ends):
+    if figure.statistic not in ("mean", "weighted_mean") or not all(
+        isinstance(end, int | float) for end in ends
+    ):
         return figure
     return figure.within(*(float(end) for end in ends if end is not None))
 
@@ -97,9 +120,7 @@ def _figure_cells(figure: Figure) -> list[str]:
     if figure.low is not None and figure.high is not None:
         limits = f"{_number(figure.low)} to {_number(figure.high)}"
     return [
-        {"share": "share, not weighted", "mean": "mean, not weighted"}.get(
-            figure.statistic, figure.statistic
-        ),
+        f"{figure.statistic}, not weighted" if figure.weighting == "responses" else figure.statistic,
         _place(figure),
         _number(figure.value),
         _number(figure.standard_error),

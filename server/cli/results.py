@@ -28,6 +28,9 @@ def print_report(made: reports.Report, entered: Mapping[str, Entered] | None = N
     print_table([*header, ""], rows)
     for line in weighting_lines(made):
         click.echo(line)
+    click.echo(
+        "Intervals hold for one look, at a moment fixed beforehand; --json has those for every look as well."
+    )
     if made.strata_cut:
         click.echo("Deeper strata are left out, as there are many: --format strata writes all of them.")
     if made.unseen.number:
@@ -50,7 +53,9 @@ def weighting_lines(made: reports.Report) -> Iterator[str]:
         why = f" ({made.weighting})" if made.nodes else ""
         yield f"Not weighted: every response counts the same{why}."
         return
-    since = f", as it has stood since {made.populations_since}" if made.populations_since else ""
+    since = f", as it has stood since {made.populations_since}"
+    if made.populations_since is None:
+        since = "; since when the populations have stood was not recorded"
     yield f"Weighted by population: every stratum counts as much as its population{since}."
     for together, unused, questions in made.collapsed:
         of = f"Of {', '.join(questions)}: " if questions else ""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from server.editing.names import free_name, next_name
-from server.editing.shapes import KINDS, NOT_SENT, reshaped
+from server.editing.shapes import KINDS, NOT_SENT, mechanisms, reshaped
 from server.editing.shares import (
     DEFAULT_SHARE,
     equal_division,
@@ -162,6 +162,19 @@ def _stay(document: Mapping[str, Any], place: int) -> Step:
     return Step(dict(document), at=place)
 
 
+def _with_mechanism(mechanism: str) -> Callable[[Mapping[str, Any], int], Step]:
+    """Give a scale another design of the same strength, where it may have it."""
+
+    def change(document: Mapping[str, Any], place: int) -> Step:
+        entries = list(document["questions"])
+        entry = entries[place]
+        if entry["kind"] == "scale" and mechanism in mechanisms(entry):
+            entries[place] = {**entry, "design": {**entry.get("design", {}), "mechanism": mechanism}}
+        return Step({**document, "questions": entries}, at=place)
+
+    return change
+
+
 ENTRY_ACTIONS: Mapping[str, Callable[[Mapping[str, Any], int], Step]] = {
     "delete": _delete,
     "duplicate": _duplicate,
@@ -169,6 +182,8 @@ ENTRY_ACTIONS: Mapping[str, Callable[[Mapping[str, Any], int], Step]] = {
     "down": _down,
     "renew": _stay,
     "add_option": _add_option,
+    "for_shares": _with_mechanism("k_ary"),
+    "for_average": _with_mechanism("ordinal"),
 }
 OPTION_ACTIONS: Mapping[str, Callable[[Mapping[str, Any], int, int], Step]] = {
     "delete_option": _delete_option,

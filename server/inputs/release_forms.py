@@ -24,6 +24,8 @@ AMOUNTS: Mapping[str, str] = {
     Division.GIVEN: "epsilon",
 }
 """What each item states, by how the loss is divided."""
+INSTEAD = "instead "
+"""Begins the button that takes a histogram in place of a comparison, whose key follows."""
 STRATA = "*strata"
 """Chosen for a side of a table: no question can be named so."""
 _CHOICES = ("noise", "amount", "anew")
@@ -159,7 +161,10 @@ def with_added(typed: Typed, fields: Sequence[tuple[str, str]]) -> Typed:
         Naming the fields that describe that item.
     """
     one = dict(fields)
-    match one.get("action"):
+    action = one.get("action", "")
+    if action.startswith(INSTEAD):
+        return _with_histogram(typed, action.removeprefix(INSTEAD))
+    match action:
         case "table":
             added = _table([one.get(f"side{place}", "") for place in (1, 2, 3)])
         case "exceeding":
@@ -172,6 +177,16 @@ def with_added(typed: Typed, fields: Sequence[tuple[str, str]]) -> Typed:
             return typed
     item = _base(added)
     return replace(typed, items={**typed.items, key_of(item): item})
+
+
+def _with_histogram(typed: Typed, key: str) -> Typed:
+    """The same with the shares of all answers in place of the comparison of this key, if it is there."""
+    items = dict(typed.items)
+    compared = items.pop(key, None)
+    if compared is None or compared.kind != Kind.EXCEEDING:
+        return typed
+    item = Item(Kind.HISTOGRAM, compared.questions, stratum=compared.stratum)
+    return replace(typed, items={**items, key_of(item): item})
 
 
 def _table(sides: Iterable[str]) -> dict[str, Any]:

@@ -41,7 +41,7 @@ class Item:
     option : str or None
         For a share: the name of the answer.
     by_stratum : bool
-        For a table: one of its axes is the smallest strata.
+        For a table: one of its axes is the smallest strata. For a mean: each of these has its own.
     stratum : tuple of str
         Names from the top down of the stratum whose responses alone are asked about; empty for all.
     noise : str

@@ -34,7 +34,7 @@ _QUESTIONS: Mapping[Kind, tuple[int, int]] = {
 """The fewest and the most of each kind."""
 _OWN: Mapping[str, tuple[Kind, ...]] = {
     "option": (Kind.SHARE,),
-    "by_stratum": (Kind.TABLE,),
+    "by_stratum": (Kind.TABLE, Kind.MEAN),
     "share": (Kind.EXCEEDING,),
     "positives": (Kind.EXCEEDING,),
     "values": (Kind.EXCEEDING,),

@@ -5,8 +5,9 @@ shares. For shares it is the widest interval of the question's answers; for a bo
 of the range. Margins of a mean are of the people who give a number, planned as if everybody gave one.
 
 A scale has two things to estimate, its mean and the share of each level. An ordinal design tells neighbouring
-levels apart badly: the wanted margin is then promised for the mean alone, and the margin of the shares is shown
-beside it, with what k-ary response at the same loss would need, where both are promised.
+levels apart badly, so that a new scale begins with one draw over all levels. Under an ordinal one the wanted
+margin is promised for the mean alone, and the margin of the shares is shown beside it, with what k-ary
+response at the same loss would need, where both are promised.
 """
 
 from server.planning.consequences import Consequences, consequences
@@ -20,6 +21,7 @@ from server.planning.plans import (
     plan,
     plan_question,
 )
+from server.planning.scales import ScaleNeeds, compare_scale_designs
 from server.planning.targets import Target, target
 from server.planning.unfinished import planned_margin, planned_respondents
 
@@ -30,9 +32,11 @@ __all__ = [
     "Consequences",
     "Promise",
     "QuestionPlan",
+    "ScaleNeeds",
     "Shortfall",
     "SurveyPlan",
     "Target",
+    "compare_scale_designs",
     "consequences",
     "make_promise",
     "plan",

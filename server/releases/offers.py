@@ -7,6 +7,7 @@ from server import surveys
 from server.definitions import Question
 from server.inputs.releases import Item, Kind
 from server.models import Survey
+from server.releases.kinds import query_of
 from server.releases.shapes import Shape, Variable
 
 
@@ -22,7 +23,8 @@ class Offer:
 def offers(shape: Shape) -> tuple[Offer, ...]:
     """For each question, in the survey's order, what suits it."""
     return tuple(
-        Offer(variable, tuple(_whole(variable)), tuple(_single(variable))) for variable in shape.variables
+        Offer(variable, tuple(_whole(variable, shape)), tuple(_single(variable)))
+        for variable in shape.variables
     )
 
 
@@ -38,12 +40,33 @@ def countable(variable: Variable) -> bool:
     return bool(variable.answers) and not variable.first
 
 
-def _whole(variable: Variable) -> Iterator[Item]:
+def instead_of_comparing(item: Item, shape: Shape) -> tuple[Item, float] | None:
+    """The histogram that says more than a comparison of the answers to one question, and how much more exactly.
+
+    How many times the noise of each comparison is that of the histogram's shares, at the same loss (of 1) and
+    whatever the number of respondents; None where it is not larger, or several questions are compared.
+    """
+    if item.kind != Kind.EXCEEDING or len(item.questions) != 1:
+        return None
+    variable = shape.variable(item.questions[0])
+    if variable is None or variable.yes_no or not countable(variable) or len(variable.answers) < 2:
+        return None
+    histogram = Item(Kind.HISTOGRAM, item.questions, stratum=item.stratum)
+    noise = [query_of(each, shape, "items[0]").error(1.0, 0.0, 1000).noise for each in (item, histogram)]
+    compared, shown = noise
+    if not compared or not shown or compared <= shown:
+        return None
+    return histogram, compared / shown
+
+
+def _whole(variable: Variable, shape: Shape) -> Iterator[Item]:
     several = countable(variable) and len(variable.answers) > 1
     if variable.yes_no:
         yield Item(Kind.SHARE, (variable.name,), option="yes")
     if variable.values is not None:
         yield Item(Kind.MEAN, (variable.name,))
+        if shape.strata:
+            yield Item(Kind.MEAN, (variable.name,), by_stratum=True)
     if several and not variable.yes_no:
         yield Item(Kind.HISTOGRAM, (variable.name,))
         yield Item(Kind.MOST_COMMON, (variable.name,), noise="noisy_maximum")

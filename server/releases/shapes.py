@@ -6,6 +6,7 @@ responses as well. Nothing that is known of a plan before it is paid for depends
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date
 from functools import cached_property
 
 import numpy as np
@@ -129,7 +130,8 @@ class Shape:
 
     `leaves` begin with the survey's own link; there is no other one without strata.
     `respondents` is their exact number where that is public, else None; `crowd` then says among whom
-    one response hides, if there is anybody.
+    one response hides, if there is anybody. `populations_since` is when a population last changed, where
+    that is known.
     """
 
     neighbours: str
@@ -139,6 +141,7 @@ class Shape:
     sampled: bool
     respondents: int | None
     crowd: Crowd | None = None
+    populations_since: date | None = None
 
     def variable(self, name: str) -> Variable | None:
         """The variable of that name."""

@@ -86,6 +86,7 @@ def _shape(session: Session, survey: Survey, leaves: tuple[Leaf, ...], sizes: Ma
         sampled=True,
         respondents=respondents,
         crowd=crowd,
+        populations_since=survey.populations_since,
     )
 
 

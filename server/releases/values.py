@@ -10,6 +10,9 @@ from server.inputs.releases import Item
 STRATUM = "*stratum"
 """The variable of a place that is a stratum; no question can be named so."""
 
+_OF_RESPONSES = ("share", "mean", "answered", "most_common", "above")
+"""Statistics in which every response counts the same, from whichever stratum it is."""
+
 
 @dataclass(frozen=True)
 class Figure:
@@ -21,8 +24,8 @@ class Figure:
         "respondents": their noisy number. "reports": the noisy number of reports of an answer, as
         they arrived. "fitted": the same, made to add up with others of its table or tree. "share"
         and "mean": estimates of what people entered, every response counting the same.
-        "weighted_share": with strata counting as much as their populations. "most_common": the answer
-        chosen, `value` None.
+        "weighted_share", "weighted_mean": with strata counting as much as their populations. "most_common":
+        the answer chosen, `value` None.
         "above": 1 or 0, whether a share exceeds the one asked for. "answered": the estimated share
         of those who gave a number.
     place : tuple of (str, str)
@@ -40,6 +43,13 @@ class Figure:
     standard_error: float | None = None
     low: float | None = None
     high: float | None = None
+
+    @property
+    def weighting(self) -> str | None:
+        """What counts the same in an estimate: "population" or "responses"; None for what is no estimate."""
+        if self.statistic in ("weighted_share", "weighted_mean"):
+            return "population"
+        return "responses" if self.statistic in _OF_RESPONSES else None
 
     def within(self, lowest: float, highest: float) -> "Figure":
         """With value and limits moved to the nearest possible numbers, as they are printed."""

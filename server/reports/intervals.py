@@ -12,7 +12,9 @@ Row = NDArray[np.float64]
 SENTENCES = {
     "wilson": N_("Wilson (1927)"),
     "score": N_("the inverted score test (Tango 1998)"),
-    "exact": N_("exact limits, which cover at least as often as they say"),
+    "exact": N_(
+        "limits that cover at least as often as they say, whatever the true shares (Blaker 2000, Chernoff 1952)"
+    ),
     "added wilson": N_("Wilson’s (1927) for each version and stratum, added (Zou and Donner 2008)"),
     "added score": N_(
         "the inverted score test (Tango 1998) for each version and stratum, added (Zou and Donner 2008)"

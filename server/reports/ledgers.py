@@ -18,8 +18,9 @@ _DEEPEST = 4
 _PUBLIC = [
     *"survey,simulated,entry,release,what".split(","),
     *(f"{name}_{place}" for place in range(1, _DEEPEST + 1) for name in ("of", "is")),
-    *"statistic,value,standard_error,interval_low,interval_high,confidence".split(","),
-    *"mechanism,epsilon,delta,neighbours,versions,until,respondents,made_at,software,text".split(","),
+    *"statistic,weighting,value,standard_error,interval_low,interval_high,confidence".split(","),
+    *"mechanism,epsilon,delta,neighbours,versions,until,respondents,made_at,software".split(","),
+    *"populations_since,strata_together,strata_not_used,text".split(","),
 ]
 
 
@@ -84,14 +85,18 @@ def public_csv(published: Published) -> str:
             about.respondents,
             each.made_at.isoformat(),
             each.software,
+            *(
+                each.notes.get(name, "")
+                for name in ("populations_since", "strata_together", "strata_not_used")
+            ),
         )
         if not each.figures:  # declared: what was spent, and no number
-            rows.append((*before, *[""] * (2 * _DEEPEST + 5), *after))
+            rows.append((*before, *[""] * (2 * _DEEPEST + 6), *after, ""))
         for figure in each.figures:
             pairs = [cell for name, value in figure.place for cell in (_name(name), value)]
             place = [*pairs, *[""] * (2 * _DEEPEST - len(pairs))]
             numbers = (figure.value, figure.standard_error, figure.low, figure.high)
-            rows.append((*before, *place, figure.statistic, *numbers, *after, ""))
+            rows.append((*before, *place, figure.statistic, figure.weighting, *numbers, *after, ""))
     survey = (published.slug, published.simulated)
     for name, kind, text in text_rows(published.newest.definition):
         row = {
@@ -111,6 +116,9 @@ def _name(name: str) -> str:
 
 def entry_json(each: Released, names: bool) -> dict[str, Any]:
     """An entry of a ledger with everything that it paid for; `names`: also who made it."""
+    found = value_json(each.figures, each.confidence, dict(each.notes))
+    for written, figure in zip(found["figures"], each.figures, strict=True):
+        written["weighting"] = figure.weighting
     return {
         "entry": each.entry,
         "release": each.release,
@@ -123,7 +131,7 @@ def entry_json(each: Released, names: bool) -> dict[str, Any]:
         **({"made_by": each.made_by} if names else {}),
         "software": each.software,
         "covers": covers_json(each.covers),
-        **value_json(each.figures, each.confidence, dict(each.notes)),
+        **found,
     }
 
 

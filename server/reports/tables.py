@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import IO
 
 import numpy as np
@@ -24,7 +25,7 @@ _REPORT = (
     "survey,version,version_sha256,simulated,question,kind,text,answer,answer_text,versions,group,stratum,"
     "weighting,statistic,n,count_reported,share_reported,estimate,within_range,standard_error,interval_low,interval_high,"
     "confidence,interval,anytime_low,anytime_high,impossible,impossible_p_value,epsilon,withheld,more_fewer_than,"
-    "strata_together,strata_not_used,shown_if,otherwise"
+    "strata_together,strata_not_used,populations_since,shown_if,otherwise"
 ).split(",")
 
 
@@ -32,7 +33,8 @@ _REPORT = (
 class _Group:
     """Whose answers some rows are about: all, a stratum or those without stratum, and what each response counts.
 
-    Where a population is weighted, which strata are taken together, and which count as those beside them.
+    Where a population is weighted, which strata are taken together, which count as those beside them, and since
+    when populations have stood.
     """
 
     kind: str
@@ -40,6 +42,7 @@ class _Group:
     weighting: str = "responses"
     together: str = ""
     unused: str = ""
+    since: date | None = None
 
 
 def to_csv(report: Report) -> str:
@@ -53,7 +56,7 @@ def to_csv(report: Report) -> str:
     for entry in report.questions:
         group = report.whole(entry)
         if group is not None and group.weighted:
-            rows += _question_rows(report, texts, entry, _group(group), group.report)
+            rows += _question_rows(report, texts, entry, _group(report, group), group.report)
         plain = report.plain(entry)
         rows += _question_rows(report, texts, plain, _Group("all"), plain)
         inside = [one for one in report.told_strata(entry) if one.depth]
@@ -75,7 +78,7 @@ def _stratum_rows(
 ) -> Iterator[Sequence[object]]:
     for group in groups:
         if group.depth or group.weighted:
-            yield from _question_rows(report, texts, entry, _group(group), group.report)
+            yield from _question_rows(report, texts, entry, _group(report, group), group.report)
 
 
 def write_responses(report: Report, definition: Definition, number: int, file: IO[bytes]) -> None:
@@ -132,11 +135,12 @@ def _texts(report: Report) -> Iterator[Sequence[object]]:
         yield [row.get(column, "") for column in _REPORT]
 
 
-def _group(group: StratumReport) -> _Group:
+def _group(report: Report, group: StratumReport) -> _Group:
     kind = "without stratum" if group.own_link else "stratum" if group.depth else "all"
     weighting = "population" if group.weighted else "responses"
     together = "; ".join(" + ".join(paths) for paths in group.together)
-    return _Group(kind, group.path, weighting, together, "; ".join(group.unused))
+    since = report.populations_since if group.weighted else None
+    return _Group(kind, group.path, weighting, together, "; ".join(group.unused), since)
 
 
 def _question_rows(
@@ -155,6 +159,7 @@ def _question_rows(
         report.unseen.number or "",
         group.together,
         group.unused,
+        group.since or "",
         *_routing(question),
     )
     shares = entry.rows if found is None else found.rows

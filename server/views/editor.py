@@ -160,6 +160,7 @@ def _page(
         make_plan=None if definition is None else partial(planning.plan, definition),
         kinds=editing.KINDS,
         cards=editing.cards(document, spending),
+        scale_needs=partial(_scale_needs, margin),
         most_questions=schema_limit("properties", "questions", "maxItems"),
     )
 
@@ -168,6 +169,17 @@ def _promise(spending: editing.Spending, margin: float) -> planning.Promise | No
     """What the first screen will say of the questions whose strength is known by now."""
     losses = [epsilon for epsilon in spending.entries if epsilon]
     return planning.make_promise(losses, margin) if losses else None
+
+
+def _scale_needs(margin: float, card: editing.Card) -> planning.ScaleNeeds | None:
+    """What both designs of a scale take; None where it has but one, or nothing to compare yet."""
+    levels = len(card.entry.get("options", ()))
+    if card.entry["kind"] != "scale" or len(card.mechanisms) < 2 or levels < 3 or not card.epsilon:
+        return None
+    try:
+        return planning.compare_scale_designs(levels, card.epsilon, margin)
+    except ValueError:  # of a strength that is still being typed; said beside it
+        return None
 
 
 def _checked(document: Mapping[str, Any]) -> tuple[Definition | None, Sequence[Problem]]:

@@ -14,6 +14,7 @@ from server.context import session, told
 from server.inputs import N_, InputError, Problem, parse_json, refuse
 from server.inputs.release_forms import (
     AMOUNTS,
+    INSTEAD,
     STRATA,
     Typed,
     in_percent,
@@ -36,7 +37,7 @@ from server.inputs.releases import (
 )
 from server.models import Role, Survey
 from server.releases import Ledger, Released
-from server.releases.offers import countable, crossable, offers, questions_of
+from server.releases.offers import countable, crossable, instead_of_comparing, offers, questions_of
 from server.releases.pricing import Price, cells_digest, price, renewed, require_cells
 from server.security import on_survey, record, researcher
 
@@ -206,6 +207,8 @@ def _page(
         countable=countable,
         crossable=crossable(shape),
         strata_side=STRATA,
+        instead=INSTEAD,
+        instead_of_comparing=lambda item: instead_of_comparing(item, shape),
         strata=[leaf.path for leaf in shape.leaves if leaf.path],
         asked=questions_of(survey),
         language=surveys.draft_document(survey)["language"],

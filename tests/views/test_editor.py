@@ -702,3 +702,37 @@ def test_a_version_that_does_not_exist_is_refused_with_the_range(
     answer = signed_in.get(f"/manage/surveys/{survey.slug}/report.json?version={version}")
     assert answer.status_code == 404
     assert "from 1 to 1" in answer.json["error"]["message"]
+
+
+def test_a_new_scale_serves_its_shares_and_one_button_serves_the_average_alone(three: forms.Editor) -> None:
+    """Five levels at the loss of two fair coins and 5 points; numbers as in the table of the guide."""
+    three.type({"questions[0].kind": "scale"}).press("renew-0")
+    for place in range(5):
+        if place > 1:
+            three.press("add_option-0")
+        three.type({f"questions[0].options[{place}].text": f"Level {place}"})
+    three.press("keep")
+
+    assert three.document["questions"][0]["design"]["mechanism"] == "k_ary"
+    # The budget of three questions is rounded down: at the loss of two fair coins it is 4,609 and 104,814.
+    said = html.unescape(three.page)
+    assert "One draw over all answers”, 4,610 respondents" in said
+    assert "Near answers more often”, 104,833 and 3,027." in said
+
+    # Six levels more and a smaller loss: near answers take fewer for the average.
+    before = three.document["questions"][0]["design"]
+    for place in range(5, 11):
+        three.press("add_option-0").type({f"questions[0].options[{place}].text": f"Level {place}"})
+    three.type(budget="2.1").press("keep")
+    assert "for_average-0" in three.read().buttons
+    three.press("for_average-0")
+    assert three.document["questions"][0]["design"] == {**before, "mechanism": "ordinal"}
+    assert "it serves the average alone" in three.page
+    three.press("for_shares-0")
+    assert three.document["questions"][0]["design"] == before
+    # Of what is no scale, or may have one design only, the buttons do nothing.
+    kept = three.document
+    three.press("for_average-1")
+    assert three.document == kept
+    three.type({"questions[0].prefer_not_to_say": "true"}).press("for_average-0")
+    assert three.document["questions"][0]["design"]["mechanism"] == "k_ary"

@@ -508,3 +508,49 @@ def test_links_belong_to_surveys_not_to_each_other(database_url: str, signed_in:
     address = link(signed_in, survey.slug)
     signed_in.post(f"/manage/surveys/{survey.slug}/delete", data={"confirmation": survey.slug})
     assert signed_in.get(address).status_code == 404
+
+
+# One question compared
+
+
+PARTY = {
+    "name": "party",
+    "kind": "select_one",
+    "text": "Party?",
+    "options": [{"name": name, "text": name} for name in ("red", "green", "blue", "grey")],
+    "design": {"mechanism": "k_ary", "epsilon": 2.0},
+}
+
+
+def test_comparing_the_answers_of_one_question_offers_its_histogram_with_one_click(
+    signed_in: FlaskClient, database_url: str
+) -> None:
+    document = factories.definition([0.25])
+    survey = factories.publish(database_url, {**document, "questions": [*document["questions"], PARTY]})
+    factories.store(database_url, survey, [([1, 0], 70), ([0, 2], 50)])
+    set_budget(signed_in, survey.slug)
+    builder = build(signed_in, survey.slug)
+    offered = "Take its histogram instead"
+    assert offered not in builder.answer.text
+
+    # Of two questions, or of one with yes and no, nothing is better.
+    for names in (["q1", "party"], ["q1"]):
+        other = build(signed_in, survey.slug)
+        other.typed = {"exceeding": names, "share": ["20"], "positives": ["1"]}
+        page = other.press("exceeding").answer.text
+        assert "Shares above 20.0 %" in words(page)
+        assert offered not in page
+
+    builder.type(share="20", positives="2", exceeding="party").press("exceeding")
+    # The noise of the limit and of each comparison beside that of a histogram's shares, all at a loss of 1.
+    assert offered in builder.answer.text
+    assert "the noise of each comparison is" in words(builder.answer.text)
+    (chosen,) = [json.loads(text) for text in builder.read().boxes if "exceeding" in text]
+    assert chosen["questions"] == ["party"]
+    builder.press(f"instead {key(chosen)}")
+    assert offered not in builder.answer.text
+    ticked = [text for name, text in builder.fields() if name == "item"]
+    assert [json.loads(text) for text in ticked] == [{"kind": "histogram", "questions": ["party"]}]
+    # What is not there is not replaced.
+    builder.press(f"instead {key(chosen)}")
+    assert [text for name, text in builder.fields() if name == "item"] == ticked

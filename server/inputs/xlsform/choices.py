@@ -71,7 +71,7 @@ class Choices:
         """The kind, the options and the design of an ordered scale."""
         more: dict[str, Any] = {"prefer_not_to_say": True} if self.prefer_not_to_say else {}
         listed = {"kind": "scale", "options": list(self.options)}
-        return {**listed, **more, "design": {"mechanism": "k_ary" if self.prefer_not_to_say else "ordinal"}}
+        return {**listed, **more, "design": {"mechanism": "k_ary"}}
 
     def boxes(self) -> dict[str, Any]:
         """The kind, the options and the design of a question with any number of answers."""

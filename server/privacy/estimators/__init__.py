@@ -43,9 +43,11 @@ from server.privacy.estimators.regression import LikelihoodRatioTest, LogisticRe
 from server.privacy.estimators.released import ReleasedRatio, released_ratio
 from server.privacy.estimators.sequences import ConfidenceSequence, confidence_sequence
 from server.privacy.estimators.shares import ShareEstimate, estimate_shares
+from server.privacy.estimators.weighted_limits import SMALL
 
 __all__ = [
     "INTERVALS",
+    "SMALL",
     "AnsweredMeanEstimate",
     "Association",
     "CheatingTest",

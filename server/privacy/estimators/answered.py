@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from server.privacy._checks import option, probability
 from server.privacy.designs import Design
+from server.privacy.estimators.design_limits import ratio_limits
 from server.privacy.estimators.inverse import (
     checked_reports,
     covariance,
@@ -106,8 +107,9 @@ def estimate_answered_mean(
     covariance of the reports. A small D makes a ratio far from normal, so the interval does not
     use that standard error: it consists of the means mu for which the interval of
     sum((v - mu) s), which is 0 at the true mean, contains 0 (Fieller 1954 is the case "wald").
-    It covers as well as the interval that is inverted, "exact" always, and is unbounded
-    unless D differs from 0 at the same confidence.
+    It covers as well as the interval that is inverted, and is unbounded unless D differs from 0 at
+    the same confidence. "exact" holds the means that Chernoff's bound does not refute whatever the
+    true shares (`design_limits.ratio_limits`), and the estimate; of several parts all of [low, high].
 
     Examples
     --------
@@ -128,12 +130,16 @@ def estimate_answered_mean(
 
 @dataclass(frozen=True)
 class AnsweredPart:
-    """What each possible report of a part adds to the sum of numbers, and to the people who gave one."""
+    """What each possible report of a part adds to the sum of numbers, and to the people who gave one.
+
+    `matrix` has the chances of these reports, a row for each truth.
+    """
 
     reports: NDArray[np.int64]
     positions: NDArray[np.float64]
     answers: NDArray[np.float64]
     weight: float
+    matrix: NDArray[np.float64]
 
 
 def require_prefer_not_to_say(design: Design, name: str = "design") -> None:
@@ -151,6 +157,7 @@ def answered_part(reports: NDArray[np.int64], design: Design, weight: float) -> 
         positions=np.linspace(0, 1, len(inverse) - 1) @ inverse[:-1],
         answers=inverse[:-1].sum(axis=0),
         weight=weight,
+        matrix=design.matrix[:, possible_reports(design)],
     )
 
 
@@ -179,10 +186,20 @@ def answered_mean_of(
 
     def reached() -> tuple[float, float]:
         """The accepted means, on the scale [0, 1]."""
+        if interval == "exact":
+            return exact()
         if mean is None or error is None or limits(answers)[0] <= 0:
             return 0.0, 1.0
         step = min(max(error, 2.0**-10), 1.0)
         return accepted_end(contains, mean, -step), accepted_end(contains, mean, step)
+
+    def exact() -> tuple[float, float]:
+        """Of one part; of several all that is sure is the range."""
+        low, high = 0.0, 1.0
+        if len(parts) == 1:
+            (own,) = parts
+            low, high = ratio_limits(own.positions, own.answers, own.matrix, own.reports, confidence)
+        return (low, high) if mean is None else (min(low, mean), max(high, mean))
 
     def interval_of_mean() -> tuple[float, float]:
         below, above = reached()

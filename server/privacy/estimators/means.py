@@ -22,7 +22,8 @@ from server.privacy.estimators.inverse import (
     standard_errors,
 )
 from server.privacy.estimators.late import LateInterval
-from server.privacy.estimators.limits import INTERVALS, linear_limits
+from server.privacy.estimators.limits import INTERVALS
+from server.privacy.estimators.weighted_limits import weighted_limits
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,8 @@ def estimate_mean(
     possible = possible_reports(design)
 
     def limits() -> tuple[float, float]:
-        below, above = linear_limits(row[possible], reports[possible], confidence, interval)
+        seen, matrix = reports[possible], design.matrix[:, possible]
+        below, above = weighted_limits([1.0], [row[possible]], [seen], confidence, interval, [matrix])
         return bottom + width * below, bottom + width * above
 
     rounding = 1e-13 * float(np.abs(row).max())

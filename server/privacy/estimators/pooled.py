@@ -90,8 +90,7 @@ def estimate_pooled_shares(
     interval : {"wilson", "exact", "by_size"}
         "wilson" adds Wilson's limits of the parts; they miss too often where parts are small.
         "exact" covers at least `confidence`, for any sizes and any true shares. "by_size" is "exact"
-        where a part that counts has fewer than 100 reports and an estimate gives each report one
-        of two values, as of yes/no designs and k-ary response; else "wilson".
+        where a part that counts has fewer than 100 reports; else "wilson".
 
     Returns
     -------
@@ -130,7 +129,8 @@ def estimate_pooled_shares(
     possible = [possible_reports(part.design) for part in counting]
     rows = [part.inverse[:, may] for part, may in zip(counting, possible, strict=True)]
     seen = [part.reports[may] for part, may in zip(counting, possible, strict=True)]
-    kind = chosen_interval(interval, [list(own) for own in rows], [int(own.sum()) for own in seen])
+    matrices = [part.design.matrix[:, may] for part, may in zip(counting, possible, strict=True)]
+    kind = chosen_interval(interval, [int(own.sum()) for own in seen])
     spread = pooled_covariance(weights_used, [one.covariance for one in estimates])
     return PooledShares(
         n=sum(int(part.reports.sum()) for part in parts),
@@ -145,7 +145,7 @@ def estimate_pooled_shares(
     ).computing(
         lambda: np.array(
             [
-                weighted_limits(weights_used, [own[entry] for own in rows], seen, confidence, kind)
+                weighted_limits(weights_used, [own[entry] for own in rows], seen, confidence, kind, matrices)
                 for entry in range(len(shares))
             ]
         )

@@ -84,10 +84,11 @@ def estimate_pooled_mean(
         factor**2 * covariance(row[None, :], own / own.sum(), int(own.sum()))[0, 0]
         for factor, row, own in zip(factors, rows, seen, strict=True)
     ]
-    kind = chosen_interval(interval, [[row] for row in rows], [int(own.sum()) for own in seen])
+    matrices = [part.design.matrix[:, may] for part, may in zip(counting, possible, strict=True)]
+    kind = chosen_interval(interval, [int(own.sum()) for own in seen])
 
     def limits() -> tuple[float, float]:
-        below, above = weighted_limits(factors, rows, seen, confidence, kind)
+        below, above = weighted_limits(factors, rows, seen, confidence, kind, matrices)
         return bottom + width * below, bottom + width * above
 
     return MeanEstimate(
@@ -114,7 +115,8 @@ def estimate_pooled_answered_mean(
     Parameters
     ----------
     counts, designs, weights, confidence, interval
-        As in `estimate_pooled_shares`; the last truth of each design is "prefer not to say".
+        As in `estimate_pooled_shares`; the last truth of each design is "prefer not to say". "exact" of
+        several parts is everything the mean could be: [low, high], and the estimate.
     low, high : float
         As in `estimate_answered_mean`.
 
@@ -149,10 +151,6 @@ def estimate_pooled_answered_mean(
     require_prefer_not_to_say(parts[0].design, "designs[0]")
     option("interval", interval, POOLED_INTERVALS)
     counting = [answered_part(part.reports, part.design, part.weight) for part in parts if part.weight]
-    kind = chosen_interval(
-        interval,
-        [[part.positions, part.answers, part.positions - part.answers] for part in counting],
-        [int(part.reports.sum()) for part in counting],
-    )
+    kind = chosen_interval(interval, [int(part.reports.sum()) for part in counting])
     n = sum(int(part.reports.sum()) for part in parts)
     return answered_mean_of(counting, n, (bottom, top), confidence, kind)

@@ -15,7 +15,8 @@ from server.privacy.estimators.inverse import (
     standard_errors,
 )
 from server.privacy.estimators.late import LateIntervals
-from server.privacy.estimators.limits import INTERVALS, linear_limits
+from server.privacy.estimators.limits import INTERVALS
+from server.privacy.estimators.weighted_limits import weighted_limits
 
 
 @dataclass(frozen=True)
@@ -74,8 +75,8 @@ def estimate_shares(
         carried through the estimator, which is monotone. "wilson" covers `confidence` on
         average; "exact" (Blaker 2000) never less, for any n and any true share, and is
         inside Clopper and Pearson's; "wald" under-covers and is there for comparison with
-        published analyses. Other designs: see `limits.linear_limits`; "exact" is then
-        guaranteed but wide.
+        published analyses. Other designs: see `limits.linear_limits`; "exact" is then that
+        of `design_limits`, up to 1.39 times as wide.
 
     Returns
     -------
@@ -123,7 +124,17 @@ def estimate_shares(
         interval=interval,
     ).computing(
         lambda: np.array(
-            [linear_limits(row, reports[possible], confidence, interval) for row in inverse[:, possible]]
+            [
+                weighted_limits(
+                    [1.0],
+                    [row],
+                    [reports[possible]],
+                    confidence,
+                    interval,
+                    [design.matrix[:, possible]],
+                )
+                for row in inverse[:, possible]
+            ]
         )
     )
 

@@ -2,7 +2,8 @@
 
 Adding the limits of the parts (`limits.added_limits`) is close to normal theory, and misses where parts
 are small: of six strata of 10 under a coin flip with gamma 0.49, a true share of 0.01 is covered 88.6 times
-in 100 instead of 95. "exact" never covers less than it says, whatever the parts' true shares.
+in 100 instead of 95. "exact" never covers less than it says, whatever the parts' true shares: of a single part
+in which each report has one of two values these are Blaker's limits, elsewhere Chernoff's bound gives them.
 
 References
 ----------
@@ -19,34 +20,29 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv
 
+from server.privacy.estimators.design_limits import design_limits
 from server.privacy.estimators.limits import SAME, added_limits, linear_limits
 
 SMALL = 100
-"""Fewer reports than this in some part that counts, and "by_size" is "exact", where it can be narrow."""
-
+"""Fewer reports than this in some part that counts, and "by_size" is "exact"."""
 POOLED_INTERVALS = ("wilson", "exact", "by_size")
 """Kinds of interval that estimates from several parts offer."""
 
 Row = NDArray[np.float64]
 
 
-def chosen_interval(interval: str, rows: Sequence[Sequence[Row]], sizes: Sequence[int]) -> str:
-    """What "by_size" stands for: "exact" where a part is small and no row gives more than two values to a report.
-
-    With more values an exact interval is many times wider than it needs to be; Wilson's stays.
+def chosen_interval(interval: str, sizes: Sequence[int]) -> str:
+    """What "by_size" stands for: "exact" where a part that counts is small.
 
     Parameters
     ----------
     interval : {"wilson", "exact", "by_size"}
-    rows : sequence of sequences of ndarray
-        Of each part, what each possible report adds to each number that is estimated.
     sizes : sequence of int
         Reports of each part.
     """
     if interval != "by_size":
         return interval
-    small = min(sizes) < SMALL
-    return "exact" if small and all(_two_valued(row) for part in rows for row in part) else "wilson"
+    return "exact" if min(sizes) < SMALL else "wilson"
 
 
 def weighted_limits(
@@ -55,6 +51,7 @@ def weighted_limits(
     counts: Sequence[NDArray[np.int64]],
     confidence: float,
     interval: str,
+    matrices: Sequence[Row] | None = None,
 ) -> tuple[float, float]:
     """Limits for sum(weight * mean of row[report]) over the parts.
 
@@ -71,12 +68,17 @@ def weighted_limits(
     interval : {"wilson", "exact", "wald"}
         Of one part as `limits.linear_limits`; of several the parts' own limits added, or "exact":
         limits that the true sum exceeds on either side with probability (1 - confidence) / 2 at most.
+    matrices : sequence of ndarray, shapes (k1, m1), (k2, m2), ..., or None
+        Chances of each report, a row for each truth: where reports have more than two values, exact limits
+        are far narrower with them (`design_limits`).
 
     Returns
     -------
     tuple of float
     """
-    if len(weights) > 1 and interval == "exact":
+    if interval == "exact" and matrices is not None and not all(_two_valued(row) for row in rows):
+        return design_limits(weights, rows, matrices, counts, confidence)
+    if interval == "exact" and len(weights) > 1:
         return _exact(weights, rows, counts, confidence)
     each = [linear_limits(row, seen, confidence, interval) for row, seen in zip(rows, counts, strict=True)]
     values = [float(row @ (seen / seen.sum())) for row, seen in zip(rows, counts, strict=True)]

@@ -1,6 +1,5 @@
-"""The mean of a number or of a scale."""
+"""The mean of a number or of a scale: of all who responded, or by stratum and weighted by population."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,11 +8,13 @@ import numpy as np
 
 from server.inputs import N_, refuse
 from server.inputs.releases import Item
-from server.releases.cells import NOTHING_ADDED, Counts, Noise, Part, notes_of, parts_of, tally, versions_of
-from server.releases.estimates import Cells, Row, estimate, expected_error, people_row
-from server.releases.kinds.base import Drawn, Error, bounded, known, leaves_of, variables_of
+from server.releases.cells import Counts, Noise, Part, notes_of, parts_of, tally, versions_of
+from server.releases.estimates import Cells, Place, Row, estimate, expected_error, people_row
+from server.releases.kinds.base import Drawn, Error, bounded, known, leaves_of, path_of, variables_of
+from server.releases.kinds.exact_means import ExactMean
+from server.releases.kinds.weighting import StrataWeights, strata_weights
 from server.releases.shapes import Coins, Shape, Source, Variable
-from server.releases.values import Figure
+from server.releases.values import STRATUM, Figure
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,18 +24,26 @@ class Mean:
     A number arrives as its lowest or highest possible value: the noisy numbers of both are a noisy
     sum and a noisy count at once, with less noise than if the loss were divided over two. With
     "prefer not to say" it is the mean of those who gave a number.
+
+    By stratum, a person is in one cell of one stratum: each has its mean, and where all populations are
+    known the weighted mean comes first. Among those who gave a number it would be a ratio of two weighted
+    sums; there it is left out.
     """
 
     shape: Shape
     variable: Variable
     leaves: tuple[int, ...]
     mechanism: str = "geometric"
+    by_stratum: bool = False
+    top: tuple[str, ...] = ()
 
     def error(self, epsilon: float, delta: float, people: int | None) -> Error:
         """Of the mean, in its own unit."""
         if people is None:
             return Error("value", None)
         parts = [Cells.of([coins], self._numerator(coins), self._denominator(coins)) for coins in self._coins]
+        if self.by_stratum:  # cells of every stratum, each with its noise
+            parts = [*parts, *parts * (len(self.leaves) - 1)]
         total = known(self.shape, self._versions, self.leaves) is not None
         noise = self._noise(epsilon, delta)
         return Error("value", *expected_error(parts, noise, people, sampled=self.shape.sampled, total=total))
@@ -42,22 +51,72 @@ class Mean:
     def draw(self, source: Source, epsilon: float, delta: float, confidence: float) -> Drawn:
         """Noisy numbers of reports, and what they say of the mean."""
         noise = self._noise(epsilon, delta)
-        noisy = noise.add([tally(source, part, [self.variable], [0], self.leaves) for part in self._parts])
+        exact = [
+            tally(source, part, [self.variable], [0], self.leaves, self.by_stratum) for part in self._parts
+        ]
+        noisy = noise.add(exact)
         notes = notes_of(noise, self._versions) | {"lowest": self._values[0], "highest": self._values[-1]}
-        return Drawn(tuple(self.figures(noisy, noise, confidence)), notes)
+        if not self.by_stratum:
+            return Drawn(tuple(self.figures(noisy, noise, confidence)), notes)
+        weights = self._weights(noisy, noise)
+        first = [] if weights is None else self._weighted(noisy, weights, noise, confidence)
+        each = [
+            figure
+            for place, leaf in enumerate(self.leaves)
+            for figure in self.figures(
+                [table[place] for table in noisy], noise, confidence, path_of(self.shape.leaves[leaf].path)
+            )
+        ]
+        whole = self.figures(noisy, noise, confidence)
+        return Drawn((*first, *each, *whole), notes | ({} if weights is None else weights.notes))
 
-    def figures(self, noisy: Sequence[Counts], noise: Noise, confidence: float) -> list[Figure]:
-        """The mean and, with "prefer not to say", the share of those who gave a number."""
-        values = self._values
-        cells = np.concatenate(noisy)
-        place = ((self.variable.name, ""),)
-        answered = np.concatenate([self._denominator(coins) for coins in self._coins])
-        total = known(self.shape, self._versions, self.leaves)
+    def _weights(self, noisy: Sequence[Counts], noise: Noise) -> StrataWeights | None:
+        if self._some_give_none:
+            return None
+        leaves = [self.shape.leaves[leaf] for leaf in self.leaves]
+        people = [self._denominator(coins) for coins in self._coins]
+        return strata_weights(leaves, noisy, people, noise, self.top, self.shape.populations_since)
+
+    def _weighted(
+        self, noisy: Sequence[Counts], weights: StrataWeights, noise: Noise, confidence: float
+    ) -> list[Figure]:
+        found = weights.figure(
+            "weighted_mean",
+            ((self.variable.name, ""),),
+            noisy,
+            [self._numerator(coins) for coins in self._coins],
+            [self._denominator(coins) for coins in self._coins],
+            noise,
+            confidence,
+            sampled=self.shape.sampled,
+            reach=(self._values[0], self._values[-1]),
+        )
+        return [] if found is None else [found]
+
+    def figures(
+        self, noisy: Sequence[Counts], noise: Noise, confidence: float, stratum: str | None = None
+    ) -> list[Figure]:
+        """The mean and, with "prefer not to say", the share of those who gave a number; of one stratum or of all.
+
+        `noisy` has the cells of each part, those of several strata one after the other.
+        """
+        values, coins = self._values, self._coins
+        answer: Place = ((self.variable.name, ""),)
+        place = answer if stratum is None else ((STRATUM, stratum), *answer)
+        cells = np.concatenate([table.ravel() for table in noisy])
+
+        def every(rows: Sequence[Row]) -> Row:
+            return np.concatenate(
+                [np.tile(row, table.size // row.size) for row, table in zip(rows, noisy, strict=True)]
+            )
+
+        answered = every([self._denominator(one) for one in coins])
+        total = known(self.shape, self._versions, self.leaves) if stratum is None else None
         mean = estimate(
             "mean",
             place,
             cells,
-            np.concatenate([self._numerator(coins) for coins in self._coins]),
+            every([self._numerator(one) for one in coins]),
             answered,
             noise,
             confidence,
@@ -67,13 +126,12 @@ class Mean:
         )
         if not self._some_give_none:
             return [mean]
-        everybody = np.concatenate([people_row([coins]) for coins in self._coins])
         share = estimate(
             "answered",
             place,
             cells,
             answered,
-            everybody,
+            every([people_row([one]) for one in coins]),
             noise,
             confidence,
             total=total,
@@ -114,90 +172,6 @@ class Mean:
         return Noise(self.mechanism, 2 if bounded(self.shape) else 1, epsilon, delta)
 
 
-@dataclass(frozen=True, eq=False)
-class ExactMean:
-    """The mean of a number that is known exactly: noisy sum over noisy count, each for half of the loss.
-
-    The sum is that of distances from the middle of the range, in half steps: nobody adds more to it
-    than half of the range. Under bounded neighbours the count is public, and the sum has all of
-    the loss.
-    """
-
-    shape: Shape
-    variable: Variable
-    leaves: tuple[int, ...]
-    mechanism: str = "geometric"
-
-    def error(self, epsilon: float, delta: float, people: int | None) -> Error:
-        """Of the mean, in its own unit, where it is in the middle of the range."""
-        if people is None:
-            return Error("value", None)
-        low, high = self._ends
-        half_step = (high - low) / self._steps / 2
-        noise = math.sqrt(self._noise(epsilon, delta)[0].variance) * half_step / people
-        return Error("value", noise, noise)
-
-    def draw(self, source: Source, epsilon: float, delta: float, confidence: float) -> Drawn:
-        """The noisy sum, the noisy count, and what they say of the mean."""
-        total = count = 0
-        for rows in source.of([one.version for one in self.variable.asked]):
-            chosen = rows.chosen(self.leaves)
-            steps = rows.codes(self.variable.name)[-1]
-            away = 2 * steps[chosen].astype(np.int64) - self._steps
-            total += int(away @ rows.counts[chosen])
-            count += int(rows.counts[chosen].sum())
-        of_sum, of_count = self._noise(epsilon, delta)
-        (noisy_sum,) = of_sum.add([np.array([total])])
-        (noisy_count,) = of_count.add([np.array([count])])
-        low, high = self._ends
-        half_step = (high - low) / self._steps / 2
-        figure = estimate(
-            "mean",
-            ((self.variable.name, ""),),
-            np.concatenate([noisy_sum, noisy_count]),
-            np.array([half_step, (low + high) / 2]),
-            np.array([0.0, 1.0]),
-            of_sum,
-            confidence,
-            total=None,
-            sampled=False,
-            reach=(low, high),
-            variances=[of_sum.variance, of_count.variance],
-        )
-        notes: dict[str, float | int | str] = {
-            "noisy_sum": float(noisy_sum[0]) * half_step,
-            "noisy_count": int(noisy_count[0]),
-            "sum_sensitivity": of_sum.changes * half_step,
-            "about": (low + high) / 2,
-            "lowest": low,
-            "highest": high,
-        }
-        return Drawn((figure,), notes)
-
-    @property
-    def _ends(self) -> tuple[float, float]:
-        assert self.variable.values is not None  # as `mean_of` checked
-        return self.variable.values[0], self.variable.values[-1]
-
-    @property
-    def _steps(self) -> int:
-        assert self.variable.steps is not None
-        return self.variable.steps
-
-    def _noise(self, epsilon: float, delta: float) -> tuple[Noise, Noise]:
-        """Of the sum and of the count."""
-        kind = self.mechanism
-        if known(self.shape, [one.version for one in self.variable.asked], self.leaves) is not None:
-            return Noise(kind, 2 * self._steps, epsilon, delta, single=True), Noise(
-                NOTHING_ADDED, 0, epsilon, delta
-            )
-        most = 2 * self._steps if bounded(self.shape) else self._steps
-        return (
-            Noise(kind, most, epsilon / 2, delta / 2, single=True),
-            Noise(kind, 1, epsilon / 2, delta / 2, single=True),
-        )
-
-
 def mean_of(item: Item, shape: Shape, field: str) -> Mean | ExactMean:
     """Check an item against a shape.
 
@@ -210,5 +184,14 @@ def mean_of(item: Item, shape: Shape, field: str) -> Mean | ExactMean:
     if variable.values is None:
         template = N_("must be a number or a scale; %(value)s is not")
         raise refuse(422, f"{field}.questions", template, value=variable.name)
-    made = Mean if variable.steps is None else ExactMean
-    return made(shape, variable, leaves_of(item, shape, field), item.noise)
+    leaves = leaves_of(item, shape, field)
+    if variable.steps is not None:
+        if item.by_stratum:
+            template = N_(
+                "must not be asked for; %(value)s is known exactly, and has a mean in one stratum or all"
+            )
+            raise refuse(422, f"{field}.by_stratum", template, value=variable.name)
+        return ExactMean(shape, variable, leaves, item.noise)
+    if item.by_stratum and not shape.strata:
+        raise refuse(422, f"{field}.by_stratum", N_("must not be asked for; there are no strata"))
+    return Mean(shape, variable, leaves, item.noise, item.by_stratum, item.stratum)

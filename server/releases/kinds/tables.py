@@ -114,7 +114,8 @@ class Table:
             return None
         people = [people_row(coins) for coins in self._coins(self._columns[0])]
         leaves = [self.shape.leaves[leaf] for leaf in self.leaves]
-        return strata_weights(leaves, tables[self._columns[0]], people, noise, self.top)
+        cells = tables[self._columns[0]]
+        return strata_weights(leaves, cells, people, noise, self.top, self.shape.populations_since)
 
     def _weighted(
         self, tables: dict[Columns, list[Counts]], weights: StrataWeights, noise: Noise, confidence: float
@@ -126,7 +127,7 @@ class Table:
             rows = [cell_row(each, at.truths) for each in coins]
             people = [people_row(each) for each in coins]
             asked = at.place, tables[at.columns], rows, people, noise, confidence
-            found.append(weights.share(*asked, sampled=self.shape.sampled))
+            found.append(weights.figure("weighted_share", *asked, sampled=self.shape.sampled))
         return [figure for figure in found if figure is not None]
 
     def _cells(

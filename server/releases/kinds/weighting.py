@@ -1,7 +1,8 @@
-"""Weighted shares from noisy cells that were paid for stratum by stratum: nothing but these decides on anything."""
+"""Weighted shares and means from noisy cells that were paid for stratum by stratum: nothing else decides."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 
 import numpy as np
 
@@ -21,14 +22,19 @@ ERRORS = 5
 
 @dataclass(frozen=True, eq=False)
 class StrataWeights:
-    """How the strata of a table count by their populations; `places` are where they stand in it."""
+    """How the strata of a table count by their populations; `places` are where they stand in it.
+
+    `since` is when a population last changed, where that is known.
+    """
 
     collapsed: Collapsed
     places: tuple[int, ...]
     leaves: tuple[Leaf, ...]
+    since: date | None
 
-    def share(
+    def figure(
         self,
+        statistic: str,
         place: Place,
         tables: Sequence[Counts],
         rows: Sequence[Row],
@@ -37,8 +43,9 @@ class StrataWeights:
         confidence: float,
         *,
         sampled: bool,
+        reach: tuple[float, float] = (0.0, 1.0),
     ) -> Figure | None:
-        """The weighted sum of the shares of the strata; None where one of them has none.
+        """The weighted sum of the shares, or means, of the strata; None where one of them has none.
 
         `tables` are those of each part, strata first; `rows` and `people` what each report adds to the
         share and to the people. The strata are independent: their errors add up, squared.
@@ -48,7 +55,7 @@ class StrataWeights:
             at = [self.places[each] for each in cell.places]
             own = [table[at] for table in tables]
             figure = estimate(
-                "weighted_share",
+                statistic,
                 place,
                 np.concatenate([table.ravel() for table in own]),
                 np.concatenate([np.tile(row, len(at)) for row in rows]),
@@ -57,6 +64,7 @@ class StrataWeights:
                 confidence,
                 total=None,
                 sampled=sampled,
+                reach=reach,
             )
             found.append((cell.weight, figure))
         weights = [weight for weight, _ in found]
@@ -71,7 +79,7 @@ class StrataWeights:
             return None
         low, high = added_limits(weights, values, limits)
         return Figure(
-            "weighted_share",
+            statistic,
             place,
             float(np.dot(weights, values)),
             float(np.linalg.norm(np.multiply(weights, errors))),
@@ -81,13 +89,14 @@ class StrataWeights:
 
     @property
     def notes(self) -> dict[str, float | int | str]:
-        """Which strata do not stand alone, and how many people all of them are."""
+        """Which strata do not stand alone, how many people all of them are, and since when that was so."""
         paths = [SEPARATOR.join(leaf.path) for leaf in self.leaves]
         together = "; ".join(" + ".join(paths[each] for each in group) for group in self.collapsed.together)
         unused = "; ".join(paths[each] for each in self.collapsed.unused)
         found: dict[str, float | int | str] = {
             "weighted_population": sum(leaf.population or 0 for leaf in self.leaves)
         }
+        found |= {"populations_since": self.since.isoformat()} if self.since else {}
         found |= {"strata_together": together} if together else {}
         return found | ({"strata_not_used": unused} if unused else {})
 
@@ -98,6 +107,7 @@ def strata_weights(
     people: Sequence[Row],
     noise: Noise,
     top: tuple[str, ...],
+    since: date | None = None,
 ) -> StrataWeights | None:
     """How strata inside `top` are weighted, by public populations and noisy cells alone; None where they cannot be.
 
@@ -127,4 +137,4 @@ def strata_weights(
     )
     if collapsed is None:
         return None
-    return StrataWeights(collapsed, tuple(places), tuple(leaves[place] for place in places))
+    return StrataWeights(collapsed, tuple(places), tuple(leaves[place] for place in places), since)

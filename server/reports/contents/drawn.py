@@ -39,16 +39,26 @@ def _intervals(words: Words, each: Released, asked: Asked, shares: Sequence[Figu
         )
     axis = charts.share_axis([row.interval for row in rows if row.interval is not None])
     draw = charts.histogram if each.item.kind == Kind.HISTOGRAM else charts.estimates
-    caption = _("Estimated shares with %(confidence)s %% intervals", confidence=words.level(each.confidence))
+    caption = _(
+        "Estimated shares, not weighted, with %(confidence)s %% intervals",
+        confidence=words.level(each.confidence),
+    )
     for first in range(0, len(rows), MOST_ROWS):
         made = draw(caption, rows[first : first + MOST_ROWS], axis, percent_label)
         yield Chart(made.svg, caption, made.alternative)
 
 
 def _means(words: Words, each: Released, asked: Asked) -> Iterator[Chart]:
+    for statistic in ("weighted_mean", "mean"):
+        yield from _means_of(words, each, asked, statistic)
+
+
+def _means_of(words: Words, each: Released, asked: Asked, statistic: str) -> Iterator[Chart]:
     rows = []
     for figure in each.figures:
-        ends = span(each, figure, asked) if figure.statistic == "mean" else None
+        ends = span(each, figure, asked) if figure.statistic == statistic else None
+        if ends is not None:
+            figure = figure.within(*ends)  # as it is printed
         if ends is not None and figure.low is not None and figure.high is not None:
             limits = (figure.low, figure.high)
             row = Row(
@@ -59,8 +69,11 @@ def _means(words: Words, each: Released, asked: Asked) -> Iterator[Chart]:
             )
             rows.append((row, charts.mean_axis(*ends, limits), words.number))
     if rows:
-        caption = words.gettext(
-            "Estimated means with %(confidence)s %% intervals", confidence=words.level(each.confidence)
+        _, confidence = words.gettext, words.level(each.confidence)
+        caption = (
+            _("Estimated means, not weighted, with %(confidence)s %% intervals", confidence=confidence)
+            if statistic == "mean"
+            else _("Estimated mean, weighted, with %(confidence)s %% interval", confidence=confidence)
         )
         made = charts.means(caption, rows)
         yield Chart(made.svg, caption, made.alternative)
@@ -83,7 +96,7 @@ def _heat_map(words: Words, each: Released, asked: Asked, shares: Sequence[Figur
         [(value if (value := found[row, column].value) is not None else 0.0) for column in columns]
         for row in rows
     ]
-    caption = words.gettext("Joint table, the darker the larger")
+    caption = words.gettext("Joint table, not weighted, the darker the larger")
     made = charts.heat_map(
         caption,
         [part(words, each, row, asked).text for row in rows],

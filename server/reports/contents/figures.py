@@ -16,10 +16,11 @@ STATISTICS = {
     "fitted": N_("The same, made to add up"),
     "weighted_share": N_("Estimated share of true answers, weighted by population"),
     "share": N_("Estimated share of true answers, not weighted"),
+    "weighted_mean": N_("Estimated mean, weighted by population"),
     "mean": N_("Estimated mean, not weighted"),
-    "most_common": N_("Most common answer"),
-    "above": N_("Above the share asked for?"),
-    "answered": N_("Estimated share of those who gave a number"),
+    "most_common": N_("Most common answer, not weighted"),
+    "above": N_("Above the share asked for? Not weighted"),
+    "answered": N_("Estimated share of those who gave a number, not weighted"),
 }
 
 
@@ -78,7 +79,7 @@ def numbers(words: Words, each: Released, figure: Figure, asked: Asked) -> tuple
     found = (figure.value, figure.standard_error, figure.low, figure.high)
     if figure.statistic in ("weighted_share", "share", "answered"):
         return tuple(cells.share(words, number) for number in found)
-    if figure.statistic == "mean":
+    if figure.statistic in ("mean", "weighted_mean"):
         ends = span(each, figure, asked)
         if ends is None:
             width = max(abs(figure.value or 1.0), 1e-6)
@@ -93,6 +94,6 @@ def numbers(words: Words, each: Released, figure: Figure, asked: Asked) -> tuple
 
 
 def span(each: Released, figure: Figure, asked: Asked) -> tuple[float, float] | None:
-    """What the mean of a question lies between."""
-    found = asked.question(figure.place[0][0], each.covers) if figure.place else None
+    """What the mean of a question lies between; the question stands last, after a stratum."""
+    found = asked.question(figure.place[-1][0], each.covers) if figure.place else None
     return None if found is None else value_range(found[1])

@@ -67,6 +67,12 @@ def estimators(words: Words, report: Report) -> Iterator[Block]:
             methods=interval_methods(words, report) or _("none yet"),
         )
     )
+    yield said(
+        _(
+            "These intervals, like a plan, hold for one look at a moment fixed beforehand. Whoever checked along the "
+            "way and stopped when they liked needs wider ones: the page of results, CSV and JSON have them too."
+        )
+    )
     if any(len(entry.shown) > 1 for entry in report.questions):
         yield said(
             _(

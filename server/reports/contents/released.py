@@ -1,6 +1,7 @@
 """What was released, entry by entry: its figures as a table, and as a chart where they make one."""
 
 from collections.abc import Iterator, Sequence
+from datetime import date
 
 from server.documents import Block, Cell, Facts, Paragraph, Section, Table, Text, Words
 from server.inputs.releases import Kind
@@ -43,6 +44,7 @@ def _blocks(words: Words, each: Released, asked: Asked) -> Iterator[Block]:
         (_("Between neighbours"), Text(_(NEIGHBOURS[each.neighbours]))),
         (_("Responses covered"), Text(covers(words, each.covers))),
     ]
+    facts += weighted_by(words, each)
     yield Facts(tuple(facts))
     if each.figures:
         yield _table(words, each, asked)
@@ -83,10 +85,40 @@ def _table(words: Words, each: Released, asked: Asked) -> Table:
     return Table(f"released-{each.entry}", caption, columns, rows)
 
 
+def weighted_by(words: Words, each: Released) -> list[tuple[str, Cell]]:
+    """Which populations its weighted numbers count, since when these stood, which strata do not stand alone."""
+    _ = words.gettext
+    people = each.notes.get("weighted_population")
+    if people is None:
+        return []
+    since = each.notes.get("populations_since")
+    if isinstance(since, str):
+        text = _(
+            "%(people)s people in all, as the strata have stood since %(day)s",
+            people=words.integer(int(people)),
+            day=words.day(date.fromisoformat(since)),
+        )
+    else:
+        text = _(
+            "%(people)s people in all, as the strata stood on %(day)s; since when was not recorded",
+            people=words.integer(int(people)),
+            day=words.day(each.covers.until),
+        )
+    facts: list[tuple[str, Cell]] = [(_("Weighted by populations"), Text(text))]
+    for name, label in (
+        ("strata_together", _("Strata taken together")),
+        ("strata_not_used", _("Strata not used, counted as those beside them")),
+    ):
+        if name in each.notes:
+            facts.append((label, Text(str(each.notes[name]), own=True)))
+    return facts
+
+
 def explained(words: Words) -> Paragraph:
     """What the errors and intervals of released numbers hold."""
     text = words.gettext(
         "Errors and intervals of numbers of people hold the noise of the release alone; those of shares and "
-        "means hold coins, sampling and noise together."
+        "means hold coins, sampling and noise together. Only numbers that are called weighted count strata by "
+        "their populations; in all others every response counts the same."
     )
     return Paragraph(Text(text))

@@ -1,4 +1,4 @@
-# Recompute every estimate of the report from the noisy responses; with base R alone. In the folder of the files:
+# Recompute the estimates of the report from the noisy responses; with base R alone. In the folder of the files:
 #
 #     Rscript estimate.R            prints the estimates
 #     Rscript estimate.R csv        prints them as CSV, with all their digits
@@ -7,6 +7,9 @@
 # Reports are what arrived after the coins. The chances with which a true answer becomes a report are
 # the design, in codebook.csv. The estimated share of a true answer is a weighted mean of the shares
 # of the reports, and its weights are a row of the inverse of the design.
+#
+# Not recomputed: exact intervals of few responses (those printed here are Wilson's), numbers weighted
+# with strata that are taken together or not used, and strata that no row names.
 
 confidence <- 0.95
 z <- qnorm((1 + confidence) / 2)
@@ -262,7 +265,12 @@ compare <- function(found) {
   differences[grepl("exact$", reported$interval[!is.na(own)]), c("interval_low", "interval_high")] <- 0
   largest <- max(0, differences)
   cat(sprintf("%d estimates compared, largest difference %.1e.\n", sum(!is.na(own)), largest))
-  if (anyNA(own)) cat(sprintf("%d more are of strata, or weighted by some, that responses.csv does not name.\n", sum(is.na(own))))
+  exact <- sum(reported$interval[!is.na(own)] == "exact")
+  collapsed <- is.na(own) & (reported$strata_together != "" | reported$strata_not_used != "")
+  unnamed <- sum(is.na(own) & !collapsed)
+  if (exact) cat(sprintf("%d of them have few responses and exact intervals: here these are Wilson's, not compared.\n", exact))
+  if (any(collapsed)) cat(sprintf("%d more weight strata that are taken together or not used: not recomputed here.\n", sum(collapsed)))
+  if (unnamed) cat(sprintf("%d more are of strata, or weighted by some, that responses.csv does not name.\n", unnamed))
   largest <= 1e-9
 }
 

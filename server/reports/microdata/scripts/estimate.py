@@ -1,4 +1,4 @@
-"""Recompute every estimate of the report from the noisy responses; with Python 3.10 or newer and NumPy.
+"""Recompute the estimates of the report from the noisy responses; with Python 3.10 or newer and NumPy.
 
     python estimate.py            prints the estimates
     python estimate.py csv        prints them as CSV, with all their digits
@@ -7,6 +7,9 @@
 Reports are what arrived after the coins. The chances with which a true answer becomes a report are
 the design, in codebook.csv. The estimated share of a true answer is a weighted mean of the shares
 of the reports, and its weights are a row of the inverse of the design.
+
+Not recomputed: exact intervals of few responses (those printed here are Wilson's), numbers weighted
+with strata that are taken together or not used, and strata that no row names.
 """
 
 import csv
@@ -302,15 +305,17 @@ def estimates(files: Files) -> Iterator[tuple[Any, ...]]:
 
 def compare(found: list[tuple[Any, ...]]) -> bool:
     ours = {row[:6]: row[6:] for row in found}
-    largest, compared, unnamed = 0.0, 0, 0
+    largest, compared, exact, collapsed, unnamed = 0.0, 0, 0, 0, 0
     for row in read("estimates.csv"):
         if row["n"] in ("", "0"):
             continue
         own = ours.get(tuple(row[name] for name in NAMES))
         if own is None:
-            unnamed += 1
+            some = bool(row["strata_together"] or row["strata_not_used"])
+            collapsed, unnamed = collapsed + some, unnamed + (not some)
             continue
         compared += 1
+        exact += row["interval"] == "exact"
         for name, value in zip(NUMBERS, own, strict=True):
             if name.startswith("interval_") and row["interval"].endswith("exact"):
                 continue  # of few responses; Wilson's is recomputed here
@@ -320,6 +325,14 @@ def compare(found: list[tuple[Any, ...]]) -> bool:
                 difference = abs(value - known) / max(1, abs(known))
                 largest = max(largest, math.inf if math.isnan(difference) else difference)
     lines = [f"{compared} estimates compared, largest difference {largest:.1e}."]
+    if exact:
+        lines.append(
+            f"{exact} of them have few responses and exact intervals: here these are Wilson's, not compared."
+        )
+    if collapsed:
+        lines.append(
+            f"{collapsed} more weight strata that are taken together or not used: not recomputed here."
+        )
     if unnamed:
         lines.append(f"{unnamed} more are of strata, or weighted by some, that responses.csv does not name.")
     sys.stdout.write("\n".join(lines) + "\n")
