@@ -9,6 +9,8 @@ import pytest
 from flask.testing import FlaskClient
 
 from server import reports, surveys
+from server.privacy.designs import coin_flip
+from server.privacy.estimators import estimate_joint
 from server.reports import Crossed
 from tests import factories, kinds
 from tests.conftest import NewDatabase
@@ -205,3 +207,36 @@ def test_page_shows_the_numbers_and_refuses_what_cannot_be_crossed(
         refused = signed_in.get(f"{home}?{query}")
         assert (query, refused.status_code) == (query, 404)
         assert field in refused.text
+
+
+def difference_is_held(n: int, studies: int = 400) -> float:
+    """How often the interval of a difference of two shares holds it, where 5 of 100 people are in one group."""
+    generator = np.random.default_rng(20261124)
+    table, designs = np.array([0.9, 0.05, 0.03, 0.02]), [coin_flip(0.49)] * 2
+    reported = table @ np.kron(designs[0].matrix, designs[1].matrix)
+    true, held = 0.4 - 0.05 / 0.95, 0
+    for _ in range(studies):
+        found = estimate_joint(generator.multinomial(n, reported).reshape(2, 2), designs).association
+        assert found is not None
+        low, high = found.difference.interval
+        held += low <= true <= high
+    return held / studies
+
+
+def test_a_difference_of_small_groups_has_no_interval_but_a_sentence(
+    signed_in: FlaskClient, database_url: str
+) -> None:
+    """Of 2,000 people 100 are in the smaller group; the twin is an interval of 50, with 3: it misses 4 of 10 times."""
+    assert difference_is_held(2000) >= 0.95 - 4.76 * (0.95 * 0.05 / 400) ** 0.5
+    assert difference_is_held(50) < 0.8
+
+    sentence = "No interval where fewer than an estimated 50 people are in one of the two groups"
+    for each, shown in ((15, False), (60, True)):  # 30 and 120 people in each group
+        survey = factories.publish(database_url, factories.definition([0.4, 0.4]))
+        factories.store(database_url, survey, [([i, j], each) for i in (0, 1) for j in (0, 1)])
+        factories.close(database_url, survey.slug)
+        page = signed_in.get(
+            f"/manage/surveys/{survey.slug}/results?row=q1&column=q2", headers={"Accept-Language": "en"}
+        ).text
+        assert "Of those who gave the first answer" in page
+        assert ("points, interval" in page, sentence in page) == (shown, not shown)

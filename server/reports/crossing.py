@@ -25,6 +25,8 @@ MOST_CELLS = 144
 """Of a table that is shown whole."""
 MOST_WHOLE = 12
 """Answers of a question that is crossed by one joint table, and not answer by answer."""
+FEWEST_IN_GROUP = 50
+"""People, as estimated, in each of two groups whose difference has an interval; of fewer it misses too often."""
 MOST_JOINT = 1024
 """Pairs of answers that are estimated together."""
 
@@ -42,13 +44,13 @@ class Cell:
 class GroupMean:
     """The mean of a number among those who gave an answer, and how far it is from that among the others.
 
-    None, with an interval that says nothing, where the reports do not show that both are somebody.
+    None where the reports do not show that both are somebody; no interval where one of the groups is small.
     """
 
     index: int
     mean: float | None
     difference: float | None
-    interval: tuple[float, float]
+    interval: tuple[float, float] | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,6 +133,13 @@ class Crossed:
         return float(gave[column[1]] / gave.sum()), float(others[column[1]] / others.sum())
 
     @cached_property
+    def difference_interval(self) -> tuple[float, float] | None:
+        """Of how far the two shares of `among` are apart; None where one of the groups is small."""
+        row, column = self.row.at(self.chosen[0]), self.column.at(self.chosen[1])
+        enough = _groups_suffice(self._joint(row[0], column[0]), row[1])
+        return self.association.difference.interval if enough else None
+
+    @cached_property
     def means(self) -> list[GroupMean]:
         """Of the number, by answer to the first question.
 
@@ -152,7 +161,9 @@ class Crossed:
                     index,
                     ends[0] + width * float(gave[1] / gave.sum()) if known else None,
                     None if measure.value is None else width * measure.value,
-                    (width * measure.interval[0], width * measure.interval[1]),
+                    (width * measure.interval[0], width * measure.interval[1])
+                    if known and _groups_suffice(joint, truth)
+                    else None,
                 )
             )
         return found
@@ -197,6 +208,12 @@ def crossed(report: Report, row: str, column: str, chosen: tuple[int, int]) -> C
     rows, columns = zip(*pairs, strict=True)
     sides = _side(rows), _side(columns)
     return Crossed(*sides, chosen, report.confidence, tuple(_tables(*sides, chosen)))
+
+
+def _groups_suffice(joint: JointEstimate, truth: int) -> bool:
+    """Whether those who gave an answer, and the others, are enough for an interval by the delta method."""
+    gave = float(joint.table[truth].sum())
+    return joint.n * min(gave, 1 - gave) >= FEWEST_IN_GROUP
 
 
 def _whole(row: _Side, column: _Side) -> bool:
