@@ -139,7 +139,7 @@ class Doors:
         leaves: set[int | None] = {None}
         if parts:
             leaves.update(connection.scalars(_LEAVES, {"ids": parts}))
-        stated = {None: None, **strata.find_stated(connection, parts)}
+        stated = strata.find_stated(connection, parts) | {None: None}
         return {
             slug: Door(
                 found[survey_id],

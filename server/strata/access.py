@@ -43,7 +43,7 @@ def asks_for_code(whole: bool, stated: bool | None) -> bool:
     return whole if stated is None else stated
 
 
-def find_stated(connection: sa.Connection, strata: Collection[int]) -> dict[int, bool | None]:
+def find_stated(connection: sa.Connection, strata: Collection[int]) -> dict[Link, bool | None]:
     """By the ids of strata, what these or the nearest above them say; None where only the survey does."""
     return _read(connection, Stratum.id.in_(strata)) if strata else {}
 
@@ -144,7 +144,7 @@ def write_access(says: bool | None) -> str:
     return next(text for text, meant in _CHOICES.items() if meant is says)
 
 
-def _read(connection: sa.Connection, which: sa.ColumnElement[bool]) -> dict[int, bool | None]:
+def _read(connection: sa.Connection, which: sa.ColumnElement[bool]) -> dict[Link, bool | None]:
     """Upwards from each until one says something, or there is none above."""
     way = (
         sa.select(Stratum.id.label("link"), Stratum.parent_id, Stratum.by_invitation)

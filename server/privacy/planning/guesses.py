@@ -131,8 +131,8 @@ def count_spent(loss: float) -> int:
 def list_room(loss: float) -> tuple[int, ...]:
     """What somebody may have spent elsewhere, so that of 100 guesses 99 are right at most, then 98, and so on.
 
-    Whoever adds what was spent elsewhere (`count_spent`) counts the rooms that are not exceeded: with so many fewer than
-    100, both together let somebody guess right, and nothing had to be computed.
+    Whoever adds what was spent elsewhere (`count_spent`) counts the rooms that are not exceeded: with so many
+    fewer than 100, both together let somebody guess right, and nothing had to be computed.
 
     Parameters
     ----------
