@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 from flask.testing import FlaskClient
 
-from server import reports, surveys
+from server import reports, strata, surveys
 from server.documents import Document, to_html, to_pdf, to_xlsx
 from tests import archives, factories, papers, reading
 from tests.booked import ledger
@@ -196,7 +196,8 @@ def publish(client: FlaskClient, database_url: str, slug: str, title: str) -> Pu
         assert found is not None
         assert found.current is not None
         survey = Published(slug, found.current.sha256, surveys.definition_of(found.current).as_json())
-    factories.store(database_url, survey, [([1, 0], 30)])
+        link = found.link
+    factories.store(database_url, survey, [([1, 0], 30)], link)
     return survey
 
 
@@ -220,6 +221,33 @@ def test_who_was_let_in_is_said_version_by_version(signed_in: FlaskClient, datab
         "some of the time everybody who had the link",
         "everybody who had the link",
     ]
+
+
+def test_a_part_by_invitation_is_named(signed_in: FlaskClient, database_url: str) -> None:
+    """The broken twin: of the survey as a whole it would be said that everybody had a way in."""
+    slug = factories.draft(database_url, factories.definition())
+    factories.plant(database_url, slug, "Alta, 4000\nBaja, 3000\nCosta, 900")
+    survey = publish(signed_in, database_url, slug, "One")
+    with factories.writing(database_url) as session:
+        found = surveys.find(session, slug)
+        assert found is not None
+        costa = next(node for node in strata.tree(session, found) if node.path == "Costa").stratum.id
+    open_ = signed_in.get(f"/manage/surveys/{slug}/report.json").get_json()["admission"]
+    assert [(each["strata"], each["ways"]) for each in open_] == [(None, ["link"])]
+
+    fields = {f"access.{costa}": "invited"}
+    assert signed_in.post(f"/manage/surveys/{slug}/strata", data=fields).status_code == 303
+    publish(signed_in, database_url, slug, "Two")
+
+    said = signed_in.get(f"/manage/surveys/{slug}/report.json").get_json()["admission"]
+    assert [(each["version"], each["strata"], each["ways"], each["known"]) for each in said] == [
+        (2, ["", "Alta", "Baja"], ["link"], True),
+        (2, ["Costa"], ["invitation"], True),
+        (1, ["", "Alta", "Baja"], ["link"], True),
+        (1, ["Costa"], ["invitation", "link"], True),
+    ]
+    page = signed_in.get(f"/manage/surveys/{survey.slug}/report.html").text
+    assert "to version 2 (Costa) by invitation only" in page
 
 
 def test_of_a_survey_that_came_from_elsewhere_only_what_is_known_is_said(

@@ -1,16 +1,27 @@
 """Who was let in: by the link alone, or by invitation, while each version was the newest."""
 
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from server import strata
 from server.audit import Action, details_of
 from server.models import AuditEntry, Survey
+from server.strata.trees import SEPARATOR
 
 LINK, INVITATION = "link", "invitation"
 """Everybody who has the link; or one response for each code."""
+
+_SURVEY: Mapping[str, bool] = {Action.BY_INVITATION: True, Action.BY_LINK: False}
+_STRATUM: Mapping[str, bool | None] = {
+    Action.STRATUM_BY_INVITATION: True,
+    Action.STRATUM_BY_LINK: False,
+    Action.STRATUM_AS_ABOVE: None,
+}
+"""What a survey or a stratum says after each."""
 
 
 @dataclass(frozen=True)
@@ -36,36 +47,82 @@ class Admission:
 
 
 def admissions(session: Session, survey: Survey) -> tuple[Admission, ...]:
-    """Of each published version, the newest first: from the setting as it is, and the log of what switched it."""
+    """Of each published version, the newest first: from the settings as they are, and the log of what switched them."""
+    leaves = strata.leaves(strata.tree(session, survey))
+    links: dict[int | None, str] = {None: "", **{node.stratum.id: node.path for node in leaves}}
+    invited = strata.invited_links(session, survey)
+    now = {path: link in invited for link, path in links.items()}
     newest = len(survey.versions)
-    invited, version, imported = survey.by_invitation, newest, False
-    ways: dict[int, set[str]] = defaultdict(set, {newest: {_way(invited)}})
-    known: set[int] = set()
-    switches = {Action.BY_INVITATION: False, Action.BY_LINK: True}
+    entries, imported = _log(session, survey)
+    past = _Past(now, survey.by_invitation, entries)
+    always = {path: {_way(state)} for path, state in now.items()}
+    if not imported and not past.switched:
+        return _grouped(dict.fromkeys(range(1, newest + 1), always), newest, known=True)
+    if not imported and past.agrees and past.ways.keys() == set(range(1, newest + 1)):
+        return _grouped(past.ways, newest, known=True)
+    # Strata may have been renamed, or the log does not reach back: what is sure is how it is now.
+    return _grouped({newest: always}, newest, known=False)
+
+
+def _log(session: Session, survey: Survey) -> tuple[Sequence[AuditEntry], bool]:
+    """What was published and switched here, in order, and whether the survey came from elsewhere."""
+    chosen = [*_SURVEY, *_STRATUM, Action.PUBLISHED, Action.SURVEY_IMPORTED]
     entries = session.scalars(
         sa.select(AuditEntry)
-        .where(
-            AuditEntry.survey_id == survey.id,
-            AuditEntry.action.in_([*switches, Action.PUBLISHED, Action.SURVEY_IMPORTED]),
-        )
-        .order_by(AuditEntry.id.desc())
+        .where(AuditEntry.survey_id == survey.id, AuditEntry.action.in_(chosen))
+        .order_by(AuditEntry.id)
     ).all()
-    for entry in entries:
-        action = Action(entry.action)
-        if action == Action.SURVEY_IMPORTED:
-            imported = True
-            break
-        if action == Action.PUBLISHED:
-            known.add(version)
-            version = int(details_of(entry)["version"]) - 1
-        else:
-            invited = switches[action]
-        if version:
-            ways[version].add(_way(invited))
-    numbers = range(newest, 0, -1)
-    if not imported and not any(entry.action in switches for entry in entries):  # it was always as it is
-        return tuple(Admission(number, None, (_way(invited),), known=True) for number in numbers)
-    return tuple(Admission(number, None, tuple(sorted(ways[number])), number in known) for number in numbers)
+    return entries, any(entry.action == Action.SURVEY_IMPORTED for entry in entries)
+
+
+class _Past:
+    """What every link asked for while each version was the newest, as the log tells it.
+
+    `agrees` says whether it ends as things are. `ways` are by version and path.
+    """
+
+    def __init__(self, now: Mapping[str, bool], invited: bool, entries: Sequence[AuditEntry]) -> None:
+        self.switched = False
+        self.ways: dict[int, dict[str, set[str]]] = {}
+        self._paths = tuple(now)
+        self._said: dict[str, bool | None] = {}
+        first = next((_SURVEY[entry.action] for entry in entries if entry.action in _SURVEY), None)
+        self._whole = invited if first is None else not first
+        version = 0
+        for entry in entries:
+            if entry.action == Action.PUBLISHED:
+                version = int(details_of(entry)["version"])
+            elif entry.action in _SURVEY:
+                self._whole, self.switched = _SURVEY[entry.action], True
+            elif entry.action in _STRATUM:
+                self._said[details_of(entry)["stratum"]] = _STRATUM[entry.action]
+                self.switched = True
+            if version:
+                ways = self.ways.setdefault(version, {path: set() for path in now})
+                for path in now:
+                    ways[path].add(_way(self._invited(path)))
+        self.agrees = all(self._invited(path) == state for path, state in now.items())
+
+    def _invited(self, path: str) -> bool:
+        names = path.split(SEPARATOR)
+        around = (SEPARATOR.join(names[:length]) for length in range(len(names), 0, -1))
+        return next((said for each in around if (said := self._said.get(each)) is not None), self._whole)
+
+
+def _grouped(
+    ways: Mapping[int, Mapping[str, set[str]]], newest: int, *, known: bool
+) -> tuple[Admission, ...]:
+    """One for each version and way, with the links that it is about; every link where it is the same for all."""
+    found = []
+    for version in range(newest, 0, -1):
+        alike: dict[tuple[str, ...], list[str]] = defaultdict(list)
+        for path, own in ways.get(version, {"": set()}).items():
+            alike[tuple(sorted(own))].append(path)
+        found += [
+            Admission(version, tuple(paths) if len(alike) > 1 else None, own, known)
+            for own, paths in alike.items()
+        ]
+    return tuple(found)
 
 
 def _way(invited: bool) -> str:
