@@ -1,8 +1,10 @@
 """The floor that benchmarks compare with: a bare Flask view that answers 204, under the same server.
 
-`python -m tests.benchmarks.floor PORT` serves it with granian's WSGI and 32 threads.
+`python -m tests.benchmarks.floor PORT` serves it with granian's WSGI and 32 threads; `... PORT site` so serves the
+pages of Moneda, without what stands in front of them.
 """
 
+import os
 import subprocess
 import sys
 import time
@@ -28,11 +30,12 @@ def answer() -> tuple[str, int]:
 
 
 @contextmanager
-def serving_floor() -> Iterator[str]:
-    """Serve it in a process of its own; its address."""
+def serving_floor(database_url: str = "") -> Iterator[str]:
+    """Serve it, or the pages of the site on a database, in a process of its own; its address."""
     port = factories.free_port()
-    command = [sys.executable, "-m", "tests.benchmarks.floor", str(port)]
-    with subprocess.Popen(command, cwd=factories.ROOT) as process:
+    command = [sys.executable, "-m", "tests.benchmarks.floor", str(port), *(["site"] if database_url else [])]
+    environment = factories.environment(database_url) if database_url else dict(os.environ)
+    with subprocess.Popen(command, cwd=factories.ROOT, env=environment) as process:
         try:
             while True:
                 connection = HTTPConnection("127.0.0.1", port)
@@ -51,8 +54,10 @@ def serving_floor() -> Iterator[str]:
 
 
 if __name__ == "__main__":
+    site = sys.argv[2:] == ["site"]
     Granian(
-        "tests.benchmarks.floor:app",
+        "server.app:create_app" if site else "tests.benchmarks.floor:app",
+        factory=site,
         interface=Interfaces.WSGI,
         port=int(sys.argv[1]),
         blocking_threads=32,

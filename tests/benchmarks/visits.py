@@ -2,7 +2,8 @@
 
 A visit is what a browser loads for the first time (the page, the definition and every file that the page
 names) and one submission; repeated visits load no files again. In turns with a bare Flask view that answers
-204, in one run. Nothing here passes or fails: the targets are printed beside what was measured.
+204, in one run; a page that Flask renders each time, beside the same without the front. Nothing here passes or
+fails: the targets are printed beside what was measured.
 """
 
 import argparse
@@ -19,6 +20,8 @@ MOST_PROCESSOR = 1.0
 """Milliseconds of the server's processor for a first visit with its submission."""
 LEAST_RATIO = 0.8
 """Of the page and of the definition, to the bare view."""
+RENDERED, LEAST_BRIDGED = "/manage/sign-in", 0.9
+"""A page that is rendered each time, and its least ratio to the same page under the server alone."""
 
 
 def main() -> None:
@@ -38,6 +41,7 @@ def _measure_engine(engine: str, database_url: str, visits: int, rounds: int) ->
     with ExitStack() as stack:
         served = stack.enter_context(factories.serving(database_url))
         floor_url = stack.enter_context(serving_floor())
+        site_url = stack.enter_context(serving_floor(database_url))
         text = factories.ask(served.url + page)[2].decode()
         files = re.findall(r'(?:src|href)="(/client/[^"]+)"', text)
 
@@ -53,6 +57,7 @@ def _measure_engine(engine: str, database_url: str, visits: int, rounds: int) ->
 
         costs: dict[str, list[float]] = {}
         rates: dict[str, list[float]] = {}
+        bridged: list[float] = []
         for _ in range(rounds):
             for name, paths in {
                 "a first visit": [page, definition, *files],
@@ -66,11 +71,15 @@ def _measure_engine(engine: str, database_url: str, visits: int, rounds: int) ->
             bare = _rate(floor_url, "/", 3 * visits)
             for name, path in {"page": page, "definition": definition, "a file": files[0]}.items():
                 rates.setdefault(name, []).append(_rate(served.url, path, 3 * visits) / bare)
+            alone = _rate(site_url, RENDERED, visits)
+            bridged.append(_rate(served.url, RENDERED, visits) / alone)
     print(f"{engine}: {len(files)} files, {CONNECTIONS} connections, medians of {rounds}")
     for name, taken in costs.items():
         print(f"  {name:<18} {statistics.median(taken):6.2f} ms of processor (at most {MOST_PROCESSOR})")
     for name, ratios in rates.items():
         print(f"  {name:<18} {statistics.median(ratios):6.2f} of bare Flask 204 (at least {LEAST_RATIO})")
+    ratio = statistics.median(bridged)
+    print(f"  a rendered page    {ratio:6.2f} of the same without the front (at least {LEAST_BRIDGED})")
 
 
 def _rate(url: str, path: str, count: int) -> float:
