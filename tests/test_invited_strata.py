@@ -13,7 +13,7 @@ from flask.testing import FlaskClient
 from sqlalchemy.orm import Session
 
 from server import archives, invitations, responses, schedule, strata, surveys
-from server.db import TakingTurns
+from server.db import TakingTurns, make_engine, open_session
 from server.inputs import InputError
 from server.models import Researcher, Survey
 from server.own_tables import invitations_of
@@ -250,11 +250,13 @@ def test_codes_of_a_part_that_is_open_now_are_told_of(
 
 def unpacked(database_url: str, body: bytes) -> dict[str, bool | None]:
     """What the strata of a survey that is imported from an archive say."""
-    with writing(database_url) as session:
-        owner = session.get_one(Survey, 1).owner_id
-        researcher = session.get_one(Researcher, owner)
+    engine = make_engine(database_url)
+    with open_session(engine, writes=True) as session:  # which the import commits in parts
+        researcher = session.get_one(Researcher, session.get_one(Survey, 1).owner_id)
         made = archives.unpack(session, researcher, BytesIO(body), TakingTurns(session)).survey
-        return {node.path: node.stratum.by_invitation for node in strata.walk(strata.tree(session, made))}
+        says = {node.path: node.stratum.by_invitation for node in strata.walk(strata.tree(session, made))}
+    engine.dispose()
+    return says
 
 
 SAYS = {"North": True, "North > A": None, "North > B": False, "South": None}
