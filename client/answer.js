@@ -119,14 +119,16 @@ function begin({ title, introduction, language, questions: entries, epsilon: tot
       const rooms = JSON.parse(document.getElementById('round').dataset.rooms).filter((room) => spent <= room);
       find('.actions').before(copy('round', { right: 100 - rooms.length, sure: rooms.length ? 'no' : 'yes' }, 'sure'));
     }
-    way.admit?.(part);
-    find('.primary').addEventListener('click', () => {
+    find('.primary').addEventListener('click', (event) => {
       hasRead = read.checked || !read.isConnected;
-      if (hasRead) return go(1);
+      if (hasRead) return;
+      event.stopImmediatePropagation(); // nothing is sent before, not even a code
       fold.open = true;
       unread.textContent = unread.dataset.text;
       (rest.length ? fold.firstElementChild : read).focus();
     });
+    way.admit?.(part);
+    find('.primary').addEventListener('click', () => go(1));
     find('.aside').addEventListener('click', () => {
       forget();
       if (!preview) drop(page);

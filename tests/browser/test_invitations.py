@@ -171,7 +171,7 @@ def test_by_a_code_that_is_typed_from_paper_with_the_keyboard_alone(
     start = visit.button("Start · {n} questions", n=3)
 
     press_on(page, start, "Enter")
-    field, problem = page.get_by_role("textbox"), page.get_by_role("alert")
+    field, problem = page.get_by_role("textbox"), page.locator("#uncoded")
     expect(field).to_be_focused()
     expect(problem).to_have_text(visit.say("Enter the code of your invitation to go on."))
     page.keyboard.type("0123-45")
@@ -237,7 +237,7 @@ def test_a_used_code_is_noticed_before_the_questions(
     page.on("request", lambda request: looked.append(request.url) if request.method == "POST" else None)
     visit = Respondent(page, survey.slug, language).open(f"#{plain(used)}")
     start = visit.button("Start · {n} questions", n=3)
-    field, problem = page.get_by_role("textbox"), page.get_by_role("alert")
+    field, problem = page.get_by_role("textbox"), page.locator("#uncoded")
     assert looked == []
 
     start.click()
@@ -261,6 +261,26 @@ def test_a_used_code_is_noticed_before_the_questions(
     visit.send()
     assert [address.rpartition("/")[2] for address in looked] == ["code.json"] * 3 + ["responses"]
     assert spent(served, fresh)
+
+
+def test_no_code_is_sent_before_the_introduction_was_read(
+    open_page: Opener, served: factories.Served
+) -> None:
+    document = {**SURVEY, "introduction": "Who asks.\n\nWhat for, and what becomes of it."}
+    survey = factories.publish(served.database_url, document)
+    (code,) = factories.invite(served.database_url, survey.slug, 1)
+    page = open_page(**PHONE)
+    looked: list[str] = []
+    page.on("request", lambda request: looked.append(request.url) if request.method == "POST" else None)
+    visit = Respondent(page, survey.slug).open(f"#{plain(code)}")
+    page.locator("#about .option input").wait_for(state="attached")
+    page.get_by_role("button", name="Start · 3 questions").click()
+    expect(page.locator("#unread")).not_to_be_empty()
+    assert looked == []
+    page.locator("#about .option input").check()
+    page.get_by_role("button", name="Start · 3 questions").click()
+    expect(visit.radio("Yes")).to_be_visible()
+    assert [address.rpartition("/")[2] for address in looked] == ["code.json"]
 
 
 @pytest.mark.parametrize("answer", ["none", "503", "429", "nothing for long"])
@@ -318,7 +338,7 @@ def test_a_used_code_and_a_wrong_one_lose_nothing_and_flip_no_new_coin(
     expect(page.get_by_role("textbox")).to_have_value(used)
     page.get_by_role("textbox").fill("abc")
     visit.button("Use this code").click()
-    expect(page.get_by_role("alert")).not_to_be_empty()
+    expect(page.locator("#uncoded")).not_to_be_empty()
     offer("0000-0000-0000-0000")
     visit.button("Send").click()
     expect(page.get_by_text("No invitation with this code belongs to this link.")).to_be_visible()
