@@ -22,12 +22,13 @@ def ledger(words: Words, book: Ledger, *, names: bool) -> Iterator[Block]:
     _ = words.gettext
     if book.restored:
         text = _(
-            "The database may have been restored from a backup: what was released or given away since is missing "
-            "here. Nothing more is released until the survey's owner has declared it."
+            "The database may have been restored from a backup: what was released or given away since, if "
+            "anything, is missing here. Nothing more is released until the survey's owner has declared it."
         )
         yield Paragraph(Text(text), notice=True)
     if book.budget is None:
-        yield Paragraph(Text(_("No central budget was set, and nothing was released.")))
+        if not book.restored:
+            yield Paragraph(Text(_("No central budget was set, and nothing was released.")))
         return
     yield Paragraph(
         Text(
@@ -38,7 +39,7 @@ def ledger(words: Words, book: Ledger, *, names: bool) -> Iterator[Block]:
             )
         )
     )
-    if book.released:
+    if book.released and not book.restored:
         yield Paragraph(Text(meaning(words, book)))
     spent = book.spent
     entries: list[tuple[str, Number]] = [
