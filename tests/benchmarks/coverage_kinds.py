@@ -38,6 +38,7 @@ class Kind:
     design: Callable[[float], Design]
     limits: Callable[[Sequence[int], Design, str], tuple[float, float]]
     truth: Callable[[Row], float | None]
+    sizes: Sequence[int] = SIZES
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,13 @@ KINDS = (
         mean,
         lambda shares: float(np.linspace(0, 1, 3) @ shares),
     ),
-    Kind("number with “prefer not to say”: the mean", lambda loss: k_ary(3, loss), answered, mean_answered),
+    Kind(
+        "number with “prefer not to say”: the mean",
+        lambda loss: k_ary(3, loss),
+        answered,
+        mean_answered,
+        (10,),
+    ),
 )
 """Every kind whose estimate comes from one question and one part."""
 
@@ -149,7 +156,7 @@ def table(sizes: Sequence[int] = SIZES, gammas: Sequence[float] = GAMMAS) -> Ite
     yield "|---|---:|---:|---:|---:|---:|"
     for kind in KINDS:
         for gamma in gammas:
-            for n in sizes:
+            for n in (n for n in sizes if n in kind.sizes):
                 shown, other = (coverage(kind, gamma, n, interval) for interval in ("by_size", "wilson"))
                 yield (
                     f"| {kind.name} | {gamma} | {n} | {shown.least:.4f} | {other.least:.4f} "

@@ -4,6 +4,7 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ from server.privacy.estimators.design_limits import design_limits
 from server.privacy.estimators.inverse import left_inverse
 from server.privacy.estimators.limits import linear_limits
 from server.privacy.estimators.weighted_limits import weighted_limits
-from tests.benchmarks.coverage_kinds import KINDS, Kind
+from tests.benchmarks.coverage_kinds import KINDS, Kind, table
 from tests.benchmarks.coverage_kinds import coverage as coverage_of
 from tests.benchmarks.coverage_kinds import outcomes as outcomes_of
 
@@ -214,3 +215,11 @@ def test_exact_limits_of_reports_that_are_all_alike_hold_their_estimate() -> Non
     none, every = [np.array([9, 0]), np.array([20, 0])], [np.array([0, 9]), np.array([0, 20])]
     assert weighted_limits([0.5, 0.5], [row] * 2, none, 0.95, "exact", [matrix] * 2)[0] == pytest.approx(-0.5)
     assert weighted_limits([0.5, 0.5], [row] * 2, every, 0.95, "exact", [matrix] * 2)[1] == pytest.approx(1.5)
+
+
+def test_the_published_coverage_is_what_is_enumerated() -> None:
+    """The lines of the documents for 10 responses and two fair coins, digit by digit."""
+    published = (Path(__file__).parents[2] / "docs" / "privacy.md").read_text("utf-8").splitlines()
+    lines = list(table(sizes=(10,), gammas=(0.25,)))
+    assert len(lines) == 2 + len(KINDS)
+    assert set(lines) <= set(published)
