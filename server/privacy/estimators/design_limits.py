@@ -218,15 +218,17 @@ def ratio_limits(
     n, room, steps = float(counts.sum()), math.log(2 / (1 - confidence)), 200
     means = np.linspace(0, 1, steps + 1)
     accepted = np.ones(len(means), dtype=bool)
-    for sign in (1.0, -1.0):
-        for place, mu in enumerate(means.tolist()):
-            values = sign * (positions - mu * answers)
-            counted, seen = matrix @ values, float(values @ counts) / n
-            span = float(np.ptp(values))
-            top = _LARGEST * n / span
-            tilts = np.geomspace(min(0.05 * math.sqrt(2 * room * n) / span, top / 2), top, 2 * _TILTS)
-            reach = n * _at_zero(counted, _log_means(values, matrix, n, tilts))
-            accepted[place] &= not bool((reach < tilts * seen - room).any())
+    away = positions - means[:, None] * answers
+    for values in (away, -away):
+        span = np.maximum(np.ptp(values, axis=1, keepdims=True), 1e-300)
+        largest = _LARGEST * n
+        smallest = min(0.05 * math.sqrt(2 * room * n), largest / 2)
+        tilts = np.geomspace(smallest, largest, 2 * _TILTS) / span
+        exponents = tilts[:, :, None] * (values / n)[:, None, :]
+        top = exponents.max(axis=2, keepdims=True)
+        heights = top + np.log(np.exp(exponents - top) @ matrix.T)
+        allowed = tilts * (values @ counts / n)[:, None] - room
+        accepted &= ~(n * _at_zero(values @ matrix.T, heights) < allowed).any(axis=1)
     found = means[accepted]
     if not len(found):
         return 0.0, 1.0
@@ -234,13 +236,16 @@ def ratio_limits(
 
 
 def _at_zero(counted: Row, heights: Row) -> Row:
-    """Logarithm of the envelope of exp(heights) where the truths count 0 on average; shape (tilts,)."""
-    top = heights.max(axis=1, keepdims=True)
+    """Logarithm of the envelope of exp(heights) where the truths count 0 on average.
+
+    `counted` has the shape (means, truths), `heights` (means, tilts, truths), the result (means, tilts).
+    """
+    top = heights.max(axis=2, keepdims=True)
     tall = np.exp(heights - top)
-    left, right = np.flatnonzero(counted <= 1e-12), np.flatnonzero(counted >= -1e-12)
-    width = counted[right][None, :] - counted[left][:, None]
-    part = np.clip(
-        np.where(width > 1e-12, -counted[left][:, None] / np.where(width > 1e-12, width, 1), 0), 0, 1
-    )
-    between = tall[:, left][:, :, None] * (1 - part) + tall[:, right][:, None, :] * part
-    return np.asarray(np.log(between.max(axis=(1, 2))) + top[:, 0])
+    left, right = counted[:, :, None], counted[:, None, :]
+    around = (left <= 1e-12) & (right >= -1e-12)
+    width = np.where(around & (right - left > 1e-12), right - left, 1)
+    part = np.clip(-left / width, 0, 1)[:, None]
+    between = tall[:, :, :, None] * (1 - part) + tall[:, :, None, :] * part
+    highest = np.where(around[:, None], between, 0).max(axis=(2, 3))
+    return np.asarray(np.log(np.maximum(highest, 1e-300)) + top[:, :, 0])

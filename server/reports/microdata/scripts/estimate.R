@@ -265,7 +265,7 @@ compare <- function(found) {
   differences[grepl("exact$", reported$interval[!is.na(own)]), c("interval_low", "interval_high")] <- 0
   largest <- max(0, differences)
   cat(sprintf("%d estimates compared, largest difference %.1e.\n", sum(!is.na(own)), largest))
-  exact <- sum(reported$interval[!is.na(own)] == "exact")
+  exact <- sum(endsWith(reported$interval[!is.na(own)], "exact"))
   collapsed <- is.na(own) & (reported$strata_together != "" | reported$strata_not_used != "")
   unnamed <- sum(is.na(own) & !collapsed)
   if (exact) cat(sprintf("%d of them have few responses and exact intervals: here these are Wilson's, not compared.\n", exact))

@@ -315,7 +315,7 @@ def compare(found: list[tuple[Any, ...]]) -> bool:
             collapsed, unnamed = collapsed + some, unnamed + (not some)
             continue
         compared += 1
-        exact += row["interval"] == "exact"
+        exact += row["interval"].endswith("exact")
         for name, value in zip(NUMBERS, own, strict=True):
             if name.startswith("interval_") and row["interval"].endswith("exact"):
                 continue  # of few responses; Wilson's is recomputed here
