@@ -178,7 +178,7 @@ def test_the_internal_report_has_everything_that_a_report_must(report: Report) -
         "Yes by coin?",
         "The second part",
         "Of 100 people who enter No, 25 are recorded as Yes. Of 100 who enter Yes, 75 are recorded as Yes.",
-        "exact limits, which cover at least as often as they say",
+        "limits that cover at least as often as they say",
         "unbiased for what people entered",
         report.version,
         report.software,

@@ -25,7 +25,7 @@ from server.reports.columns import INTERVAL
 from tests.factories import ROOT
 
 EPSILONS = (0.5, 1.0986, 2.2)
-SIZES = (100, 300, 1_000, 10_000)
+SIZES = (300, 1_000, 10_000)
 """Responses of each group."""
 STRATA = ((1.0,), (0.5, 0.3, 0.2))
 """What each group counts."""

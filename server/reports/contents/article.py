@@ -123,7 +123,8 @@ def _public_sentences(words: Words, published: Published) -> Iterator[str]:
         yield _("The respondents are simulated.")
     yield admitted_sentence(words, published.admissions)
     yield randomised(words, published.newest.definition)
-    noises = dict.fromkeys(mechanism(words, each) for each in book.released)
+    paid = [each for each in book.released if each.item.kind != Kind.DECLARED]
+    noises = dict.fromkeys(mechanism(words, each) for each in paid)
     yield _(
         "Everything published has noise added once more (central differential privacy; %(noises)s), under one "
         "budget of ε = %(budget)s and δ = %(delta)s between neighbours, %(neighbours)s; ε = %(spent)s was spent.",
@@ -133,8 +134,8 @@ def _public_sentences(words: Words, published: Published) -> Iterator[str]:
         neighbours=_(NEIGHBOURS[book.budget.neighbours]),
         spent=words.number(float(book.spent.epsilon)),
     )
-    if {each.item.kind for each in book.released} - {Kind.SHUFFLED}:
-        confidences = sorted({round(each.confidence * 100) for each in book.released})
+    if {each.item.kind for each in paid} - {Kind.SHUFFLED}:
+        confidences = sorted({round(each.confidence * 100) for each in paid})
         yield _(
             "Shares and means are computed from the noisy numbers alone; their intervals (%(confidence)s %%) hold "
             "coins, sampling and noise together.",

@@ -83,7 +83,7 @@ def _sections(words: Words, published: Published) -> Iterator[Section]:
         tuple(ledger(words, book, names=False)),
     )
     yield Section("limits", Text(_("Limits")), tuple(methods.limits(words)))
-    if book.released:
+    if any(each.item.kind != Kind.DECLARED for each in book.released):
         yield Section("article", Text(_("For an article")), tuple(article.public(words, published)))
     cite = _(
         "Public survey report, version %(number)d (%(hash)s), up to entry %(entry)s of its ledger. Made with "
