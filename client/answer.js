@@ -115,7 +115,7 @@ function begin({ title, introduction, language, questions: entries, epsilon: tot
     }, true);
     const spent = preview ? 0 : spentBefore(page);
     if (spent) {
-      // How much leaves 99 of 100 guesses right, 98, ...; beyond the first, all can be.
+      // What leaves 99 of 100 guesses right, 98, ...
       const rooms = JSON.parse(document.getElementById('round').dataset.rooms).filter((room) => spent <= room);
       find('.actions').before(copy('round', { right: 100 - rooms.length, sure: rooms.length ? 'no' : 'yes' }, 'sure'));
     }

@@ -23,15 +23,10 @@ export function resume(page) {
   if (pending) deliver(page, pending, { to, waiting: true, now: true });
   else if (shown) {
     if (history.state?.screen) history.go(-history.state.screen);
-    if (page.shut) move(page, page.shut, true);
+    if ('shut' in page) show(withErasing(copy('moved'), page));
     else deliver(page, way.sign(shown), { screen: 'reviewed' });
   }
   return Boolean(pending ?? shown);
-}
-
-/** What a link does not take any more goes by another one: says why, and where what the coins decided is until then. */
-function move(page, why, kept) {
-  show(withErasing(copy('moved', { how: `${why}-${kept ? 'kept' : 'lost'}` }, 'how'), page));
 }
 
 /** Shows what can be sent, and keeps it: who loads the page again meets no second coin. Another page may have been quicker. */
@@ -160,18 +155,18 @@ export function deliver(page, body, { to = page.responses, waiting = false, now 
 
   function fail(error) {
     const { field, status: refused } = error;
-    const shut = { link: 'divided', replaced_link: 'replaced' }[field];
+    const shut = field === 'link' || field === 'replaced_link';
     const asking = way.readmit?.(error, body, asked);
     if (asking) show(withErasing(asking, page));
     else if (field === 'invitation' && refused === 410) deliver(page, withoutCode(body), { to, waiting: true, now: true, asked });
-    else if (shut) {
+    else if (shut && kept && markShown(page, body)) {
       // Stored nowhere: it may go by another link, maybe by this page's own.
-      kept = kept && markShown(page, body);
-      if (to === page.responses || !resume(page)) move(page, shut, kept);
+      if (to !== page.responses || 'shut' in page) resume(page);
+      else location.reload();
     } else {
       // Stored nowhere, so it is not kept here.
       drop(page);
-      show(copy('refused', { why: refused, ...error, message: error.message }, 'why'));
+      show(copy('refused', { why: shut ? 'shut' : refused, ...error, message: error.message }, 'why'));
     }
   }
 }

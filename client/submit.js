@@ -110,7 +110,7 @@ export async function alone(slug, task, patience = 25000) {
   }
 }
 
-/** What is kept of a survey, whichever of its links is open: that it was sent, what waits to be and where to, or what a review has shown. */
+/** What is kept of a survey, at all its links: that it was sent, what waits and where to, or what a review has shown. */
 export function recall({ family, round }) {
   if (round in rounds(family)) return { sent: true };
   try {
@@ -126,7 +126,7 @@ export function recall({ family, round }) {
 /** What each round of a family that was answered here has spent. */
 const rounds = (family) => ({ ...read(family)?.sent });
 
-/** What other rounds of the same survey spend that were answered here, in whole billionths of a nat; what waits counts. */
+/** What other rounds that were answered here spend, in billionths of a nat; what waits counts. */
 export function spentBefore({ family, round }) {
   const spent = {};
   for (const [name, text] of Object.entries(withStorage((storage) => ({ ...storage })) ?? {})) {
@@ -140,7 +140,7 @@ export function spentBefore({ family, round }) {
 
 const read = (name) => parse(withStorage((storage) => storage.getItem(key(name))));
 
-/** A note; nothing for none, or for what is not ours. */
+/** Nothing for what is not ours. */
 function parse(text) {
   try {
     return JSON.parse(text);
@@ -158,7 +158,7 @@ const write = (name, note) => withStorage((storage) => {
   return storage.getItem(key(name)) === text;
 }) ?? false;
 
-/** What waits goes to the link that it was first sent to, as it may have arrived there. */
+/** What waits goes where it was first sent: it may have arrived there. */
 export const keep = ({ family, round, spends }, pending, to) => write(round, { pending, to, of: family, spends });
 export const markShown = ({ round }, shown) => write(round, { shown });
 export const drop = ({ round }) => remove(round);

@@ -26,7 +26,7 @@ READ_ATTRIBUTES = set(
     "alt aria-description aria-label aria-roledescription aria-valuetext label placeholder title".split()
 )
 CODE_ATTRIBUTES = set(
-    "data-by data-check data-copy data-definition data-entry data-family data-how data-keeps data-many data-one "
+    "data-by data-check data-copy data-definition data-entry data-family data-keeps data-many data-one "
     "data-look data-place data-preview data-refresh data-renews data-responses data-rooms data-round data-shut "
     "data-slug data-spends data-sure data-truth data-version data-why".split()
 )

@@ -95,8 +95,8 @@ def test_invitations_switched_on_where_nothing_can_be_kept(
     visit, _body = ready(open_page, survey.slug, FORBIDDEN)
     invite_from_now_on(served, survey.slug)
     visit.button("Send").click()
-    expect(visit.heading(NOT_STORED)).to_be_visible()
-    expect(visit.page.get_by_text("This browser keeps nothing")).to_be_visible()
+    expect(visit.heading("Your answers were not accepted")).to_be_visible()
+    expect(visit.page.get_by_text("Your link was closed in the meantime.")).to_be_visible()
     expect(visit.page.get_by_text("waits on this device")).to_have_count(0)
 
 
