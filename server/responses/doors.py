@@ -64,7 +64,7 @@ _REFUSALS: Mapping[Standing | Shut, tuple[int, str, str]] = {
     Shut.REPLACED: (
         410,
         "replaced_link",
-        N_("takes no responses any more; the survey is by invitation, with a new link"),
+        N_("takes no responses any more; it was replaced when invitations were switched on"),
     ),
 }
 

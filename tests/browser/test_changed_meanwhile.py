@@ -77,7 +77,7 @@ def test_invitations_switched_on_close_the_link_and_the_new_one_sends_the_same(
     invited = invite_from_now_on(served, survey.slug, stratum)
     visit.button("Send").click()
     expect(visit.heading(NOT_STORED)).to_be_visible()
-    expect(visit.page.get_by_text("this link is closed. Ask whoever gave it to you")).to_be_visible()
+    expect(visit.page.get_by_text("This link was replaced by a new one")).to_be_visible()
     expect(visit.page.get_by_text("waits on this device")).to_be_visible()
     assert rows_of(served, body) == []
     visit.open()

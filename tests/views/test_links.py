@@ -85,6 +85,7 @@ def test_invitations_hold_for_new_links_and_the_old_ones_close(
     signed_in.post(path(survey, "/schedule"), data=USUAL)
     again = signed_in.get(path(survey, "/links.csv")).text
     assert [row["link"].rpartition("/")[2] for row in csv.DictReader(io.StringIO(again))] == new
+    assert "is by invitation now" not in client.get(f"/s/{old[0]}").text
     factories.settle(database_url, survey.slug, paused=True)
     assert {client.get(f"/s/{slug}{end}").status_code for slug in old for end in ("", "/survey.json")} == {
         410
