@@ -5,7 +5,7 @@ columns' parts: reports that were drawn from one design, each part with a weight
 which of the estimates are shown. All of it is computed when it is looked at.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
@@ -16,6 +16,7 @@ from server.privacy.estimators import (
     AnsweredMeanEstimate,
     ControlItemTest,
     MeanEstimate,
+    PooledShares,
     answered_mean_coefficients,
     anytime_answered_mean,
     anytime_mean,
@@ -24,6 +25,7 @@ from server.privacy.estimators import (
     mean_coefficients,
     pooled_control_item_test,
 )
+from server.privacy.estimators.late import compute_limits as compute_side_by_side
 from server.reports.columns import INTERVAL, Column
 from server.reports.intervals import interval_name
 from server.reports.remarks import Remark, remarks
@@ -226,6 +228,18 @@ class QuestionReport:
     def manipulation(self, forged: int) -> float:
         """How far so many forged responses move one of its shares at most."""
         return max(column.manipulation(min(forged, self.n)) for column in self.columns)
+
+
+def compute_limits(reports: Iterable[QuestionReport]) -> None:
+    """Compute the intervals that are shown of one look at many reports, all at once."""
+    late: list[MeanEstimate | AnsweredMeanEstimate | PooledShares] = []
+    for report in reports:
+        late += {
+            id(row.column): row.column.estimate for row in report.shown if row.column.estimate is not None
+        }.values()
+        if report.mean is not None and report.mean.estimate is not None:
+            late.append(report.mean.estimate)
+    compute_side_by_side(late)
 
 
 def value_range(question: Question) -> tuple[float, float] | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from server.reports.estimating import estimated, post_stratified
-from server.reports.questions import QuestionReport
+from server.reports.questions import QuestionReport, compute_limits
 from server.reports.weighting import Weighting, Weights
 from server.reports.withholding import Branch, withheld
 from server.strata import Node, leaves, walk
@@ -60,7 +60,10 @@ def by_stratum(
     table = _Table(asked, nodes, hidden, confidence, minimum)
     some = (node for node in walk(nodes) if deepest is None or node.depth <= deepest)
     groups = [table.whole(), *(table.group(node) for node in some)]
-    return [*groups, table.without()] if table.sizes[0] else groups
+    if table.sizes[0]:
+        groups.append(table.without())
+    compute_limits(group.report for group in groups if group.report is not None)
+    return groups
 
 
 def whole_of(

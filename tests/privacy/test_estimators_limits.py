@@ -8,6 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import beta, binom, multinomial
 
+from server.privacy.designs import k_ary
+from server.privacy.estimators import estimate_answered_mean
+from server.privacy.estimators.late import compute_limits
 from server.privacy.estimators.limits import (
     INTERVALS,
     blaker_limits,
@@ -15,6 +18,7 @@ from server.privacy.estimators.limits import (
     linear_limits,
     wilson_limits,
 )
+from server.privacy.estimators.score_limits import score_limits
 
 
 def acceptance(share: float, yes: int, n: int) -> float:
@@ -136,3 +140,39 @@ def test_limits_of_one_group_are_wilsons_and_of_two_are_newcombes() -> None:
     # Newcombe (1998), Statistics in Medicine 17, 873-890, example (a), method 10: 56/70 - 48/80.
     two = combined_limits(np.array([1.0, -1.0]), np.array([56, 48]), np.array([70, 80]), 0.95)
     assert two == pytest.approx((0.0524, 0.3339), abs=5e-5)
+
+
+def test_many_limits_at_once_are_those_of_each_alone() -> None:
+    """Of rows of every shape: alike values, nothing seen of the ends, one report, very many."""
+    generator = np.random.default_rng(11)
+    values = generator.normal(size=(300, 6)).round(1)
+    values[:40] = values[:40, :1] + (values[:40] > 0)
+    counts = np.array(
+        [
+            generator.multinomial(10 ** (k % 9), chances)
+            for k, chances in enumerate(generator.dirichlet(np.full(6, 0.3), len(values)))
+        ]
+    )
+    z = generator.uniform(0.5, 8, len(values))
+
+    together = score_limits(values, counts, z)
+
+    for row in range(len(values)):
+        alone = score_limits(values[[row]], counts[[row]], z[[row]])
+        assert together[row] == pytest.approx(alone[0], abs=1e-12)
+    assert (together[:, 0] <= together[:, 1]).all()
+    assert score_limits(values[::-1], counts, z) != pytest.approx(
+        together, abs=1e-3
+    )  # the broken twin: mixed up
+
+
+def test_answered_means_computed_side_by_side_are_those_of_each_alone() -> None:
+    generator = np.random.default_rng(12)
+    counts = [generator.multinomial(10 ** (k % 5), generator.dirichlet(np.ones(4))) for k in range(40)]
+    late = [estimate_answered_mean(each, k_ary(4, 2.0), 0, 10) for each in counts]
+
+    compute_limits(late)
+
+    for each, result in zip(counts, late, strict=True):
+        alone = estimate_answered_mean(each, k_ary(4, 2.0), 0, 10)
+        assert result.interval == pytest.approx(alone.interval, abs=1e-9)

@@ -28,7 +28,8 @@ from server.privacy.estimators.inverse import (
 from server.privacy.estimators.late import LateInterval
 from server.privacy.estimators.limits import INTERVALS, accepted_end
 from server.privacy.estimators.means import checked_range
-from server.privacy.estimators.weighted_limits import weighted_limits
+from server.privacy.estimators.together import Steps
+from server.privacy.estimators.weighted_limits import limits_of_sums
 
 
 @dataclass(frozen=True)
@@ -172,26 +173,33 @@ def answered_mean_of(
     def summed(rows: Sequence[NDArray[np.float64]]) -> float:
         return sum(float(w * (row @ o)) for w, row, o in zip(weights, rows, observed, strict=True))
 
-    def limits(rows: Sequence[NDArray[np.float64]]) -> tuple[float, float]:
-        return weighted_limits(weights, rows, [part.reports for part in parts], confidence, interval)
+    def limits(rows: Sequence[NDArray[np.float64]]) -> Steps[tuple[float, float]]:
+        counts = [part.reports for part in parts]
+        found = yield from limits_of_sums(weights, [rows], counts, confidence, interval)
+        return found[0]
 
     def distances(position: float) -> list[NDArray[np.float64]]:
         """What each report adds to sum((v - position) s)."""
         return [part.positions - position * part.answers for part in parts]
 
-    def contains(position: float) -> float:
+    def contains(position: float) -> Steps[float]:
         """How far 0 is inside the interval of sum((v - position) s); negative outside."""
-        below, above = limits(distances(position))
+        below, above = yield from limits(distances(position))
         return min(-below, above)
 
-    def reached() -> tuple[float, float]:
+    def reached() -> Steps[tuple[float, float]]:
         """The accepted means, on the scale [0, 1]."""
         if interval == "exact":
             return exact()
-        if mean is None or error is None or limits(answers)[0] <= 0:
+        if mean is None or error is None:
+            return 0.0, 1.0
+        fewest, _most = yield from limits(answers)
+        if fewest <= 0:
             return 0.0, 1.0
         step = min(max(error, 2.0**-10), 1.0)
-        return accepted_end(contains, mean, -step), accepted_end(contains, mean, step)
+        lowest = yield from accepted_end(contains, mean, -step)
+        highest = yield from accepted_end(contains, mean, step)
+        return lowest, highest
 
     def exact() -> tuple[float, float]:
         """Of one part; of several all that is sure is the range."""
@@ -201,8 +209,8 @@ def answered_mean_of(
             low, high = ratio_limits(own.positions, own.answers, own.matrix, own.reports, confidence)
         return (low, high) if mean is None else (min(low, mean), max(high, mean))
 
-    def interval_of_mean() -> tuple[float, float]:
-        below, above = reached()
+    def interval_of_mean() -> Steps[tuple[float, float]]:
+        below, above = yield from reached()
         return bottom + width * below, bottom + width * above
 
     answers = [part.answers for part in parts]

@@ -6,15 +6,16 @@ Tango, T. (1998). Equivalence test and confidence interval for the difference in
 proportions for the paired-sample design. *Statistics in Medicine* 17, 891-908.
 """
 
+from collections.abc import Iterator, Sequence
+
 import numpy as np
-import scipy
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
 from server.privacy.designs import Design
 from server.privacy.estimators.diagnostics import lower_tail, upper_tail
 from server.privacy.estimators.inverse import checked_reports, left_inverse, possible_reports
-from server.privacy.estimators.limits import linear_limits
+from server.privacy.estimators.together import Means, Steps, compute_together, find_root
 
 _FARTHEST = 8.0
 """In standard errors; confidences closer to 1 are not told apart."""
@@ -60,21 +61,41 @@ def impossible_share_test(counts: ArrayLike, design: Design) -> float:
     >>> round(impossible_share_test([140, 290, 280, 290], k_ary(4, 1.0986122886681098)), 3)
     0.048
     """
-    inverse = left_inverse(design)
-    reports = checked_reports(counts, design)
+    left_inverse(design)
+    return impossible_share_tests([checked_reports(counts, design)], [design])[0]
+
+
+def impossible_share_tests(counts: Sequence[NDArray[np.int64]], designs: Sequence[Design]) -> list[float]:
+    """The same test of several groups, side by side; counts and designs were checked."""
+    found = compute_together(
+        steps for reports, design in zip(counts, designs, strict=True) for steps in _tests(reports, design)
+    )
+    values = iter(found)
+    smallest = []
+    for design in designs:
+        k = len(design.weights)
+        own = [next(values) for _ in range(1 if k == design.weights.shape[1] == 2 else k)]
+        smallest.append(min(1.0, len(own) * min(own)))
+    return smallest
+
+
+def _tests(reports: NDArray[np.int64], design: Design) -> Iterator[Steps[float]]:
+    """The test of each share; of a yes/no design that of its one share."""
     n = int(reports.sum())
     if design.weights.shape == (2, 2):
-        return _binomial(int(reports[1]), n, *design.matrix[:, 1].tolist())
-    if design.treats_options_alike():
+        yield _binomial(int(reports[1]), n, *design.matrix[:, 1].tolist())
+    elif design.treats_options_alike():
         keep, lie = design.matrix[0, :2].tolist()
-        smallest = min(_binomial(seen, n, lie, keep) for seen in reports.tolist())
+        for seen in reports.tolist():
+            yield _binomial(seen, n, lie, keep)
     else:
         possible = possible_reports(design)
-        smallest = min(_score(row, reports[possible]) for row in inverse[:, possible])
-    return min(1.0, len(inverse) * smallest)
+        for row in left_inverse(design)[:, possible]:
+            yield _score(row, reports[possible])
 
 
-def _binomial(seen: int, n: int, one: float, other: float) -> float:
+def _binomial(seen: int, n: int, one: float, other: float) -> Steps[float]:
+    yield from ()  # it asks for no limits
     low, high = min(one, other), max(one, other)
     if seen < low * n:
         return lower_tail(seen, n, low)
@@ -83,17 +104,22 @@ def _binomial(seen: int, n: int, one: float, other: float) -> float:
     return 1.0
 
 
-def _score(row: NDArray[np.float64], counts: NDArray[np.int64]) -> float:
+def _score(row: NDArray[np.float64], counts: NDArray[np.int64]) -> Steps[float]:
     """Of the mean of `row[report]`, tested against the nearer of 0 and 1."""
     share = float(row @ counts) / int(counts.sum())
     rounding = 1e-13 * float(np.abs(row).max())
     if -rounding <= share <= 1 + rounding:
         return 1.0
 
-    def outside(errors: float) -> float:
+    def outside(errors: float) -> Steps[float]:
         """How far the interval of so many standard errors stays outside [0, 1]."""
-        low, high = linear_limits(row, counts, float(2 * ndtr(errors) - 1), "wilson")
-        return -high if share < 0 else low - 1
+        found = yield Means([row], [counts], errors)
+        ((low, high),) = found.tolist()
+        return float(-high if share < 0 else low - 1)
 
-    errors = _FARTHEST if outside(_FARTHEST) >= 0 else scipy.optimize.brentq(outside, 1e-9, _FARTHEST)
+    farthest = yield from outside(_FARTHEST)
+    if farthest >= 0:
+        return float(ndtr(-_FARTHEST))
+    nearest = yield from outside(1e-9)
+    errors = yield from find_root(outside, 1e-9, _FARTHEST, (nearest, farthest))
     return float(ndtr(-errors))

@@ -8,6 +8,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +17,12 @@ from server.privacy._checks import option, probability
 from server.privacy.designs.design import Design
 from server.privacy.estimators.association import Association, associate
 from server.privacy.estimators.inverse import left_inverse, possible_reports, standard_errors
-from server.privacy.estimators.limits import INTERVALS, linear_limits
+from server.privacy.estimators.limits import INTERVALS, limits_of_means
 from server.privacy.estimators.tallies import Tally, checked_designs, checked_joint_tally
+from server.privacy.estimators.together import compute
+
+_TOGETHER = 64
+"""Cells whose limits are computed at once; each has a value for each combination of reports."""
 
 
 @dataclass(frozen=True)
@@ -126,10 +131,11 @@ def joint_of(
     possible = [possible_reports(design) for design in designs]
     seen = reports[np.ix_(*possible)].ravel()
     used = [inverse[:, sent] for inverse, sent in zip(inverses, possible, strict=True)]
-    limits = [
-        linear_limits(cell_coefficients(used, cell), seen, confidence, interval)
-        for cell in np.ndindex(truths)
-    ]
+    limits: list[tuple[float, float]] = []
+    cells = np.ndindex(truths)
+    while some := list(islice(cells, _TOGETHER)):
+        rows = [cell_coefficients(used, cell) for cell in some]
+        limits += compute(limits_of_means(rows, [seen] * len(rows), confidence, interval))
     rounding = rounding_errors(designs)
     return JointEstimate(
         n=n,

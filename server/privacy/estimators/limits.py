@@ -28,11 +28,12 @@ import scipy
 from numpy.typing import NDArray
 from scipy.special import betainc, betaincc, betaincinv, ndtri
 
+from server.privacy.estimators import score_limits
+from server.privacy.estimators.score_limits import SAME
+from server.privacy.estimators.together import Means, Steps, compute, find_root
+
 INTERVALS = ("wilson", "exact", "wald")
 """Kinds of interval that the estimators offer."""
-
-SAME = 1e-9
-"""Values of reports closer than this, as a fraction of their range, differ by rounding alone."""
 
 
 def normal_quantile(confidence: float) -> float:
@@ -42,10 +43,11 @@ def normal_quantile(confidence: float) -> float:
 
 def wilson_limits(yes: float, n: float, confidence: float) -> tuple[float, float]:
     """Wilson's score limits for a share of which `yes` of `n` were seen."""
-    z, share = normal_quantile(confidence), yes / n
-    centre = (share + z * z / (2 * n)) / (1 + z * z / n)
-    half = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n)
-    return max(centre - half, 0.0), min(centre + half, 1.0)
+    found = score_limits.wilson_limits(
+        np.array([yes]), np.array([n]), np.array([normal_quantile(confidence)])
+    )
+    low, high = found[0].tolist()
+    return low, high
 
 
 def blaker_limits(yes: int, n: int, confidence: float) -> tuple[float, float]:
@@ -85,6 +87,26 @@ def linear_limits(
     -------
     tuple of float
     """
+    return compute(limits_of_means([values], [counts], confidence, interval))[0]
+
+
+def limits_of_means(
+    values: Sequence[NDArray[np.float64]],
+    counts: Sequence[NDArray[np.int64]],
+    confidence: float,
+    interval: str,
+) -> Steps[list[tuple[float, float]]]:
+    """As `linear_limits`, of several means."""
+    if interval == "wilson":
+        found = yield Means(values, counts, normal_quantile(confidence))
+        return [(low, high) for low, high in found.tolist()]
+    return [_alone(row, seen, confidence, interval) for row, seen in zip(values, counts, strict=True)]
+
+
+def _alone(
+    values: NDArray[np.float64], counts: NDArray[np.int64], confidence: float, interval: str
+) -> tuple[float, float]:
+    """The kinds of limits that are computed of one mean after the other."""
     n = int(counts.sum())
     bottom, top = float(values.min()), float(values.max())
     if top == bottom:
@@ -96,13 +118,8 @@ def linear_limits(
     if interval == "wald":
         half = normal_quantile(confidence) * math.sqrt(float(counts @ (scaled - mean) ** 2) / n / n)
         limits = mean - half, mean + half
-    elif interval == "exact":
-        limits = _layered_limits(scaled, counts, n, confidence)
-    elif np.all((scaled == 0) | (scaled == 1)):
-        limits = wilson_limits(int(counts[scaled == 1].sum()), n, confidence)
     else:
-        z = normal_quantile(confidence)
-        limits = 1 - _score_upper(1 - scaled, counts, n, z), _score_upper(scaled, counts, n, z)
+        limits = _layered_limits(scaled, counts, n, confidence)
     low, high = (bottom + (top - bottom) * limit for limit in limits)
     return low, high
 
@@ -114,10 +131,8 @@ def combined_limits(
 
     Wilson's limits of each group, added as in `added_limits`; for one group they are Wilson's own.
     """
-    limits = [
-        wilson_limits(seen, size, confidence) for seen, size in zip(yes.tolist(), n.tolist(), strict=True)
-    ]
-    return added_limits(factors.tolist(), (yes / n).tolist(), limits)
+    limits = score_limits.wilson_limits(yes, n, np.full(len(n), normal_quantile(confidence)))
+    return added_limits(factors.tolist(), (yes / n).tolist(), [(low, high) for low, high in limits.tolist()])
 
 
 def added_limits(
@@ -139,19 +154,20 @@ def added_limits(
     return centre - math.hypot(*below), centre + math.hypot(*above)
 
 
-def accepted_end(contains: Callable[[float], float], start: float, step: float) -> float:
+def accepted_end(contains: Callable[[float], Steps[float]], start: float, step: float) -> Steps[float]:
     """Where the accepted positions around `start` end, in the direction of a first step.
 
     `contains` is negative outside of them. The end is looked for as far as 2**60 steps.
     """
-    inside = start
-    if contains(start) <= 0:  # a single point, but for rounding
+    inside, accepted = start, (yield from contains(start))
+    if accepted <= 0:  # a single point, but for rounding
         return start
     for _ in range(60):
         outside = start + step
-        if contains(outside) < 0:
-            return float(scipy.optimize.brentq(contains, inside, outside, xtol=1e-300, rtol=1e-12))
-        inside, step = outside, 2 * step
+        refused = yield from contains(outside)
+        if refused < 0:
+            return (yield from find_root(contains, inside, outside, (accepted, refused)))
+        inside, accepted, step = outside, refused, 2 * step
     return inside
 
 
@@ -170,60 +186,6 @@ def _layered_limits(
         limits = blaker_limits(int(seen[start:].sum()), n, each)
         low, high = low + step * limits[0], high + step * limits[1]
     return low, high
-
-
-def _score_upper(scaled: NDArray[np.float64], counts: NDArray[np.int64], n: int, z: float) -> float:
-    """The largest mean that the score test accepts, for values in [0, 1] with 0 and 1 among them.
-
-    The likeliest distribution with a mean above the observed one is proportional to
-    observed / (1 - value + w value), w in [0, 1]; once w is 0 the rest of the mean comes
-    from the unseen report worth 1, and the equation has a closed solution.
-    """
-    seen = counts > 0
-    value, observed = scaled[seen], counts[seen] / n
-    mean = float(observed @ value)  # as `tilted` adds it up: of one value alone, that value
-    if mean >= 1:
-        return 1.0
-
-    def tilted(w: float) -> tuple[float, float, float]:
-        """The mean at w, how far the score test accepts it, and how fast that rises with ln w."""
-        tilt = 1 - value + w * value
-        chances = observed / tilt
-        chances /= chances.sum()
-        centre = float(chances @ value)
-        squares, falls = (value - centre) ** 2, value / tilt
-        variance, fall = float(chances @ squares), float(chances @ falls)
-        slope = float(chances @ (value * falls)) - centre * fall
-        narrowing = float(chances @ (squares * falls)) - variance * fall
-        accepted = z * z * variance - n * (centre - mean) ** 2
-        return centre, accepted, w * (2 * n * (centre - mean) * slope - z * z * narrowing)
-
-    # Values that differ by rounding alone leave nothing to weigh: the rest comes from the unseen report.
-    if value.max() < 1 and (np.ptp(value) < SAME or tilted(0)[1] >= 0):
-        return (mean + z * z / n) / (1 + z * z / n)
-    spread = math.sqrt(float(observed @ (value - mean) ** 2))
-    # Where the normal approximation ends, at the mean's own slope.
-    start = -z / (math.sqrt(n) * spread) if spread > 0 else -1.0
-    return tilted(math.exp(_newton(lambda u: tilted(math.exp(u))[1:], start)))[0]
-
-
-def _newton(function: Callable[[float], tuple[float, float]], start: float) -> float:
-    """Where a function, given with its slope, rises through 0 on the negative numbers.
-
-    Newton's steps, inside a bracket that every step narrows; far fewer of them than without slopes.
-    """
-    lowest = -660.0  # e to this is about the smallest number
-    low, high, position = lowest, 0.0, max(start, lowest)
-    for _ in range(100):
-        value, slope = function(position)
-        low, high = (position, high) if value < 0 else (low, position)
-        following = position - value / slope if slope > 0 else -math.inf
-        if not low < following < high:
-            following = (low + high) / 2 if low > lowest else max(2 * position - 1, lowest)
-        if abs(following - position) <= 1e-11 * abs(position):  # the next error is about the square of this
-            return following
-        position = following
-    return position
 
 
 def _blaker_lower(yes: int, n: int, confidence: float) -> float:

@@ -23,7 +23,8 @@ from server.privacy.estimators.inverse import (
 )
 from server.privacy.estimators.late import LateInterval
 from server.privacy.estimators.limits import INTERVALS
-from server.privacy.estimators.weighted_limits import weighted_limits
+from server.privacy.estimators.together import Steps
+from server.privacy.estimators.weighted_limits import limits_of_sums
 
 
 @dataclass(frozen=True)
@@ -112,9 +113,10 @@ def estimate_mean(
     variance = covariance(row[None, :], observed, n)[0, 0]
     possible = possible_reports(design)
 
-    def limits() -> tuple[float, float]:
+    def limits() -> Steps[tuple[float, float]]:
         seen, matrix = reports[possible], design.matrix[:, possible]
-        below, above = weighted_limits([1.0], [row[possible]], [seen], confidence, interval, [matrix])
+        found = yield from limits_of_sums([1.0], [[row[possible]]], [seen], confidence, interval, [matrix])
+        ((below, above),) = found
         return bottom + width * below, bottom + width * above
 
     rounding = 1e-13 * float(np.abs(row).max())

@@ -24,7 +24,8 @@ from server.privacy.estimators.late import LateIntervals
 from server.privacy.estimators.limits import added_limits
 from server.privacy.estimators.parts import Part, checked_parts
 from server.privacy.estimators.shares import estimate_shares
-from server.privacy.estimators.weighted_limits import POOLED_INTERVALS, chosen_interval, weighted_limits
+from server.privacy.estimators.together import Steps
+from server.privacy.estimators.weighted_limits import POOLED_INTERVALS, chosen_interval, limits_of_sums
 
 
 @dataclass(frozen=True)
@@ -132,6 +133,12 @@ def estimate_pooled_shares(
     matrices = [part.design.matrix[:, may] for part, may in zip(counting, possible, strict=True)]
     kind = chosen_interval(interval, [int(own.sum()) for own in seen])
     spread = pooled_covariance(weights_used, [one.covariance for one in estimates])
+
+    def limits() -> Steps[NDArray[np.float64]]:
+        each = [[own[entry] for own in rows] for entry in range(len(shares))]
+        found = yield from limits_of_sums(weights_used, each, seen, confidence, kind, matrices)
+        return np.array(found)
+
     return PooledShares(
         n=sum(int(part.reports.sum()) for part in parts),
         sizes=np.array([part.reports.sum() for part in parts]),
@@ -142,14 +149,7 @@ def estimate_pooled_shares(
         impossible=pooled_impossible(shares, counting, [one.impossible for one in estimates]),
         confidence=confidence,
         interval=kind,
-    ).computing(
-        lambda: np.array(
-            [
-                weighted_limits(weights_used, [own[entry] for own in rows], seen, confidence, kind, matrices)
-                for entry in range(len(shares))
-            ]
-        )
-    )
+    ).computing(limits)
 
 
 def pooled_covariance(

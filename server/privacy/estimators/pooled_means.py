@@ -23,7 +23,8 @@ from server.privacy.estimators.inverse import covariance, possible_reports, stan
 from server.privacy.estimators.means import MeanEstimate, checked_range, estimate_mean
 from server.privacy.estimators.parts import checked_parts
 from server.privacy.estimators.pooled import pooled_impossible
-from server.privacy.estimators.weighted_limits import POOLED_INTERVALS, chosen_interval, weighted_limits
+from server.privacy.estimators.together import Steps
+from server.privacy.estimators.weighted_limits import POOLED_INTERVALS, chosen_interval, limits_of_sums
 
 
 def estimate_pooled_mean(
@@ -87,8 +88,9 @@ def estimate_pooled_mean(
     matrices = [part.design.matrix[:, may] for part, may in zip(counting, possible, strict=True)]
     kind = chosen_interval(interval, [int(own.sum()) for own in seen])
 
-    def limits() -> tuple[float, float]:
-        below, above = weighted_limits(factors, rows, seen, confidence, kind, matrices)
+    def limits() -> Steps[tuple[float, float]]:
+        found = yield from limits_of_sums(factors, [rows], seen, confidence, kind, matrices)
+        ((below, above),) = found
         return bottom + width * below, bottom + width * above
 
     return MeanEstimate(

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from server.privacy.designs import Design
 from server.privacy.estimators.diagnostics import ControlItemTest, control_item_test
-from server.privacy.estimators.impossible import impossible_share_test
+from server.privacy.estimators.impossible import impossible_share_tests
 from server.privacy.estimators.inverse import require_yes_no
 from server.privacy.estimators.parts import checked_parts
 
@@ -43,7 +43,9 @@ def pooled_impossible_share_test(counts: Sequence[ArrayLike], designs: Sequence[
     0.32
     """
     parts = [part for part in checked_parts(counts, designs, None) if part.reports.any()]
-    return pooled_p_value([impossible_share_test(part.reports, part.design) for part in parts])
+    return pooled_p_value(
+        impossible_share_tests([part.reports for part in parts], [part.design for part in parts])
+    )
 
 
 def pooled_control_item_test(

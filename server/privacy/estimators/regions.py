@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from server.privacy.estimators.limits import SAME
+from server.privacy.estimators.score_limits import SAME
 from server.privacy.estimators.sequences import sequence_limits
 
 _ROUNDING = 1e-12

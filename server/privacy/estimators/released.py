@@ -27,6 +27,7 @@ from server.privacy._checks import (
 from server.privacy.estimators.inverse import MOST_REPORTS
 from server.privacy.estimators.limits import accepted_end
 from server.privacy.estimators.residuals import Residuals
+from server.privacy.estimators.together import at_once, compute
 
 NOISES = ("laplace", "gaussian")
 _LARGEST = 1e100
@@ -132,9 +133,10 @@ def released_ratio(
     interval = low, high
     if problem.margin(problem.denominator, problem.bottom, confidence, sampled=sampled, noise=noise) > 0:
         step = max(error, 1e-9 * (high - low))
+        contains = at_once(lambda at: -outside(at))
         interval = (
-            accepted_end(lambda at: -outside(at), value, -step),
-            accepted_end(lambda at: -outside(at), value, step),
+            compute(accepted_end(contains, value, -step)),
+            compute(accepted_end(contains, value, step)),
         )
     return ReleasedRatio(value, error, interval, confidence)
 

@@ -16,7 +16,8 @@ from server.privacy.estimators.inverse import (
 )
 from server.privacy.estimators.late import LateIntervals
 from server.privacy.estimators.limits import INTERVALS
-from server.privacy.estimators.weighted_limits import weighted_limits
+from server.privacy.estimators.together import Steps
+from server.privacy.estimators.weighted_limits import limits_of_sums
 
 
 @dataclass(frozen=True)
@@ -113,6 +114,13 @@ def estimate_shares(
     shares = inverse @ observed
     spread = covariance(inverse, observed, n)
     possible = possible_reports(design)
+
+    def limits() -> Steps[NDArray[np.float64]]:
+        rows = [[row] for row in inverse[:, possible]]
+        matrices = [design.matrix[:, possible]]
+        found = yield from limits_of_sums([1.0], rows, [reports[possible]], confidence, interval, matrices)
+        return np.array(found)
+
     return ShareEstimate(
         n=n,
         observed=observed,
@@ -122,21 +130,7 @@ def estimate_shares(
         impossible=not _possible(reports, shares, inverse, design),
         confidence=confidence,
         interval=interval,
-    ).computing(
-        lambda: np.array(
-            [
-                weighted_limits(
-                    [1.0],
-                    [row],
-                    [reports[possible]],
-                    confidence,
-                    interval,
-                    [design.matrix[:, possible]],
-                )
-                for row in inverse[:, possible]
-            ]
-        )
-    )
+    ).computing(limits)
 
 
 def _possible(

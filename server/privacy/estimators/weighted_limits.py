@@ -21,7 +21,9 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv
 
 from server.privacy.estimators.design_limits import design_limits
-from server.privacy.estimators.limits import SAME, added_limits, linear_limits
+from server.privacy.estimators.limits import added_limits, limits_of_means, linear_limits
+from server.privacy.estimators.score_limits import SAME
+from server.privacy.estimators.together import Steps, compute
 
 SMALL = 100
 """Fewer reports than this in some part that counts, and "by_size" is "exact"."""
@@ -76,13 +78,47 @@ def weighted_limits(
     -------
     tuple of float
     """
-    if interval == "exact" and matrices is not None and not all(_two_valued(row) for row in rows):
+    return compute(limits_of_sums(weights, [rows], counts, confidence, interval, matrices))[0]
+
+
+def limits_of_sums(
+    weights: Sequence[float],
+    sums: Sequence[Sequence[Row]],
+    counts: Sequence[NDArray[np.int64]],
+    confidence: float,
+    interval: str,
+    matrices: Sequence[NDArray[np.float64]] | None = None,
+) -> Steps[list[tuple[float, float]]]:
+    """As `weighted_limits`, of several sums: the rows of each."""
+    if interval == "exact" and (len(weights) > 1 or matrices is not None):
+        return [_exact_of(weights, rows, counts, confidence, matrices) for rows in sums]
+    together = [row for rows in sums for row in rows]
+    found = yield from limits_of_means(together, list(counts) * len(sums), confidence, interval)
+    observed = [seen / seen.sum() for seen in counts]
+    size = len(weights)
+    return [
+        added_limits(
+            weights,
+            [float(row @ share) for row, share in zip(rows, observed, strict=True)],
+            found[place * size : (place + 1) * size],
+        )
+        for place, rows in enumerate(sums)
+    ]
+
+
+def _exact_of(
+    weights: Sequence[float],
+    rows: Sequence[Row],
+    counts: Sequence[NDArray[np.int64]],
+    confidence: float,
+    matrices: Sequence[NDArray[np.float64]] | None,
+) -> tuple[float, float]:
+    if matrices is not None and not all(_two_valued(row) for row in rows):
         return design_limits(weights, rows, matrices, counts, confidence)
-    if interval == "exact" and len(weights) > 1:
+    if len(weights) > 1:
         return _exact(weights, rows, counts, confidence)
-    each = [linear_limits(row, seen, confidence, interval) for row, seen in zip(rows, counts, strict=True)]
-    values = [float(row @ (seen / seen.sum())) for row, seen in zip(rows, counts, strict=True)]
-    return added_limits(weights, values, each)
+    each = [linear_limits(rows[0], counts[0], confidence, "exact")]
+    return added_limits(weights, [float(rows[0] @ (counts[0] / counts[0].sum()))], each)
 
 
 def _two_valued(row: Row) -> bool:
