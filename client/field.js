@@ -1,15 +1,13 @@
 // A field for a number, and what its labels say.
 
 import { PASS, kinds } from './design.js';
-import { ofChoice, says } from './labels.js';
+import { ofChoice } from './labels.js';
 import { between, binOf, binnedNumber, gridOf, number, typed } from './numbers.js';
-import { addOption, copy, picture, put } from './page.js';
+import { addOption, copy, own, picture, put, says } from './page.js';
 
-const { lang } = document.documentElement;
-const figures = new Intl.NumberFormat(lang, { maximumFractionDigits: 20 });
-const editable = new Intl.NumberFormat(lang, { maximumFractionDigits: 20, useGrouping: false });
-
-const either = new Intl.ListFormat(lang, { type: 'disjunction' });
+// Numbers are written as the survey's language writes them, which is known when its definition is here.
+const figures = { format: (value, options) => new Intl.NumberFormat(own.lang, { maximumFractionDigits: 20, ...options }).format(value) };
+const either = new Intl.ListFormat(document.documentElement.lang, { type: 'disjunction' });
 
 const withUnit = (value, { unit }) => [figures.format(value), unit].filter(Boolean).join(' ');
 const passes = ({ prefer_not_to_say: may }) => (may ? [says[PASS]] : []);
@@ -75,7 +73,7 @@ function askNumber(form, question, chosen) {
   const shape = step === 1 && Number.isInteger(low) ? 'whole' : 'steps';
   const pass = question.prefer_not_to_say && addOption(form, 'checkbox', question, PASS, chosen === PASS);
   input.inputMode = low < 0 ? 'text' : shape === 'whole' ? 'numeric' : 'decimal';
-  input.value = typeof chosen === 'number' ? editable.format(chosen) : '';
+  input.value = typeof chosen === 'number' ? figures.format(chosen, { useGrouping: false }) : '';
   form.querySelector('.unit').textContent = question.unit ?? '';
   range.textContent = put(range.dataset[shape], values);
   const read = () => {

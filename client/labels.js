@@ -1,9 +1,7 @@
 // Labels, codes and trials of designs that are more than Yes and No, and the devices that named designs come from.
 
 import { kinds } from './design.js';
-import { copy, labelYesNo, picture, quote, textsOf } from './page.js';
-
-export const says = document.getElementById('names').dataset;
+import { copy, labelYesNo, picture, quote, says, textsOf } from './page.js';
 
 /** What arrives where it is neither Yes nor No. */
 const arrivals = ({ design: { mechanism } }) => ({ kuk: [says.black, says.red], crosswise: [says.different, says.same] })[mechanism];

@@ -6,6 +6,10 @@ const MOST_DOTS = 1000;
 const main = document.querySelector('main');
 const figures = new Intl.NumberFormat(document.documentElement.lang, { maximumFractionDigits: 4 });
 
+/** Answers that we word, in the survey's language; sentences call them {Yes}, {No} and {Same}. */
+export const says = document.getElementById('names')?.dataset ?? {};
+const words = { Yes: says.yes, No: says.no, Same: says.same };
+
 /** A copy of a template. {name} becomes values[name]; data-one, data-many="name" choose by number; data-key, with a `key`, by its value. */
 export function copy(template, values = {}, key) {
   const part = document.getElementById(template).content.cloneNode(true);
@@ -15,7 +19,7 @@ export function copy(template, values = {}, key) {
   }
   for (const other of part.querySelectorAll(`[data-${key}]:not([data-${key}~="${values[key]}"])`)) other.remove();
   const texts = document.createTreeWalker(part, NodeFilter.SHOW_TEXT);
-  while (texts.nextNode()) texts.currentNode.data = put(texts.currentNode.data, values);
+  while (texts.nextNode()) texts.currentNode.data = put(texts.currentNode.data, { ...words, ...values });
   return part;
 }
 
@@ -43,16 +47,14 @@ export function show(part, { header = true, focus = true } = {}) {
 export const own = { lang: '', write: (element, text) => quote(element, text) };
 export const quote = (element, textContent) => Object.assign(element, { textContent, lang: own.lang, dir: 'auto' });
 
-export const textOf = (question, answer) => optionOf(question, answer)?.text ?? document.getElementById('names').dataset[answer || 'none'];
+export const textOf = (question, answer) => optionOf(question, answer)?.text ?? says[answer || 'none'];
 const optionOf = ({ options }, answer) => options?.find(({ name }) => name === answer);
 
 /** A radio button or checkbox for an answer. */
 export function addOption(form, type, question, value, checked) {
   const part = copy('option');
   const input = Object.assign(part.querySelector('input'), { type, name: 'answer', value, checked });
-  const words = part.querySelector('span');
-  words.textContent = textOf(question, value);
-  if (optionOf(question, value)) quote(words, words.textContent);
+  quote(part.querySelector('span'), textOf(question, value));
   form.querySelector('fieldset').append(part);
   return input;
 }

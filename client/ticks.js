@@ -1,9 +1,9 @@
 // Tick all that apply. None is an answer too, and has a box of its own, so that an empty screen is never an answer.
 
 import { PASS, answersOf, kinds } from './design.js';
-import { boxes, says } from './labels.js';
+import { boxes } from './labels.js';
 import { selectMultiple } from './options.js';
-import { addOption } from './page.js';
+import { addOption, says } from './page.js';
 
 kinds.select_multiple = { ...selectMultiple, ...boxes('label-boxes', [says.unticked, says.ticked]), screen: 'ticks', ask };
 

@@ -10,6 +10,7 @@ from flask_babel import Babel, get_locale
 from jinja2 import StrictUndefined
 
 from server import __version__, assets, error_pages, form_ends, security
+from server.answers import FOR_TEMPLATES
 from server.body_limits import FORM, find_limit
 from server.config import ROOT, TRANSLATIONS, Config, from_environment
 from server.db import SERVING_PATIENCE, make_engine, open_session
@@ -51,6 +52,7 @@ def create_app(config: Config | None = None) -> Flask:
     app.jinja_env.undefined = StrictUndefined
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.jinja_env.globals["form_end"] = form_ends.FIELD
+    app.jinja_env.globals.update(FOR_TEMPLATES)
     app.extensions["moneda.config"] = config
     app.extensions["moneda.engine"] = make_engine(config.database_url, SERVING_PATIENCE)
     app.extensions["moneda.throttle"] = Throttle()

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import IO
 
-from flask import Response, current_app, g, request, url_for
-from flask_babel import gettext
+from flask import Response, current_app, g, get_template_attribute, request, url_for
+from flask_babel import force_locale, gettext
+from markupsafe import Markup
 from sqlalchemy.orm import Session
 
 from server.config import Config
 from server.inputs import N_, Problem
 from server.models import Survey
+from server.parts import Parts
 
 KEEPING = "moneda.keeping"
 """The name, in the environment of a request, under which `Keeping` comes along where an answer may be kept."""
@@ -50,7 +52,7 @@ _NAMES = {
     "language": N_("Language of your texts"),
     "lines": N_("Strata to add"),
     "link": N_("Link"),
-    "login": N_("Name to sign in with"),
+    "login": N_("Sign-in name"),
     "mark": N_("File that says what was spent"),
     "minimum": N_("Smallest group shown"),
     "name": N_("Name"),
@@ -112,22 +114,22 @@ _PARTS = {
     "design": N_("design"),
     "design.epsilon": N_("strength"),
     "design.gamma": N_("strength"),
-    "design.if_no": N_("deck for No"),
-    "design.if_yes": N_("deck for Yes"),
+    "design.if_no": N_("red cards in the deck for No"),
+    "design.if_yes": N_("red cards in the deck for Yes"),
     "design.innocuous": N_("harmless question"),
     "design.prevalence": N_("share of Yes to the harmless question"),
-    "design.truth": N_("share of true answers"),
-    "design.yes": N_("share of forced Yes"),
-    "feedback": N_("what is said afterwards"),
+    "design.truth": N_("chance of the true answer"),
+    "design.yes": N_("chance of a forced Yes"),
+    "feedback": N_("what is said after an answer"),
     "high": N_("highest number"),
     "kind": N_("kind"),
     "low": N_("lowest number"),
-    "name": N_("name for exports"),
+    "name": N_("name in downloaded files"),
     "options": N_("answers"),
-    "otherwise": N_("answer of people who are not asked"),
+    "otherwise": N_("what everybody else reports"),
     "prefer_not_to_say": N_("“prefer not to say”"),
-    "show_if": N_("condition"),
-    "step": N_("step"),
+    "show_if": N_("who sees it"),
+    "step": N_("steps"),
     "text": N_("wording"),
     "unit": N_("unit"),
 }
@@ -153,6 +155,13 @@ def site() -> str:
 def link_to(slug: str) -> str:
     """The link of a survey or a stratum, as respondents are given it."""
     return public_address(url_for("respond.page", slug=slug))
+
+
+def answer_names(parts: Parts) -> Markup:
+    """What the page of a survey calls the answers that we word: in the survey's language, not in the page's."""
+    with force_locale(parts.language):
+        names: Markup = get_template_attribute("respond/_names.html", "names")(parts)
+    return names
 
 
 def session() -> Session:
@@ -206,8 +215,8 @@ def _part(path: str) -> str:
     if option is not None:
         number = int(option[1]) + 1
         if option[2]:
-            return gettext("name of option %(number)d for exports", number=number)
-        return gettext("option %(number)d", number=number)
+            return gettext("name of answer %(number)d in downloaded files", number=number)
+        return gettext("answer %(number)d", number=number)
     while path and path not in _PARTS:
         path = path[: max(path.rfind("."), path.rfind("["), 0)]
     return gettext(_PARTS[path]) if path else ""

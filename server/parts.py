@@ -38,6 +38,7 @@ class Parts:
     names: frozenset[str]
     questions: int
     reports: int
+    language: str
 
     def __contains__(self, name: str) -> bool:
         return name in self.names
@@ -76,7 +77,12 @@ def parts_of(
     designs = [entry["designs"] for entry in document["questions"] if "designs" in entry]
     asked_for = {"preview": preview, "invited": invited, "stratum": stratum}
     names = {*_names(document), *(name for name, wanted in asked_for.items() if wanted)}
-    return Parts(frozenset(names), questions=len(designs), reports=sum(map(len, designs)))
+    return Parts(
+        frozenset(names),
+        questions=len(designs),
+        reports=sum(map(len, designs)),
+        language=document["language"],
+    )
 
 
 def _names(document: dict[str, Any]) -> Iterator[str]:

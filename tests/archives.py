@@ -28,7 +28,8 @@ Change = Callable[[bytes], bytes]
 
 def study(client: FlaskClient, database_url: str) -> str:
     """A closed survey by invitation with two versions, strata, and responses to each; its slug."""
-    first = factories.publish(database_url, factories.definition([0.25, 0.1], title="=Exams – ¿sí?"))
+    document = factories.definition([0.25, 0.1], title="=Exams – ¿sí?")
+    first = factories.publish(database_url, document, minimum=3)
     links = factories.plant(database_url, first.slug, TREE)
     factories.settle(
         database_url,

@@ -43,7 +43,7 @@ def save(client: FlaskClient, **changes: str) -> TestResponse:
 
 
 def turn_on(client: FlaskClient) -> tuple[str, list[str]]:
-    """Set codes up: the app's secret, and the recovery codes."""
+    """Set up codes: the app's secret, and the recovery codes."""
     secret = re.findall(r'name="secret" value="([A-Z2-7]{32})"', client.get("/manage/account/codes").text)[0]
     # The code of the step before, so that the tests have the present one still to use. It holds for as long as the
     # present step does: one that is about to end is waited for.

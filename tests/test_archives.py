@@ -19,7 +19,7 @@ from server.config import Config
 from server.models import Stratum, Survey, SurveyVersion
 from server.own_tables import responses_of
 from tests import archives, factories, kinds
-from tests.archives import CODES, entries, export, imported
+from tests.archives import CODES, entries, export, imported, stated
 from tests.conftest import NewDatabase
 from tests.fronted import create_app
 
@@ -118,7 +118,7 @@ def surveys_draft(database_url: str) -> dict[str, Any]:
 
 @on_sqlite
 def test_every_kind_of_question_comes_back(signed_in: FlaskClient, database_url: str) -> None:
-    survey = factories.publish(database_url, kinds.document())
+    survey = factories.publish(database_url, kinds.document(), minimum=3)
     with factories.writing(database_url) as session:
         (possible,) = session.scalars(sa.select(SurveyVersion.reports))
     rng = random.Random(5)
@@ -220,8 +220,31 @@ def test_a_second_copy_gets_new_links_and_leaves_invitations_where_they_are(
 
 
 @on_sqlite
+def test_a_file_does_not_lower_the_smallest_group_shown(signed_in: FlaskClient, database_url: str) -> None:
+    """What a page lets nobody do to a published survey, an edited file does not do either."""
+    survey = factories.publish(database_url, minimum=10)
+    factories.plant(database_url, survey.slug, "North\nSouth")
+    factories.store(database_url, survey, [([0, 1], 40)])
+    factories.close(database_url, survey.slug)
+    body = stated("minimum", value=3)(export(signed_in, survey.slug))
+
+    answer = archives.send(signed_in, body)
+
+    assert (answer.status_code, "groups of fewer than 10 responses are not shown" in answer.text) == (
+        201,
+        True,
+    )
+    with factories.writing(database_url) as session:
+        assert list(session.scalars(sa.select(Survey.minimum))) == [10, 10]
+    again = archives.send(signed_in, stated("minimum", value=20)(body))
+    assert "not shown, as in the copy" not in again.text  # one that is raised stays so
+    with factories.writing(database_url) as session:
+        assert max(session.scalars(sa.select(Survey.minimum))) == 20
+
+
+@on_sqlite
 def test_an_open_survey_comes_paused(signed_in: FlaskClient, database_url: str) -> None:
-    survey = factories.publish(database_url)
+    survey = factories.publish(database_url, minimum=3)
     archives.respond(signed_in, survey, [survey.slug], 3)
     body = archives.pack(
         database_url, survey.slug
@@ -240,7 +263,7 @@ def test_a_survey_that_takes_responses_is_not_exported_where_that_would_tell_who
 ) -> None:
     many = factories.publish(database_url, minimum=3)
     archives.respond(signed_in, many, [many.slug], 12)
-    invited = factories.publish(database_url)
+    invited = factories.publish(database_url, minimum=3)
     archives.respond(signed_in, invited, [invited.slug], 3)
     factories.invite(database_url, invited.slug, 3)
     for slug in (many.slug, invited.slug):

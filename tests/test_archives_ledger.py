@@ -47,7 +47,7 @@ def release(url: str, slug: str, *items: Any) -> Any:
 
 def spending(url: str) -> str:
     """A closed survey of two versions in strata that spent 0.7 of 0.9; its slug."""
-    survey = factories.publish(url)
+    survey = factories.publish(url, minimum=3)
     links = factories.plant(url, survey.slug, "North > Alba\nNorth > Bruma\nSouth")
     factories.store(url, survey, [([0, 0], 30), ([1, 0], 20)], links["North > Alba"])
     factories.store(url, survey, [([0, 1], 10)], links["South"])
@@ -114,7 +114,7 @@ def test_the_same_ledger_gives_the_same_bytes_elsewhere(
 
 def test_a_budget_without_releases_goes_along(sqlite: NewDatabase) -> None:
     url = sqlite(True)
-    slug = factories.publish(url).slug
+    slug = factories.publish(url, minimum=3).slug
     run(url, "release", slug, "--budget-epsilon", "2", "--neighbours", "bounded")
     factories.close(url, slug)
     other = sqlite(True)
@@ -149,6 +149,7 @@ def test_deleted_strata_still_count_apart(sqlite: NewDatabase) -> None:
         assert found is not None
         for node in strata.tree(session, found)[:2]:
             strata.remove(session, found, node.stratum.id)
+    factories.settle(url, survey.slug, minimum=3)
     factories.close(url, survey.slug)
     other = sqlite(True)
     run_json(other, "survey", "import", "-", text=moving(other, pack(url, survey.slug)))

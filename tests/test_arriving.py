@@ -33,6 +33,7 @@ def make_archive(client: FlaskClient, database_url: str, codes: int = 0) -> tupl
     survey = factories.publish(database_url)
     reports = [(first, second) for first in (0, 1) for second in (0, 1)]
     factories.store(database_url, survey, [(each, ROWS // 4) for each in reports])
+    factories.settle(database_url, survey.slug, minimum=3)  # none waits, also of an open one
     if codes:
         factories.invite(database_url, survey.slug, codes)
         return archives.pack(database_url, survey.slug), survey  # a closed one takes no codes along

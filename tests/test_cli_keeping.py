@@ -33,7 +33,7 @@ def run_json(url: str, *arguments: str, text: str | bytes = "") -> Any:
 
 def collected(url: str) -> str:
     """A closed survey with simulated responses; its slug."""
-    slug = factories.publish(url).slug
+    slug = factories.publish(url, minimum=3).slug
     simulated = ["simulate", slug, "--respondents", "50"]
     assert CliRunner(env={"DATABASE_URL": url}).invoke(main, simulated).exit_code == 0
     factories.close(url, slug)
@@ -97,7 +97,7 @@ def test_a_survey_is_copied_put_away_and_deleted(url: str) -> None:
         put_away = {each.slug: each.archived_on is not None for each in session.scalars(sa.select(Survey))}
     assert put_away == {slug: True, copy["survey"]: False}
     assert run(url, "unarchive", slug).exit_code == 0
-    opened = factories.publish(url).slug
+    opened = factories.publish(url, minimum=3).slug
     assert run(url, "archive", opened).exit_code == 2
 
     refused = run(url, "delete", slug, "--confirm", "Two")

@@ -184,7 +184,7 @@ def test_the_internal_report_has_everything_that_a_report_must(report: Report) -
         report.software,
         "Cite as",
         "Control question",
-        "Forging moves",
+        "What forged responses could move",
     ):
         assert text in said
     facts = {
@@ -207,7 +207,12 @@ def test_the_internal_report_has_everything_that_a_report_must(report: Report) -
         ("en", ("Question or its opposite (Warner)", "crosswise", "Harmless question", "One draw over all")),
         (
             "es",
-            ("La pregunta o la contraria (Warner)", "crosswise", "Pregunta inocua", "Un sorteo entre todas"),
+            (
+                "La pregunta o la contraria (Warner)",
+                "crosswise",
+                "Pregunta inofensiva",
+                "Un sorteo entre todas",
+            ),
         ),
     ],
 )

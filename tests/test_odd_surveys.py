@@ -164,6 +164,6 @@ def test_odd_archives(site: Site, whole: bytes, draw: st.DataObject) -> None:
 
 def test_nothing_is_odd_about_every_kind(site: Site) -> None:
     """What the examples are made from is opened as it is, on every page."""
-    slug = factories.publish(site.database_url, kinds.document()).slug
+    slug = factories.publish(site.database_url, kinds.document(), minimum=3).slug
     for path in [*site.pages(slug), f"/manage/surveys/{slug}/report.pdf"]:
         site.ask(path)

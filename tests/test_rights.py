@@ -48,7 +48,7 @@ def name_of(url: str) -> str:
 
 def study(url: str, budget: str = "1") -> str:
     """A closed survey that has released nothing yet; its slug."""
-    survey = factories.publish(url)
+    survey = factories.publish(url, minimum=3)
     factories.store(url, survey, [([0, 0], 30), ([1, 0], 20)])
     if budget:
         assert run(url, "release", survey.slug, "--budget-epsilon", budget).exit_code == 0
@@ -183,7 +183,7 @@ def test_a_part_is_gone_here_and_is_all_that_there_is_there(
 
 def test_a_part_counts_anew_in_every_stratum(url: str, sqlite: NewDatabase, tmp_path: Path) -> None:
     """What was not spent on a stratum before is the original's, not the copy's as well."""
-    survey = factories.publish(url)
+    survey = factories.publish(url, minimum=3)
     links = factories.plant(url, survey.slug, "A\nB")
     for link in links.values():
         factories.store(url, survey, [([0, 0], 20)], link)
@@ -256,7 +256,7 @@ def test_the_pages_give_and_take_rights(signed_in: FlaskClient, database_url: st
 
 
 def test_another_name_of_a_stratum_makes_a_question_neither_new_nor_free(url: str) -> None:
-    survey = factories.publish(url)
+    survey = factories.publish(url, minimum=3)
     links = factories.plant(url, survey.slug, "A\nB")
     for place, link in enumerate(links.values(), 1):
         factories.store(url, survey, [([0, 0], 1000 * place)], link)

@@ -83,7 +83,8 @@ def wrapped_definition(title: str = "Exams") -> dict[str, Any]:
     questions = [
         factories.question(name, pseudo(f"{name}?"), gamma) for name, gamma in (("a", 0.25), ("b", 0.25))
     ]
-    return factories.definition(title=pseudo(title), introduction=pseudo("Who asks"), questions=questions)
+    own = {"title": pseudo(title), "introduction": pseudo("Who asks"), "language": "es"}
+    return factories.definition(**own, questions=questions)
 
 
 def edited(title: str, *wordings: str, action: str = "save", **more: str) -> dict[str, object]:
@@ -227,9 +228,13 @@ def walk_headlines(owner: Reader, database: str) -> None:
     answers = [{"name": f"o{place}", "text": pseudo(f"option {place}")} for place in range(3)]
     chosen = {"name": "chosen", "kind": "select_one", "text": pseudo("chosen"), "options": answers}
     surveys_of = [[0.25], [0.4], [0.48], [0.499], [0.1] * 2, [0.25] * 2, [0.3] * 3, [0.49] * 3]
-    documents = [factories.definition(gammas, title=pseudo("Headline")) for gammas in surveys_of]
+    documents = [
+        factories.definition(gammas, title=pseudo("Headline"), language="es") for gammas in surveys_of
+    ]
     design = {"mechanism": "k_ary", "epsilon": 1}
-    documents.append(factories.definition(title=pseudo("Chosen"), questions=[{**chosen, "design": design}]))
+    documents.append(
+        factories.definition(title=pseudo("Chosen"), language="es", questions=[{**chosen, "design": design}])
+    )
     for document in documents:
         for entry in document["questions"]:
             entry["text"] = pseudo(entry["text"])
@@ -240,7 +245,7 @@ def walk_headlines(owner: Reader, database: str) -> None:
         owner.get(f"/s/{slug}")
     # Before publishing: one weak question, the same one twice, brackets that nobody filled in.
     same = [factories.question(name, pseudo("Same?"), 0.4) for name in ("a", "b")]
-    left = {"title": pseudo("Left"), "introduction": f"[{pseudo('your name')}]"}
+    left = {"title": pseudo("Left"), "language": "es", "introduction": f"[{pseudo('your name')}]"}
     for questions in (same[:1], same):
         home = (
             f"/manage/surveys/{factories.draft(database, factories.definition(questions=questions, **left))}"
@@ -706,7 +711,7 @@ def walk_keeping(owner: Reader, site: factories.Served) -> None:
     """Copies, archives and deletions of surveys in every state, and archives that come back."""
     database = site.database_url
     draft, lonely, invited = (factories.draft(database, wrapped_definition()) for _ in range(3))
-    one, opened, asked = (factories.publish(database, wrapped_definition()) for _ in range(3))
+    one, opened, asked = (factories.publish(database, wrapped_definition(), minimum=3) for _ in range(3))
     factories.plant(database, lonely, pseudo_path("A"))
     factories.plant(database, opened.slug, "\n".join(map(pseudo_path, "AB")))
     for survey in (one, *[opened] * 2):
@@ -724,6 +729,8 @@ def walk_keeping(owner: Reader, site: factories.Served) -> None:
             owner.post(f"/manage/surveys/{slug}/delete", {"confirmation": slug})
             owner.send(archives.form_of(body))
     owner.send(archives.form_of(b"PK\x03\x04"))
+    guarded = factories.publish(database, wrapped_definition(), minimum=10).slug
+    owner.send(archives.form_of(archives.stated("minimum", value=3)(archives.pack(database, guarded))))
     owner.send(archives.form_of(archives.pack(database, draft)))
     owner.post(f"/manage/surveys/{draft}/duplicate", {"title": pseudo("Copy")})
     owner.post(f"/manage/surveys/{one.slug}/export.zip")
@@ -740,7 +747,7 @@ def walk_keeping(owner: Reader, site: factories.Served) -> None:
 def walk_rights(owner: Reader, site: factories.Served) -> None:
     """What copies may release: a part, everything, nothing, and each once more."""
     database = site.database_url
-    shared, moved = (factories.publish(database, wrapped_definition()) for _ in range(2))
+    shared, moved = (factories.publish(database, wrapped_definition(), minimum=3) for _ in range(2))
     for survey, kind in ((shared, "share"), (moved, "move")):
         home = f"/manage/surveys/{survey.slug}"
         owner.post(f"{home}/releases/budget", {"epsilon": "2", "delta": "0.001", "neighbours": "unbounded"})

@@ -29,7 +29,7 @@ def checked_password(text: str, login: str) -> str:
     if len(password) < SHORTEST:
         raise _refused_length(len(password))
     if login and login in password.casefold():
-        raise refuse(422, "password", N_("must not hold the name you sign in with"))
+        raise refuse(422, "password", N_("must not contain your sign-in name"))
     return password
 
 

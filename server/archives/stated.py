@@ -71,6 +71,9 @@ def _check_settings(document: Document) -> None:
     if document["time_zone"] not in available_timezones():
         template = N_("must be a time zone; it is %(value)s")
         raise refuse(422, "time_zone", template, value=shown(document["time_zone"]))
+    if document.get("cap", document["minimum"]) < document["minimum"]:
+        template = N_("must be at least %(limit)s, the smallest group shown; it is %(value)s")
+        raise refuse(422, "cap", template, limit=document["minimum"], value=document["cap"])
     for field in ("opens_at", "closes_at"):
         if field in document:
             check_moment(document[field], field)

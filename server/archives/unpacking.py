@@ -40,7 +40,8 @@ class Unpacked:
     """The survey that was made, and what could not be as it was.
 
     `new_links` had to be made because others have theirs here; `left_invitations` says that its
-    invitations are known here already, from another copy, and were left there.
+    invitations are known here already, from another copy, and were left there; `raised_minimum`, that the
+    archive states a smaller group than a copy here, whose minimum it got.
     """
 
     survey: Survey
@@ -48,6 +49,7 @@ class Unpacked:
     links: int
     new_links: int
     left_invitations: bool
+    raised_minimum: bool
 
 
 def unpack(
@@ -66,6 +68,7 @@ def unpack(
     with open_archive(file) as archive:
         checked = check(archive, told)
         survey = _survey(owner, checked.manifest)
+        survey.minimum = max(survey.minimum, _known_minimum(session, survey))
         surveys.enter(session, survey)
         number = survey.id
         try:
@@ -125,7 +128,16 @@ def _store(
         links=1 + len(leaves(checked.manifest)),
         new_links=_come_into_sight(session, survey, checked, ids),
         left_invitations=not has_codes,
+        raised_minimum=survey.minimum != checked.manifest["minimum"],
     )
+
+
+def _known_minimum(session: Session, survey: Survey) -> int:
+    """The smallest group that published copies here show: a file may not lower what no page lowers."""
+    of_copies = sa.select(sa.func.max(Survey.minimum)).where(
+        Survey.identity == survey.identity, sa.exists().where(SurveyVersion.survey_id == Survey.id)
+    )
+    return session.scalar(of_copies) or 0
 
 
 def _parts(

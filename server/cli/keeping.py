@@ -160,6 +160,7 @@ def read_archive(beginning: bytes, rest: IO[bytes], as_json: bool) -> None:
                 "may_release": unpacked.survey.may_release,
                 "new_links": unpacked.new_links,
                 "left_invitations": unpacked.left_invitations,
+                "raised_minimum": unpacked.raised_minimum,
             }
     print_document(document, as_json)
 

@@ -10,6 +10,7 @@ from babel.support import Translations
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from server import formatting
+from server.answers import FOR_TEMPLATES
 from server.config import ROOT, TRANSLATIONS
 
 
@@ -97,6 +98,7 @@ def _environment(locale: str) -> Environment:
     translations = Translations.load(TRANSLATIONS, [locale])
     environment.install_gettext_translations(translations, newstyle=True)  # type: ignore[attr-defined]
     environment.filters.update(formatting.filters(_constant(locale)))
+    environment.globals.update(FOR_TEMPLATES)
     return environment
 
 

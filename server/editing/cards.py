@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from server.answers import word
 from server.definitions import PREFER_NOT_TO_SAY
 from server.editing.shapes import NOT_SENT, mechanisms, parameters, strength_name
 from server.editing.shares import Spending, chosen_design
@@ -19,7 +20,7 @@ class Card:
     Attributes
     ----------
     answers
-        Its answers: the name of each and its text, which is empty where the text is ours.
+        Its answers: the name of each and its text.
     gates
         The questions before it that a condition can ask for: name, number, wording.
     gate
@@ -66,10 +67,10 @@ def cards(document: Mapping[str, Any], spending: Spending) -> list[Card]:
                 entry=entry,
                 place=place,
                 epsilon=spending.entries[place],
-                answers=_answers(entry),
+                answers=_answers(entry, document["language"]),
                 gates=[(card.entry["name"], card.place + 1, card.entry["text"]) for card in before],
                 gate=gate,
-                gate_answers=() if gate is None else _answers(gate),
+                gate_answers=() if gate is None else _answers(gate, document["language"]),
                 mechanisms=mechanisms(entry),
                 parameters=parameters(entry),
                 strength=strength_name(entry),
@@ -79,7 +80,10 @@ def cards(document: Mapping[str, Any], spending: Spending) -> list[Card]:
     return made
 
 
-def _answers(entry: Entry) -> list[tuple[str, str]]:
-    answers = [("no", ""), ("yes", "")] if entry["kind"] == "yes_no" else []
+def _answers(entry: Entry, language: str) -> list[tuple[str, str]]:
+    ours = ("no", "yes") if entry["kind"] == "yes_no" else ()
+    answers = [(name, word(name, language)) for name in ours]
     answers += [(option["name"], option["text"]) for option in entry.get("options", ()) if option["name"]]
-    return [*answers, (PREFER_NOT_TO_SAY, "")] if entry.get("prefer_not_to_say") else answers
+    if entry.get("prefer_not_to_say"):
+        answers.append((PREFER_NOT_TO_SAY, word(PREFER_NOT_TO_SAY, language)))
+    return answers

@@ -1,5 +1,6 @@
 """What answers are called in files for programs: in the survey's language, so that none is without a text."""
 
+from server.answers import answer_text
 from server.definitions import Definition, Question
 from server.documents import Words
 from server.languages import DEFAULT_LANGUAGE, LANGUAGES
@@ -28,9 +29,4 @@ class AnswerTexts:
         return texts
 
     def _text(self, question: Question, place: int) -> str:
-        if question.encoding == "line" and question.grid is not None and place < 2:
-            end = question.grid.low if place == 0 else question.grid.high
-            text = self._words.macro("_macros.html", "with_unit", self._words.number(end), question.unit)
-        else:
-            text = self._words.macro("_macros.html", "answer_text", question, place)
-        return text.replace("\N{NO-BREAK SPACE}", " ")
+        return answer_text(question, place, self._words.locale).replace("\N{NO-BREAK SPACE}", " ")

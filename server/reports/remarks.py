@@ -35,7 +35,10 @@ def remarks(
         else:
             yield Remark(
                 N_("Mean outside its range."),
-                N_("Impossible as a true mean; with few responses, chance does this."),
+                N_(
+                    "No true mean lies there. With few responses chance does this: read it as close to that end "
+                    "of its range."
+                ),
             )
     if control is not None:
         yield _control(control.above, control.below)
@@ -53,19 +56,21 @@ def _impossible(p_value: float, shown: int, value: float) -> Remark:
         )
     if shown > 1:
         return Remark(
-            N_("Outside 0 to 100 %%, by chance."),
-            N_("Impossible as true shares; possible ones fit these reports (%(p)s)."),
+            N_("Outside 0 to 100 %% only by chance."),
+            N_(
+                "Read such a share as “close to 0” or “close to 100 %%”: possible shares fit these reports (%(p)s)."
+            ),
             p_value,
         )
     if value < 0:
         return Remark(
-            N_("Below 0, by chance."),
-            N_("Impossible as a true share; a true share of 0 fits these reports (%(p)s)."),
+            N_("Below 0 only by chance."),
+            N_("Read it as “close to 0”: a true share of 0 fits these reports (%(p)s)."),
             p_value,
         )
     return Remark(
-        N_("Above 100 %%, by chance."),
-        N_("Impossible as a true share; a true share of 100 %% fits these reports (%(p)s)."),
+        N_("Above 100 %% only by chance."),
+        N_("Read it as “close to 100 %%”: a true share of 100 %% fits these reports (%(p)s)."),
         p_value,
     )
 
@@ -75,7 +80,7 @@ def _control(above: float, below: float) -> Remark:
         return Remark(
             N_("Control question: some may have answered at random."),
             N_(
-                "Nobody is a true Yes here, and chance hardly explains these reports (%(p)s). "
+                "The sensitive answer is true of nobody here, and chance hardly explains these reports (%(p)s). "
                 "Expect the same in the other questions."
             ),
             above,
@@ -84,7 +89,7 @@ def _control(above: float, below: float) -> Remark:
         return Remark(
             N_("Control question: below 0."),
             N_(
-                "Not even people who all enter No give such reports, except by chance (%(p)s). "
+                "Not even people who all answer truthfully give such reports, except by chance (%(p)s). "
                 "Some did not come from this design."
             ),
             below,

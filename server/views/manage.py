@@ -9,7 +9,7 @@ from flask.typing import ResponseReturnValue
 
 from server import collected, editing, planning, responses, strata, surveys, tidying
 from server.audit import Action
-from server.context import link_to, session, told
+from server.context import answer_names, link_to, session, told
 from server.definitions import Definition, version_of
 from server.inputs import InputError, Problem, parse_definition
 from server.models import Role, State, Survey
@@ -93,13 +93,15 @@ def preview(survey: Survey) -> ResponseReturnValue:
     if draft is None:
         return render_template("manage/unfinished.html", survey=survey, missing=_missing(problems))
     published = draft.published()
+    parts = parts_of(published, preview=True)
     return render_template(
         "respond/survey.html",
         slug=survey.slug,
         version=version_of(published),
         definition_url=url_for(".preview_definition", slug=survey.slug, draft=survey.draft_number),
         responses_url="",
-        parts=parts_of(published, preview=True),
+        parts=parts,
+        names=answer_names(parts),
         guesses=draft.guesses,
         group=None,
         preview=True,

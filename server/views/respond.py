@@ -4,7 +4,7 @@ from flask import Blueprint, Response, render_template, url_for
 from flask.typing import ResponseReturnValue
 
 from server import responses, strata, surveys
-from server.context import allow_keeping, session
+from server.context import allow_keeping, answer_names, session
 from server.inputs import N_, InputError, refuse
 from server.parts import parts_of
 
@@ -19,15 +19,16 @@ def page(slug: str) -> ResponseReturnValue:
         return _show_shut(slug)
     survey, stratum = link
     allow_keeping(survey, surveys.now())
+    parts = parts_of(
+        link[0].current.published,
+        invited=strata.is_invited(session(), survey, stratum),
+        stratum=stratum is not None,
+    )
     shown = {
         "slug": slug,
         "version": link[0].current.sha256,
         "responses_url": url_for(".store", slug=slug),
-        "parts": parts_of(
-            link[0].current.published,
-            invited=strata.is_invited(session(), survey, stratum),
-            stratum=stratum is not None,
-        ),
+        "parts": parts,
         "group": None if stratum is None else strata.find(session(), survey, stratum.id),
         "preview": False,
         "note": surveys.note_of(link[0]),
@@ -41,6 +42,7 @@ def page(slug: str) -> ResponseReturnValue:
     return render_template(
         "respond/survey.html",
         definition_url=url_for(".definition", slug=slug),
+        names=answer_names(parts),
         guesses=definition.guesses,
         rooms=definition.rooms,
         simulated=survey.simulated,

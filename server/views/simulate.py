@@ -9,8 +9,9 @@ from flask.typing import ResponseReturnValue
 from flask_babel import gettext
 
 from server import reports, simulation, strata, surveys
+from server.answers import answer_text
 from server.context import session, told
-from server.definitions import PREFER_NOT_TO_SAY, Definition, Question
+from server.definitions import Definition
 from server.inputs import N_, InputError, Problem, shown
 from server.models import Role, Survey
 from server.security import on_survey
@@ -160,14 +161,8 @@ def _named(definition: Definition, problem: Problem) -> tuple[str, str]:
         }
         values |= {key: f"{value:g} %" for key, value in percent.items()}
     question = next(entry for entry in definition.questions if entry.name == name.partition(".")[0])
-    answer = _answer_text(question, name.partition(".")[2])
+    answer = name.partition(".")[2]
+    if answer:
+        answer = answer_text(question, question.answers.index(answer), definition.language)
     field = f"{question.text} – {answer}" if answer else question.text
     return field, gettext(problem.template, **values)
-
-
-def _answer_text(question: Question, answer: str) -> str:
-    if answer == PREFER_NOT_TO_SAY:
-        return gettext("Prefer not to say")
-    if answer == "yes" and question.kind == "yes_no":
-        return gettext("Yes")
-    return next((option.text for option in question.options if option.name == answer), answer)

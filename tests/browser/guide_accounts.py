@@ -32,12 +32,12 @@ def signing_in(studio: Studio, desk: Desk) -> None:
     page = desk.page
     page.goto("/manage/account")
     desk.field("Your name, as colleagues see it").fill("Ana Flores")
-    desk.field("Name to sign in with").fill(LOGIN)
+    desk.field("Sign-in name").fill(LOGIN)
     desk.field("New password").fill(PASSWORD)
     desk.field("The same password again").fill(PASSWORD)
     desk.button("Save").click()
     expect(page.get_by_role("status")).to_be_visible()
-    desk.link("Set codes up").click()
+    desk.link("Set up codes").click()
     studio.take(page, "codes", 520)
     secret = page.locator("[name=secret]").input_value()
     desk.field("Six-digit code from your app").fill(pyotp.TOTP(secret).now())
@@ -45,7 +45,7 @@ def signing_in(studio: Studio, desk: Desk) -> None:
     recovery = page.locator("#codes").inner_text().split()
 
     phone = on_phone(studio, "/manage/sign-in")
-    phone.field("Name to sign in with").fill(LOGIN)
+    phone.field("Sign-in name").fill(LOGIN)
     phone.field("Password").fill(PASSWORD)
     studio.take(phone.page, "signin")
     # The app's code of this half minute has turned codes on.

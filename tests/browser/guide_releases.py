@@ -22,7 +22,7 @@ def take_all(studio: Studio, page: Page) -> None:
 
     desk.link("New release").click()
     desk.field("Number of respondents").first.check()
-    for label in ("Share of Yes", "Shares of all answers", "Mean"):
+    for label in ("Share of “Yes”", "Shares of all answers", "Mean"):
         desk.field(label).first.check()
     desk.field("ε of this release").fill(studio.say(*EPSILON))
     desk.field("Respondents you expect").fill(RESPONDENTS)

@@ -96,13 +96,13 @@ def test_first_researcher_chooses_how_to_sign_in(
     does.press(desk.button("Sign in"))
     does.press(desk.link("Choose a name and a password"))
     does.write(desk.field("Your name, as colleagues see it"), "Ana Flores")
-    does.write(desk.field("Name to sign in with"), "ana@example.org")
+    does.write(desk.field("Sign-in name"), "ana@example.org")
     does.write(desk.field("New password"), PASSWORD)
     does.write(desk.field("The same password again"), PASSWORD)
     does.press(desk.button("Save"))
     expect(page.get_by_role("status")).to_have_text("Saved.")
 
-    does.press(desk.link("Set codes up"))
+    does.press(desk.link("Set up codes"))
     expect(page.get_by_role("img", name="QR code of the secret")).to_be_visible()
     fits(page)
     secret = page.locator("[name=secret]").input_value()
@@ -140,7 +140,7 @@ def test_first_researcher_chooses_how_to_sign_in(
 
 def enter(desk: Desk, does: Mouse, code: str) -> None:
     """Send the sign-in form."""
-    does.write(desk.field("Name to sign in with"), "ana@example.org")
+    does.write(desk.field("Sign-in name"), "ana@example.org")
     does.write(desk.field("Password"), PASSWORD)
     does.write(desk.field("Six-digit code, if you use them"), code)
     does.press(desk.button("Sign in"))
@@ -168,7 +168,7 @@ def test_colleague_is_invited_to_a_survey_changed_and_removed(
     his = hand(ben.page)
     ben.page.goto(link)
     expect(ben.field("Your name, as colleagues see it")).to_have_value("Ben")
-    his.write(ben.field("Name to sign in with"), login)
+    his.write(ben.field("Sign-in name"), login)
     his.write(ben.field("Password"), PASSWORD)
     his.write(ben.field("The same password again"), PASSWORD)
     his.press(ben.button("Make the account"))

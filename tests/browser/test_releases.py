@@ -73,7 +73,7 @@ def test_from_the_budget_to_the_public_report(releaser: Releaser, open_page: Ope
 
     # Looking at prices spends nothing.
     releaser.tick(desk.field("Number of respondents"))
-    releaser.tick(page.get_by_role("group", name="Have you ever copied").get_by_label("Share of Yes"))
+    releaser.tick(page.get_by_role("group", name="Have you ever copied").get_by_label("Share of “Yes”"))
     desk.field("Respondents you expect").fill("1000")
     releaser.press(desk.button("Show what it costs"))
     expect(page.get_by_text("It spends ε = 1. Afterwards 0 is left.")).to_be_visible()

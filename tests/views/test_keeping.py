@@ -162,6 +162,7 @@ def test_only_the_owner_exports_archives_and_deletes(
 def test_everything_that_is_done_is_in_the_log(
     signed_in: FlaskClient, survey: Published, database_url: str
 ) -> None:
+    factories.settle(database_url, survey.slug, minimum=3)
     factories.close(database_url, survey.slug)
     for page, data in (("/export.zip", {}), ("/archive", {}), ("/archive", {"out": "1"})):
         assert signed_in.post(home(survey.slug, page), data=data).status_code in (200, 303)

@@ -5,7 +5,8 @@ from decimal import Decimal
 
 from babel.numbers import format_decimal
 
-from server.definitions import PREFER_NOT_TO_SAY, Definition, Question
+from server.answers import answer_text
+from server.definitions import Definition, Question
 from server.documents import Number, Text, Words
 from server.formatting import count_decimals
 from server.reports.report import Report
@@ -77,12 +78,9 @@ def asked(definition: Definition, question: Question) -> Text:
     return own(definition, question.text)
 
 
-def answer(words: Words, definition: Definition, question: Question, index: int) -> Text:
-    """An answer as people read it: ours translated, the researcher's as written."""
-    text = words.macro("_macros.html", "answer_text", question, index)
-    if question.options and question.answers[index] != PREFER_NOT_TO_SAY:
-        return own(definition, text)
-    return Text(text)
+def answer(definition: Definition, question: Question, index: int) -> Text:
+    """An answer as respondents read it, whatever the report's language."""
+    return own(definition, answer_text(question, index, definition.language))
 
 
 def _finite(value: float | None) -> float | None:

@@ -45,7 +45,7 @@ def diagnostics(words: Words, report: Report) -> Iterator[Block]:
         _("Impossible shares"),
         _("their p value"),
         _("p value of the control question"),
-        _("Forging moves"),
+        _("What forged responses could move"),
         _("by at most"),
     )
     yield Table(

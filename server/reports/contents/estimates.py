@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from server import charts
+from server.answers import otherwise_text
 from server.charts import Axis, Row
 from server.documents import Block, Cell, Chart, Paragraph, Table, Text, Words
 from server.reports.contents import cells
@@ -62,7 +63,7 @@ def _rows(words: Words, report: Report, entry: QuestionReport) -> Iterator[tuple
     asked = cells.asked(report.definition, entry.question)
     n = cells.count(words, entry.n)
     for row in entry.shown:
-        answer = cells.answer(words, report.definition, entry.question, row.index)
+        answer = cells.answer(report.definition, entry.question, row.index)
         arrived = cells.share(words, float(row.column.observed[row.code]) if entry.n else None)
         yield (asked, answer, n, arrived, *figures(words, row, displayed=True))
     if entry.mean is not None:
@@ -106,7 +107,7 @@ def _told(words: Words, report: Report) -> Iterator[tuple[Cell, Cell]]:
                 ),
             )
         if question.show_if:
-            otherwise = words.macro("results/_estimates.html", "otherwise_text", question)
+            otherwise = otherwise_text(question, report.definition.language)
             yield (
                 asked,
                 Text(
@@ -148,7 +149,7 @@ def rows_of(words: Words, report: Report, entry: QuestionReport) -> list[Row]:
     alone = question.answers == ("no", "yes")
     return [
         Row(
-            question.text if alone else cells.answer(words, report.definition, question, row.index).text,
+            question.text if alone else cells.answer(report.definition, question, row.index).text,
             said(words, row),
             row.value,
             row.interval(anytime=False),

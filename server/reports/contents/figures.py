@@ -71,7 +71,7 @@ def part(words: Words, each: Released, pair: tuple[str, str], asked: Asked) -> T
         return cells.asked(definition, question)
     if value not in question.answers:
         return Text(value, code=True)
-    return cells.answer(words, definition, question, question.answers.index(value))
+    return cells.answer(definition, question, question.answers.index(value))
 
 
 def numbers(words: Words, each: Released, figure: Figure, asked: Asked) -> tuple[Cell, ...]:

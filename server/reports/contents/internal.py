@@ -87,8 +87,8 @@ def _opening(words: Words, report: Report) -> Iterator[Block]:
         yield Paragraph(Text(text))
     if report.without_left_out:
         text = _(
-            "Left out are fewer than %(minimum)s responses that came through the survey's own link, without "
-            "stratum.",
+            "Fewer than %(minimum)s responses that came through the survey's own link, without stratum, are "
+            "left out.",
             minimum=minimum,
         )
         yield Paragraph(Text(text))

@@ -23,7 +23,7 @@ def collected(words: Words, definition: Definition) -> Iterator[Block]:
     yield said(
         _(
             "Each respondent's own browser flipped a coin for every question before anything was sent, so that "
-            "no stored answer says what its sender entered. The estimates undo the coins for the group as a "
+            "any stored answer may be another than its sender entered. The estimates undo the coins for the group as a "
             "whole; they are unbiased for the shares of what people entered."
         )
     )
@@ -31,7 +31,7 @@ def collected(words: Words, definition: Definition) -> Iterator[Block]:
         (
             cells.asked(definition, question),
             Text(_designed(words, question)),
-            Text(words.macro("_macros.html", "odds_label", question)),
+            Text(words.macro("_macros.html", "odds_label", question, definition.language)),
             cells.epsilon(words, question.epsilon),
         )
         for question in definition.questions
@@ -149,8 +149,8 @@ def limits(words: Words) -> Iterator[Block]:
     _ = words.gettext
     yield said(
         _(
-            "Estimates are unbiased for what people entered, not for what they did. Intervals hold for one look at "
-            "the data, and for a sample drawn at random; they say nothing about who did not answer."
+            "Estimates are unbiased for what people entered, not for what they did. Intervals hold for one check "
+            "of the data, and for a sample drawn at random; they say nothing about who did not answer."
         )
     )
 
@@ -172,21 +172,12 @@ def _codes(words: Words, definition: Definition, question: Question) -> Iterator
             yield from _matrix(words, asked, ticked, design)
         return
     (design,) = question.designs
-    if question.encoding == "line" and question.grid is not None:
-        # What a number is rounded to.
-        ends = (question.grid.low, question.grid.high)
-        labels = tuple(Text(words.number(end)) for end in ends) + tuple(
-            cells.answer(words, definition, question, index) for index in range(2, len(question.answers))
-        )
-        yield from _matrix(words, asked, labels, design)
-    elif len(question.answers) > 2 and design.treats_options_alike():
+    if question.encoding != "line" and len(question.answers) > 2 and design.treats_options_alike():
         first = Text(_("an answer"))
         for code, arrived in ((0, _("the same answer")), (1, _("each other answer"))):
             yield (asked, first, Text(arrived), *_chance(words, design, 0, code))
     else:
-        labels = tuple(
-            cells.answer(words, definition, question, index) for index in range(len(question.answers))
-        )
+        labels = tuple(cells.answer(definition, question, index) for index in range(len(question.answers)))
         yield from _matrix(words, asked, labels, design)
 
 

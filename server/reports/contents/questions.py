@@ -1,5 +1,6 @@
 """What was asked, in the survey's own words."""
 
+from server.answers import otherwise_text, span_text
 from server.definitions import Definition, Question, Section
 from server.documents import Cell, Table, Text, Words
 from server.reports.contents import cells
@@ -26,7 +27,7 @@ def questions(words: Words, definition: Definition) -> Table:
                 cells.asked(definition, question),
                 Text(question.name, code=True),
                 *part,
-                _offered(words, definition, question),
+                _offered(definition, question),
                 *(_routed(words, definition, question) if routed else ()),
             )
         )
@@ -45,21 +46,15 @@ def _routed(words: Words, definition: Definition, question: Question) -> tuple[C
     """Whom it was shown, and what is reported for the others."""
     if question.show_if is None:
         return asked_of(words, definition, question), Text("–")
-    otherwise = words.macro("results/_estimates.html", "otherwise_text", question)
-    return asked_of(words, definition, question), cells.own(definition, otherwise)
+    otherwise = cells.own(definition, otherwise_text(question, definition.language))
+    return asked_of(words, definition, question), otherwise
 
 
-def _offered(words: Words, definition: Definition, question: Question) -> Text:
+def _offered(definition: Definition, question: Question) -> Text:
     """What could be answered."""
-    _ = words.gettext
     if question.encoding == "line" and question.grid is not None:
-        low, high = (words.number(end) for end in (question.grid.low, question.grid.high))
-        text = _("%(low)s to %(high)s", low=low, high=high)
-        if question.unit:
-            text = f"{text}\N{NO-BREAK SPACE}{question.unit}"
-        more = [cells.answer(words, definition, question, k).text for k in range(2, len(question.answers))]
-        return Text("; ".join([text, *more]))
-    shown = [cells.answer(words, definition, question, index) for index in range(len(question.answers))]
-    text = "; ".join(answer.text for answer in shown)
-    own = any(answer.own for answer in shown)
-    return Text(text, own=own, language=definition.language if own else "")
+        text = span_text(question.grid, question.unit, definition.language)
+        more = [cells.answer(definition, question, k).text for k in range(2, len(question.answers))]
+        return cells.own(definition, "; ".join([text, *more]))
+    shown = [cells.answer(definition, question, index) for index in range(len(question.answers))]
+    return cells.own(definition, "; ".join(answer.text for answer in shown))

@@ -152,7 +152,7 @@ def _rows(
 def label(words: Words, report: Report, entry: QuestionReport, figure: ShareRow | Mean) -> Text:
     """What a figure is of: an answer, or the mean."""
     if isinstance(figure, ShareRow):
-        return cells.answer(words, report.definition, entry.question, figure.index)
+        return cells.answer(report.definition, entry.question, figure.index)
     return Text(words.macro("results/_estimates.html", "mean_label", entry.question, figure))
 
 

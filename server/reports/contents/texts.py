@@ -31,7 +31,7 @@ def asked_of(words: Words, definition: Definition, entry: Entry) -> Text:
     earlier = next(each for each in definition.questions if each.name == condition.question)
     if condition.span is None:
         places = [earlier.answers.index(answer) for answer in condition.any_of]
-        given = "; ".join(cells.answer(words, definition, earlier, place).text for place in places)
+        given = "; ".join(cells.answer(definition, earlier, place).text for place in places)
     else:
         low, high = (words.number(end) for end in condition.span)
         given = words.gettext("%(low)s to %(high)s", low=low, high=high)

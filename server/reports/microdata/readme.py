@@ -12,8 +12,8 @@ from server.reports.report import Report
 _OPENING = (
     N_(
         "The noisy responses behind a report, and two scripts that recompute its estimates. Every answer was "
-        "randomised on the respondent's own device before it was sent: no row says what anybody answered, "
-        "and a report of 1 is not an admission. Keep the file as the report is kept: it holds the single "
+        "randomised on the respondent's own device before it was sent: any row may be another than its sender "
+        "entered, and a report of 1 is not an admission. Keep the file as the report is kept: it holds the single "
         "responses, and a release with central privacy does not."
     ),
     N_("Do not try to find out who somebody is. Estimates are unbiased for what was entered."),

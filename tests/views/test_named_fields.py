@@ -1,0 +1,92 @@
+"""A refusal names a field as the page beside it does: of every form, with something wrong in each of its fields."""
+
+import html
+import re
+from itertools import product
+
+import pytest
+from flask.testing import FlaskClient
+
+from server.inputs import form_fields
+from tests import factories, kinds
+from tests.every_form import FORMS
+from tests.scene import Scene, routes
+
+WRONG = ("", "-1", "x" * 5000, "2026-02-30T10:00")
+_NAME = re.compile(r"<(?:li|p)[^>]*>\s*<(?:strong|a href=[^>]*)>([^<]*?):?</(?:strong|a)>:?\s")
+_LABELS = re.compile(
+    r"<(label|legend|summary|th|h\d|option|button)\b[^>]*>(.*?)</\1>|aria-label=\"([^\"]*)\"", re.DOTALL
+)
+
+
+def plain(text: str) -> str:
+    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", text)).split()).casefold()
+
+
+def named(page: str) -> list[str]:
+    """What its refusals are about."""
+    return [html.unescape(name) for name in _NAME.findall(page)]
+
+
+def labels(page: str) -> list[str]:
+    """What the fields of a page are called, and the parts of it that hold several."""
+    return [plain(found[1] or found[2]) for found in _LABELS.findall(page)]
+
+
+def is_named(name: str, known: list[str]) -> bool:
+    """Whether a label says it; "Question 2, wording" is the field "Wording" of the second one."""
+    part = plain(name.rpartition(", ")[2] if re.match(r"(Question|Item) \d", name) else name)
+    return bool(re.fullmatch(r"(question|item|line) \d+", part)) or any(part in label for label in known)
+
+
+def unnamed(page: str) -> set[str]:
+    return {name for name in named(page) if not is_named(name, labels(page))}
+
+
+@pytest.mark.parametrize("new_database", ["sqlite"], indirect=True)
+def test_every_refusal_of_a_form_names_the_field_as_its_page_does(scene: Scene) -> None:
+    rules = {rule.endpoint: rule for method, rule in routes(scene.app) if method == "POST"}
+    found, refusals = {}, 0
+    for endpoint, (person, fill) in FORMS.items():
+        fields = [name for name in fill(scene) if name != "in path"]
+        for field, value in product(fields, WRONG):
+            scene.new_survey()
+            form = dict(fill(scene))
+            path = scene.path(rules[endpoint], **form.pop("in path", {}))
+            client = scene.app.test_client() if person == "signed out" else scene.people[person]
+            answer = client.post(path, data={**form, field: value})
+            assert answer.status_code < 500
+            if answer.status_code >= 400:
+                refusals += len(named(answer.text))
+                if wrong := unnamed(answer.text):
+                    found[endpoint, field, value[:20]] = wrong
+    assert found == {}
+    assert refusals > 100
+
+
+@pytest.mark.parametrize("new_database", ["sqlite"], indirect=True)
+def test_the_editor_names_every_field_of_every_kind_as_its_label_does(
+    signed_in: FlaskClient, database_url: str
+) -> None:
+    """All fields of a survey of every kind, with the same mistake in each that is typed."""
+    kept = re.compile(r"(language|format|.*\.(kind|name|mechanism|question|any_of|options))")
+    typed = form_fields({**kinds.document(), "plan": {"respondents": 100, "margin": 0.1}})
+    said = set()
+    for value in ("", "-1", "x" * 5000):
+        draft = factories.draft(database_url, kinds.document())
+        wrong = {name: text if kept.fullmatch(name) else value for name, text in typed.items()}
+        answer = signed_in.post(f"/manage/surveys/{draft}/edit", data={**wrong, "action": "save"})
+        assert answer.status_code == 303
+        page = signed_in.get(f"/manage/surveys/{draft}/edit?check=1").text
+        assert unnamed(page) == set()
+        said |= {name.rpartition(", ")[2] for name in named(page)}
+    assert len(said) > 12
+
+
+def test_another_name_is_noticed() -> None:
+    page = (
+        '<label for="a">Budget ε for all releases together</label><ul><li><strong>{}:</strong> no</li></ul>'
+    )
+    assert unnamed(page.format("Loss ε")) == {"Loss ε"}
+    assert unnamed(page.format("Budget ε for all releases together")) == set()
+    assert unnamed(page.format("questions[0].x")) == {"questions[0].x"}
