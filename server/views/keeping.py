@@ -8,7 +8,7 @@ from server import archives, strata, surveys
 from server.audit import Action
 from server.context import send_written, session, told
 from server.db import snapshot
-from server.inputs import N_, InputError, refuse, schema_limit, shown
+from server.inputs import N_, InputError, Problem, refuse, schema_limit, shown
 from server.models import GivenRight, Role, Survey
 from server.releases import ledger, rights
 from server.security import housekeeper, on_survey, record, researcher
@@ -63,7 +63,7 @@ def export(survey: Survey) -> ResponseReturnValue:
     try:
         right = _right(survey)
     except InputError as error:
-        return _page(survey, problems=[told(problem) for problem in error.problems]), error.status
+        return _page(survey, problems=[_told(problem) for problem in error.problems]), error.status
     token = None if right is None else right.token
     record(Action.EXPORTED, survey)
     session().commit()
@@ -96,6 +96,13 @@ def delete(survey: Survey) -> ResponseReturnValue:
     session().commit()
     housekeeper().notify()
     return redirect(url_for("manage.surveys_page", said="deleted"), 303)
+
+
+def _told(problem: Problem) -> tuple[str, str]:
+    """As everywhere, but for the names of the page's own fields: elsewhere ε is what one release may lose."""
+    name, message = told(problem)
+    own = {"epsilon": gettext("The part, ε"), "delta": gettext("Its δ")}
+    return own.get(problem.field, name), message
 
 
 def _right(survey: Survey) -> GivenRight | None:
