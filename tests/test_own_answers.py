@@ -66,8 +66,13 @@ def _bytes(database_url: str, slug: str) -> int:
         return len(found.versions[-1].reports)
 
 
+PARAMETERS = r"forced Yes|deck for Yes|Share of Yes to|Sí forzado|mazo del Sí|Proporción de Sí a"
+"""What the chances of a named design are called, of whatever survey."""
+
+
 def foreign(case: Case, text: str) -> list[str]:
     """Answers in the language of the interface, with what stands around them."""
+    text = re.sub(PARAMETERS, "", text)
     return [
         text[max(0, found.start() - 40) : found.end() + 40]
         for found in re.finditer(FOREIGN[case.language], text)
