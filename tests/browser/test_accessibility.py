@@ -25,7 +25,7 @@ def test_the_respondents_screens(
     inspector.look(page, "introduction")
     for summary in page.locator("summary").all():
         summary.click()
-    visit.button("Flip for a Yes").click()
+    visit.button("Flip for a {Yes}", Yes=visit.say("Yes")).click()
     visit.button("No").click()
     expect(page.locator(".bar")).to_have_count(2)
     inspector.look(page, "introduction, everything opened")
