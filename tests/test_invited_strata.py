@@ -265,6 +265,7 @@ SAYS = {"North": True, "North > A": None, "North > B": False, "South": None}
 def test_an_archive_and_a_copy_keep_it(survey: Published, database_url: str) -> None:
     factories.plant(database_url, survey.slug, "North > A\nNorth > B\nSouth")
     say(database_url, survey.slug, North="invited", B="open")
+    factories.settle(database_url, survey.slug, minimum=3)
     factories.close(database_url, survey.slug)
     assert unpacked(database_url, packed.pack(database_url, survey.slug)) == SAYS
     with writing(database_url) as session:
@@ -278,6 +279,7 @@ def test_an_archive_and_a_copy_keep_it(survey: Published, database_url: str) -> 
 def test_an_archive_of_the_format_before_is_read(survey: Published, database_url: str) -> None:
     """Its strata say nothing: they were all as the survey."""
     factories.plant(database_url, survey.slug, "North > A\nNorth > B\nSouth")
+    factories.settle(database_url, survey.slug, minimum=3)
     factories.close(database_url, survey.slug)
     old = BytesIO()
     with (
