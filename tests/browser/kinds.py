@@ -103,7 +103,7 @@ def option(visit: Respondent, question: Document, name: str) -> str:
     """What the page calls an answer."""
     ours = {"yes": "Yes", "no": "No", "prefer_not_to_say": "Prefer not to say", "": "None of these"}
     texts = {entry["name"]: entry["text"] for entry in question.get("options", ())}
-    return texts.get(name) or visit.say(ours[name])
+    return texts.get(name) or visit.answer_text(ours[name])
 
 
 def enter(visit: Respondent, question: Document, answer: Any) -> None:

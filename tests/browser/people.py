@@ -60,9 +60,15 @@ class Respondent:
         """The screen's heading, if it is this."""
         return self.page.get_by_role("heading", level=1, name=self.say(text), exact=True)
 
+    def answer_text(self, text: str) -> str:
+        """What the page calls an answer that the software words: in the survey's language, not in the reader's."""
+        language = self.page.locator("#names").get_attribute("lang")
+        assert language is not None
+        return words(language)(text)
+
     def radio(self, truth: str) -> Locator:
         """The answer "Yes" or "No"."""
-        return self.page.get_by_role("radio", name=self.say(truth), exact=True)
+        return self.page.get_by_role("radio", name=self.answer_text(truth), exact=True)
 
     def start(self, questions: int) -> None:
         """Leave the introduction, read to its end."""

@@ -13,8 +13,8 @@ from tests.browser.people import PHONE, SURVEY, Respondent, press_on, stop_clock
 
 LABELS = {
     "en": "Of 100 people who enter No, 25 are recorded as Yes. Of 100 who enter Yes, 75 are recorded as Yes.",
-    "es": "De 100 personas que marcan No, 25 quedan registradas como Sí. "
-    "De 100 que marcan Sí, 75 quedan registradas como Sí.",
+    "es": "De 100 personas que marcan No, 25 quedan registradas como Yes. "
+    "De 100 que marcan Yes, 75 quedan registradas como Yes.",
 }
 FIRST, SECOND, THIRD = (question["text"] for question in SURVEY["questions"])
 MOST_SENT = 25_000
@@ -80,11 +80,19 @@ def test_a_whole_visit(visit: Respondent, served: factories.Served) -> None:
     assert row[2] == bytes(answer["reports"])
 
 
-def test_the_words_are_the_readers(visit: Respondent) -> None:
+def test_the_words_are_the_readers_and_the_answers_the_surveys(
+    visit: Respondent, served: factories.Served
+) -> None:
     spanish = visit.page.evaluate("navigator.language") == "es"
-    visit.start(3)
-    for role, text in [("radio", "Sí"), ("button", "Siguiente"), ("button", "Atrás")]:
-        expect(visit.page.get_by_role(role, name=re.compile(rf"^\W*{text}$"))).to_have_count(int(spanish))
+    for own, other, language in [("Yes", "Sí", "en"), ("Sí", "Yes", "es")]:
+        visit.slug = factories.publish(served.database_url, {**SURVEY, "language": language}).slug
+        visit.open().start(3)
+        for text in ("Siguiente", "Atrás"):
+            button = visit.page.get_by_role("button", name=re.compile(rf"^\W*{text}$"))
+            expect(button).to_have_count(int(spanish))
+        expect(visit.page.get_by_role("radio", name=own, exact=True)).to_have_count(1)
+        expect(visit.page.get_by_role("radio", name=other, exact=True)).to_have_count(0)
+        expect(visit.page.get_by_text(own, exact=True)).to_have_attribute("lang", language)
 
 
 def test_the_language_can_be_changed_and_no_cookie_is_set(english: Respondent) -> None:

@@ -76,11 +76,12 @@ def test_a_text_is_built_of_a_few_elements_and_nothing_in_it_runs(
     assert prose.locator("strong").first.inner_text() == "bold and italic"
 
 
-def test_the_researchers_own_words_stay_in_their_language(
+def test_the_researchers_own_words_and_all_answers_stay_in_the_surveys_language(
     open_page: Opener, served: factories.Served
 ) -> None:
     slug = factories.publish(served.database_url, kinds.survey(QUESTIONS["any"])).slug
     visit = Respondent(open_page(**PHONE, locale="es"), slug, "es").open()
     kinds.begin(visit)
     marked = visit.page.locator(".option span").evaluate_all("all => all.map((span) => span.lang)")
-    assert marked == ["en", "en", "en", "", ""]
+    assert marked == ["en"] * 5
+    assert visit.page.locator(".option span").all_inner_texts()[3:] == ["None of these", "Prefer not to say"]
