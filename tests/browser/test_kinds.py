@@ -148,7 +148,7 @@ def test_none_and_preferring_not_to_say_exclude_what_is_ticked(
     kinds.begin(visit)
     page = visit.page
     visit.button("Next").click()
-    expect(page.get_by_role("alert")).to_contain_text("None of these")
+    expect(page.get_by_role("alert")).to_contain_text("Tick what applies, or that nothing does.")
 
     def ticked() -> list[str]:
         values: list[str] = page.locator(":checked").evaluate_all("all => all.map(({ value }) => value)")
