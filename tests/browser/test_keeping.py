@@ -67,7 +67,7 @@ def go(desk: Desk, press: Press, slug: str) -> None:
 
 def collected(database_url: str) -> str:
     """A survey that was answered in two strata, and closed."""
-    survey = factories.publish(database_url, {**SURVEY, "title": "Exams in May"})
+    survey = factories.publish(database_url, {**SURVEY, "title": "Exams in May"}, minimum=3)
     links = factories.plant(database_url, survey.slug, "North\nSouth")
     for number, slug in enumerate(links.values(), start=1):
         factories.store(database_url, survey, [([1, 0, 0], 20 * number), ([0, 1, 0], 30)], slug)
@@ -113,7 +113,7 @@ def test_a_survey_goes_into_the_archive_and_comes_back(
 def results(page: Page, slug: str) -> list[str]:
     """The tables of estimates."""
     page.goto(f"/manage/surveys/{slug}/results")
-    expect(page.locator("table").first).to_be_visible()
+    expect(page.get_by_role("table").first).to_be_visible()
     return page.locator("table").all_inner_texts()
 
 

@@ -129,11 +129,11 @@ def test_on_paper_the_heads_of_a_table_come_again_on_each_page(
     page = opened(open_page(**DESK), written(served.database_url, slug, "en")[0])
 
     pages = [
-        found.extract_text()
+        " ".join(found.extract_text().split())
         for found in pypdf.PdfReader(io.BytesIO(page.pdf(prefer_css_page_size=True))).pages
     ]
 
     first = next(number for number, text in enumerate(pages) if "Yes by coin?" in text and "reported" in text)
     last = next(number for number, text in enumerate(pages) if "Question after?" in text and number > first)
     assert last > first
-    assert all("reported" in pages[number] for number in range(first, last))
+    assert all("reported" in pages[number] for number in range(first, last + 1))

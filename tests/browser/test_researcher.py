@@ -15,6 +15,7 @@ from tests.browser.conftest import Opener
 from tests.browser.people import DESK, PHONE, Desk, Respondent, press_on, sign_in
 
 WORDINGS = ["Have you ever copied?", "Have you ever paid someone?", "Have you ever sat an exam for someone?"]
+INTRODUCTION = "Who asks, and why."
 
 
 @pytest.fixture
@@ -28,7 +29,7 @@ def write_survey(desk: Desk) -> None:
     """Three questions at gamma 0.3, as a draft."""
     desk.link("New survey").click()
     desk.field("Title").fill("Exam survey")
-    desk.field("Introduction").fill("Who asks, and why.")
+    desk.field("Introduction").fill(INTRODUCTION)
     desk.part(1, "Wording").fill(WORDINGS[0])
     for wording in WORDINGS[1:]:
         desk.add(wording=wording)
@@ -172,7 +173,9 @@ def check_downloads(desk: Desk, reports: list[int]) -> None:
         assert started.value.suggested_filename.startswith(f"{desk.slug}-")
         files[name] = started.value.path().read_text("utf-8-sig")
     assert "<!doctype html>" in files["Report as HTML"].lower()
-    assert {(row["text"], row["n"]) for row in rows(files["Report as CSV"])} == {
+    report = rows(files["Report as CSV"])
+    assert [row["text"] for row in report if row["statistic"] == "text"] == [INTRODUCTION]
+    assert {(row["text"], row["n"]) for row in report if row["statistic"] != "text"} == {
         (text, "1") for text in WORDINGS
     }
     assert json.loads(files["Report as JSON"])["n"] == 1

@@ -13,7 +13,7 @@ import secrets
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http.client import HTTPConnection
 from itertools import chain
 from pathlib import Path
@@ -102,6 +102,11 @@ def _stratified(page: Page, slug: str) -> dict[str, str]:
     page.locator("#lines").fill("\n".join(f"{path}, {POPULATIONS[path]}" for path in PLACES))
     page.get_by_role("button", name="Add", exact=True).click()
     expect(page.get_by_role("status")).to_be_visible()
+    return _links(page, slug)
+
+
+def _links(page: Page, slug: str) -> dict[str, str]:
+    """The link of each stratum."""
     table = page.request.get(f"/manage/surveys/{slug}/links.csv").text()
     rows = list(csv.DictReader(io.StringIO(table)))
     return {row["stratum"]: row["link"].rpartition("/")[2] for row in rows if row["stratum"]}
@@ -121,7 +126,11 @@ def _study(page: Page, slug: str, links: Mapping[str, str]) -> Study:
 
 
 def _codes(page: Page, slug: str) -> dict[str, list[str]]:
-    """Codes for a quarter of the people of each stratum; from now on, nobody comes in without one."""
+    """Codes for a quarter of the people of each stratum; from now on, nobody comes in without one, by new links."""
+    page.goto(f"/manage/surveys/{slug}/schedule")
+    page.get_by_label("By invitation only").check()
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_role("status")).to_have_text("Saved.")
     codes = {}
     for path, size in SIZES.items():
         page.goto(f"/manage/surveys/{slug}/invitations")
@@ -133,10 +142,6 @@ def _codes(page: Page, slug: str) -> dict[str, list[str]]:
             page.get_by_role("button", name="Download as a table (CSV)").click()
         rows = csv.DictReader(io.StringIO(Path(download.value.path()).read_text("utf-8")))
         codes[path] = [row["code"] for row in rows]
-    page.goto(f"/manage/surveys/{slug}/schedule")
-    page.get_by_label("By invitation only").check()
-    page.get_by_role("button", name="Save", exact=True).click()
-    expect(page.get_by_role("status")).to_have_text("Saved.")
     return codes
 
 
@@ -257,7 +262,9 @@ def test_a_study_from_the_editor_to_another_installation(
     expect(count).to_have_text(f"{shown:,}")
 
     codes = _codes(page, slug)
-    _post(served.url, _jobs(study, {path: rows[: invited[path]] for path, rows in sent.items()}, codes))
+    invitations = replace(study, links=_links(page, slug))
+    assert not set(invitations.links.values()) & set(links.values())
+    _post(served.url, _jobs(invitations, {path: rows[: invited[path]] for path, rows in sent.items()}, codes))
     # Nobody loaded this page again: it looked for itself.
     shown = _shown(served.database_url, slug)
     assert 0 < total - shown < waiting
