@@ -117,7 +117,7 @@ function begin({ title, introduction, language, questions: entries, epsilon: tot
     if (spent) {
       // What leaves 99 of 100 guesses right, 98, ...
       const rooms = JSON.parse(document.getElementById('round').dataset.rooms).filter((room) => spent <= room);
-      find('.actions').before(copy('round', { right: 100 - rooms.length, sure: rooms.length ? 'no' : 'yes' }, 'sure'));
+      actions.before(copy('round', { right: 100 - rooms.length, sure: rooms.length ? 'no' : 'yes' }, 'sure'));
     }
     find('.primary').addEventListener('click', (event) => {
       hasRead = read.checked || !read.isConnected;
