@@ -27,8 +27,8 @@ HARMLESS = {
     "server.privacy.queries.trees.Hierarchy.sensitivity: returns half": "it only says what was done",
     "server.privacy.queries.trees.hierarchy: Hierarchy(2 epsilon)": "the levels' losses are what is drawn by",
     "server.releases.kinds.fitting.fitted: contingency(2 epsilon)": "it fits numbers that are noisy already",
-    "server.releases.kinds.means.ExactMean._noise: Noise(1/2 changes), no noise": "nothing is added there",
-    "server.releases.kinds.means.ExactMean._noise: Noise(2 epsilon), no noise": "nothing is added there",
+    "server.releases.kinds.exact_means.ExactMean._noise: Noise(1/2 changes), no noise": "nothing is added there",
+    "server.releases.kinds.exact_means.ExactMean._noise: Noise(2 epsilon), no noise": "nothing is added there",
 }
 """Changes of a loss or a sensitivity by which nothing is drawn."""
 

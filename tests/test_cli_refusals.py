@@ -49,7 +49,7 @@ def _asking(*questions: object) -> dict[str, object]:
         (["--counts", f"{10**30},1"], "1000000000000000000000000000000"),
         (["--confidence", "1"], "confidence must be in the open interval (0, 1); it is 1.0"),
         (["--confidence", "nan"], "confidence must be in the open interval (0, 1); it is nan"),
-        (["--interval", "narrow"], "'narrow' is not one of 'wilson', "),
+        (["--interval", "narrow"], "'narrow' is not one of 'by_size', 'wilson', "),
     ],
 )
 def test_bad_number_is_refused(arguments: list[str], message: str) -> None:
