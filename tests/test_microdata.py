@@ -325,12 +325,14 @@ def unnamed(case: Case) -> set[tuple[str, ...]]:
         above = f"{key[4]} > " if key[4] else ""
         return key[5] == "population" and any(path.startswith(above) for path in hidden)
 
-    return {key for key in says(case) if key[4] in hidden or key in collapsed(case) or weighs_hidden(key)}
+    together = collapsed(case)
+    return {key for key in says(case) if key[4] in hidden or key in together or weighs_hidden(key)}
 
 
 def agrees(case: Case, found: Table) -> None:
     """To 1e-9; all that the report says but of strata that no row names."""
-    expected = {key: values for key, values in says(case).items() if key not in unnamed(case)}
+    hidden = unnamed(case)
+    expected = {key: values for key, values in says(case).items() if key not in hidden}
     for key, values in expected.items():
         assert found[key][: len(values)] == pytest.approx(values, rel=1e-9, abs=1e-9, nan_ok=True), key
     # Strata that count by their populations are shown once more, each response counting the same; nothing else.
@@ -368,9 +370,10 @@ def test_scripts_compare_themselves_with_the_report_and_notice_what_is_wrong(
     in_r: Mapping[tuple[Path, str], Ran],
 ) -> None:
     case = cases["versions"]
-    few, together = len(unnamed(case)), len(collapsed(case))
+    hidden = unnamed(case)
+    few, together = len(hidden), len(collapsed(case))
     whole = f"{len(says(case)) - few} estimates compared, largest difference "
-    exact = sum(len(values) == 3 for key, values in says(case).items() if key not in unnamed(case))
+    exact = sum(len(values) == 3 for key, values in says(case).items() if key not in hidden)
     rest = (
         f"{exact} of them have few responses and exact intervals: here these are Wilson's, not compared.\n"
         f"{together} more weight strata that are taken together or not used: not recomputed here.\n"
