@@ -124,7 +124,7 @@ def test_a_release_by_stratum_says_the_weighted_share_first_and_names_the_other(
     assert "share, not weighted" in lines[-1]
     with factories.writing(database_url) as session:
         text = public_json(
-            published(found(session, survey.slug), ledger(session, found(session, survey.slug)))
+            published(session, found(session, survey.slug), ledger(session, found(session, survey.slug)))
         )
     assert text.index('"weighted_share"') < text.index('"share"')
 
