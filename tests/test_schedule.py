@@ -153,6 +153,7 @@ def test_settings_are_changed_together_and_told(made: tuple[Session, Survey]) ->
         "closes_at": at("2026-08-01 07:00"),
         "cap": 50,
         "by_invitation": True,
+        "links": 1,  # closed, and replaced by one that asks for codes
     }
 
     session.commit()
