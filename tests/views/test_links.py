@@ -80,6 +80,9 @@ def test_invitations_hold_for_new_links_and_the_old_ones_close(
     # The survey's pages are where they were, and only links that work have a QR code.
     assert signed_in.get(path(survey, f"/qr/{new[1]}.svg")).status_code == 200
     assert signed_in.get(path(survey, f"/qr/{old[1]}.svg")).status_code == 404
+    for page in ("", "/links", "/links/sheet"):
+        drawn = re.findall(r'"([^"]*/qr/[^"]*)"', signed_in.get(path(survey, page)).text)
+        assert {signed_in.get(address).status_code for address in drawn} == {200}, page
 
     # Switched off, the new links stay and let everybody in; a pause does not make closed ones wait.
     signed_in.post(path(survey, "/schedule"), data=USUAL)
