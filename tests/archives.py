@@ -88,6 +88,12 @@ def imported(client: FlaskClient, body: bytes) -> str:
     return answer.text.partition('<a class="button primary" href="/manage/surveys/')[2].partition('"')[0]
 
 
+def without_admission(report: str) -> tuple[dict[str, Any], set[bool]]:
+    """A report as JSON but for who was let in, and whether that is known: of a copy, nobody knows it."""
+    said = json.loads(report)
+    return said, {each["known"] for each in said.pop("admission")}
+
+
 def pack(database_url: str, slug: str) -> bytes:
     """The archive as the layer below the pages writes it, without an entry in the log."""
     engine, file = make_engine(database_url), io.BytesIO()

@@ -31,12 +31,14 @@ on_sqlite = pytest.mark.parametrize("new_database", ["sqlite"], indirect=True)
 def elsewhere(database_url: str) -> Iterator[FlaskClient]:
     """Another installation, and a researcher who has signed in there."""
     app = create_app(Config(database_url=database_url))
-    yield factories.sign_in(app.test_client(), factories.sign_in_secret(database_url))
-    app.extensions["moneda.engine"].dispose()
+    try:
+        yield factories.sign_in(app.test_client(), factories.sign_in_secret(database_url))
+    finally:
+        app.extensions["moneda.engine"].dispose()
 
 
-def results(client: FlaskClient, slug: str) -> dict[str, Any]:
-    """Everything that is downloaded of the results, of each version and of all."""
+def results(client: FlaskClient, slug: str, *, copied: bool = False) -> dict[str, Any]:
+    """What is downloaded of the results, of each version and of all; who was let in is unknown of a copy."""
     home = f"/manage/surveys/{slug}"
     alone = ("report.json", "responses.csv", "codebook.csv")
     paths = [
@@ -46,7 +48,12 @@ def results(client: FlaskClient, slug: str) -> dict[str, Any]:
     ]
     answers = {path: client.get(f"{home}/{path}") for path in paths}
     assert {path: answer.status_code for path, answer in answers.items()} == dict.fromkeys(paths, 200)
-    return {path: answer.data for path, answer in answers.items()}
+    found: dict[str, Any] = {path: answer.data for path, answer in answers.items()}
+    for path in paths:
+        if path.startswith("report.json"):
+            found[path], known = archives.without_admission(answers[path].text)
+            assert known == {not copied}
+    return found
 
 
 def test_a_study_has_the_same_results_elsewhere(
@@ -58,7 +65,7 @@ def test_a_study_has_the_same_results_elsewhere(
 
     with elsewhere((postgresql if made_on_sqlite else sqlite)(True)) as other:
         assert imported(other, body) == slug
-        assert results(other, slug) == results(signed_in, slug)
+        assert results(other, slug, copied=True) == results(signed_in, slug)
         again = entries(export(other, slug))
 
     here = entries(body)
@@ -127,10 +134,12 @@ def test_every_kind_of_question_comes_back(signed_in: FlaskClient, database_url:
     factories.close(database_url, survey.slug)
     copy = imported(signed_in, export(signed_in, survey.slug))
 
-    one, two = (
-        signed_in.get(f"/manage/surveys/{slug}/report.json").get_json() for slug in (survey.slug, copy)
+    (one, known), (two, known_of_copy) = (
+        archives.without_admission(signed_in.get(f"/manage/surveys/{slug}/report.json").text)
+        for slug in (survey.slug, copy)
     )
     assert two == {**one, "survey": copy}
+    assert (known, known_of_copy) == ({True}, {False})
 
 
 @on_sqlite
