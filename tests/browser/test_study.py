@@ -305,7 +305,9 @@ def test_a_study_from_the_editor_to_another_installation(
             mine, theirs = (who.request.get(f"/manage/surveys/{slug}/{name}").text() for who in (page, there))
             assert theirs == mine, name
             assert mine
-        mine, theirs = (who.request.get(f"/manage/surveys/{slug}/report.json").json() for who in (page, there))
+        mine, theirs = (
+            who.request.get(f"/manage/surveys/{slug}/report.json").json() for who in (page, there)
+        )
         # What was switched before is told by the log, which stays where it was written.
         admitted = {"version": 1, "strata": None}
         assert mine.pop("admission") == [{**admitted, "ways": ["invitation", "link"], "known": True}]
