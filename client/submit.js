@@ -69,9 +69,9 @@ export async function post(url, body, { language, patience = 20000, signal } = {
     const after = readRetryAfter(answer.headers);
     // A gateway's page says nothing about what is stored; our server speaks JSON.
     if (!answer.headers.get('content-type')?.startsWith('application/json')) return { status: 0, after };
-    // A success whose body is lost is a success.
-    const content = answer.ok ? null : await answer.json().catch(() => null);
-    return { ...content?.error, status: answer.status, after };
+    // Left unread, it holds the connection. A success whose body is lost is one.
+    const read = answer.json().catch(() => null);
+    return { ...(!answer.ok && (await read)?.error), status: answer.status, after };
   } catch {
     return { status: 0 };
   } finally {
