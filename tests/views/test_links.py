@@ -237,7 +237,7 @@ def test_what_is_refused_changes_nothing_and_stays_on_the_page(
         ({**typed, f"population.{murcia}": "x"}, 422, ["Spain &gt; Murcia: its population must be a whole number"]),
         (typed, 422, ["Spain &gt; Madrid: its population must be the sum of its parts, 315000; it is 7"]),
         ({**typed, f"population.{madrid}": ""}, 422, ["Line 1: its population must be", "Line 2: a name must not"]),
-        ({"lines": "", "action": "add"}, 422, ["Strata to add: must be 1 to 2000 lines; it has 0"]),
+        ({"lines": "", "action": "add"}, 422, ["Add strata: must be 1 to 2000 lines; it has 0"]),
         ({"lines": "A > B > C > D > E > F > G"}, 422, ["Line 1: must be at most 6 levels deep; it has 7"]),
         ({"lines": "New", "under": "999"}, 404, ["Stratum: is not known"]),
         ({"name.999": "New"}, 404, ["Stratum: is not known"]),
