@@ -20,14 +20,23 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 class Kind(Enum):
-    """What is counted, with how many are let through."""
+    """What is counted."""
 
+    # Their names, not their limits: members of an Enum that have equal values are one and the same.
+    ADDRESS = "address"
+    ACCOUNT = "account"
+    INVITATION = "invitation"
+
+
+LIMITS: dict[Kind, tuple[RateLimitItem, ...]] = {
     # Generous: behind a proxy that does not say whom it asks for, everybody has one address.
-    ADDRESS = (RateLimitItemPerMinute(100, 10),)
+    Kind.ADDRESS: (RateLimitItemPerMinute(100, 10),),
     # A code is one of a million, three are right at a time: 50 tries a day find one in eighteen years.
-    ACCOUNT = (RateLimitItemPerMinute(10, 15), RateLimitItemPerDay(50))
+    Kind.ACCOUNT: (RateLimitItemPerMinute(10, 15), RateLimitItemPerDay(50)),
     # Classes behind one address that begin together. Whoever is refused goes on without having looked.
-    INVITATION = (RateLimitItemPerMinute(100, 10),)
+    Kind.INVITATION: (RateLimitItemPerMinute(100, 10),),
+}
+"""How many are let through."""
 
 
 class Throttle:
@@ -39,12 +48,11 @@ class Throttle:
 
     def refuses(self, kind: Kind, who: str) -> bool:
         """Whether there were too many."""
-        return not all(self._limiter.test(item, *self._key(kind, who)) for item in kind.value)
+        return not all(self._limiter.test(item, *self._key(kind, who)) for item in LIMITS[kind])
 
     def count(self, kind: Kind, who: str) -> None:
         """Count one more."""
-        item: RateLimitItem
-        for item in kind.value:
+        for item in LIMITS[kind]:
             self._limiter.hit(item, *self._key(kind, who))
 
     def _key(self, kind: Kind, who: str) -> tuple[str, str]:

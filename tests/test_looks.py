@@ -10,14 +10,14 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from server.config import Config
-from server.throttling import Kind
+from server.throttling import LIMITS, Kind
 from tests import factories
 from tests.conftest import NewDatabase
 from tests.factories import Published, dump
 from tests.fronted import create_app
 from tests.sending import Browser
 
-LIMIT = Kind.INVITATION.value[0].amount
+LIMIT = LIMITS[Kind.INVITATION][0].amount
 
 
 def look(client: FlaskClient, link: str, code: object, **more: Any) -> TestResponse:
@@ -142,6 +142,9 @@ def test_a_list_of_codes_cannot_be_watched(from_sqlite: tuple[Flask, str]) -> No
     assert (status, said["field"]) == (429, "invitation")
     assert client.post(survey.url, json=survey.response(invitation=codes[0])).status_code == 201
     assert look(client, survey.slug, codes[0]).status_code == 429
+    # They are not taken for wrong passwords, which are counted too.
+    wrong = {"login": "nobody", "password": "not a password of anybody"}
+    assert client.post("/manage/sign-in", data=wrong).status_code == 403
     # Somebody else's looks are counted apart.
     elsewhere = Browser(app, response_wrapper=app.response_class)
     answer = look(elsewhere, survey.slug, codes[0], environ_base={"REMOTE_ADDR": "192.0.2.44"})

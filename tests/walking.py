@@ -3,6 +3,7 @@
 import html
 import json
 import re
+import sqlite3
 import time
 from collections.abc import Mapping
 from contextlib import closing
@@ -18,7 +19,7 @@ import pyotp
 import sqlalchemy as sa
 
 from server import accounts, audit, surveys
-from server.models import RecoveryCode, Researcher
+from server.models import RecoveryCode, Researcher, Survey, Untidied
 from server.own_tables import batches_of
 from server.simulation import Assumptions, simulate
 from tests import archives, factories, xlsforms
@@ -206,6 +207,10 @@ def walk_results(owner: Reader, site: factories.Served) -> None:
     owner.get(f"/manage/surveys/{survey.slug}/results?row=q1&column=q1")
     for row, column in (("e0", "e0"), ("e5", "e0"), ("e5", "e5")):
         owner.get(f"/manage/surveys/{told.slug}/results?row={row}&column={column}")
+    # Two answers that go together, in groups too small for an interval.
+    few = factories.publish(database, wrapped_definition())
+    factories.store(database, few, [([1, 1], 20), ([1, 0], 15), ([0, 1], 15), ([0, 0], 20)])
+    owner.get(f"/manage/surveys/{few.slug}/results?row=a&column=b")
     trial = f"/manage/surveys/{told.slug}/simulate"
     owner.post(trial, {"respondents": "1"})
     owner.post(trial, {"respondents": "20", "share e3.yes": "40", "mean e5": "3"})
@@ -430,6 +435,7 @@ def walk_releases(owner: Reader, stranger: Reader, site: factories.Served) -> Re
     look([], side1="e0", side2="e1", action="table")
     look([], exceeding="e0", share="10", positives="0", action="exceeding")
     look([], exceeding="e0", share="10", positives="1", action="exceeding")
+    look([item("exceeding", "e20", positives=1, share="0.1"), item("mean", "e8", by_stratum=True)])
     look([], stratum="", part=count, action="part")
     mean = item("mean", "e8")
     look([mean], **{f"noise {mean}": "gaussian", "delta": "0.0006"})
@@ -707,6 +713,46 @@ def walk_access(owner: Reader, stranger: Reader, site: factories.Served) -> None
     owner.post(f"{home}/strata", {f"access.{first}": "invited"})
 
 
+def walk_switches(owner: Reader, stranger: Reader, site: factories.Served) -> None:
+    """Invitations switched on and off in published surveys, whose links are closed by it."""
+    fields = {"time_zone": "UTC", "opens_at": "", "closes_at": "", "cap": "", "minimum": "10"}
+    for strata in ("", f"{pseudo('A')}\n{pseudo('B')}"):
+        survey = factories.publish(site.database_url, wrapped_definition())
+        if strata:
+            factories.plant(site.database_url, survey.slug, strata)
+        number = _id(site.database_url, survey.slug)
+        owner.post(f"/manage/surveys/{survey.slug}/schedule", {**fields, "by_invitation": "yes"})
+        stranger.get(f"/s/{survey.slug}")
+        stranger.get(f"/s/{survey.slug}/survey.json")
+        with factories.writing(site.database_url) as session:
+            renewed = session.get_one(Survey, number).slug
+        owner.get(f"/manage/surveys/{renewed}/schedule")
+        owner.post(f"/manage/surveys/{renewed}/schedule", fields)
+    # Closed, and only the database's log is left to do: somebody reads from it.
+    with closing(sqlite3.connect(str(sa.make_url(site.database_url).database))) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM surveys").fetchall()
+        factories.close(site.database_url, renewed)
+        with factories.writing(site.database_url) as session:
+            session.execute(sa.update(Untidied).where(Untidied.survey_id == number).values(rewritten=True))
+        owner.get(f"/manage/surveys/{renewed}")
+
+
+def walk_scales(owner: Reader, database: str) -> None:
+    """A scale of many levels in the editor, under a design for the average and under one for its shares."""
+    options = [{"name": f"o{place}", "text": pseudo(f"o{place}")} for place in range(7)]
+    for mechanism in ("ordinal", "k_ary"):
+        scale = {"name": "s", "kind": "scale", "text": pseudo("s"), "options": options}
+        plan = {"respondents": 1000, "margin": 0.05}
+        document = factories.definition(
+            title=pseudo("Scale"),
+            language="es",
+            questions=[{**scale, "design": {"mechanism": mechanism, "epsilon": 1}}],
+        )
+        draft = factories.draft(database, {**document, "plan": plan})
+        owner.get(f"/manage/surveys/{draft}/edit")
+
+
 def walk_keeping(owner: Reader, site: factories.Served) -> None:
     """Copies, archives and deletions of surveys in every state, and archives that come back."""
     database = site.database_url
@@ -933,6 +979,8 @@ def walk(site: factories.Served) -> list[Reader]:
     walk_links(owner, site)
     walk_invitations(owner, stranger, site)
     walk_access(owner, stranger, site)
+    walk_switches(owner, stranger, site)
+    walk_scales(owner, database)
     others = walk_people(owner, site)
     walk_keeping(owner, site)
     walk_restored(owner, site)

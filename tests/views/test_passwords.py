@@ -71,7 +71,11 @@ def test_long_password_is_refused_before_any_work(app: Flask, ana: int) -> None:
         ({"password": "x" * 11, "again": "x" * 11}, 422, "must have 12 to 128 characters; it has 11"),
         ({"password": "x" * 129, "again": "x" * 129}, 422, "must have 12 to 128 characters; it has 129"),
         ({"password": "\ufb01" * 65, "again": "\ufb01" * 65}, 422, "it has 130"),
-        ({"password": "my name is ANA", "again": "my name is ANA"}, 422, "must not contain your sign-in name"),
+        (
+            {"password": "my name is ANA", "again": "my name is ANA"},
+            422,
+            "must not contain your sign-in name",
+        ),
         ({"password": CHANGED, "again": CHANGED + "x"}, 422, "the same password once more"),
         ({"login": "an"}, 422, "must have 3 to 100 characters"),
         ({"login": "a" * 101}, 422, "must have 3 to 100 characters"),

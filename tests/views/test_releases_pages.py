@@ -206,7 +206,11 @@ def test_the_field_of_the_budget_is_called_as_on_its_page(signed_in: FlaskClient
         ("exceeding", {"share": "10"}, "Questions: must name 1 to 1000 questions"),
         ("exceeding", {"exceeding": "q1", "share": "x"}, "Share to exceed: must be"),
         ("part", {"stratum": ""}, "Stratum: is required"),
-        ("look", {"item": key(COUNT), "epsilon": "x"}, "ε of this release: must be from 0.0001 to 100; it is x"),
+        (
+            "look",
+            {"item": key(COUNT), "epsilon": "x"},
+            "ε of this release: must be from 0.0001 to 100; it is x",
+        ),
         ("look", {"item": key(COUNT), "people": "many"}, "Respondents you expect"),
         ("look", {"item": key(share("q9"))}, "Item 1, questions: must be one of"),
         ("look", {"item": '{"kind":"everything"}'}, "kind: must be one of"),
