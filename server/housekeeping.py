@@ -63,8 +63,9 @@ class Housekeeper:
     def _run(self) -> None:
         pause = LOOK
         while True:
+            is_last = self._until is not None
             finished = self._look()
-            if self._until is not None:
+            if is_last:
                 return
             pause = LOOK if finished else min(2 * pause, LONGEST_PAUSE)
             if self._wake.wait(pause):

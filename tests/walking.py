@@ -29,6 +29,8 @@ from tests.words import pseudo
 
 SPANISH = {"Accept-Language": "es"}
 NOTHING: Mapping[str, object] = MappingProxyType({})
+BUSY = 5
+"""How often an import is tried."""
 
 
 class Reader:
@@ -40,6 +42,7 @@ class Reader:
         self.pages: dict[str, str] = {}
         self.errors: dict[str, str] = {}
         self.requests: list[tuple[str, str]] = []
+        self.status = 0
         if secret:
             self.get(f"/manage/sign-in/{secret}")
             self.post(f"/manage/sign-in/{secret}")
@@ -54,8 +57,12 @@ class Reader:
         self._ask("POST", path, body, {name.replace("_", "-"): value for name, value in headers.items()})
 
     def send(self, form: tuple[bytes, str]) -> None:
-        """Import a file."""
-        self.post("/manage/surveys/import", form[0], Content_Type=form[1])
+        """Import a file, again where the server says that it is busy."""
+        for _ in range(BUSY):
+            self.post("/manage/surveys/import", form[0], Content_Type=form[1])
+            if self.status != 503:
+                return
+            time.sleep(1)
 
     @property
     def last(self) -> str:
@@ -69,6 +76,7 @@ class Reader:
             answer = connection.getresponse()
             content, kind = answer.read(), answer.headers.get_content_type()
         self.requests.append((method, path))
+        self.status = answer.status
         self.cookies.load(answer.getheader("Set-Cookie", ""))
         seen = f"{len(self.requests)}. {method} {path}: {answer.status}"
         if answer.status in (302, 303):

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from server import batches, own_tables
 from server.db import open_session, snapshot
-from server.tidying.waiting import LONG_PATIENCE, Patience
+from server.tidying.waiting import LONG_PATIENCE, Patience, leave_turn
 
 PIECE = 2000
 """Rows that are written or removed in one transaction."""
@@ -115,11 +115,7 @@ def _ranges(engine: sa.Engine, table: sa.Table, large: str) -> list[tuple[Any, A
 
 @contextmanager
 def turn(engine: sa.Engine, patience: Patience) -> Iterator[sa.Connection]:
-    """A short transaction that writes; afterwards the write lock is left to others for as long as it was held.
-
-    Whoever writes all the time leaves the lock for moments only, which SQLite's own waiting, up to a
-    tenth of a second between two attempts, would seldom meet.
-    """
+    """A short transaction that writes; afterwards others have their turn."""
     with engine.execution_options(moneda_writes=True).connect() as connection:
         raw = connection.connection.cursor()
         ((usual,),) = raw.execute("PRAGMA busy_timeout").fetchall()
@@ -132,7 +128,7 @@ def turn(engine: sa.Engine, patience: Patience) -> Iterator[sa.Connection]:
         finally:
             connection.rollback()
             raw.execute(f"PRAGMA busy_timeout = {usual}")
-    time.sleep(max(time.monotonic() - started, 0.01))
+    leave_turn(started)
 
 
 def _begin(connection: sa.Connection, patience: Patience) -> None:

@@ -14,7 +14,7 @@ from server import own_tables
 from server.models import Base
 from server.tidying.marks import CHANGED, Due, stands
 from server.tidying.pieces import fill, remove_all, turn
-from server.tidying.waiting import BRIEFLY, HELD_UP, OvertakenError, Patience, UnfinishedError
+from server.tidying.waiting import BRIEFLY, HELD_UP, OvertakenError, Patience, UnfinishedError, leave_turn
 
 _NEW, _OLD = "_tidied", "_untidied"
 _MOMENT = 0.02
@@ -96,6 +96,7 @@ def _rebuild(engine: sa.Engine, name: str, longest: float | None) -> bool:
         cursor.execute("PRAGMA legacy_alter_table = ON")
         try:
             _meet(lambda: cursor.execute("BEGIN IMMEDIATE"))
+            started = time.monotonic()
             if longest is not None:
                 until = time.monotonic() + longest
                 cursor.connection.set_progress_handler(lambda: time.monotonic() > until, 1000)
@@ -117,6 +118,7 @@ def _rebuild(engine: sa.Engine, name: str, longest: float | None) -> bool:
             if error.sqlite_errorcode not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_INTERRUPT):
                 raise
             return False
+    leave_turn(started)
     return True
 
 
@@ -124,10 +126,12 @@ def _checkpoint(engine: sa.Engine, moment: float) -> bool:
     with _raw(engine, moment) as cursor:
         # Most of it without keeping anybody from writing.
         cursor.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+        started = time.monotonic()
         try:
             _meet(lambda: _cut(cursor))
         except UnfinishedError:
             return False
+    leave_turn(started)
     return True
 
 

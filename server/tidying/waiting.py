@@ -12,8 +12,20 @@ HELD_UP = 0.3
 PAUSE = 0.5
 """Seconds in which others go first, before the next attempt."""
 
+SHORTEST_TURN = 0.01
+"""Seconds at least for which a lock is left to others."""
+
 LONG_PATIENCE = 30.0
 """Seconds that a command tries."""
+
+
+def leave_turn(since: float) -> None:
+    """Leave a lock to others for as long as it was held: since that moment of `time.monotonic`.
+
+    Whoever takes it again at once leaves it for moments only, which SQLite's own waiting, up to a tenth of a
+    second between two attempts, would seldom meet.
+    """
+    time.sleep(max(time.monotonic() - since, SHORTEST_TURN))
 
 
 class UnfinishedError(RuntimeError):

@@ -70,9 +70,11 @@ class Wire:
 
     def __init__(self, page: Page) -> None:
         self.requests: dict[str, dict[str, Any]] = {}
+        self._loaders: dict[str, tuple[str, str]] = {}
         self.session = page.context.new_cdp_session(page)
         self.session.on("Network.requestWillBeSent", self._will_be_sent)
         self.session.on("Network.requestWillBeSentExtraInfo", self._sent)
+        self.session.on("Network.loadingFailed", lambda event: self._loaders.pop(event["requestId"], None))
         self.session.on(
             "Network.webSocketCreated", lambda event: self._entry(event).update(socket=event["url"])
         )
@@ -81,8 +83,15 @@ class Wire:
     def _entry(self, event: dict[str, Any]) -> dict[str, Any]:
         return self.requests.setdefault(event["requestId"], {})
 
+    def sent_by_document(self) -> list[str]:
+        """Where the document that is shown sent something, and was not refused an answer."""
+        loader = self.session.send("Page.getFrameTree")["frameTree"]["frame"]["loaderId"]
+        return [url for url, of in self._loaders.values() if of == loader]
+
     def _will_be_sent(self, event: dict[str, Any]) -> None:
         request = event["request"]
+        if request["method"] == "POST":
+            self._loaders[event["requestId"]] = (request["url"], event["loaderId"])
         self._entry(event).update(
             method=request["method"],
             url=request["url"] + request.get("urlFragment", ""),
@@ -95,8 +104,22 @@ class Wire:
         self._entry(event)["sent"] = list(event["headers"].items())
 
 
+LOOKS = 250
+"""How often it is asked whether everything is listed."""
+LISTED = """(urls) => {
+  const listed = new Set(performance.getEntriesByType('resource').map(({ name }) => name));
+  return urls.every((url) => listed.has(url));
+}"""
+
+
 def traces(page: Page, wire: Wire) -> Traces:
     """All of it, in a form that can be compared."""
+    # The browser lists what was sent when its answer has come whole, which the page does not wait for.
+    sent = wire.sent_by_document()
+    for _ in range(LOOKS):
+        if page.evaluate(LISTED, sent):  # not by a timer of the page, whose clock may stand still
+            break
+        page.wait_for_timeout(20)
     entries = wire.session.send("Page.getNavigationHistory")
     return {
         "requests": list(wire.requests.values()),

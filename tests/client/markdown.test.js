@@ -13,6 +13,7 @@ class Element {
 globalThis.document = {
   documentElement: { lang: 'en' },
   querySelector: () => new Element('main'),
+  getElementById: () => null,
   createElement: (name) => new Element(name),
 };
 const { blocks } = await import('../../client/markdown.js');
