@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session, SessionTransaction
 
 from server import batches
 from server.batches import Key, Margin
-from server.models import State, Survey
+from server.models import Survey
 from server.tallies import Tally
 
 __all__ = [
@@ -21,14 +21,10 @@ __all__ = [
     "Collected",
     "Key",
     "Margin",
-    "Unseen",
     "by_day",
     "everything",
-    "hides",
     "shown",
     "sizes",
-    "unseen",
-    "waiting_limit",
 ]
 
 
@@ -98,45 +94,6 @@ def sizes(session: Session, survey: Survey) -> dict[Key, int]:
 def by_day(session: Session, survey: Survey) -> Mapping[Key, Mapping[date, int]]:
     """How many responses are shown from each day (UTC) on, by version and stratum."""
     return batches.shown_by_day(session, survey)
-
-
-def hides(survey: Survey) -> bool:
-    """Whether responses may wait that are not shown; with a minimum of 1 nobody is to be protected."""
-    return waiting_limit(survey) > 1
-
-
-def waiting_limit(survey: Survey) -> int:
-    """Fewer than so many responses to each version by each link are not shown yet; 0 once the survey is closed.
-
-    It depends on the settings alone, not on whether any response waits.
-    """
-    return batches.waiting_limit(survey.minimum) if survey.state == State.OPEN else 0
-
-
-@dataclass(frozen=True)
-class Unseen:
-    """What is not shown of a survey while it is open, whether anybody has responded or not.
-
-    Attributes
-    ----------
-    each : int
-        Of each version by each link fewer responses than this.
-    links : int
-        The survey's own and those of strata.
-    number : int
-        Of everything fewer than this; 0 where all is shown.
-    """
-
-    each: int
-    links: int
-    number: int
-
-
-def unseen(minimum: int, strata: int, versions: int = 1) -> Unseen:
-    """What waits at most, where so many strata have a link."""
-    each, links = batches.waiting_limit(minimum), strata + 1
-    most = versions * links * (each - 1)
-    return Unseen(each, links, most + 1 if most else 0)
 
 
 def _check_moment(session: Session, moment: SessionTransaction | None) -> None:

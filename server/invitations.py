@@ -20,7 +20,8 @@ from server.models import InvitationBatch, State, Stratum, Survey
 from server.own_tables import grouped as grouped_by_survey
 from server.own_tables import invitations_of
 from server.prepared import Prepared, give_several, is_one_of, prepare_several
-from server.surveys import mark_untidied, today
+from server.surveys import today
+from server.untidied import mark_untidied
 
 HASH_LENGTH = hashlib.sha256().digest_size
 SIZE_LIMIT = 100_000

@@ -162,7 +162,7 @@ class Survey(Base):
     closes_at: Mapped[datetime | None]
     time_zone: Mapped[str] = mapped_column(sa.String(64), default="UTC", server_default="UTC")
     cap: Mapped[int | None]
-    minimum: Mapped[int] = mapped_column(default=10, server_default=sa.text("10"))
+    minimum: Mapped[int] = mapped_column(server_default=sa.text("10"))
     archived_on: Mapped[date | None]
     tidied_on: Mapped[date | None]
     arriving_until: Mapped[datetime | None]

@@ -1,7 +1,6 @@
-"""When a survey takes responses, how many, from whom, and how small a group is shown.
+"""When a survey takes responses, how many, from whom, and how small a group is shown: read from a form and back.
 
-Researchers write times as the clocks of a zone show them; the database holds them in UTC. Functions
-take a Session and never commit.
+Researchers write times as the clocks of a zone show them; the database holds them in UTC.
 """
 
 import re
@@ -12,15 +11,12 @@ from functools import cache
 from typing import Any
 from zoneinfo import ZoneInfo, available_timezones
 
-from sqlalchemy.orm import Session
-
-from server import collected, strata
 from server.formatting import local_time
 from server.inputs import N_, InputError, Problem, refuse, shown
-from server.models import State, Survey
+from server.models import Survey
+from server.smallest_group import LARGEST_MINIMUM, LEAST_MINIMUM
 
 LARGEST_CAP = 10_000_000
-LEAST_MINIMUM, LARGEST_MINIMUM = 3, 1_000
 FIELDS = ("time_zone", "opens_at", "closes_at", "cap", "minimum", "by_invitation")
 
 _FIRST, _LAST = datetime(2000, 1, 1), datetime(2199, 12, 31)  # noqa: DTZ001 - as clocks show them
@@ -105,124 +101,6 @@ def parse_schedule(fields: Mapping[str, str]) -> Schedule:
     if problems:
         raise InputError(422, problems)
     return Schedule(zone, opens, closes, cap, minimum, fields.get("by_invitation") == "yes")
-
-
-def set_schedule(session: Session, survey: Survey, schedule: Schedule, now: datetime) -> Mapping[str, Any]:
-    """Change a survey's settings; those that changed, as they are now.
-
-    Of a closed survey only the minimum can be changed: it stays closed. Once a survey was published, switching
-    invitations on gives it and its strata new links and closes those before; `links` says how many.
-
-    Raises
-    ------
-    InputError
-        Naming every setting that cannot be so.
-    """
-    before = schedule_of(survey)
-    changed = {
-        field: getattr(schedule, field)
-        for field in FIELDS
-        if getattr(schedule, field) != getattr(before, field)
-    }
-    if survey.state == State.CLOSED and changed.keys() - {"minimum"}:
-        raise refuse(409, "state", N_("must not be closed; a closed survey stays closed"))
-    problems = list(_problems(session, survey, schedule, changed, now))
-    if problems:
-        raise InputError(422, problems)
-
-    def write() -> None:
-        for field, value in changed.items():
-            setattr(survey, field, value)
-
-    if "by_invitation" in changed:
-        switched = strata.switch(session, survey, write)
-        if switched.on and survey.versions:
-            changed["links"] = len(switched.on)
-    else:
-        write()
-        session.flush()
-    return changed
-
-
-def pause(survey: Survey) -> None:
-    """Take no responses for a while.
-
-    Raises
-    ------
-    InputError
-        If the survey is not open.
-    """
-    _check_open(survey)
-    survey.paused = True
-
-
-def resume(survey: Survey) -> None:
-    """Take responses again.
-
-    Raises
-    ------
-    InputError
-        If the survey is not open.
-    """
-    _check_open(survey)
-    survey.paused = False
-
-
-def _check_open(survey: Survey) -> None:
-    if survey.state != State.OPEN:
-        raise refuse(409, "state", N_("must be open to be paused or resumed"))
-
-
-def _problems(
-    session: Session, survey: Survey, schedule: Schedule, changed: Mapping[str, Any], now: datetime
-) -> list[Problem]:
-    problems = []
-    fields = written(schedule)
-    if schedule.closes_at is not None and {"closes_at", "opens_at"} & changed.keys():
-        if schedule.closes_at <= now:
-            template = N_("must be later than now; it is %(value)s")
-            problems.append(Problem("closes_at", template, {"value": fields["closes_at"]}))
-        elif schedule.opens_at is not None and schedule.closes_at <= schedule.opens_at:
-            template = N_("must be later than the opening time, %(limit)s; it is %(value)s")
-            values = {"limit": fields["opens_at"], "value": fields["closes_at"]}
-            problems.append(Problem("closes_at", template, values))
-    if survey.versions and schedule.minimum < survey.minimum:
-        template = N_("can only be raised once a survey is published: at least %(limit)s; it is %(value)s")
-        problems.append(Problem("minimum", template, {"limit": survey.minimum, "value": schedule.minimum}))
-    if "minimum" in changed and survey.state != State.CLOSED:
-        problems += _above_populations(session, survey, schedule.minimum)
-    if schedule.cap is not None and {"cap", "minimum"} & changed.keys():
-        # Fewer than the minimum would never be shown; and a smaller number could be used to count what is stored:
-        # whether a survey is full must not tell more than what is shown.
-        least = max(schedule.minimum, _most_stored(session, survey) if "cap" in changed else 0)
-        if schedule.cap < least:
-            template = N_(
-                "must be at least %(limit)s, the smallest group shown and all that may be stored by now; "
-                "it is %(value)s"
-            )
-            problems.append(Problem("cap", template, {"limit": least, "value": schedule.cap}))
-    return problems
-
-
-def _above_populations(session: Session, survey: Survey, minimum: int) -> list[Problem]:
-    """A stratum with fewer people than the smallest group shown could not be published with."""
-    nodes = strata.walk(strata.tree(session, survey))
-    stated = [(node.stratum.population, node.path) for node in nodes if node.stratum.population is not None]
-    least, path = min(stated, default=(minimum, ""))
-    if least >= minimum:
-        return []
-    template = N_(
-        "must be at most %(limit)s, the population of the stratum “%(stratum)s”; it is %(value)s. Take that "
-        "stratum together with another one first"
-    )
-    return [Problem("minimum", template, {"limit": least, "stratum": path, "value": minimum})]
-
-
-def _most_stored(session: Session, survey: Survey) -> int:
-    """How many responses there may be at most, as far as what is shown of the survey tells."""
-    links = 1 + len(strata.leaves(strata.tree(session, survey)))
-    waiting = len(survey.versions) * links * max(collected.waiting_limit(survey) - 1, 0)
-    return sum(collected.sizes(session, survey).values()) + waiting
 
 
 def _impossible(field: str, text: str) -> InputError:

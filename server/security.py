@@ -45,6 +45,7 @@ from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response as BaseResponse
 
 from server import accounts, audit, documents, surveys
+from server.accounts import survey_access
 from server.config import Config
 from server.context import config, session, site
 from server.housekeeping import Housekeeper
@@ -208,7 +209,9 @@ def on_survey(
         @wraps(view)
         def guarded(*args: Any, slug: str, **kwargs: Any) -> ResponseReturnValue:
             to_change = changes and request.method not in SAFE_METHODS
-            survey, g.role = surveys.find_for(session(), researcher(), slug, needed, to_change=to_change)
+            survey, g.role = survey_access.find_for(
+                session(), researcher(), slug, needed, to_change=to_change
+            )
             if to_change and find_sign_in() is None:  # somebody was shut out meanwhile
                 return redirect(url_for("account.sign_in"))
             if survey.archived_on is not None and request.method not in SAFE_METHODS and not archived:

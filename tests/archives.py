@@ -13,7 +13,8 @@ import sqlalchemy as sa
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from server import archives, surveys
+from server import archives
+from server.accounts import survey_access
 from server.db import make_engine, snapshot
 from server.models import Server
 from tests import factories
@@ -98,7 +99,7 @@ def pack(database_url: str, slug: str) -> bytes:
     """The archive as the layer below the pages writes it, without an entry in the log."""
     engine, file = make_engine(database_url), io.BytesIO()
     with snapshot(engine) as session:
-        survey = surveys.find(session, slug)
+        survey = survey_access.find(session, slug)
         assert survey is not None
         archives.pack(session, survey, file)
     engine.dispose()

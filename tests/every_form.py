@@ -8,7 +8,8 @@ from typing import Any
 import pyotp
 import sqlalchemy as sa
 
-from server import accounts, surveys
+from server import accounts
+from server.accounts import survey_access
 from server.models import InvitationBatch, Researcher
 from tests import factories
 from tests.factories import Published
@@ -94,7 +95,7 @@ def looked(scene: Scene) -> Builder:
 def crowded(scene: Scene) -> Form:
     """So many responses that exact tallies can be paid for."""
     with factories.writing(scene.database_url) as session:
-        survey = surveys.find(session, scene.slug)
+        survey = survey_access.find(session, scene.slug)
         assert survey is not None
         version = Published(scene.slug, survey.versions[0].sha256, {})
     factories.store(scene.database_url, version, [([1, 0], 2000)])

@@ -26,7 +26,8 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy.orm import Session
 
-from server import accounts, batches, invitations, own_tables, strata, surveys
+from server import acceptance, accounts, batches, invitations, own_tables, strata, surveys
+from server.accounts import survey_access
 from server.cli import main
 from server.db import make_engine, open_session
 from server.inputs import parse_definition
@@ -112,7 +113,7 @@ def save(database_url: str, slug: str, document: Mapping[str, object]) -> None:
 def close(database_url: str, slug: str) -> None:
     """Close a survey."""
     with writing(database_url) as session:
-        surveys.close(_found(session, slug))
+        acceptance.close_survey(_found(session, slug))
 
 
 def plant(database_url: str, slug: str, text: str) -> dict[str, str]:
@@ -187,9 +188,9 @@ def _researcher(session: Session, name: str | None) -> Researcher:
 
 
 def _found(session: Session, slug: str) -> Survey:
-    survey = surveys.find(session, slug)
+    survey = survey_access.find(session, slug)
     assert survey is not None
-    surveys.lock(session, survey)
+    survey_access.lock(session, survey)
     return survey
 
 

@@ -5,7 +5,8 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from server import releases, strata, surveys
+from server import releases, strata
+from server.accounts import survey_access
 from server.inputs.releases import parse_plan
 from server.models import Survey
 from server.releases import Figure, Ledger, Released
@@ -18,7 +19,7 @@ ALL = 100
 
 def found(session: Session, slug: str) -> Survey:
     """The survey."""
-    survey = surveys.find(session, slug)
+    survey = survey_access.find(session, slug)
     assert survey is not None
     return survey
 

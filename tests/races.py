@@ -19,7 +19,8 @@ from concurrent.futures import ThreadPoolExecutor
 from sqlalchemy import Engine
 from sqlalchemy import insert as into
 
-from server import releases, surveys
+from server import releases
+from server.accounts import survey_access
 from server.db import make_engine, open_session
 from server.inputs import InputError
 from server.inputs.releases import Plan, parse_plan
@@ -34,9 +35,9 @@ def _plan(anew: bool) -> Plan:
 def _release(engine: Engine, slug: str, plan: Plan) -> int | None:
     """The released number; None where the budget was spent."""
     with open_session(engine, writes=True) as session, session.begin():
-        survey = surveys.find(session, slug)
+        survey = survey_access.find(session, slug)
         assert survey is not None
-        surveys.lock(session, survey)
+        survey_access.lock(session, survey)
         try:
             (made,) = releases.make(session, survey, plan, None)
         except InputError as error:

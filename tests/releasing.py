@@ -11,7 +11,8 @@ from flask.testing import FlaskClient
 from werkzeug.datastructures import MultiDict
 from werkzeug.test import TestResponse
 
-from server import releases, surveys
+from server import releases
+from server.accounts import survey_access
 from server.releases import Ledger
 from tests import factories
 
@@ -151,6 +152,6 @@ def build(client: FlaskClient, slug: str) -> Builder:
 def ledger(database_url: str, slug: str) -> Ledger:
     """What was released of a survey."""
     with factories.writing(database_url) as session:
-        survey = surveys.find(session, slug)
+        survey = survey_access.find(session, slug)
         assert survey is not None
         return releases.ledger(session, survey)

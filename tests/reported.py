@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from server import releases, surveys
+from server.accounts import survey_access
 from server.inputs import parse_definition
 from server.inputs.releases import parse_plan
 from server.simulation import Assumptions, draw_people
@@ -74,7 +75,7 @@ def study(database_url: str) -> str:
     answer(database_url, slug, links, 1)
     factories.close(database_url, slug)
     with factories.writing(database_url) as session:
-        survey = surveys.find(session, slug)
+        survey = survey_access.find(session, slug)
         assert survey is not None
         survey.simulated = True
         releases.set_budget(session, survey, Decimal(20), Decimal(0), "unbounded", None)
@@ -86,7 +87,7 @@ def study(database_url: str) -> str:
 def answer(database_url: str, slug: str, links: dict[str, str], version: int) -> None:
     """Let made-up people answer the newest version, half of all in each of two."""
     with factories.writing(database_url) as session:
-        survey = surveys.find(session, slug)
+        survey = survey_access.find(session, slug)
         assert survey is not None
         assert survey.current is not None
         document = surveys.definition_of(survey.current).as_json()

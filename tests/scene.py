@@ -9,7 +9,8 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.routing import Rule
 
-from server import accounts, surveys
+from server import accounts
+from server.accounts import survey_access
 from server.models import Researcher, Survey
 from tests import factories
 
@@ -66,7 +67,7 @@ def invitation(scene: Scene, person: str, *, to_survey: bool) -> str:
     """The secret of an invitation that somebody has made."""
     with factories.writing(scene.database_url) as session:
         inviter = session.get_one(Researcher, scene.numbers[person])
-        survey = surveys.find(session, scene.slug) if to_survey else None
+        survey = survey_access.find(session, scene.slug) if to_survey else None
         return accounts.invite(session, inviter, "Guest", survey, "viewer")
 
 

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from server import strata, surveys
+from server import strata
+from server.accounts import survey_access
 from server.cli import main
 from server.releases.links import make_link
 from tests import archives, factories
@@ -58,7 +59,7 @@ def spending(url: str) -> str:
     release(url, survey.slug, *ITEMS[3:])
     factories.close(url, survey.slug)
     with factories.writing(url) as session:
-        found = surveys.find(session, survey.slug)
+        found = survey_access.find(session, survey.slug)
         assert found is not None
         make_link(session, found)
     return survey.slug
@@ -145,7 +146,7 @@ def test_deleted_strata_still_count_apart(sqlite: NewDatabase) -> None:
     run(url, "release", survey.slug, "--budget-epsilon", "1")
     release(url, survey.slug, *({"kind": "count", "stratum": [name], "epsilon": "0.5"} for name in "AB"))
     with factories.writing(url) as session:
-        found = surveys.find(session, survey.slug)
+        found = survey_access.find(session, survey.slug)
         assert found is not None
         for node in strata.tree(session, found)[:2]:
             strata.remove(session, found, node.stratum.id)

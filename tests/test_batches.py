@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 from sqlalchemy.orm import Session
 
-from server import batches, responses, surveys
+from server import batches, responses
+from server.accounts import survey_access
 from server.batches import Key, Recount
 from server.batches.contents import add_up
 from server.db import make_engine, open_session
@@ -27,6 +28,7 @@ from server.inputs import InputError, Submission, normalised
 from server.models import Survey
 from server.own_tables import batches_of, cells_of, counters_of, responses_of
 from server.responses import Acceptance, Arrival
+from server.smallest_group import waiting_limit
 from server.tallies import Tally
 from tests import factories
 from tests.conftest import NewDatabase
@@ -151,7 +153,7 @@ class Books(RuleBasedStateMachine):
     @rule()
     def recount(self) -> None:
         with open_session(self.engine, writes=True) as session, session.begin():
-            survey = surveys.find(session, self.survey.slug)
+            survey = survey_access.find(session, self.survey.slug)
             assert survey is not None
             assert batches.rebuild(session, survey, NOW.date()).agrees
 
@@ -164,7 +166,7 @@ class Books(RuleBasedStateMachine):
     @invariant()
     def books_agree_with_the_rows(self) -> None:
         with open_session(self.engine, writes=False) as session:
-            survey = surveys.find(session, self.survey.slug)
+            survey = survey_access.find(session, self.survey.slug)
             assert survey is not None
             stored = counters(rows(session, survey))
             assert counters(counted(session, survey)) == stored
@@ -173,7 +175,7 @@ class Books(RuleBasedStateMachine):
             assert number == self.taken
             sizes = batches.shown_sizes(session, survey)
             by_day = batches.shown_by_day(session, survey)
-            limit = 1 if self.closed else batches.waiting_limit(survey.minimum)
+            limit = 1 if self.closed else waiting_limit(survey.minimum)
             for key, n in stored.items():
                 assert n.total() - sizes.get(key, 0) < limit
                 assert sum(by_day.get(key, {}).values()) == sizes.get(key, 0)
@@ -224,7 +226,7 @@ def opened(database_url: str, slug: str) -> Iterator[tuple[Session, Survey]]:
     engine = make_engine(database_url)
     try:
         with open_session(engine, writes=True) as session:
-            survey = surveys.find(session, slug)
+            survey = survey_access.find(session, slug)
             assert survey is not None
             yield session, survey
     finally:

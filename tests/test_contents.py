@@ -13,6 +13,7 @@ import jsonschema
 import pytest
 
 from server import reports, surveys
+from server.accounts import survey_access
 from server.documents import Block, Chart, Document, Facts, Number, Paragraph, Prose, Table, Text, to_html
 from server.inputs.releases import Kind
 from server.reports import Published, Report
@@ -56,7 +57,7 @@ def survey(database_url: str) -> factories.Published:
 
 def _definition(database_url: str, survey: factories.Published) -> Any:
     with factories.writing(database_url) as session:
-        found = surveys.find(session, survey.slug)
+        found = survey_access.find(session, survey.slug)
         assert found is not None
         return surveys.definition_of(found.versions[-1])
 
@@ -73,7 +74,7 @@ def published(database_url: str, survey: factories.Published) -> Published:
 
 def read(database_url: str, survey: factories.Published) -> tuple[Report, Published]:
     with factories.writing(database_url) as session:
-        found = surveys.find(session, survey.slug)
+        found = survey_access.find(session, survey.slug)
         assert found is not None
         return reports.read(session, found), reports.published(session, found, ledger())
 

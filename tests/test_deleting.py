@@ -8,7 +8,8 @@ import pytest
 import sqlalchemy as sa
 from flask.testing import FlaskClient
 
-from server import archives, surveys
+from server import archives
+from server.accounts import survey_access
 from server.db import make_engine
 from server.inputs import normalised
 from tests import factories
@@ -128,7 +129,7 @@ def test_what_is_deleted_but_not_tidied_is_found(
     """The broken twin: the same rows deleted, and the files left as they are."""
     known = fill(signed_in, database_url)
     with factories.writing(database_url) as session:
-        found = surveys.find(session, known["link"].decode())
+        found = survey_access.find(session, known["link"].decode())
         assert found is not None
         archives.delete(session, found)
 

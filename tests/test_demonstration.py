@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from server import accounts, demonstration, planning, reports, simulation, surveys
+from server import acceptance, accounts, demonstration, planning, reports, simulation, surveys
 from server.privacy.planning import Headline
 from server.simulation import Assumptions
 from tests import factories
@@ -24,7 +24,7 @@ def test_something_is_assumed_of_every_answer_and_the_report_comes_near(sqlite: 
         assumptions = Assumptions(demonstration.SHARES, demonstration.MEANS)
         for _ in simulation.simulate(session, survey, 400, assumptions):
             pass
-        surveys.close(survey)
+        acceptance.close_survey(survey)
         report = reports.read(session, survey)
     assert report.simulated
     assert report.n == 400

@@ -8,6 +8,7 @@ import pytest
 import sqlalchemy as sa
 
 from server import archives, responses, surveys
+from server.accounts import survey_access
 from server.config import Config
 from server.db import make_engine
 from server.inputs import InputError, Submission
@@ -65,7 +66,7 @@ def _count_differences(database_url: str, seed: int) -> int:
             time.sleep(0.4)
         differences += _outcomes(engine, study, remembering) != _outcomes(engine, study, Doors())
     with factories.writing(database_url) as session:
-        survey = surveys.find(session, study.survey.slug)
+        survey = survey_access.find(session, study.survey.slug)
         assert survey is not None
         archives.delete(session, survey)
     differences += _outcomes(engine, study, remembering) != _outcomes(engine, study, Doors())
@@ -81,7 +82,7 @@ def test_a_survey_with_the_number_of_a_deleted_one_is_another(database_url: str)
         assert client.get(f"/s/{before.slug}").status_code == 200
     assert client.post(before.url, json=before.response()).status_code == 201
     with factories.writing(database_url) as session:
-        survey = surveys.find(session, before.slug)
+        survey = survey_access.find(session, before.slug)
         assert survey is not None
         archives.delete(session, survey)
     after = factories.publish(database_url)

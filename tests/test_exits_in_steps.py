@@ -12,7 +12,8 @@ from datetime import date
 import pytest
 from flask.testing import FlaskClient
 
-from server import batches, surveys
+from server import batches
+from server.accounts import survey_access
 from tests import factories
 from tests.exits import Looker, told
 from tests.scale import scaled
@@ -107,7 +108,7 @@ def store(
 ) -> None:
     """Enter responses into the books as if the survey had this minimum."""
     with factories.writing(database_url) as session:
-        found = surveys.find(session, survey.slug)
+        found = survey_access.find(session, survey.slug)
         assert found is not None
         assert found.current is not None
         group = batches.Group(minimum, [bytes(row) for row in rows], {DAY: len(rows)})

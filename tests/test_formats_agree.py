@@ -12,7 +12,8 @@ from functools import cache
 
 import pytest
 
-from server import releases, reports, surveys
+from server import releases, reports
+from server.accounts import survey_access
 from server.documents import Document, Number, Section, Table, to_html, to_pdf, to_xlsx
 from tests import factories, figures, papers, reading, reported
 from tests.conftest import NewDatabase
@@ -54,7 +55,7 @@ def study(sqlite: NewDatabase) -> Study:
     database_url = sqlite(True)
     slug = reported.study(database_url)
     with factories.writing(database_url) as session:
-        survey = surveys.find(session, slug)
+        survey = survey_access.find(session, slug)
         assert survey is not None
         ledger = releases.ledger(session, survey)
         report, published = reports.read(session, survey), reports.published(session, survey, ledger)

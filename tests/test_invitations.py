@@ -10,7 +10,8 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from server import invitations, responses, surveys
+from server import invitations, responses
+from server.accounts import survey_access
 from server.inputs import InputError
 from server.models import InvitationBatch, Stratum, Survey
 from tests import factories
@@ -229,6 +230,6 @@ def test_codes_are_issued_for_links_that_work_only(survey: Published, database_u
 
 
 def _survey(session: Session, slug: str) -> Survey:
-    found = surveys.find(session, slug)
+    found = survey_access.find(session, slug)
     assert found is not None
     return found

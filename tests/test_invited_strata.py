@@ -12,7 +12,8 @@ import sqlalchemy as sa
 from flask.testing import FlaskClient
 from sqlalchemy.orm import Session
 
-from server import archives, invitations, responses, schedule, strata, surveys
+from server import acceptance, archives, invitations, responses, schedule, strata, surveys
+from server.accounts import survey_access
 from server.db import TakingTurns, make_engine, open_session
 from server.inputs import InputError
 from server.models import Researcher, Survey
@@ -32,7 +33,7 @@ TREE = (
 
 
 def found(session: Session, slug: str) -> Survey:
-    survey = surveys.find(session, slug)
+    survey = survey_access.find(session, slug)
     assert survey is not None
     return survey
 
@@ -166,7 +167,7 @@ def test_settings_that_are_saved_switch_by_the_same_rule(survey: Published, data
     with writing(database_url) as session:
         made = found(session, survey.slug)
         fields = {**schedule.written(schedule.schedule_of(made)), "minimum": "10", "by_invitation": "yes"}
-        assert schedule.set_schedule(session, made, schedule.parse_schedule(fields), now())["links"] == 2
+        assert acceptance.set_schedule(session, made, schedule.parse_schedule(fields), now())["links"] == 2
         links = links_of(session, made)
     assert sent(database_url, links["North"], survey.response()) == (422, "invitation")
     assert sent(database_url, links["South"], survey.response()) == (201, "")

@@ -13,7 +13,8 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import chi2
 
-from server import reports, surveys
+from server import reports
+from server.accounts import survey_access
 from server.definitions import Question
 from server.inputs import parse_definition
 from server.privacy.designs import Design, between, k_ary, unary
@@ -42,7 +43,7 @@ def made(sqlite: NewDatabase) -> tuple[Report, Report]:
     database_url = sqlite(True)
     slug = factories.publish(database_url, kinds.document()).slug
     with factories.writing(database_url) as session:
-        survey = surveys.find(session, slug)
+        survey = survey_access.find(session, slug)
         assert survey is not None
         assumptions = Assumptions(kinds.assumed_shares(), kinds.assumed_means())
         for _ in simulate(session, survey, RESPONDENTS, assumptions):

@@ -9,6 +9,7 @@ import pytest
 import sqlalchemy as sa
 
 from server import accounts, releases, responses, surveys
+from server.accounts import survey_access
 from server.db import make_engine
 from server.inputs import InputError
 from server.inputs.releases import parse_plan
@@ -303,7 +304,7 @@ def test_a_response_that_arrives_meanwhile_is_in_none_of_the_numbers(
 
     with ThreadPoolExecutor(1) as someone, factories.writing(database_url) as session:
         found = ledgers.found(session, survey.slug)
-        surveys.lock(session, found)
+        survey_access.lock(session, found)
         late: list[Future[responses.Acceptance]] = []
         engine = session.get_bind().engine
 

@@ -8,7 +8,8 @@ from datetime import date
 import pytest
 from flask.testing import FlaskClient
 
-from server import batches, strata, surveys
+from server import acceptance, batches, strata
+from server.accounts import survey_access
 from server.config import Config
 from tests import factories
 from tests.conftest import NewDatabase
@@ -37,7 +38,7 @@ def many(sqlite: NewDatabase) -> tuple[FlaskClient, str]:
     tree = (f"Region {place % 20} > Plant {place}, {1000 + place}" for place in range(STRATA))
     factories.plant(database_url, slug, "\n".join(tree))
     with factories.writing(database_url) as session:
-        survey = surveys.find(session, slug)
+        survey = survey_access.find(session, slug)
         assert survey is not None
         assert survey.current is not None
         reports = [bytes((number >> byte) & 1 for byte in range(10)) for number in range(EACH)]
@@ -45,7 +46,7 @@ def many(sqlite: NewDatabase) -> tuple[FlaskClient, str]:
             key = batches.CellKey(survey.current.id, node.stratum.id)
             group = batches.Group(survey.minimum, list(reports), {date(2026, 5, 1): EACH})
             batches.add(session.connection(), survey.id, {key: group})
-        surveys.close(survey)
+        acceptance.close_survey(survey)
     app = create_app(Config(database_url=database_url))
     return factories.sign_in(app.test_client(), factories.sign_in_secret(database_url)), slug
 

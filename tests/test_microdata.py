@@ -23,6 +23,7 @@ import pytest
 from pyarrow import parquet
 
 from server import reports, surveys
+from server.accounts import survey_access
 from server.definitions import Choice
 from server.definitions.designing import make_designs
 from server.inputs import InputError, parse_definition
@@ -131,7 +132,7 @@ def answer(
     """Keep made-up responses to a version: reports drawn evenly, leaning to the first."""
     draw = random.Random(seed)
     with factories.writing(database_url) as session:
-        found = surveys.find(session, survey.slug)
+        found = survey_access.find(session, survey.slug)
         assert found is not None
         version = next(each for each in found.versions if each.sha256 == survey.version)
         designs = [design for entry in surveys.definition_of(version).questions for design in entry.designs]
@@ -170,7 +171,7 @@ def every_kind(database_url: str, respondents: int) -> Published:
     """One version that asks every kind of question under every design."""
     survey = factories.publish(database_url, kinds.document())
     with factories.writing(database_url) as session:
-        found = surveys.find(session, survey.slug)
+        found = survey_access.find(session, survey.slug)
         assert found is not None
         told = Assumptions(kinds.assumed_shares(), kinds.assumed_means())
         for _ in simulate(session, found, respondents, told) if respondents else ():
@@ -190,7 +191,7 @@ def made(
 ) -> Case:
     """The survey's report, its microdata unpacked."""
     with factories.writing(database_url) as session:
-        found = surveys.find(session, survey.slug)
+        found = survey_access.find(session, survey.slug)
         assert found is not None
         report = reports.read(session, found, number, confidence)
         packed = zipped(report)

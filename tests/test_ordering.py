@@ -6,7 +6,8 @@ from datetime import date
 import numpy as np
 import sqlalchemy as sa
 
-from server import batches, surveys, tidying
+from server import acceptance, batches, tidying
+from server.accounts import survey_access
 from server.batches.cells import cell_id
 from server.batches.contents import decode, encode
 from server.batches.merging import PIECE, row_of
@@ -30,7 +31,7 @@ def close(database_url: str) -> Published:
     factories.plant(database_url, survey.slug, "North")
     generator = np.random.default_rng(7)
     with factories.writing(database_url) as session:
-        found = surveys.find(session, survey.slug)
+        found = survey_access.find(session, survey.slug)
         assert found is not None
         (version,) = found.versions
         stratum = sa.text("SELECT id FROM strata")
@@ -43,7 +44,7 @@ def close(database_url: str) -> Published:
                 content = encode(batches.add_up([Tally.of(strings.tobytes(), QUESTIONS)]))
                 row = row_of(cell_id(key), size, {DAYS[number % 2]: size}, content, QUESTIONS)
                 session.execute(sa.insert(batches_of(found.id)), row)
-        surveys.close(found)
+        acceptance.close_survey(found)
     return survey
 
 
@@ -51,7 +52,7 @@ def looked_at(database_url: str, survey: Published) -> list[object]:
     """Everything that is shown."""
     engine = make_engine(database_url)
     with snapshot(engine) as session:
-        found = surveys.find(session, survey.slug)
+        found = survey_access.find(session, survey.slug)
         assert found is not None
         tallies = [
             (key, [batches.add_up([tally]).patterns.tobytes(), tally.n])

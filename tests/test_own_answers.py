@@ -12,7 +12,7 @@ import pypdf
 import pytest
 from flask.testing import FlaskClient
 
-from server import surveys
+from server.accounts import survey_access
 from tests import factories, kinds
 from tests.releasing import set_budget
 
@@ -61,7 +61,7 @@ def case(request: pytest.FixtureRequest, signed_in: FlaskClient, database_url: s
 
 def _bytes(database_url: str, slug: str) -> int:
     with factories.writing(database_url) as session:
-        found = surveys.find(session, slug)
+        found = survey_access.find(session, slug)
         assert found is not None
         return len(found.versions[-1].reports)
 

@@ -8,6 +8,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from server import surveys
+from server.accounts import survey_access
 from server.inputs import InputError, parse_definition
 from tests import archives, factories
 from tests.conftest import NewDatabase
@@ -51,7 +52,7 @@ def test_a_draft_that_holds_them_is_shown_and_mended(
 ) -> None:
     """As one save of the editor left it, in a survey that is running."""
     with factories.writing(database_url) as session:
-        found = surveys.find(session, survey.slug)
+        found = survey_access.find(session, survey.slug)
         assert found is not None
         surveys.save_draft(session, found, asking(design))
 
@@ -84,7 +85,7 @@ def test_an_impossible_plan_is_no_plan(signed_in: FlaskClient, database_url: str
     for respondents in (10**31 - 1, 10**400, 0, -1, 1.5, "many", True):
         document = {**factories.definition(), "plan": {"respondents": respondents, "margin": 1e-300}}
         with factories.writing(database_url) as session:
-            found = surveys.find(session, survey.slug)
+            found = survey_access.find(session, survey.slug)
             assert found is not None
             surveys.save_draft(session, found, document)
         factories.store(database_url, survey, [([1, 0], 40)])

@@ -8,6 +8,7 @@ from click.testing import CliRunner
 from flask.testing import FlaskClient
 
 from server import simulation, strata, surveys
+from server.accounts import survey_access
 from server.cli import main
 from server.inputs import InputError
 from server.models import Stratum, Survey
@@ -20,7 +21,7 @@ SPAIN = "Spain > Madrid, 600\nSpain > Murcia, 300\nKenya, 100"
 
 def rehearse(database_url: str, slug: str, respondents: int, path: str = "") -> Rehearsal:
     with writing(database_url) as session:
-        survey = surveys.find(session, slug)
+        survey = survey_access.find(session, slug)
         assert survey is not None
         setting, definition = simulation.setting_of(session, survey), surveys.draft(survey)
     return simulation.rehearse(definition, respondents, Assumptions(), setting, path)

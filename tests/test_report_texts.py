@@ -12,6 +12,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from server import reports, strata, surveys
+from server.accounts import survey_access
 from server.documents import Document, to_html, to_pdf, to_xlsx
 from tests import archives, factories, papers, reading
 from tests.booked import ledger
@@ -86,7 +87,7 @@ def written(sqlite: NewDatabase) -> Callable[[str, str], dict[str, str]]:
     factories.store(database_url, survey, [([0, 0], 30), ([1, 1], 20)])
     factories.close(database_url, survey.slug)
     with factories.writing(database_url) as session:
-        found = surveys.find(session, survey.slug)
+        found = survey_access.find(session, survey.slug)
         assert found is not None
         report, public = reports.read(session, found), reports.published(session, found, ledger())
 
@@ -192,7 +193,7 @@ def publish(client: FlaskClient, database_url: str, slug: str, title: str) -> Pu
     factories.save(database_url, slug, factories.definition(title=title))
     assert client.post(f"/manage/surveys/{slug}/publish").status_code == 303
     with factories.writing(database_url) as session:
-        found = surveys.find(session, slug)
+        found = survey_access.find(session, slug)
         assert found is not None
         assert found.current is not None
         survey = Published(slug, found.current.sha256, surveys.definition_of(found.current).as_json())
@@ -229,7 +230,7 @@ def test_a_part_by_invitation_is_named(signed_in: FlaskClient, database_url: str
     factories.plant(database_url, slug, "Alta, 4000\nBaja, 3000\nCosta, 900")
     survey = publish(signed_in, database_url, slug, "One")
     with factories.writing(database_url) as session:
-        found = surveys.find(session, slug)
+        found = survey_access.find(session, slug)
         assert found is not None
         costa = next(node for node in strata.tree(session, found) if node.path == "Costa").stratum.id
     open_ = signed_in.get(f"/manage/surveys/{slug}/report.json").get_json()["admission"]

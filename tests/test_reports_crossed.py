@@ -9,6 +9,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from server import reports, surveys
+from server.accounts import survey_access
 from server.privacy.designs import coin_flip
 from server.privacy.estimators import estimate_joint
 from server.reports import Crossed
@@ -27,7 +28,7 @@ def crossed(
     database_url: str, survey: Published, row: str, column: str, chosen: tuple[int, int] = (1, 1)
 ) -> Crossed:
     with factories.writing(database_url) as session:
-        found = surveys.find(session, survey.slug)
+        found = survey_access.find(session, survey.slug)
         assert found is not None
         return reports.crossed(reports.read(session, found), row, column, chosen)
 
@@ -105,7 +106,7 @@ def test_boxes_are_crossed_with_one_of_several(database_url: str) -> None:
     made = crossed(database_url, survey, "party", "drugs", (2, 1))
 
     with factories.writing(database_url) as session:
-        found = surveys.find(session, survey.slug)
+        found = survey_access.find(session, survey.slug)
         assert found is not None
         assert found.current is not None
         k_ary, first, second = surveys.definition_of(found.current).designs

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from flask.testing import FlaskClient
 
-from server import surveys
+from server.accounts import survey_access
 from server.simulation import Assumptions, simulate
 from tests import factories, kinds
 from tests.conftest import NewDatabase
@@ -35,7 +35,7 @@ def survey(database_url: str) -> Published:
 
 def answer(database_url: str, slug: str, respondents: int) -> None:
     with factories.writing(database_url) as session:
-        survey = surveys.find(session, slug)
+        survey = survey_access.find(session, slug)
         assert survey is not None
         for _ in simulate(
             session, survey, respondents, Assumptions(kinds.assumed_shares(), kinds.assumed_means())
@@ -203,7 +203,7 @@ def test_long_lists_of_options_are_reported_row_by_row(signed_in: FlaskClient, d
     }
     survey = factories.publish(database_url, factories.definition(questions=[question]))
     with factories.writing(database_url) as session:
-        found = surveys.find(session, survey.slug)
+        found = survey_access.find(session, survey.slug)
         assert found is not None
         for _ in simulate(session, found, 20):
             pass

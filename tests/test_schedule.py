@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy.orm import Session
 
-from server import schedule, strata, surveys
+from server import acceptance, schedule, strata, surveys
+from server.accounts import survey_access
 from server.db import make_engine, open_session
 from server.inputs import InputError
 from server.models import State, Survey
@@ -122,7 +123,7 @@ def made(database_url: str) -> Iterator[tuple[Session, Survey]]:
     slug = factories.publish(database_url).slug
     engine = make_engine(database_url)
     with open_session(engine, writes=True) as session:
-        survey = surveys.find(session, slug)
+        survey = survey_access.find(session, slug)
         assert survey is not None
         survey.minimum = 10
         session.commit()
@@ -131,7 +132,7 @@ def made(database_url: str) -> Iterator[tuple[Session, Survey]]:
 
 
 def settle(session: Session, survey: Survey, **fields: str) -> Mapping[str, Any]:
-    return schedule.set_schedule(session, survey, parsed(**fields), NOW)
+    return acceptance.set_schedule(session, survey, parsed(**fields), NOW)
 
 
 def not_settled(session: Session, survey: Survey, **fields: str) -> list[str]:
@@ -178,7 +179,7 @@ def test_closing_time_is_after_now_and_after_opening(made: tuple[Session, Survey
     assert not_settled(session, survey, opens_at="2026-07-02T09:00", closes_at="2026-07-01T09:01") != []
     # Nothing else is refused because the time has come meanwhile.
     late = parsed(opens_at=opening, closes_at="2026-07-01T09:01", cap="20")
-    assert schedule.set_schedule(session, survey, late, NOW + timedelta(days=60)) == {"cap": 20}
+    assert acceptance.set_schedule(session, survey, late, NOW + timedelta(days=60)) == {"cap": 20}
 
 
 def test_minimum_of_a_published_survey_can_only_be_raised(made: tuple[Session, Survey]) -> None:
@@ -206,7 +207,7 @@ def test_minimum_is_no_greater_than_the_population_of_a_stratum(made: tuple[Sess
     )
     assert not_settled(session, survey, minimum="13") == [said]
     assert settle(session, survey, minimum="12")["minimum"] == 12
-    surveys.close(survey)
+    acceptance.close_survey(survey)
     session.flush()
     assert settle(session, survey, minimum="13") == {"minimum": 13}
 
@@ -219,7 +220,7 @@ def test_cap_leaves_room_for_all_that_may_be_stored(database_url: str) -> None:
     def refused(**fields: str) -> list[str]:
         engine = make_engine(database_url)
         with open_session(engine, writes=True) as session:
-            found = surveys.find(session, survey.slug)
+            found = survey_access.find(session, survey.slug)
             assert found is not None
             told = not_settled(session, found, **fields)
         engine.dispose()
@@ -233,7 +234,7 @@ def test_cap_leaves_room_for_all_that_may_be_stored(database_url: str) -> None:
     factories.plant(database_url, survey.slug, "A > B\nC")
     assert refused(cap="70") == [f"cap: must be at least 71, {least}; it is 70"]
     with factories.writing(database_url) as session:
-        found = surveys.find(session, survey.slug)
+        found = survey_access.find(session, survey.slug)
         assert found is not None
         assert settle(session, found, cap="71")["cap"] == 71
     assert refused(cap="71", minimum="72") == [f"cap: must be at least 72, {least}; it is 71"]
@@ -241,13 +242,13 @@ def test_cap_leaves_room_for_all_that_may_be_stored(database_url: str) -> None:
 
 def test_closed_survey_stays_closed(made: tuple[Session, Survey]) -> None:
     session, survey = made
-    surveys.close(survey)
+    acceptance.close_survey(survey)
     session.commit()
     for fields in ({"closes_at": "2027-01-01T09:00"}, {"cap": "100"}, {"by_invitation": "yes"}):
         assert not_settled(session, survey, **fields) == [
             "state: must not be closed; a closed survey stays closed"
         ]
-    assert schedule.set_schedule(session, survey, parsed(time_zone="UTC", minimum="12"), NOW) == {
+    assert acceptance.set_schedule(session, survey, parsed(time_zone="UTC", minimum="12"), NOW) == {
         "minimum": 12
     }
     assert survey.state == State.CLOSED
@@ -255,12 +256,12 @@ def test_closed_survey_stays_closed(made: tuple[Session, Survey]) -> None:
 
 def test_only_an_open_survey_is_paused(made: tuple[Session, Survey]) -> None:
     session, survey = made
-    schedule.pause(survey)
+    acceptance.pause(survey)
     assert survey.paused
-    schedule.resume(survey)
+    acceptance.resume(survey)
     assert not survey.paused
-    surveys.close(survey)
-    for act in (schedule.pause, schedule.resume):
+    acceptance.close_survey(survey)
+    for act in (acceptance.pause, acceptance.resume):
         with pytest.raises(InputError, match="must be open to be paused or resumed") as caught:
             act(survey)
         assert caught.value.status == 409

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from sqlalchemy.orm import Session
 
 from server import strata, surveys
+from server.accounts import survey_access
 from server.db import make_engine, open_session
 from server.inputs import InputError
 from server.models import InvitationBatch, Stratum, Survey
@@ -26,7 +27,7 @@ def made(database_url: str) -> Iterator[tuple[Session, Survey]]:
     slug = factories.publish(database_url).slug
     engine = make_engine(database_url)
     with open_session(engine, writes=True) as session:
-        survey = surveys.find(session, slug)
+        survey = survey_access.find(session, slug)
         assert survey is not None
         yield session, survey
     engine.dispose()
@@ -312,7 +313,7 @@ def test_strata_of_another_survey_do_not_exist(made: tuple[Session, Survey], dat
     session, survey = made
     plant(session, survey, "A")
     session.commit()
-    other = surveys.find(session, factories.publish(database_url).slug)
+    other = survey_access.find(session, factories.publish(database_url).slug)
     assert other is not None
     plant(session, other, "B")
     session.commit()

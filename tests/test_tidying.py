@@ -19,7 +19,8 @@ import sqlalchemy as sa
 from flask import Flask
 from flask.testing import FlaskClient
 
-from server import archives, own_tables, responses, surveys, tidying
+from server import archives, own_tables, responses, tidying
+from server.accounts import survey_access
 from server.collected import Key
 from server.db import make_engine, open_session, snapshot
 from server.housekeeping import Housekeeper
@@ -202,7 +203,7 @@ def _pages_with(file: Path, keys: Sequence[bytes]) -> list[bytes]:
 
 def _shown(database_url: str, slug: str) -> dict[Key, list[bytes]]:
     with factories.writing(database_url) as session:
-        found = surveys.find(session, slug)
+        found = survey_access.find(session, slug)
         assert found is not None
         return {key: books.strings(tally) for key, tally in books.shown(session, found).items()}
 
@@ -296,7 +297,7 @@ def test_one_who_reads_and_writes_another_survey_is_not_in_the_way_on_postgresql
             "LOCK TABLE responses_2, cells_2, batches_2, counters_2 IN EXCLUSIVE MODE",
         ),
     ):
-        found = surveys.find(session, other.slug)
+        found = survey_access.find(session, other.slug)
         assert found is not None
         assert len(books.shown(session, found)) == 1  # and its moment goes on
         tidying.tidy(engine, Patience(0))
@@ -583,7 +584,7 @@ def test_number_of_a_deleted_survey_is_not_given_again_while_it_is_due(
 ) -> None:
     _take(database_url, survey, [survey.response()])
     with factories.writing(database_url) as session:
-        found = surveys.find(session, survey.slug)
+        found = survey_access.find(session, survey.slug)
         assert found is not None
         archives.delete(session, found)
 

@@ -13,6 +13,7 @@ from flask.testing import FlaskClient
 
 from server import app as site
 from server import archives, surveys
+from server.accounts import survey_access
 from server.config import Config
 from server.models import Stratum
 from tests import factories
@@ -131,7 +132,7 @@ def test_no_page_is_older_than_the_last_change(database_url: str, seed: int) -> 
     factories.close(database_url, study.survey.slug)
     assert _differences(study, fronts, bare) == []
     with factories.writing(database_url) as session:
-        survey = surveys.find(session, study.survey.slug)
+        survey = survey_access.find(session, study.survey.slug)
         assert survey is not None
         archives.delete(session, survey)
     assert _differences(study, fronts, bare) == []

@@ -19,6 +19,7 @@ import pyotp
 import sqlalchemy as sa
 
 from server import accounts, audit, surveys
+from server.accounts import survey_access
 from server.models import RecoveryCode, Researcher, Survey, Untidied
 from server.own_tables import batches_of
 from server.simulation import Assumptions, simulate
@@ -197,7 +198,7 @@ def walk_results(owner: Reader, site: factories.Served) -> None:
     owner.get(f"/s/{survey.slug}")
     for respondents in (0, 40):
         with factories.writing(database) as session:
-            found = surveys.find(session, survey.slug)
+            found = survey_access.find(session, survey.slug)
             assert found is not None
             for _ in simulate(session, found, respondents, Assumptions()) if respondents else ():
                 pass
@@ -402,7 +403,7 @@ def walk_releases(owner: Reader, stranger: Reader, site: factories.Served) -> Re
     north, south = pseudo("North"), pseudo("South")
     factories.plant(database, survey.slug, f"{north}\n{south}")
     with factories.writing(database) as session:
-        found = surveys.find(session, survey.slug)
+        found = survey_access.find(session, survey.slug)
         assert found is not None
         for _ in simulate(session, found, 60, Assumptions()):
             pass
@@ -859,14 +860,14 @@ def _respond(site: factories.Served, survey: factories.Published, reports: list[
 
 def _id(database_url: str, slug: str) -> int:
     with factories.writing(database_url) as session:
-        found = surveys.find(session, slug)
+        found = survey_access.find(session, slug)
         assert found is not None
         return found.id
 
 
 def _set_limits(database_url: str, slug: str, *, cap: int, minimum: int) -> None:
     with factories.writing(database_url) as session:
-        found = surveys.find(session, slug)
+        found = survey_access.find(session, slug)
         assert found is not None
         found.cap, found.minimum = cap, minimum
 
@@ -891,7 +892,7 @@ def walk(site: factories.Served) -> list[Reader]:
             factories.ask(site.url + survey.url, survey.response([0, 1]))
     factories.close(database, closed.slug)
     with factories.writing(database) as session:
-        shown = surveys.find(session, chance.slug)
+        shown = survey_access.find(session, chance.slug)
         assert shown is not None
         shown.simulated = True
 
@@ -1023,7 +1024,7 @@ def walk(site: factories.Served) -> list[Reader]:
     # A part of a page that cannot be drawn, and a page that cannot.
     with factories.writing(database) as session:
         days = json.dumps({"2026-05-01": 10**400, "2026-05-02": 10**400})
-        found = surveys.find(session, chance.slug)
+        found = survey_access.find(session, chance.slug)
         assert found is not None
         spoilt = batches_of(found.id)
         session.execute(sa.update(spoilt).values(days=days))

@@ -7,7 +7,7 @@ from datetime import timedelta
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from server import surveys
+from server.accounts import survey_access
 from server.accounts.members import checked_role
 from server.accounts.researchers import administers, checked_name
 from server.accounts.tokens import hash_of, new_secret, now
@@ -63,7 +63,7 @@ def find_invitation(session: Session, secret: str, *, to_accept: bool = False) -
     """
     found = session.get(ColleagueInvitation, hash_of(secret))
     if to_accept and found is not None and found.survey is not None:
-        surveys.lock(session, found.survey)
+        survey_access.lock(session, found.survey)
         found = session.get(ColleagueInvitation, hash_of(secret), populate_existing=True)
     return found if found is not None and _stands(found) else None
 

@@ -9,6 +9,7 @@ from server import strata, surveys
 from server.archives.trees import Part, grow
 from server.inputs import N_, parse_form, refuse, shown
 from server.models import Researcher, State, Survey, SurveyVersion
+from server.untidied import mark_untidied
 
 
 def duplicate(
@@ -84,4 +85,4 @@ def delete(session: Session, survey: Survey) -> None:
     # What else belongs to it goes with it: strata, batches, drafts, members, invitations of colleagues, the log.
     session.execute(sa.delete(Survey).where(Survey.id == survey.id))
     session.expunge(survey)
-    surveys.mark_untidied(session, survey.id)
+    mark_untidied(session, survey.id)

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from babel.support import NullTranslations, Translations
 from sqlalchemy.orm import Session
 
-from server import audit, collected, strata, surveys
+from server import audit, strata, surveys
 from server.archives import contents
 from server.archives.contents import Told, untold
 from server.archives.ledgers import ledger_of
@@ -22,6 +22,7 @@ from server.models import GivenRight, InvitationBatch, State, Survey, SurveyVers
 from server.own_tables import invitations_of
 from server.reports import codebook_csv
 from server.reports.cells import csv_text
+from server.smallest_group import hides_responses
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 """The earliest time that a ZIP file can state; the time of packing would make each one different."""
@@ -39,7 +40,7 @@ def check_packable(session: Session, survey: Survey) -> None:
         409 if it has invitations, or responses may wait that are not shown.
     """
     invited = sa.select(sa.exists().where(InvitationBatch.survey_id == survey.id))
-    if survey.state == State.OPEN and (collected.hides(survey) or session.scalar(invited)):
+    if survey.state == State.OPEN and (hides_responses(survey) or session.scalar(invited)):
         template = N_(
             "must be closed first: while it takes responses, two archives would tell who had answered in between, "
             "and how"

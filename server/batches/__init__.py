@@ -15,7 +15,7 @@ Session or a connection and never commit.
 """
 
 from server.batches.adding import Group, add
-from server.batches.cells import CellKey, waiting_limit
+from server.batches.cells import CellKey
 from server.batches.closing import seal_all
 from server.batches.contents import add_up, as_keys
 from server.batches.counting import count, hold, stored
@@ -48,6 +48,5 @@ __all__ = [
     "shown_sizes",
     "stored",
     "waiting",
-    "waiting_limit",
     "waiting_sizes",
 ]

@@ -15,11 +15,12 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
-from server.batches.cells import CellKey, cell_id, least_kept
+from server.batches.cells import CellKey, cell_id
 from server.batches.contents import encode_strings
 from server.batches.merging import FEW, merge, row_of
 from server.own_tables import batches_of, cells_of
 from server.prepared import Prepared
+from server.smallest_group import least_kept
 
 _RANDOM = SystemRandom()
 

@@ -1,4 +1,4 @@
-"""Cells: which responses are counted together, and how many of them wait."""
+"""Cells: which responses are counted together."""
 
 from typing import NamedTuple
 
@@ -28,16 +28,3 @@ def with_batches(survey_id: int) -> sa.Join:
     """A survey's cells, each with its batches."""
     cells, batches = cells_of(survey_id), batches_of(survey_id)
     return cells.join(batches, batches.c.cell_id == cells.c.id)
-
-
-def least_kept(minimum: int) -> int:
-    """How many responses of a cell stay behind when others of it are sealed, until the survey is closed.
-
-    With them closing shows as many as the minimum, or more. With a minimum of 1 nobody is to be protected.
-    """
-    return minimum if minimum > 1 else 0
-
-
-def waiting_limit(minimum: int) -> int:
-    """Fewer than so many responses of a cell wait, always."""
-    return least_kept(minimum) + minimum

@@ -8,13 +8,14 @@ from secrets import SystemRandom
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from server.batches.cells import CellKey, cell_id, least_kept
+from server.batches.cells import CellKey, cell_id
 from server.batches.counting import set_stored
 from server.batches.merging import days_of, sum_days
 from server.batches.ordering import rows_of_pieces
 from server.batches.recounting import Recount, of_cell, recount, rows_in_order
 from server.models import State, Survey
 from server.own_tables import batches_of, cells_of, responses_of
+from server.smallest_group import least_kept
 from server.tallies import Tally
 
 _RANDOM = SystemRandom()

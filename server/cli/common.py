@@ -11,6 +11,7 @@ import click
 from sqlalchemy.orm import Session
 
 from server import surveys
+from server.accounts import survey_access
 from server.config import Config, from_environment
 from server.db import open_session, snapshot
 from server.models import Survey
@@ -48,7 +49,7 @@ def snapshot_session() -> Iterator[Session]:
 
 
 def found_survey(session: Session, slug: str) -> Survey:
-    found = surveys.find(session, slug)
+    found = survey_access.find(session, slug)
     if found is None:
         raise click.UsageError(f"survey {slug!r} is not known")
     return found
@@ -57,7 +58,7 @@ def found_survey(session: Session, slug: str) -> Survey:
 def survey_to_change(session: Session, slug: str) -> Survey:
     """A survey that nobody else changes until the session ends."""
     survey = found_survey(session, slug)
-    surveys.lock(session, survey)
+    survey_access.lock(session, survey)
     return survey
 
 

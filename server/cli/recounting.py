@@ -8,9 +8,11 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from server import batches, strata, surveys
+from server.accounts import survey_access
 from server.batches import Recount
 from server.cli.common import JSON, database_session, found_survey, print_table, snapshot_session
 from server.models import State, Survey
+from server.untidied import mark_untidied
 
 
 @click.command()
@@ -41,7 +43,7 @@ def recount(ctx: click.Context, slugs: tuple[str, ...], as_json: bool) -> None:
 
 
 def _published(session: Session) -> list[Survey]:
-    query = sa.select(Survey).where(Survey.versions.any(), surveys.HAS_ARRIVED).order_by(Survey.id)
+    query = sa.select(Survey).where(Survey.versions.any(), survey_access.HAS_ARRIVED).order_by(Survey.id)
     return list(session.scalars(query))
 
 
@@ -52,7 +54,7 @@ def _rebuild(slug: str) -> list[dict[str, Any]]:
         session.refresh(survey, with_for_update=True)
         found = batches.rebuild(session, survey, surveys.today())
         if survey.state == State.CLOSED and not found.agrees:
-            surveys.mark_untidied(session, survey.id)
+            mark_untidied(session, survey.id)
         return _differences(session, survey, found)
 
 

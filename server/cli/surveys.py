@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from server import accounts, archives, audit, planning, reports, surveys
+from server import acceptance, accounts, archives, audit, planning, reports, surveys
 from server.audit import Action
 from server.cli.common import (
     JSON,
@@ -129,7 +129,7 @@ def close(slug: str, as_json: bool) -> None:
     """Stop taking responses."""
     with database_session() as session:
         found = survey_to_change(session, slug)
-        surveys.close(found)
+        acceptance.close_survey(found)
         audit.record(session, None, Action.CLOSED, found)
         print_document(survey_json(found), as_json)
     tidy_after("The survey is closed")

@@ -15,7 +15,7 @@ from server.documents.model import (
     Text,
 )
 from server.documents.pdf import to_pdf
-from server.documents.words import Words
+from server.documents.words import Words, environment_of
 from server.documents.xlsx import to_xlsx
 
 __all__ = [
@@ -31,6 +31,7 @@ __all__ = [
     "Table",
     "Text",
     "Words",
+    "environment_of",
     "policy",
     "rows",
     "to_html",

@@ -3,14 +3,11 @@
 from collections.abc import Callable
 from datetime import date, datetime
 from functools import cache
-from html import unescape
-from typing import Any
 
 from babel.support import Translations
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from server import formatting
-from server.answers import FOR_TEMPLATES
 from server.config import ROOT, TRANSLATIONS
 
 
@@ -69,16 +66,10 @@ class Words:
         """A naive time in UTC, in words."""
         return formatting.moment(value, self.locale)
 
-    def macro(self, template: str, name: str, *arguments: Any) -> str:
-        """What a template's macro writes, as plain text."""
-        module: Any = self.environment.get_template(template).module
-        # What was escaped is unescaped again: these macros write no element.
-        return unescape(str(getattr(module, name)(*arguments))).strip()
-
     @property
     def environment(self) -> Environment:
         """Templates in this language."""
-        return _environment(self.locale)
+        return environment_of(self.locale)
 
 
 def _unbroken(text: str) -> str:
@@ -86,7 +77,8 @@ def _unbroken(text: str) -> str:
 
 
 @cache
-def _environment(locale: str) -> Environment:
+def environment_of(locale: str) -> Environment:
+    """Templates, the texts of which are in a language."""
     environment = Environment(
         loader=FileSystemLoader(ROOT / "templates"),
         autoescape=True,
@@ -98,7 +90,6 @@ def _environment(locale: str) -> Environment:
     translations = Translations.load(TRANSLATIONS, [locale])
     environment.install_gettext_translations(translations, newstyle=True)  # type: ignore[attr-defined]
     environment.filters.update(formatting.filters(_constant(locale)))
-    environment.globals.update(FOR_TEMPLATES)
     return environment
 
 

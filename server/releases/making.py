@@ -33,7 +33,7 @@ from server.releases.values import Budget, Covers, Released
 def make(session: Session, survey: Survey, plan: Plan, researcher: Researcher | None) -> tuple[Released, ...]:
     """Release what a plan asks for, in its order; what was released before is returned as it is, free.
 
-    Nobody else releases from this survey meanwhile, and all responses are of one moment (`surveys.lock`). The
+    Nobody else releases from this survey meanwhile, and all responses are of one moment (`survey_access.lock`). The
     session must be one that writes. The caller commits: until then nothing is spent, and nothing may be
     shown.
 

@@ -2,8 +2,8 @@
 
 from server.answers import answer_text
 from server.definitions import Definition, Question
-from server.documents import Words
 from server.languages import DEFAULT_LANGUAGE, LANGUAGES
+from server.reports.words import ReportWords
 
 
 class AnswerTexts:
@@ -11,7 +11,7 @@ class AnswerTexts:
 
     def __init__(self, definition: Definition) -> None:
         language = definition.language.partition("-")[0]
-        self._words = Words(language if language in LANGUAGES else DEFAULT_LANGUAGE)
+        self._words = ReportWords(language if language in LANGUAGES else DEFAULT_LANGUAGE)
         self._found: dict[str, tuple[str, ...]] = {}
 
     def of(self, question: Question) -> tuple[str, ...]:

@@ -6,13 +6,14 @@ from datetime import date
 from sqlalchemy.orm import Session
 
 from server import collected, strata, surveys
-from server.collected import Collected, Key, Unseen
+from server.collected import Collected, Key
 from server.models import State, Survey, SurveyVersion
 from server.reports.admission import Admission, admissions
 from server.reports.days import periods, summed
 from server.reports.estimating import estimated
 from server.reports.report import Report
 from server.reports.withholding import left_out
+from server.smallest_group import Unseen, limit_unseen
 from server.strata import Node
 from server.waves import Wave, places_of, same_question
 
@@ -95,4 +96,4 @@ def _unseen(survey: Survey, nodes: Sequence[Node], versions: int) -> Unseen:
     """What waits of so many versions."""
     if survey.state != State.OPEN:
         return Unseen(0, 0, 0)
-    return collected.unseen(survey.minimum, len(strata.leaves(nodes)), versions)
+    return limit_unseen(survey.minimum, len(strata.leaves(nodes)), versions)

@@ -9,7 +9,6 @@ import numpy as np
 
 from server import __version__, strata
 from server.charts import Axis, share_axis
-from server.collected import Unseen
 from server.definitions import Definition, Question, Section
 from server.inputs import N_, refuse
 from server.reports.admission import Admission
@@ -17,6 +16,7 @@ from server.reports.days import Period
 from server.reports.questions import QuestionReport
 from server.reports.strata import StratumReport, by_stratum, deepest_within, hidden_in, whole_of
 from server.reports.weighting import Weighting
+from server.smallest_group import Unseen
 from server.strata import Node
 from server.waves import Wave, same_question
 

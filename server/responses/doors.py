@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from server import batches, strata, surveys
+from server.accounts import survey_access
 from server.inputs import N_, Submission, refuse
 from server.models import ClosedLink, Stratum, Survey, SurveyVersion
 from server.prepared import Prepared
@@ -43,7 +44,7 @@ _LOCKED = Prepared(
     expanding="ids",
 )
 _SURVEYS = sa.select(*Survey.__table__.c).where(
-    Survey.id.in_(sa.bindparam("ids", expanding=True)), surveys.HAS_ARRIVED
+    Survey.id.in_(sa.bindparam("ids", expanding=True)), survey_access.HAS_ARRIVED
 )
 _VERSIONS = (
     sa.select(SurveyVersion.survey_id, SurveyVersion.id, SurveyVersion.sha256, SurveyVersion.reports)

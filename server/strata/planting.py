@@ -5,10 +5,10 @@ from collections.abc import Iterable
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from server import collected
 from server.inputs import N_, refuse
 from server.models import InvitationBatch, Stratum, Survey
 from server.own_tables import responses_of
+from server.smallest_group import hides_responses
 from server.strata.lines import Line
 from server.strata.populations import mark_populations
 from server.strata.trees import (
@@ -33,7 +33,7 @@ def used(session: Session, survey: Survey) -> set[int]:
     whether anybody has answered there.
     """
     answered: sa.ColumnElement[bool] = Stratum.id.in_(sa.select(responses_of(survey.id).c.stratum_id))
-    if collected.hides(survey):
+    if hides_responses(survey):
         part = sa.orm.aliased(Stratum)
         answered = ~sa.exists().where(part.parent_id == Stratum.id)
     invited = sa.exists().where(InvitationBatch.stratum_id == Stratum.id)

@@ -7,9 +7,8 @@ from functools import lru_cache
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session, object_session
+from sqlalchemy.orm import Session
 
-from server import batches
 from server.definitions import Definition, Question, same_wording, version_of
 from server.drafts import begin_draft, draft
 from server.editing import find_brackets
@@ -17,8 +16,9 @@ from server.inputs import N_, parse_published, refuse, shown
 from server.models import Researcher, State, Stratum, Survey, SurveyVersion, Untidied
 from server.own_tables import create_tables
 from server.privacy.designs import round_up
-from server.surveys.finding import new_slug
-from server.surveys.standings import now, today
+from server.smallest_group import DEFAULT_MINIMUM
+from server.surveys.links import new_slug
+from server.surveys.standings import today
 
 
 def create(
@@ -36,6 +36,7 @@ def create(
         simulated=simulated,
         created_on=today(),
         draft_number=1,
+        minimum=DEFAULT_MINIMUM,
     )
     enter(session, survey)
     begin_draft(session, survey, definition.as_json() if isinstance(definition, Definition) else definition)
@@ -105,29 +106,6 @@ def publish(
     survey.state = State.OPEN
     session.flush()
     return current
-
-
-def close(survey: Survey) -> None:
-    """Stop taking responses for good, and show all of them; `tidying.tidy` is due once this is committed.
-
-    Raises
-    ------
-    InputError
-        If the survey was never published.
-    """
-    if survey.state == State.DRAFT:
-        raise refuse(409, "state", N_("must be open; a draft takes no responses yet"))
-    session = object_session(survey)
-    assert session is not None
-    survey.state = State.CLOSED
-    session.flush()  # which waits for responses on their way in: what is sealed is all of them
-    batches.seal_all(session.connection(), survey.id, today())
-    mark_untidied(session, survey.id)
-
-
-def mark_untidied(session: Session, survey_id: int) -> None:
-    """Note that `tidying` is due for a survey once this is committed."""
-    session.add(Untidied(survey_id=survey_id, since=now()))
 
 
 def published_version(survey: Survey, number: int | str | None) -> SurveyVersion:

@@ -6,7 +6,7 @@ from datetime import date, datetime
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from server import surveys
+from server import acceptance, surveys
 from server.db import open_session
 from server.models import State, Survey, Untidied
 
@@ -71,7 +71,7 @@ def is_due(session: Session, now: datetime) -> bool:
 def close_over(session: Session, now: datetime) -> None:
     """Close the surveys whose time is over; tidying is due once this is committed."""
     for survey in session.scalars(sa.select(Survey).where(_over(now)).order_by(Survey.id).with_for_update()):
-        surveys.close(survey)
+        acceptance.close_survey(survey)
 
 
 def state_of(session: Session, survey: Survey) -> TidyState:

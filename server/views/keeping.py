@@ -5,6 +5,7 @@ from flask.typing import ResponseReturnValue
 from flask_babel import get_locale, gettext
 
 from server import archives, strata, surveys
+from server.accounts import survey_access
 from server.audit import Action
 from server.context import send_written, session, told
 from server.db import snapshot
@@ -69,7 +70,7 @@ def export(survey: Survey) -> ResponseReturnValue:
     session().commit()
     # Not in the request's own transaction: that one would keep respondents waiting.
     with snapshot(current_app.extensions["moneda.engine"]) as reading:
-        found = surveys.find(reading, survey.slug)
+        found = survey_access.find(reading, survey.slug)
         assert found is not None  # it was there a moment ago; else a mistake is better than half a file
         language = str(get_locale())
         return send_written(

@@ -11,13 +11,14 @@ import segno
 from flask import Blueprint, Response, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from server import collected, strata, surveys
+from server import strata, surveys
 from server.audit import Action
 from server.context import link_to, session, told
 from server.inputs import N_, InputError, refuse
 from server.models import Role, State, Survey
 from server.reports.cells import csv_text
 from server.security import on_survey, record
+from server.smallest_group import Unseen, limit_unseen
 from server.strata import Node, StratumProblem
 
 blueprint = Blueprint("links", __name__, url_prefix="/manage/surveys/<slug>")
@@ -207,11 +208,11 @@ def _count_open(node: Node, invited: Collection[int | None]) -> int:
     return sum(leaf.stratum.id not in invited for leaf in strata.leaves([node]))
 
 
-def _unseen(survey: Survey, nodes: Collection[Node]) -> collected.Unseen | None:
+def _unseen(survey: Survey, nodes: Collection[Node]) -> Unseen | None:
     """What is not shown while the survey is open, if it still may be."""
     if survey.state == State.CLOSED:
         return None
-    return collected.unseen(survey.minimum, len(strata.leaves(nodes)), max(len(survey.versions), 1))
+    return limit_unseen(survey.minimum, len(strata.leaves(nodes)), max(len(survey.versions), 1))
 
 
 def _above(nodes: Collection[Node], shown: Collection[str]) -> set[int]:

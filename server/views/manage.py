@@ -7,7 +7,8 @@ from functools import partial
 from flask import Blueprint, Response, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from server import collected, editing, planning, responses, strata, surveys, tidying
+from server import acceptance, editing, planning, responses, strata, surveys, tidying
+from server.accounts import survey_access
 from server.audit import Action
 from server.context import answer_names, link_to, session, told
 from server.definitions import Definition, version_of
@@ -15,6 +16,7 @@ from server.inputs import InputError, Problem, parse_definition
 from server.models import Role, State, Survey
 from server.parts import parts_of
 from server.security import housekeeper, on_survey, record, researcher, signed_in
+from server.smallest_group import limit_unseen
 
 blueprint = Blueprint("manage", __name__, url_prefix="/manage")
 
@@ -30,7 +32,7 @@ def home() -> ResponseReturnValue:
 def surveys_page() -> ResponseReturnValue:
     """All surveys of the researcher."""
     entries = []
-    for survey, role in surveys.shared_with(session(), researcher()):
+    for survey, role in survey_access.shared_with(session(), researcher()):
         document = surveys.draft_document(survey)
         questions = sum(entry["kind"] not in editing.NOT_SENT for entry in document["questions"])
         entries.append((survey, role, document, questions))
@@ -78,7 +80,7 @@ def publish(survey: Survey) -> ResponseReturnValue:
 @on_survey(Role.EDITOR)
 def close(survey: Survey) -> ResponseReturnValue:
     """Stop taking responses."""
-    surveys.close(survey)
+    acceptance.close_survey(survey)
     record(Action.CLOSED, survey)
     session().commit()
     housekeeper().notify()
@@ -135,7 +137,7 @@ def export(survey: Survey) -> ResponseReturnValue:
 def _overview(survey: Survey, refused: Sequence[tuple[str, str]]) -> str:
     draft, problems = _checked(survey)
     leaves = len(strata.leaves(strata.tree(session(), survey)))
-    unseen = collected.unseen(survey.minimum, leaves, max(len(survey.versions), 1))
+    unseen = limit_unseen(survey.minimum, leaves, max(len(survey.versions), 1))
     sha256 = None if draft is None else version_of(draft.published())
     document = surveys.draft_document(survey)
     return render_template(

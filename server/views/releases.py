@@ -12,7 +12,7 @@ from flask_babel import get_locale, gettext
 from server import releases, surveys
 from server.audit import Action
 from server.context import public_address, session, told
-from server.documents import Section, Words, rows
+from server.documents import Section, rows
 from server.inputs import N_, InputError, Problem, number_or_text, refuse, shown
 from server.inputs.releases import Kind
 from server.models import Role, Survey
@@ -23,6 +23,7 @@ from server.releases.offers import questions_of
 from server.releases.values import Ledger, Released
 from server.reports.contents.figures import Asked
 from server.reports.contents.released import sections
+from server.reports.words import ReportWords
 from server.security import on_survey, record, researcher
 
 blueprint = Blueprint("releases", __name__, url_prefix="/manage/surveys/<slug>/releases")
@@ -182,7 +183,7 @@ def _made(ledger: Ledger) -> list[Made]:
 def _sections(survey: Survey, made: Made) -> list[Section]:
     """The numbers of a release, as every report has them."""
     asked = Asked({version.number: surveys.definition_of(version) for version in survey.versions})
-    return list(sections(Words(str(get_locale())), made.entries, asked))
+    return list(sections(ReportWords(str(get_locale())), made.entries, asked))
 
 
 def _renamed(error: InputError) -> InputError:

@@ -10,6 +10,7 @@ from flask_babel import get_locale
 from sqlalchemy.orm import Session
 
 from server import documents, planning, releases, reports, strata, surveys
+from server.accounts import survey_access
 from server.context import send_written, session
 from server.db import snapshot
 from server.documents import Document
@@ -153,7 +154,7 @@ def codebook_csv(survey: Survey) -> ResponseReturnValue:
 def _report(survey: Survey, *, pooled: bool = False) -> Iterator[tuple[Report, Session]]:
     """The report that is asked for, of all versions or, with `?version=`, of one; and the session it is read from."""
     with snapshot(current_app.extensions["moneda.engine"]) as reading:
-        found = surveys.find(reading, survey.slug)
+        found = survey_access.find(reading, survey.slug)
         if found is None:  # deleted a moment ago
             raise refuse(404, "survey", N_("is not known; check the link"))
         yield reports.read(reading, found, None if pooled else request.args.get("version")), reading

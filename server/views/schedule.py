@@ -7,12 +7,13 @@ from typing import Any
 from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from server import schedule, strata, surveys
+from server import acceptance, schedule, strata, surveys
 from server.audit import Action
 from server.context import session, told
 from server.inputs import InputError
 from server.models import Role, State, Survey
 from server.security import on_survey, record
+from server.smallest_group import LARGEST_MINIMUM, LEAST_MINIMUM
 
 blueprint = Blueprint("schedule", __name__, url_prefix="/manage/surveys/<slug>")
 
@@ -32,7 +33,7 @@ def save(survey: Survey) -> ResponseReturnValue:
     if survey.state == State.CLOSED:
         fields = {**schedule.written(schedule.schedule_of(survey)), "minimum": fields["minimum"]}
     try:
-        changed = schedule.set_schedule(session(), survey, schedule.parse_schedule(fields), surveys.now())
+        changed = acceptance.set_schedule(session(), survey, schedule.parse_schedule(fields), surveys.now())
     except InputError as error:
         session().rollback()
         return _page(survey, fields, error), error.status
@@ -47,7 +48,7 @@ def save(survey: Survey) -> ResponseReturnValue:
 @on_survey(Role.EDITOR)
 def pause(survey: Survey) -> ResponseReturnValue:
     """Take no responses for a while."""
-    schedule.pause(survey)
+    acceptance.pause(survey)
     record(Action.PAUSED, survey)
     session().commit()
     return redirect(url_for(".page", slug=survey.slug, said="paused"), 303)
@@ -57,7 +58,7 @@ def pause(survey: Survey) -> ResponseReturnValue:
 @on_survey(Role.EDITOR)
 def resume(survey: Survey) -> ResponseReturnValue:
     """Take responses again."""
-    schedule.resume(survey)
+    acceptance.resume(survey)
     record(Action.RESUMED, survey)
     session().commit()
     return redirect(url_for(".page", slug=survey.slug, said="resumed"), 303)
@@ -71,8 +72,9 @@ def _page(survey: Survey, fields: Mapping[str, str], error: InputError | None = 
         survey=survey,
         fields=fields,
         zones=schedule.time_zones(),
-        limits=schedule,
-        least=survey.minimum if survey.versions else schedule.LEAST_MINIMUM,
+        largest_cap=schedule.LARGEST_CAP,
+        largest_minimum=LARGEST_MINIMUM,
+        least=survey.minimum if survey.versions else LEAST_MINIMUM,
         problems=[told(problem) for problem in problems],
         bad={problem.field for problem in problems},
         said=said,

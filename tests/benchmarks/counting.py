@@ -16,7 +16,8 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
-from server import collected, surveys
+from server import collected
+from server.accounts import survey_access
 from server.db import make_engine, migrate, open_session
 from server.tallies import counted
 from server.waves import Wave
@@ -36,7 +37,7 @@ def count(database_url: str, slug: str) -> list[int]:
     """How often each "yes" and each pair of them arrived."""
     engine = make_engine(database_url)
     with open_session(engine, writes=False) as session:
-        survey = surveys.find(session, slug)
+        survey = survey_access.find(session, slug)
         assert survey is not None
         assert survey.current is not None
         wave = Wave.of(survey.current, [None], collected.shown(session, survey))
@@ -56,7 +57,7 @@ def write_parquet(database_url: str, slug: str, path: Path) -> None:
     """The shown responses, a boolean column for each question."""
     engine = make_engine(database_url)
     with open_session(engine, writes=False) as session:
-        survey = surveys.find(session, slug)
+        survey = survey_access.find(session, slug)
         assert survey is not None
         assert survey.current is not None
         schema = pa.schema([(f"q{k + 1}", pa.bool_()) for k in range(QUESTIONS)])

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from sqlalchemy.orm import Session
 
 from server import batches, strata, surveys
+from server.accounts import survey_access
 from server.definitions import Definition
 from server.models import Survey
 from server.simulation import Assumptions, draw_people
@@ -22,7 +23,7 @@ DAYS = 21
 def fill(database_url: str, slug: str, responses: int) -> None:
     """Let made-up people answer by all links within three weeks."""
     with factories.writing(database_url) as session:
-        survey = surveys.find(session, slug)
+        survey = survey_access.find(session, slug)
         assert survey is not None
         assert survey.current is not None
         leaves = strata.leaves(strata.tree(session, survey))

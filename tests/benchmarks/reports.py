@@ -18,7 +18,8 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import TypeVar
 
-from server import releases, reports, surveys
+from server import releases, reports
+from server.accounts import survey_access
 from server.db import make_engine, migrate
 from server.documents import to_html, to_pdf, to_xlsx
 from tests import factories
@@ -62,7 +63,7 @@ def measure(database_url: str, slug: str, by_stratum: bool) -> Measured:
         return made
 
     with factories.writing(database_url) as session:
-        survey = surveys.find(session, slug)
+        survey = survey_access.find(session, slug)
         assert survey is not None
         report, ledger = timed(
             "read", lambda: (reports.read(session, survey), releases.ledger(session, survey))

@@ -8,7 +8,8 @@ from pathlib import Path
 import typst
 from playwright.sync_api import Page, expect
 
-from server import invitations, surveys
+from server import invitations
+from server.accounts import survey_access
 from server.db import make_engine, migrate
 from tests import factories
 from tests.browser import guide_accounts, guide_results
@@ -137,7 +138,7 @@ def issued(desk: Desk, home: str, size: int, label: str, stratum: str = "") -> l
 def spend(studio: Studio, slug: str, codes: Sequence[str]) -> None:
     """Let codes be used."""
     with factories.writing(studio.served.database_url) as session:
-        survey = surveys.find(session, slug)
+        survey = survey_access.find(session, slug)
         assert survey is not None
         invitations.spend(session.connection(), [(survey.id, plain(code)) for code in codes])
 

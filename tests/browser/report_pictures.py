@@ -13,7 +13,8 @@ from pathlib import Path
 import typst
 from playwright.sync_api import sync_playwright
 
-from server import releases, reports, surveys
+from server import releases, reports
+from server.accounts import survey_access
 from server.db import make_engine, migrate
 from server.documents import Document, to_html
 from server.documents.pdf import PAPER, laid_out
@@ -63,7 +64,7 @@ def study(studio: Studio, database_url: str) -> tuple[Document, Document]:
         {"kind": "hierarchy"},
     ]
     with factories.writing(database_url) as session:
-        found = surveys.find(session, slug)
+        found = survey_access.find(session, slug)
         assert found is not None
         releases.set_budget(session, found, BUDGET, 0, "unbounded", None)
         releases.make(session, found, parse_plan({"format": 1, "items": items, "epsilon": 1.4}), None)

@@ -7,7 +7,7 @@ import pytest
 import sqlalchemy as sa
 from playwright.sync_api import Page, expect
 
-from server import surveys
+from server.accounts import survey_access
 from server.models import Survey
 from server.simulation import Assumptions, simulate
 from tests import factories, kinds, xlsforms
@@ -159,7 +159,7 @@ def test_a_draft_on_its_way(
 def answer(served: factories.Served, slug: str, respondents: int, assumptions: Assumptions) -> None:
     """Have made-up people answer an open survey, and let it pass for a real one."""
     with factories.writing(served.database_url) as session:
-        survey = surveys.find(session, slug)
+        survey = survey_access.find(session, slug)
         assert survey is not None
         for _ in simulate(session, survey, respondents, assumptions):
             pass

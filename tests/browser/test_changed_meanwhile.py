@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 from playwright.sync_api import Route, expect
 
-from server import invitations, schedule, strata, surveys
+from server import acceptance, invitations, schedule, strata, surveys
+from server.accounts import survey_access
 from tests import factories
 from tests.browser.conftest import Opener
 from tests.browser.people import DESK, PHONE, SURVEY, Desk, Respondent, sign_in
@@ -59,10 +60,10 @@ def test_invitations_switched_off_the_page_drops_the_code(
 def invite_from_now_on(served: factories.Served, slug: str, stratum: str = "") -> str:
     """Switch invitations on as the page does; the end of a new link, with a code."""
     with factories.writing(served.database_url) as session:
-        survey = surveys.find(session, slug)
+        survey = survey_access.find(session, slug)
         assert survey is not None
         wanted = replace(schedule.schedule_of(survey), by_invitation=True)
-        schedule.set_schedule(session, survey, wanted, surveys.now())
+        acceptance.set_schedule(session, survey, wanted, surveys.now())
         nodes = {node.path: node.stratum for node in strata.walk(strata.tree(session, survey))}
         _batch, (code,) = invitations.issue(session, survey, nodes.get(stratum), 1, "Class 3B")
         return f"{nodes[stratum].slug if stratum else survey.link}#{code.replace('-', '')}"

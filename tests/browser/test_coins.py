@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from server import accounts, archives, surveys
+from server.accounts import survey_access
 from tests import factories
 from tests.browser.conftest import Opener
 from tests.browser.people import PHONE, SURVEY, Respondent
@@ -255,7 +256,7 @@ def test_a_later_wave_says_what_both_together_tell_and_lets_the_person_choose(
 def copied(served: factories.Served, slug: str) -> str:
     """The link of a published duplicate."""
     with factories.writing(served.database_url) as session:
-        found = surveys.find(session, slug)
+        found = survey_access.find(session, slug)
         assert found is not None
         copy = archives.duplicate(session, found, accounts.first_researcher(session))
         surveys.publish(session, copy)

@@ -7,7 +7,8 @@ import pypdf
 import pytest
 from playwright.sync_api import Page
 
-from server import charts, reports, surveys
+from server import charts, reports
+from server.accounts import survey_access
 from server.charts import Branch, Row
 from server.documents import to_html
 from server.simulation import Assumptions, simulate
@@ -46,7 +47,7 @@ OUTSIDE = """() => [...document.querySelectorAll('svg.drawing')].flatMap((svg) =
 def written(database_url: str, slug: str, language: str) -> tuple[str, str]:
     """The internal and the public report."""
     with factories.writing(database_url) as session:
-        found = surveys.find(session, slug)
+        found = survey_access.find(session, slug)
         assert found is not None
         internal = reports.internal(reports.read(session, found), ledger(), language)
         return to_html(internal), to_html(
@@ -59,7 +60,7 @@ def slug(served: factories.Served) -> str:
     """A survey of every kind of question, with strata, answered by made-up people."""
     survey = factories.publish(served.database_url, kinds.document())
     with factories.writing(served.database_url) as session:
-        found = surveys.find(session, survey.slug)
+        found = survey_access.find(session, survey.slug)
         assert found is not None
         for _ in simulate(session, found, 60, Assumptions()):
             pass

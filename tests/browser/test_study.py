@@ -24,7 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 from playwright.sync_api import Page, expect
 
-from server import collected, reports, surveys
+from server import collected, reports
+from server.accounts import survey_access
 from server.db import make_engine, open_session
 from server.definitions import Definition
 from server.inputs import parse_definition
@@ -184,7 +185,7 @@ def _report(database_url: str, slug: str, confidence: float) -> tuple[Report, di
     """The report with intervals of this confidence, and every question by stratum."""
     engine = make_engine(database_url)
     with open_session(engine, writes=False) as session:
-        survey = surveys.find(session, slug)
+        survey = survey_access.find(session, slug)
         assert survey is not None
         report = reports.read(session, survey, confidence=confidence)
         by_stratum = {entry.question.name: report.strata(entry) for entry in report.questions}
@@ -228,7 +229,7 @@ def _shown(database_url: str, slug: str) -> int:
     """How many responses are shown to anybody."""
     engine = make_engine(database_url)
     with open_session(engine, writes=False) as session:
-        survey = surveys.find(session, slug)
+        survey = survey_access.find(session, slug)
         assert survey is not None
         shown = sum(collected.sizes(session, survey).values())
     engine.dispose()

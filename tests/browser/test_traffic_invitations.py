@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from server import invitations, surveys
+from server import invitations
+from server.accounts import survey_access
 from tests import factories
 from tests.browser.conftest import Opener
 from tests.browser.people import SURVEY, Respondent
@@ -68,7 +69,7 @@ def test_yes_and_no_leave_the_same_bytes(
 
     def use(code: str) -> None:
         with factories.writing(served.database_url) as session:
-            found = surveys.find(session, survey.slug)
+            found = survey_access.find(session, survey.slug)
             assert found is not None
             invitations.spend(session.connection(), [(found.id, code)])
 

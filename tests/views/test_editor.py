@@ -10,6 +10,7 @@ from flask.testing import FlaskClient
 from hypothesis import HealthCheck, given, settings
 
 from server import surveys
+from server.accounts import survey_access
 from tests import factories, forms, strategies
 from tests.conftest import NewDatabase
 from tests.factories import Published, dump
@@ -601,7 +602,7 @@ def test_last_200_states_are_kept(three: forms.Editor, database_url: str) -> Non
     slug = three.path.rpartition("/")[2]
     before = three.document
     with factories.writing(database_url) as session:
-        survey = surveys.find(session, slug)
+        survey = survey_access.find(session, slug)
         assert survey is not None
         for number in range(195):
             surveys.save_draft(session, survey, {**before, "title": f"Title {number}"})

@@ -8,6 +8,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from server import surveys
+from server.accounts import survey_access
 from server.form_ends import NAME, VALUE
 from server.simulation import REHEARSAL_LIMIT
 from tests import factories, kinds
@@ -129,7 +130,7 @@ def test_unfinished_draft_says_what_is_missing(signed_in: FlaskClient, database_
     survey = factories.draft(database_url, factories.definition())
     unfinished: dict[str, Any] = {**factories.definition(), "title": ""}
     with factories.writing(database_url) as session:
-        found = surveys.find(session, survey)
+        found = survey_access.find(session, survey)
         assert found is not None
         surveys.save_draft(session, found, unfinished)
 

@@ -15,7 +15,8 @@ from flask.testing import FlaskClient
 from sqlalchemy.orm import Session
 from werkzeug.test import TestResponse
 
-from server import accounts, archives, invitations, strata, surveys
+from server import accounts, archives, invitations, strata
+from server.accounts import survey_access
 from server.db import make_engine, open_session
 from server.models import Researcher, Survey
 from tests import factories
@@ -73,9 +74,9 @@ def meanwhile(
                 if slug is None:
                     accounts.lock_administrators(session)
                 else:
-                    survey = surveys.find(session, slug)
+                    survey = survey_access.find(session, slug)
                     assert survey is not None
-                    surveys.lock(session, survey)
+                    survey_access.lock(session, survey)
                 sent = pool.submit(client.post, path, data=dict(form))
                 assert waiting(sent), (path, sent.result().status_code)
                 change(session, survey)
@@ -137,7 +138,7 @@ def test_whoever_lost_a_role_meanwhile_changes_nothing(
         refused = {EDITOR: 404, VIEWER: 404, OWNER: 403}[person]
         assert (endpoint, answer.status_code) == (endpoint, refused)
         with factories.writing(scene.database_url) as session:
-            survey = surveys.find(session, scene.slug)
+            survey = survey_access.find(session, scene.slug)
             assert survey is not None
             expected = scene.numbers[VIEWER] if person == OWNER else scene.numbers[OWNER]
             assert survey.owner_id == expected
@@ -154,7 +155,7 @@ def test_whoever_was_shut_out_meanwhile_is_signed_out(
 
     assert answer.location == "/manage/sign-in"
     with factories.writing(database_url) as session:
-        survey = surveys.find(session, scene.slug)
+        survey = survey_access.find(session, scene.slug)
         assert survey is not None
         assert survey.state == "open"
 
@@ -172,7 +173,7 @@ def test_no_codes_are_issued_for_a_stratum_that_became_a_branch(
     slug = unpublished(scene)
     factories.plant(database_url, slug, "North")
     with factories.writing(database_url) as session:
-        survey = surveys.find(session, slug)
+        survey = survey_access.find(session, slug)
         assert survey is not None
         (north,) = strata.tree(session, survey)
 
@@ -226,7 +227,7 @@ def test_a_survey_that_goes_while_its_page_is_answered_is_unknown(scene: Scene, 
 
     def gone(_connection: sa.Connection) -> None:
         with factories.writing(database_url) as session:
-            survey = surveys.find(session, scene.slug)
+            survey = survey_access.find(session, scene.slug)
             assert survey is not None
             archives.delete(session, survey)
 

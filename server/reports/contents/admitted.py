@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
-from server.documents import Block, Paragraph, Table, Text, Words
+from server.documents import Block, Paragraph, Table, Text
 from server.inputs import N_
 from server.reports.admission import INVITATION, LINK, Admission
 from server.reports.contents import cells
+from server.reports.words import ReportWords
 
 _WAYS: dict[tuple[str, ...], str] = {
     (): N_("not known"),
@@ -17,7 +18,7 @@ _WAYS: dict[tuple[str, ...], str] = {
 }
 
 
-def admitted(words: Words, admissions: Sequence[Admission]) -> Iterator[Block]:
+def admitted(words: ReportWords, admissions: Sequence[Admission]) -> Iterator[Block]:
     """Who could answer: one sentence where that was the same throughout, else a table by version and link."""
     _ = words.gettext
     if len({(each.strata, each.ways, each.known) for each in admissions}) == 1:
@@ -30,7 +31,7 @@ def admitted(words: Words, admissions: Sequence[Admission]) -> Iterator[Block]:
     yield Table("admission", _("Who could answer"), (_("version"), _("links"), _("let in")), rows)
 
 
-def admitted_sentence(words: Words, admissions: Sequence[Admission]) -> str:
+def admitted_sentence(words: ReportWords, admissions: Sequence[Admission]) -> str:
     """Who could answer, in a sentence, version by version where that differed."""
     _ = words.gettext
     said_of = {(each.strata, each.ways, each.known): each for each in admissions}
@@ -48,14 +49,14 @@ def admitted_sentence(words: Words, admissions: Sequence[Admission]) -> str:
     return _("Who could answer: %(ways)s.", ways="; ".join(parts))
 
 
-def _links(words: Words, admission: Admission) -> Text:
+def _links(words: ReportWords, admission: Admission) -> Text:
     if admission.strata is None:
         return Text(words.gettext("all links"))
     own = words.gettext("the survey's own link")
     return Text("; ".join(path or own for path in admission.strata), own=True)
 
 
-def _way(words: Words, admission: Admission) -> str:
+def _way(words: ReportWords, admission: Admission) -> str:
     way = words.gettext(_WAYS[admission.ways])
     if admission.known or not admission.ways:
         return way

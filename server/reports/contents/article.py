@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from server.documents import Block, Paragraph, Text, Words
+from server.documents import Block, Paragraph, Text
 from server.inputs.releases import Kind
 from server.releases.values import Ledger
 from server.reports.contents.admitted import admitted_sentence
@@ -12,9 +12,10 @@ from server.reports.contents.randomised import randomised
 from server.reports.publishing import Published
 from server.reports.report import Report
 from server.reports.weighting import Weighting
+from server.reports.words import ReportWords
 
 
-def internal(words: Words, report: Report, book: Ledger) -> Iterator[Block]:
+def internal(words: ReportWords, report: Report, book: Ledger) -> Iterator[Block]:
     """Of the internal report: what of it may be published, and the methods."""
     _ = words.gettext
     if book.budget is not None:
@@ -53,7 +54,7 @@ def internal(words: Words, report: Report, book: Ledger) -> Iterator[Block]:
     yield said(" ".join(_sentences(words, report)))
 
 
-def public(words: Words, published: Published) -> Iterator[Block]:
+def public(words: ReportWords, published: Published) -> Iterator[Block]:
     """Of the public report: all of it, and the methods."""
     _ = words.gettext
     yield said(
@@ -66,7 +67,7 @@ def public(words: Words, published: Published) -> Iterator[Block]:
     yield said(" ".join(_public_sentences(words, published)))
 
 
-def _sentences(words: Words, report: Report) -> Iterator[str]:
+def _sentences(words: ReportWords, report: Report) -> Iterator[str]:
     _ = words.gettext
     if report.simulated:
         yield _("The respondents are simulated.")
@@ -101,7 +102,7 @@ def _sentences(words: Words, report: Report) -> Iterator[str]:
     yield _source(words, report.software, report.version_number, report.version)
 
 
-def _weighted(words: Words, report: Report) -> str:
+def _weighted(words: ReportWords, report: Report) -> str:
     _ = words.gettext
     if report.weighting != Weighting.BY_POPULATION:
         return _("Not weighted: every response counts the same.")
@@ -115,7 +116,7 @@ def _weighted(words: Words, report: Report) -> str:
     return text
 
 
-def _public_sentences(words: Words, published: Published) -> Iterator[str]:
+def _public_sentences(words: ReportWords, published: Published) -> Iterator[str]:
     _ = words.gettext
     book = published.ledger
     assert book.budget is not None  # it is what releases draw on
@@ -144,7 +145,7 @@ def _public_sentences(words: Words, published: Published) -> Iterator[str]:
     yield _source(words, published.software, published.newest.number, published.newest.sha256)
 
 
-def _source(words: Words, software: str, version: int, sha256: str) -> str:
+def _source(words: ReportWords, software: str, version: int, sha256: str) -> str:
     return words.gettext(
         "Version %(version)s of the questionnaire, with all probabilities, was fixed before the first response to "
         "it, under the SHA-256 %(hash)s. Software: %(software)s.",

@@ -7,33 +7,34 @@ from babel.numbers import format_decimal
 
 from server.answers import answer_text
 from server.definitions import Definition, Question
-from server.documents import Number, Text, Words
+from server.documents import Number, Text
 from server.formatting import count_decimals
 from server.reports.report import Report
+from server.reports.words import ReportWords
 
 NOTHING = "–"
 
 
-def share(words: Words, value: float | None) -> Number:
+def share(words: ReportWords, value: float | None) -> Number:
     """A fraction, in percent."""
     value = _finite(value)
     decimals = 1 if value is None else count_decimals(value, 1, 100)
     return Number(value, words.percent(value), f"0.{'0' * decimals}%")
 
 
-def measure(words: Words, value: float | None, width: float) -> Number:
+def measure(words: ReportWords, value: float | None, width: float) -> Number:
     """A number in its own unit, whose range is `width` wide."""
     value = _finite(value)
     decimals = min(max(3 - math.floor(math.log10(width)), 0), 10)
     return Number(value, words.measure(value, width), "0" + "." * bool(decimals) + "0" * decimals)
 
 
-def count(words: Words, value: int | None) -> Number:
+def count(words: ReportWords, value: int | None) -> Number:
     """How many."""
     return Number(value, NOTHING if value is None else words.integer(value), "#,##0")
 
 
-def real(words: Words, value: float | None) -> Number:
+def real(words: ReportWords, value: float | None) -> Number:
     """A noisy number of people, or its error, with one decimal where it has any."""
     value = _finite(value)
     if value is None or value == int(value):
@@ -41,18 +42,18 @@ def real(words: Words, value: float | None) -> Number:
     return Number(value, format_decimal(round(value, 1), "#,##0.0", words.locale), "#,##0.0")
 
 
-def epsilon(words: Words, value: float) -> Number:
+def epsilon(words: ReportWords, value: float) -> Number:
     """A privacy loss, rounded up where it is read; a spreadsheet, which would round it to the nearest, shows more."""
     return Number(value, words.epsilon(value), "0.0000")
 
 
-def spent(words: Words, value: Decimal) -> Number:
+def spent(words: ReportWords, value: Decimal) -> Number:
     """A loss of a ledger, as it was booked."""
     text = format_decimal(value, "0.##################", words.locale)
     return Number(float(value), text, "0.##########")
 
 
-def p_value(words: Words, value: float | None) -> Number:
+def p_value(words: ReportWords, value: float | None) -> Number:
     """A p value, without its letter, which the head of its column has."""
     if value is None:
         return Number(None, NOTHING, "0.000")
@@ -61,7 +62,7 @@ def p_value(words: Words, value: float | None) -> Number:
     )
 
 
-def nobody(words: Words, report: Report) -> str:
+def nobody(words: ReportWords, report: Report) -> str:
     """What is said where nobody's answers are shown: some may wait."""
     return (
         words.gettext("Nothing is shown yet.") if report.unseen.number else words.gettext("No responses yet.")

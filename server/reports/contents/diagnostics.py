@@ -3,17 +3,18 @@
 from collections.abc import Iterator
 
 from server.definitions import Question
-from server.documents import Block, Number, Paragraph, Table, Text, Words
+from server.documents import Block, Number, Paragraph, Table, Text
 from server.reports.contents import cells
 from server.reports.questions import QuestionReport
 from server.reports.remarks import UNLIKELY
 from server.reports.report import Report
+from server.reports.words import ReportWords
 
 FORGED = 0.01
 """Of the responses: how many forged ones the report says what they could do."""
 
 
-def diagnostics(words: Words, report: Report) -> Iterator[Block]:
+def diagnostics(words: ReportWords, report: Report) -> Iterator[Block]:
     """The tests of each question, and the reach of forged responses."""
     _ = words.gettext
     forged = max(1, round(report.n * FORGED))
@@ -57,7 +58,7 @@ def diagnostics(words: Words, report: Report) -> Iterator[Block]:
     )
 
 
-def _impossible(words: Words, entry: QuestionReport) -> str:
+def _impossible(words: ReportWords, entry: QuestionReport) -> str:
     """Whether shares are impossible, by chance or not."""
     _ = words.gettext
     if not entry.impossible or entry.impossible_p_value is None:
@@ -65,7 +66,7 @@ def _impossible(words: Words, entry: QuestionReport) -> str:
     return _("yes") if entry.impossible_p_value < UNLIKELY else _("by chance")
 
 
-def _moved(words: Words, entry: QuestionReport, forged: int) -> Number:
+def _moved(words: ReportWords, entry: QuestionReport, forged: int) -> Number:
     """A share in points; the mean of a number that everybody gives, in its unit."""
     share = entry.manipulation(forged)
     question, mean = entry.question, entry.mean

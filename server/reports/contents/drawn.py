@@ -4,14 +4,15 @@ from collections.abc import Iterator, Sequence
 
 from server import charts
 from server.charts import Branch, Row
-from server.documents import Chart, Words
+from server.documents import Chart
 from server.inputs.releases import Kind
 from server.releases import OWN_LINK, Figure, Released
 from server.reports.contents.estimates import MOST_DRAWN, MOST_ROWS, percent_label
 from server.reports.contents.figures import Asked, numbers, part, place, span
+from server.reports.words import ReportWords
 
 
-def drawn(words: Words, each: Released, asked: Asked) -> Iterator[Chart]:
+def drawn(words: ReportWords, each: Released, asked: Asked) -> Iterator[Chart]:
     """The charts of an entry."""
     shares = [figure for figure in each.figures if figure.statistic == "share" and figure.low is not None]
     if each.item.kind == Kind.TABLE and shares:
@@ -23,7 +24,7 @@ def drawn(words: Words, each: Released, asked: Asked) -> Iterator[Chart]:
     yield from _means(words, each, asked)
 
 
-def _intervals(words: Words, each: Released, asked: Asked, shares: Sequence[Figure]) -> Iterator[Chart]:
+def _intervals(words: ReportWords, each: Released, asked: Asked, shares: Sequence[Figure]) -> Iterator[Chart]:
     _ = words.gettext
     rows = []
     for figure in shares:
@@ -48,12 +49,12 @@ def _intervals(words: Words, each: Released, asked: Asked, shares: Sequence[Figu
         yield Chart(made.svg, caption, made.alternative)
 
 
-def _means(words: Words, each: Released, asked: Asked) -> Iterator[Chart]:
+def _means(words: ReportWords, each: Released, asked: Asked) -> Iterator[Chart]:
     for statistic in ("weighted_mean", "mean"):
         yield from _means_of(words, each, asked, statistic)
 
 
-def _means_of(words: Words, each: Released, asked: Asked, statistic: str) -> Iterator[Chart]:
+def _means_of(words: ReportWords, each: Released, asked: Asked, statistic: str) -> Iterator[Chart]:
     rows = []
     for figure in each.figures:
         ends = span(each, figure, asked) if figure.statistic == statistic else None
@@ -79,13 +80,13 @@ def _means_of(words: Words, each: Released, asked: Asked, statistic: str) -> Ite
         yield Chart(made.svg, caption, made.alternative)
 
 
-def _said(words: Words, each: Released, figure: Figure, asked: Asked) -> str:
+def _said(words: ReportWords, each: Released, figure: Figure, asked: Asked) -> str:
     """An estimate with its interval, in words."""
     value, _error, low, high = (cell.text for cell in numbers(words, each, figure, asked))
     return words.gettext("%(estimate)s (%(low)s to %(high)s)", estimate=value, low=low, high=high)
 
 
-def _heat_map(words: Words, each: Released, asked: Asked, shares: Sequence[Figure]) -> Iterator[Chart]:
+def _heat_map(words: ReportWords, each: Released, asked: Asked, shares: Sequence[Figure]) -> Iterator[Chart]:
     """Of two variables, if every pair is there."""
     found = {figure.place: figure for figure in shares if len(figure.place) == 2}
     rows = list(dict.fromkeys(first for first, _second in found))
@@ -106,7 +107,7 @@ def _heat_map(words: Words, each: Released, asked: Asked, shares: Sequence[Figur
     yield Chart(made.svg, caption, made.alternative)
 
 
-def _tree(words: Words, each: Released) -> Iterator[Chart]:
+def _tree(words: ReportWords, each: Released) -> Iterator[Chart]:
     """The numbers that add up."""
     counts = [
         figure
@@ -133,7 +134,7 @@ def _downwards(figures: Sequence[Figure]) -> list[Figure]:
     return sorted(figures, key=above)
 
 
-def _branch(words: Words, figure: Figure) -> Branch:
+def _branch(words: ReportWords, figure: Figure) -> Branch:
     path = figure.place[0][1]
     names = [path] if path == OWN_LINK else path.split(" > ") if path else []
     label = (

@@ -6,11 +6,12 @@ from dataclasses import replace
 from server import charts
 from server.answers import otherwise_text
 from server.charts import Axis, Row
-from server.documents import Block, Cell, Chart, Paragraph, Table, Text, Words
+from server.documents import Block, Cell, Chart, Paragraph, Table, Text
 from server.reports.contents import cells
 from server.reports.questions import Mean, QuestionReport, ShareRow
 from server.reports.report import Report
 from server.reports.weighting import Weighting
+from server.reports.words import ReportWords
 
 MOST_ROWS = 16
 """Of a chart: so many fit on a page."""
@@ -18,7 +19,7 @@ MOST_DRAWN = 30
 """Groups in a chart: so many fit on a page."""
 
 
-def estimates(words: Words, report: Report) -> Iterator[Block]:
+def estimates(words: ReportWords, report: Report) -> Iterator[Block]:
     """The estimates of all questions; where they are weighted, the unweighted ones at the end."""
     _ = words.gettext
     yield Paragraph(Text(words.macro("results/_weighting.html", "weighting_note", report)))
@@ -33,7 +34,7 @@ def estimates(words: Words, report: Report) -> Iterator[Block]:
 
 
 def _table(
-    words: Words, report: Report, questions: Sequence[QuestionReport], name: str, caption: str
+    words: ReportWords, report: Report, questions: Sequence[QuestionReport], name: str, caption: str
 ) -> Table:
     _ = words.gettext
     confidence = round(report.confidence * 100)
@@ -59,7 +60,7 @@ def _table(
     return Table(name, caption, columns, tuple(rows), notes)
 
 
-def _rows(words: Words, report: Report, entry: QuestionReport) -> Iterator[tuple[Cell, ...]]:
+def _rows(words: ReportWords, report: Report, entry: QuestionReport) -> Iterator[tuple[Cell, ...]]:
     asked = cells.asked(report.definition, entry.question)
     n = cells.count(words, entry.n)
     for row in entry.shown:
@@ -71,7 +72,7 @@ def _rows(words: Words, report: Report, entry: QuestionReport) -> Iterator[tuple
         yield (asked, label, n, cells.share(words, None), *figures(words, entry.mean, displayed=True))
 
 
-def figures(words: Words, figure: ShareRow | Mean, *, displayed: bool = False) -> tuple[Cell, ...]:
+def figures(words: ReportWords, figure: ShareRow | Mean, *, displayed: bool = False) -> tuple[Cell, ...]:
     """Estimate, standard error, lower and upper limit of one look; where asked, the nearest possible number too."""
     known = figure.column.n > 0
     value = figure.value if known else None
@@ -85,7 +86,7 @@ def figures(words: Words, figure: ShareRow | Mean, *, displayed: bool = False) -
     return tuple(cells.measure(words, number, figure.high - figure.low) for number in numbers)
 
 
-def _told(words: Words, report: Report) -> Iterator[tuple[Cell, Cell]]:
+def _told(words: ReportWords, report: Report) -> Iterator[tuple[Cell, Cell]]:
     _ = words.gettext
     for entry in report.questions:
         question = entry.question
@@ -119,7 +120,7 @@ def _told(words: Words, report: Report) -> Iterator[tuple[Cell, Cell]]:
             )
 
 
-def _charts(words: Words, report: Report) -> Iterator[Chart]:
+def _charts(words: ReportWords, report: Report) -> Iterator[Chart]:
     """Shares on one axis, as many to a chart as fit on a page; bins as a histogram; means."""
     _ = words.gettext
     axis = report.axis(anytime=False)
@@ -143,7 +144,7 @@ def _charts(words: Words, report: Report) -> Iterator[Chart]:
         yield Chart(made.svg, caption, made.alternative)
 
 
-def rows_of(words: Words, report: Report, entry: QuestionReport) -> list[Row]:
+def rows_of(words: ReportWords, report: Report, entry: QuestionReport) -> list[Row]:
     """The shown shares of a question that has responses."""
     question = entry.question
     alone = question.answers == ("no", "yes")
@@ -159,7 +160,7 @@ def rows_of(words: Words, report: Report, entry: QuestionReport) -> list[Row]:
     ]
 
 
-def said(words: Words, figure: ShareRow | Mean) -> str:
+def said(words: ReportWords, figure: ShareRow | Mean) -> str:
     """An estimate with its interval, in words."""
     value, _error, low, high = (cell.text for cell in figures(words, figure))
     return words.gettext("%(estimate)s (%(low)s to %(high)s)", estimate=value, low=low, high=high)
@@ -170,7 +171,7 @@ def percent_label(mark: float) -> str:
     return f"{round(mark * 100)}\N{NO-BREAK SPACE}%"
 
 
-def _mean(words: Words, entry: QuestionReport) -> tuple[Row, Axis, charts.Label]:
+def _mean(words: ReportWords, entry: QuestionReport) -> tuple[Row, Axis, charts.Label]:
     mean, question = entry.mean, entry.question
     assert mean is not None
     label = words.macro("results/_estimates.html", "mean_label", question, mean)

@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from server.definitions import Definition, Question
-from server.documents import Cell, Number, Text, Words
+from server.documents import Cell, Number, Text
 from server.inputs import N_
 from server.releases import OWN_LINK, STRATUM, Covers, Figure, Released
 from server.reports.contents import cells
 from server.reports.questions import value_range
+from server.reports.words import ReportWords
 
 STATISTICS = {
     "respondents": N_("Respondents"),
@@ -40,7 +41,7 @@ class Asked:
         return None
 
 
-def place(words: Words, each: Released, figure: Figure, asked: Asked) -> Text:
+def place(words: ReportWords, each: Released, figure: Figure, asked: Asked) -> Text:
     """What a figure is of: answers, a stratum, everybody."""
     parts, between = [part(words, each, pair, asked) for pair in figure.place], " × "
     if len(parts) == 1 and len(each.item.questions) > 1:  # an answer to one of them
@@ -56,7 +57,7 @@ def place(words: Words, each: Released, figure: Figure, asked: Asked) -> Text:
     return Text(text, own=bool(languages), language=languages[0] if languages else "")
 
 
-def part(words: Words, each: Released, pair: tuple[str, str], asked: Asked) -> Text:
+def part(words: ReportWords, each: Released, pair: tuple[str, str], asked: Asked) -> Text:
     """A stratum, an answer, or a question as a whole."""
     name, value = pair
     if name == STRATUM:
@@ -74,7 +75,7 @@ def part(words: Words, each: Released, pair: tuple[str, str], asked: Asked) -> T
     return cells.answer(definition, question, question.answers.index(value))
 
 
-def numbers(words: Words, each: Released, figure: Figure, asked: Asked) -> tuple[Cell, ...]:
+def numbers(words: ReportWords, each: Released, figure: Figure, asked: Asked) -> tuple[Cell, ...]:
     """Value, standard error, lower and upper limit, in the unit of the figure."""
     found = (figure.value, figure.standard_error, figure.low, figure.high)
     if figure.statistic in ("weighted_share", "share", "answered"):

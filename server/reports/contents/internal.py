@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from server.charts import PAPER_CSS
-from server.documents import Block, Document, Facts, Paragraph, Section, Text, Words
+from server.documents import Block, Document, Facts, Paragraph, Section, Text
 from server.releases.values import Ledger
 from server.reports.contents import article, cells, methods, released, strata
 from server.reports.contents.admitted import admitted
@@ -14,11 +14,12 @@ from server.reports.contents.ledger import ledger
 from server.reports.contents.questions import questions
 from server.reports.contents.texts import prose, texts
 from server.reports.report import Report
+from server.reports.words import ReportWords
 
 
 def internal(report: Report, book: Ledger, locale: str) -> Document:
     """The document of a report, with the survey's ledger."""
-    words = Words(locale)
+    words = ReportWords(locale)
     definition = report.definition
     return Document(
         title=cells.own(definition, definition.title),
@@ -30,7 +31,7 @@ def internal(report: Report, book: Ledger, locale: str) -> Document:
     )
 
 
-def _subtitle(words: Words, report: Report) -> str:
+def _subtitle(words: ReportWords, report: Report) -> str:
     _ = words.gettext
     parts = [
         _("Report of %(day)s", day=words.day(report.made_on)),
@@ -47,14 +48,14 @@ def _subtitle(words: Words, report: Report) -> str:
     return " · ".join(parts)
 
 
-def _count(words: Words, report: Report) -> str:
+def _count(words: ReportWords, report: Report) -> str:
     n = words.integer(report.n)
     if report.unseen.number:
         return words.gettext("%(num)s responses shown", num=n)  # one alone never is
     return words.ngettext("%(num)s response", "%(num)s responses", report.n, num=n)
 
 
-def _opening(words: Words, report: Report) -> Iterator[Block]:
+def _opening(words: ReportWords, report: Report) -> Iterator[Block]:
     _ = words.gettext
     if report.simulated:
         yield Paragraph(Text(_("This is a demonstration: its respondents are simulated.")), notice=True)
@@ -94,7 +95,7 @@ def _opening(words: Words, report: Report) -> Iterator[Block]:
         yield Paragraph(Text(text))
 
 
-def _sections(words: Words, report: Report, book: Ledger) -> Iterator[Section]:
+def _sections(words: ReportWords, report: Report, book: Ledger) -> Iterator[Section]:
     _ = words.gettext
     definition = report.definition
     yield Section(

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 
-from server.documents import Block, Cell, Facts, Number, Paragraph, Table, Text, Words
+from server.documents import Block, Cell, Facts, Number, Paragraph, Table, Text
 from server.formatting import chance
 from server.inputs import N_
 from server.privacy.planning import belief_after_report
 from server.releases.values import Covers, Ledger, Released
 from server.reports.contents import cells
+from server.reports.words import ReportWords
 
 WORDS = "releases/_words.html"
 """Where the pages of releases have their words for what was released."""
@@ -17,7 +18,7 @@ NEIGHBOURS = {
 }
 
 
-def ledger(words: Words, book: Ledger, *, names: bool) -> Iterator[Block]:
+def ledger(words: ReportWords, book: Ledger, *, names: bool) -> Iterator[Block]:
     """The budget, what was spent and every entry; `names`: also who made it."""
     _ = words.gettext
     if book.restored:
@@ -63,7 +64,7 @@ def ledger(words: Words, book: Ledger, *, names: bool) -> Iterator[Block]:
         yield _entries(words, book.released, names)
 
 
-def meaning(words: Words, book: Ledger) -> str:
+def meaning(words: ReportWords, book: Ledger) -> str:
     """What was spent can do to what somebody believes: of taking part, or of one answer against another."""
     assert book.budget is not None
     most = belief_after_report(float(book.spent.epsilon), 0.5)
@@ -83,7 +84,7 @@ def meaning(words: Words, book: Ledger) -> str:
     )
 
 
-def _entries(words: Words, released: Sequence[Released], names: bool) -> Table:
+def _entries(words: ReportWords, released: Sequence[Released], names: bool) -> Table:
     _ = words.gettext
     rows: list[tuple[Cell, ...]] = []
     for each in released:
@@ -130,12 +131,12 @@ _MECHANISMS = {
 }
 
 
-def mechanism(words: Words, released: Released) -> str:
+def mechanism(words: ReportWords, released: Released) -> str:
     """What drew the noise."""
     name = _MECHANISMS.get(released.mechanism)
     return released.mechanism if name is None else words.gettext(name)
 
 
-def covers(words: Words, about: Covers) -> str:
+def covers(words: ReportWords, about: Covers) -> str:
     """Which responses a release is about."""
     return words.macro(WORDS, "covered", about)

@@ -3,13 +3,14 @@
 from collections.abc import Iterator, Sequence
 
 from server.definitions import Definition, Question
-from server.documents import Block, Cell, Paragraph, Table, Text, Words
+from server.documents import Block, Cell, Paragraph, Table, Text
 from server.privacy.designs import Design
 from server.reports.columns import Column
 from server.reports.contents import cells
 from server.reports.intervals import SENTENCES
 from server.reports.questions import Mean
 from server.reports.report import Report
+from server.reports.words import ReportWords
 
 
 def said(text: str) -> Paragraph:
@@ -17,7 +18,7 @@ def said(text: str) -> Paragraph:
     return Paragraph(Text(text))
 
 
-def collected(words: Words, definition: Definition) -> Iterator[Block]:
+def collected(words: ReportWords, definition: Definition) -> Iterator[Block]:
     """The coins, in words and in counts of people, and what they cost."""
     _ = words.gettext
     yield said(
@@ -44,7 +45,7 @@ def collected(words: Words, definition: Definition) -> Iterator[Block]:
     yield Table("designs", caption, (_("Question"), _("Design"), _("Odds"), "ε"), tuple(rows))
 
 
-def _designed(words: Words, question: Question) -> str:
+def _designed(words: ReportWords, question: Question) -> str:
     """What the design is called, as in the editor, and the harmless question that it draws on."""
     names, mechanism = "manage/_editor_texts.html", question.choice.mechanism
     if mechanism == "best_choice":
@@ -56,7 +57,7 @@ def _designed(words: Words, question: Question) -> str:
     return f"{called}. {words.macro(names, 'parameter_name', mechanism, 'innocuous')}: {innocuous}"
 
 
-def estimators(words: Words, report: Report) -> Iterator[Block]:
+def estimators(words: ReportWords, report: Report) -> Iterator[Block]:
     """How estimates, errors and intervals were computed."""
     _ = words.gettext
     questions = [entry.question for entry in report.questions]
@@ -99,7 +100,7 @@ def estimators(words: Words, report: Report) -> Iterator[Block]:
         )
 
 
-def interval_methods(words: Words, report: Report) -> str:
+def interval_methods(words: ReportWords, report: Report) -> str:
     """The methods of the intervals that the report shows first, each once; nothing before the first response."""
     found: dict[str, None] = {}
     for entry in report.questions:
@@ -109,7 +110,7 @@ def interval_methods(words: Words, report: Report) -> str:
     return "; ".join(words.gettext(SENTENCES[name]) for name in found if name)
 
 
-def encodings(words: Words, questions: Sequence[Question]) -> Iterator[Block]:
+def encodings(words: ReportWords, questions: Sequence[Question]) -> Iterator[Block]:
     """What must be known of how some kinds of questions were randomised."""
     _ = words.gettext
     found = {question.encoding for question in questions}
@@ -144,7 +145,7 @@ def encodings(words: Words, questions: Sequence[Question]) -> Iterator[Block]:
         )
 
 
-def limits(words: Words) -> Iterator[Block]:
+def limits(words: ReportWords) -> Iterator[Block]:
     """What no number here tells."""
     _ = words.gettext
     yield said(
@@ -155,7 +156,7 @@ def limits(words: Words) -> Iterator[Block]:
     )
 
 
-def codebook(words: Words, definition: Definition) -> Table:
+def codebook(words: ReportWords, definition: Definition) -> Table:
     """The exact designs; designs that several columns share once, options that are treated alike once."""
     _ = words.gettext
     rows = [row for question in definition.questions for row in _codes(words, definition, question)]
@@ -163,7 +164,7 @@ def codebook(words: Words, definition: Definition) -> Table:
     return Table("codebook", _("Codebook"), columns, tuple(rows))
 
 
-def _codes(words: Words, definition: Definition, question: Question) -> Iterator[tuple[Cell, ...]]:
+def _codes(words: ReportWords, definition: Definition, question: Question) -> Iterator[tuple[Cell, ...]]:
     _ = words.gettext
     asked = cells.asked(definition, question)
     if question.encoding in ("one_hot", "boxes"):
@@ -185,13 +186,15 @@ def _distinct(designs: Sequence[Design]) -> list[Design]:
     return list({design.weights.tobytes(): design for design in designs}.values())
 
 
-def _matrix(words: Words, asked: Text, labels: Sequence[Text], design: Design) -> Iterator[tuple[Cell, ...]]:
+def _matrix(
+    words: ReportWords, asked: Text, labels: Sequence[Text], design: Design
+) -> Iterator[tuple[Cell, ...]]:
     for truth, entered in enumerate(labels):
         for code, arrived in enumerate(labels):
             yield (asked, entered, arrived, *_chance(words, design, truth, code))
 
 
-def _chance(words: Words, design: Design, truth: int, code: int) -> tuple[Cell, ...]:
+def _chance(words: ReportWords, design: Design, truth: int, code: int) -> tuple[Cell, ...]:
     weight = int(design.weights[truth, code])
     chance = float(design.matrix[truth, code])
     return cells.share(words, chance), cells.count(words, weight), cells.epsilon(words, design.epsilon)

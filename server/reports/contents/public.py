@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from server.charts import PAPER_CSS
-from server.documents import Block, Document, Facts, Paragraph, Section, Text, Words
+from server.documents import Block, Document, Facts, Paragraph, Section, Text
 from server.inputs.releases import Kind
 from server.reports.contents import article, cells, methods, released
 from server.reports.contents.admitted import admitted
@@ -12,11 +12,12 @@ from server.reports.contents.ledger import ledger
 from server.reports.contents.questions import questions
 from server.reports.contents.texts import prose, texts
 from server.reports.publishing import Published
+from server.reports.words import ReportWords
 
 
 def public(published: Published, locale: str) -> Document:
     """The document that everybody may read."""
-    words = Words(locale)
+    words = ReportWords(locale)
     definition = published.newest.definition
     return Document(
         title=cells.own(definition, definition.title),
@@ -28,7 +29,7 @@ def public(published: Published, locale: str) -> Document:
     )
 
 
-def _subtitle(words: Words, published: Published) -> str:
+def _subtitle(words: ReportWords, published: Published) -> str:
     _ = words.gettext
     newest = published.newest
     parts = [
@@ -43,7 +44,7 @@ def _subtitle(words: Words, published: Published) -> str:
     return " · ".join(parts)
 
 
-def _opening(words: Words, published: Published) -> Iterator[Block]:
+def _opening(words: ReportWords, published: Published) -> Iterator[Block]:
     _ = words.gettext
     definition = published.newest.definition
     if published.simulated:
@@ -60,7 +61,7 @@ def _opening(words: Words, published: Published) -> Iterator[Block]:
     )
 
 
-def _sections(words: Words, published: Published) -> Iterator[Section]:
+def _sections(words: ReportWords, published: Published) -> Iterator[Section]:
     _ = words.gettext
     newest, book = published.newest, published.ledger
     definition = newest.definition
@@ -107,7 +108,7 @@ def _sections(words: Words, published: Published) -> Iterator[Section]:
     yield Section("exact-designs", Text(_("Codebook")), (methods.codebook(words, definition),))
 
 
-def _method(words: Words, published: Published) -> Iterator[Block]:
+def _method(words: ReportWords, published: Published) -> Iterator[Block]:
     _ = words.gettext
     kinds = {each.item.kind for each in published.ledger.released}
     if kinds - {Kind.SHUFFLED, Kind.DECLARED}:

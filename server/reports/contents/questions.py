@@ -2,12 +2,13 @@
 
 from server.answers import otherwise_text, span_text
 from server.definitions import Definition, Question, Section
-from server.documents import Cell, Table, Text, Words
+from server.documents import Cell, Table, Text
 from server.reports.contents import cells
 from server.reports.contents.texts import asked_of
+from server.reports.words import ReportWords
 
 
-def questions(words: Words, definition: Definition) -> Table:
+def questions(words: ReportWords, definition: Definition) -> Table:
     """Their wording, under the headings of the survey's own, with the answers that were offered, and to whom."""
     _ = words.gettext
     rows = []
@@ -42,7 +43,7 @@ def questions(words: Words, definition: Definition) -> Table:
     return Table("questions-asked", _("Questions"), columns, tuple(rows), notes)
 
 
-def _routed(words: Words, definition: Definition, question: Question) -> tuple[Cell, Cell]:
+def _routed(words: ReportWords, definition: Definition, question: Question) -> tuple[Cell, Cell]:
     """Whom it was shown, and what is reported for the others."""
     if question.show_if is None:
         return asked_of(words, definition, question), Text("–")

@@ -1,9 +1,9 @@
 """How a survey's answers were randomised, in one sentence: mechanisms with their parameters and losses."""
 
 from server.definitions import Definition, Question
-from server.documents import Words
 from server.inputs import N_
 from server.reports.codebook import mechanism_of
+from server.reports.words import ReportWords
 
 _CALLED = {
     "coin_flip": N_("a coin flip"),
@@ -20,7 +20,7 @@ _CALLED = {
 }
 
 
-def randomised(words: Words, definition: Definition) -> str:
+def randomised(words: ReportWords, definition: Definition) -> str:
     """Every design once, with the names of its questions, and the loss of all together."""
     alike: dict[str, list[str]] = {}
     for question in definition.questions:
@@ -34,7 +34,7 @@ def randomised(words: Words, definition: Definition) -> str:
     )
 
 
-def _design(words: Words, question: Question) -> str:
+def _design(words: ReportWords, question: Question) -> str:
     """What it is called, its parameters as they were stated, and its loss."""
     mechanism = mechanism_of(question)
     parts = [words.gettext(_CALLED[mechanism])]

@@ -3,16 +3,17 @@
 from collections.abc import Iterator, Sequence
 from datetime import date
 
-from server.documents import Block, Cell, Facts, Paragraph, Section, Table, Text, Words
+from server.documents import Block, Cell, Facts, Paragraph, Section, Table, Text
 from server.inputs.releases import Kind
 from server.releases import Released
 from server.reports.contents import cells
 from server.reports.contents.drawn import drawn
 from server.reports.contents.figures import STATISTICS, Asked, numbers, place
 from server.reports.contents.ledger import NEIGHBOURS, WORDS, covers, mechanism
+from server.reports.words import ReportWords
 
 
-def sections(words: Words, released: Sequence[Released], asked: Asked) -> Iterator[Section]:
+def sections(words: ReportWords, released: Sequence[Released], asked: Asked) -> Iterator[Section]:
     """A section for each entry of the ledger."""
     for each in released:
         title = words.gettext(
@@ -21,7 +22,7 @@ def sections(words: Words, released: Sequence[Released], asked: Asked) -> Iterat
         yield Section(f"entry-{each.entry}", Text(title), tuple(_blocks(words, each, asked)))
 
 
-def _blocks(words: Words, each: Released, asked: Asked) -> Iterator[Block]:
+def _blocks(words: ReportWords, each: Released, asked: Asked) -> Iterator[Block]:
     _ = words.gettext
     if each.item.kind == Kind.DECLARED:
         yield from _declared(words, each)
@@ -51,7 +52,7 @@ def _blocks(words: Words, each: Released, asked: Asked) -> Iterator[Block]:
     yield from drawn(words, each, asked)
 
 
-def _declared(words: Words, each: Released) -> Iterator[Block]:
+def _declared(words: ReportWords, each: Released) -> Iterator[Block]:
     _ = words.gettext
     text = _(
         "No number belongs to this entry. The survey's owner declared that so much was spent where this ledger could "
@@ -62,7 +63,7 @@ def _declared(words: Words, each: Released) -> Iterator[Block]:
     yield Facts(((_("Privacy loss, ε"), loss[0]), (_("Failure probability, δ"), loss[1])))
 
 
-def _table(words: Words, each: Released, asked: Asked) -> Table:
+def _table(words: ReportWords, each: Released, asked: Asked) -> Table:
     _ = words.gettext
     confidence = words.level(each.confidence)
     columns = (
@@ -85,7 +86,7 @@ def _table(words: Words, each: Released, asked: Asked) -> Table:
     return Table(f"released-{each.entry}", caption, columns, rows)
 
 
-def weighted_by(words: Words, each: Released) -> list[tuple[str, Cell]]:
+def weighted_by(words: ReportWords, each: Released) -> list[tuple[str, Cell]]:
     """Which populations its weighted numbers count, since when these stood, which strata do not stand alone."""
     _ = words.gettext
     people = each.notes.get("weighted_population")
@@ -114,7 +115,7 @@ def weighted_by(words: Words, each: Released) -> list[tuple[str, Cell]]:
     return facts
 
 
-def explained(words: Words) -> Paragraph:
+def explained(words: ReportWords) -> Paragraph:
     """What the errors and intervals of released numbers hold."""
     text = words.gettext(
         "Errors and intervals of numbers of people hold the noise of the release alone; those of shares and "

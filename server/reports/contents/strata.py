@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from server import charts
 from server.charts import Bar, Branch
-from server.documents import Block, Cell, Chart, Paragraph, Section, Table, Text, Words
+from server.documents import Block, Cell, Chart, Paragraph, Section, Table, Text
 from server.reports.contents import cells
 from server.reports.contents.estimates import MOST_DRAWN, figures, percent_label, said
 from server.reports.days import Period
@@ -13,9 +13,10 @@ from server.reports.pictures import bars, highest
 from server.reports.questions import Mean, QuestionReport, ShareRow
 from server.reports.report import Report
 from server.reports.strata import StratumReport
+from server.reports.words import ReportWords
 
 
-def days(words: Words, report: Report) -> Iterator[Block]:
+def days(words: ReportWords, report: Report) -> Iterator[Block]:
     """Responses per day, days with few of them together."""
     if len(report.days) < 2:
         return
@@ -40,14 +41,14 @@ def days(words: Words, report: Report) -> Iterator[Block]:
     yield Chart(made.svg, caption, made.alternative)
 
 
-def span(words: Words, period: Period) -> str:
+def span(words: ReportWords, period: Period) -> str:
     """A day, or from the first to the last of several."""
     if period.days == 1:
         return words.day(period.first)
     return words.gettext("%(low)s to %(high)s", low=words.day(period.first), high=words.day(period.last))
 
 
-def sizes(words: Words, report: Report) -> Iterator[Block]:
+def sizes(words: ReportWords, report: Report) -> Iterator[Block]:
     """The tree of strata with the responses of each, as far as they may be told."""
     _ = words.gettext
     most = max((entry.n for entry in report.unweighted), default=0)
@@ -73,7 +74,7 @@ def sizes(words: Words, report: Report) -> Iterator[Block]:
         yield Chart(made.svg, caption, made.alternative)
 
 
-def by_stratum(words: Words, report: Report) -> Iterator[Section]:
+def by_stratum(words: ReportWords, report: Report) -> Iterator[Section]:
     """A section for each question, if there are strata."""
     for number, entry in enumerate(report.questions, start=1):
         groups = report.told_strata(entry)
@@ -82,7 +83,7 @@ def by_stratum(words: Words, report: Report) -> Iterator[Section]:
             yield Section(f"stratum-{number}", cells.asked(report.definition, entry.question), blocks)
 
 
-def withheld_note(words: Words, report: Report) -> str:
+def withheld_note(words: ReportWords, report: Report) -> str:
     """Why some groups say nothing."""
     return words.gettext(
         "Withheld are strata with fewer than %(minimum)s responses and, where a difference would tell what "
@@ -91,7 +92,7 @@ def withheld_note(words: Words, report: Report) -> str:
     )
 
 
-def name(words: Words, group: StratumReport) -> Text:
+def name(words: ReportWords, group: StratumReport) -> Text:
     """What a group is called: the tree's top, a stratum with those it is in, or those without one."""
     _ = words.gettext
     if group.own_link:
@@ -102,14 +103,14 @@ def name(words: Words, group: StratumReport) -> Text:
     return Text(_("All strata") if weighted else _("All responses"), strong=True)
 
 
-def _branch(words: Words, group: StratumReport) -> Branch:
+def _branch(words: ReportWords, group: StratumReport) -> Branch:
     label = group.name if group.depth and not group.own_link else name(words, group).text
     shown = words.gettext("withheld") if group.n is None else words.integer(group.n)
     return Branch(group.depth, label, shown, group.n)
 
 
 def _blocks(
-    words: Words, report: Report, entry: QuestionReport, groups: list[StratumReport], number: int
+    words: ReportWords, report: Report, entry: QuestionReport, groups: list[StratumReport], number: int
 ) -> Iterator[Block]:
     _ = words.gettext
     weighted = any(group.weighted for group in groups)
@@ -134,7 +135,7 @@ def _blocks(
 
 
 def _rows(
-    words: Words, report: Report, entry: QuestionReport, group: StratumReport, weighted: bool
+    words: ReportWords, report: Report, entry: QuestionReport, group: StratumReport, weighted: bool
 ) -> Iterator[tuple[Cell, ...]]:
     _ = words.gettext
     head, n = name(words, group), cells.count(words, group.n)
@@ -149,7 +150,7 @@ def _rows(
         yield (head, label(words, report, entry, figure), *how, n, *figures(words, figure))
 
 
-def label(words: Words, report: Report, entry: QuestionReport, figure: ShareRow | Mean) -> Text:
+def label(words: ReportWords, report: Report, entry: QuestionReport, figure: ShareRow | Mean) -> Text:
     """What a figure is of: an answer, or the mean."""
     if isinstance(figure, ShareRow):
         return cells.answer(report.definition, entry.question, figure.index)
@@ -157,7 +158,7 @@ def label(words: Words, report: Report, entry: QuestionReport, figure: ShareRow 
 
 
 def _chart(
-    words: Words, report: Report, groups: list[StratumReport], which: str, chosen: ShareRow | Mean
+    words: ReportWords, report: Report, groups: list[StratumReport], which: str, chosen: ShareRow | Mean
 ) -> Chart:
     """One figure in every group that shows it."""
     _ = words.gettext
@@ -186,7 +187,7 @@ def _chart(
     return Chart(made.svg, caption, made.alternative)
 
 
-def left_to_a_file(words: Words) -> Paragraph:
+def left_to_a_file(words: ReportWords) -> Paragraph:
     """Where the estimates of deeper strata are."""
     return Paragraph(
         Text(
@@ -198,7 +199,7 @@ def left_to_a_file(words: Words) -> Paragraph:
     )
 
 
-def introduced(words: Words) -> Paragraph:
+def introduced(words: ReportWords) -> Paragraph:
     """What the tables by stratum say."""
     return Paragraph(
         Text(

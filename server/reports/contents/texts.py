@@ -4,10 +4,11 @@ from collections.abc import Iterator
 from itertools import islice
 
 from server.definitions import Check, Definition, Entry, Question, Section
-from server.documents import Block, Cell, Facts, Prose, Text, Words
+from server.documents import Block, Cell, Facts, Prose, Text
 from server.documents import Section as Part
 from server.markdown import parse_markdown
 from server.reports.contents import cells
+from server.reports.words import ReportWords
 
 
 def prose(definition: Definition, text: str) -> Iterator[Prose]:
@@ -16,14 +17,14 @@ def prose(definition: Definition, text: str) -> Iterator[Prose]:
         yield Prose(passages, definition.language)
 
 
-def texts(words: Words, definition: Definition) -> Iterator[Part]:
+def texts(words: ReportWords, definition: Definition) -> Iterator[Part]:
     """A section for each text that stands among the questions, in reading order."""
     for number, (place, entry) in enumerate(_told(definition), start=1):
         blocks = (*_written(definition, entry), *_facts(words, definition, entry, place))
         yield Part(f"text-{number}", _title(words, definition, entry), blocks)
 
 
-def asked_of(words: Words, definition: Definition, entry: Entry) -> Text:
+def asked_of(words: ReportWords, definition: Definition, entry: Entry) -> Text:
     """Whom an entry was shown: everybody, or those who gave certain answers before."""
     condition = entry.show_if
     if condition is None:
@@ -46,7 +47,7 @@ def _told(definition: Definition) -> Iterator[tuple[int, Entry]]:
             yield place, entry
 
 
-def _title(words: Words, definition: Definition, entry: Entry) -> Text:
+def _title(words: ReportWords, definition: Definition, entry: Entry) -> Text:
     if isinstance(entry, Section):
         return cells.own(definition, entry.text)
     if isinstance(entry, Check):
@@ -64,7 +65,7 @@ def _written(definition: Definition, entry: Entry) -> Iterator[Block]:
         yield from prose(definition, entry.feedback)
 
 
-def _facts(words: Words, definition: Definition, entry: Entry, place: int) -> Iterator[Facts]:
+def _facts(words: ReportWords, definition: Definition, entry: Entry, place: int) -> Iterator[Facts]:
     """Where it stands, and who was shown it."""
     _ = words.gettext
     after = (each for each in islice(definition.entries, place, None) if isinstance(each, Question))

@@ -1,18 +1,12 @@
-"""Surveys by their links, for what a researcher's role allows. Functions take a Session and never commit."""
+"""Which surveys a researcher sees, and what their role allows there. Functions take a Session and never commit."""
 
-import secrets
 from collections.abc import Sequence
-from enum import StrEnum
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from server.inputs import N_, InputError, refuse
-from server.models import ClosedLink, Member, Researcher, Role, Stratum, Survey
-
-# No vowels and no look-alikes: a slug can be read out and spells nothing.
-_SLUG_ALPHABET = "23456789bcdfghjkmnpqrstvwxz"
-_SLUG_LENGTH = 12
+from server.models import Member, Researcher, Role, Survey
 
 HAS_ARRIVED = Survey.arriving_until.is_(None)
 """Of a survey that is being imported, nobody sees anything before all of it is there."""
@@ -22,23 +16,6 @@ _NEEDED = {
     Role.EDITOR: N_("can be changed by its owner and its editors only"),
     Role.OWNER: N_("allows this to its owner only"),
 }
-
-
-class Shut(StrEnum):
-    """Why a link takes no responses though its survey does: its stratum has parts, or it was replaced."""
-
-    DIVIDED = "divided"
-    REPLACED = "replaced"
-
-
-def new_slug() -> str:
-    """A link that cannot be guessed (57 random bits)."""
-    return "".join(secrets.choice(_SLUG_ALPHABET) for _ in range(_SLUG_LENGTH))
-
-
-def is_slug(text: str) -> bool:
-    """Whether this could be the end of a link."""
-    return len(text) == _SLUG_LENGTH and set(text) <= set(_SLUG_ALPHABET)
 
 
 def find(session: Session, slug: str) -> Survey | None:
@@ -65,40 +42,6 @@ def lock(session: Session, survey: Survey) -> None:
     session.expire(survey)
     if session.scalars(_LOCKED.where(Survey.id == number)).first() is None:
         raise _unknown()
-
-
-def find_link(session: Session, slug: str) -> tuple[Survey, Stratum | None] | None:
-    """The survey behind a link, and the stratum that the link carries; a stratum with parts has no link."""
-    if not slug.isascii() or "\x00" in slug:
-        return None
-    survey = session.scalars(sa.select(Survey).where(Survey.link == slug, HAS_ARRIVED)).first()
-    if survey is not None:
-        return survey, None
-    part = sa.orm.aliased(Stratum)
-    query = (
-        sa.select(Survey, Stratum)
-        .join(Stratum, Stratum.survey_id == Survey.id)
-        .where(Stratum.slug == slug, HAS_ARRIVED, ~sa.exists().where(part.parent_id == Stratum.id))
-    )
-    row = session.execute(query).first()
-    return None if row is None else (row[0], row[1])
-
-
-def find_shut(session: Session, slug: str) -> tuple[Survey, Shut] | None:
-    """The survey behind a link that takes nothing any more, as there are others in its place, and why."""
-    if not slug.isascii() or "\x00" in slug:
-        return None
-    part = sa.orm.aliased(Stratum)
-    divided = sa.exists().where(part.parent_id == Stratum.id)
-    for shut, table, condition in (
-        (Shut.DIVIDED, Stratum, sa.and_(Stratum.slug == slug, divided)),
-        (Shut.REPLACED, ClosedLink, ClosedLink.slug == slug),
-    ):
-        query = sa.select(Survey).join(table, table.survey_id == Survey.id)
-        survey = session.scalars(query.where(condition, HAS_ARRIVED)).first()
-        if survey is not None:
-            return survey, shut
-    return None
 
 
 def find_for(
