@@ -14,9 +14,9 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from server import archives
-from server.accounts import survey_access
-from server.db import make_engine, snapshot
-from server.models import Server
+from server.people import survey_access
+from server.store.engines import make_engine, snapshot
+from server.store.models import Server
 from tests import factories
 from tests.sending import written
 

@@ -8,8 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
-from server import accounts, archives
-from server.db import TakingTurns, make_engine, open_session
+from server import archives
+from server import people as accounts
+from server.store.engines import TakingTurns, make_engine, open_session
 
 PAUSE = 0.15
 """Seconds: more than those after which an import commits what it has."""

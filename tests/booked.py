@@ -3,8 +3,8 @@
 from datetime import date, datetime
 from decimal import Decimal
 
-from server.inputs.releases import Item, Kind
 from server.releases import OWN_LINK, STRATUM, Budget, Covers, Figure, Ledger, Released, Spent
+from server.releases.plans.reading import Item, Kind
 
 COVERS = Covers((1,), "open", date(2026, 5, 9), None)
 BINS = ["-10 to -0.5", "0 to 4.5", "5 to 7", "7.5 to 19.5", "20 to 30", "prefer_not_to_say"]

@@ -3,10 +3,10 @@
 import numpy as np
 from sqlalchemy.orm import Session
 
-from server import collected
-from server.collected import Collected, Key
-from server.models import Survey
-from server.tallies import Tally
+from server.collect import response_counts as collected
+from server.collect.response_counts import Collected, Key
+from server.collect.tallies import Tally
+from server.store.models import Survey
 
 
 def strings(tally: Tally) -> list[bytes]:

@@ -54,7 +54,7 @@ class _Rule(Rule):
 
 
 def _share_statements(dialect: type[sa.Dialect]) -> None:
-    """Make engines of one kind of database share compiled statements: all are made by `server.db.make_engine`.
+    """Make engines of one kind of database share compiled statements: `server.store.engines` makes all of them.
 
     SQLAlchemy keeps them for each engine, and looks them up by the dialect, which is another object in each.
     """

@@ -16,7 +16,7 @@ from flask.testing import FlaskClient
 from hypothesis import HealthCheck, settings
 
 from server.config import Config
-from server.opening import open_database
+from server.web.opening import open_database
 from tests import compiled, factories
 from tests.fronted import create_app
 from tests.sending import Browser

@@ -8,9 +8,9 @@ from typing import Any
 import pyotp
 import sqlalchemy as sa
 
-from server import accounts
-from server.accounts import survey_access
-from server.models import InvitationBatch, Researcher
+from server import people as accounts
+from server.people import survey_access
+from server.store.models import InvitationBatch, Researcher
 from tests import factories
 from tests.factories import Published
 from tests.releasing import COUNT, Builder, build, set_budget

@@ -26,13 +26,17 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy.orm import Session
 
-from server import acceptance, accounts, batches, invitations, own_tables, strata, surveys
-from server.accounts import survey_access
+from server import people as accounts
 from server.cli import main
-from server.db import make_engine, open_session
-from server.inputs import parse_definition
-from server.models import Member, Researcher, State, Survey
-from server.own_tables import responses_of
+from server.collect import acceptance, batches
+from server.collect import response_codes as invitations
+from server.people import survey_access
+from server.store import own_tables
+from server.store.engines import make_engine, open_session
+from server.store.models import Member, Researcher, State, Survey
+from server.store.own_tables import responses_of
+from server.study import strata, surveys
+from server.study.definitions.reading import parse_definition
 from tests.sending import ended
 
 ROOT = Path(__file__).parent.parent

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from flask import Flask
 
-from server import app as site
 from server.config import Config
-from server.front import Front
+from server.web import app as site
+from server.web.front import Front
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment

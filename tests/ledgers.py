@@ -5,12 +5,13 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from server import releases, strata
-from server.accounts import survey_access
-from server.inputs.releases import parse_plan
-from server.models import Survey
+from server import releases
+from server.people import survey_access
 from server.releases import Figure, Ledger, Released
-from server.strata import Node
+from server.releases.plans.reading import parse_plan
+from server.store.models import Survey
+from server.study import strata
+from server.study.strata import Node
 from tests import factories
 
 ALL = 100

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, get_type_hints
 
-from server.claims import registered
 from server.privacy.auditing.cases import Case
 from server.privacy.designs import BestChoice, Design
+from server.releases.claims import registered
 
 DOUBLED = {"epsilon", "threshold_loss", "answers_loss", "exponent", "values_epsilon", "loss"}
 """Names of losses: twice as much is half of the noise."""

@@ -7,7 +7,7 @@ from io import BytesIO
 import pypdf
 from openpyxl import Workbook, load_workbook
 
-from server.documents import Chart, Document, Facts, Number, Paragraph, Section, Table, Text
+from server.output.documents import Chart, Document, Facts, Number, Paragraph, Section, Table, Text
 
 CHART = (
     '<svg class="chart" viewBox="0 0 360 60" role="img"><title>Shares</title><desc>Yes: 40.0 %</desc>'

@@ -20,11 +20,11 @@ from sqlalchemy import Engine
 from sqlalchemy import insert as into
 
 from server import releases
-from server.accounts import survey_access
-from server.db import make_engine, open_session
 from server.inputs import InputError
-from server.inputs.releases import Plan, parse_plan
-from server.models import LedgerEntry, ReleasedValue
+from server.people import survey_access
+from server.releases.plans.reading import Plan, parse_plan
+from server.store.engines import make_engine, open_session
+from server.store.models import LedgerEntry, ReleasedValue
 
 
 def _plan(anew: bool) -> Plan:

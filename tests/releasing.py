@@ -12,7 +12,7 @@ from werkzeug.datastructures import MultiDict
 from werkzeug.test import TestResponse
 
 from server import releases
-from server.accounts import survey_access
+from server.people import survey_access
 from server.releases import Ledger
 from tests import factories
 

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from server import releases, surveys
-from server.accounts import survey_access
-from server.inputs import parse_definition
-from server.inputs.releases import parse_plan
+from server import releases
+from server.people import survey_access
+from server.releases.plans.reading import parse_plan
 from server.simulation import Assumptions, draw_people
+from server.study import surveys
+from server.study.definitions.reading import parse_definition
 from tests import factories, kinds
 
 STRATA = (

@@ -9,9 +9,9 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.routing import Rule
 
-from server import accounts
-from server.accounts import survey_access
-from server.models import Researcher, Survey
+from server import people as accounts
+from server.people import survey_access
+from server.store.models import Researcher, Survey
 from tests import factories
 
 ANYBODY, SIGNED_IN, VIEWER, EDITOR, OWNER, ADMINISTRATOR = (

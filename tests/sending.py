@@ -8,8 +8,8 @@ from flask.testing import FlaskClient
 from werkzeug.datastructures import FileStorage, MultiDict
 from werkzeug.test import TestResponse, encode_multipart
 
-from server.form_ends import NAME, VALUE
-from server.security import COOKIE, COOKIE_PATH
+from server.web.form_ends import NAME, VALUE
+from server.web.security import COOKIE, COOKIE_PATH
 
 Field = tuple[str, Any]
 

@@ -12,8 +12,9 @@ from urllib.parse import urlsplit
 import pytest
 from flask.testing import FlaskClient
 
-from server.db import make_engine, migrate
-from server.inputs import InputError, parse_definition
+from server.inputs import InputError
+from server.store.engines import make_engine, migrate
+from server.study.definitions.reading import parse_definition
 from tests import factories
 from tests.conftest import NewDatabase
 from tests.factories import Served

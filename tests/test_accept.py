@@ -13,10 +13,11 @@ from threading import Thread
 import pytest
 import sqlalchemy as sa
 
-from server import responses
-from server.db import make_engine
-from server.inputs import InputError, parse_submission
-from server.responses import Arrival
+from server.collect import responses
+from server.collect.responses import Arrival
+from server.collect.submissions import parse_submission
+from server.inputs import InputError
+from server.store.engines import make_engine
 from tests import factories
 from tests.conftest import NewDatabase
 from tests.factories import Published, stored, writing
@@ -35,7 +36,7 @@ class Blocked:
 
 sys.meta_path.insert(0, Blocked())
 from server import responses
-from server.db import make_engine, migrate
+from server.store.engines import make_engine, migrate
 
 database_url, slug, *bodies = sys.argv[1:]
 engine = make_engine(database_url)

@@ -13,11 +13,11 @@ import pytest
 import sqlalchemy as sa
 from flask.testing import FlaskClient
 
-from server import surveys
 from server.archives.opening import Archive
 from server.config import Config
-from server.models import Stratum, Survey, SurveyVersion
-from server.own_tables import responses_of
+from server.store.models import Stratum, Survey, SurveyVersion
+from server.store.own_tables import responses_of
+from server.study import surveys
 from tests import archives, factories, kinds
 from tests.archives import CODES, entries, export, imported, stated
 from tests.conftest import NewDatabase

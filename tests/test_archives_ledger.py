@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from server import strata
-from server.accounts import survey_access
 from server.cli import main
+from server.people import survey_access
 from server.releases.links import make_link
+from server.study import strata
 from tests import archives, factories
 from tests.archives import entries, moving, pack, with_entry
 from tests.conftest import NewDatabase

@@ -17,8 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from server.config import Config
-from server.definitions import version_of
-from server.views.imports import ARCHIVE_LIMIT
+from server.study.definitions import version_of
+from server.web.views.imports import ARCHIVE_LIMIT
 from tests import archives, factories
 from tests.archives import Change, archive_of, entries, in_directory, stated, with_entry, with_text, without
 from tests.conftest import NewDatabase

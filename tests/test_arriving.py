@@ -10,12 +10,12 @@ import pytest
 import sqlalchemy as sa
 from flask.testing import FlaskClient
 
-from server import surveys
 from server.archives import arriving
-from server.db import make_engine, open_session
 from server.inputs import InputError
-from server.models import Survey
-from server.own_tables import invitations_of
+from server.store.engines import make_engine, open_session
+from server.store.models import Survey
+from server.store.own_tables import invitations_of
+from server.study import surveys
 from tests import archives, factories
 from tests.arrivals import bring
 from tests.factories import Published, Rows

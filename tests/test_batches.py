@@ -19,17 +19,18 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 from sqlalchemy.orm import Session
 
-from server import batches, responses
-from server.accounts import survey_access
-from server.batches import Key, Recount
-from server.batches.contents import add_up
-from server.db import make_engine, open_session
-from server.inputs import InputError, Submission, normalised
-from server.models import Survey
-from server.own_tables import batches_of, cells_of, counters_of, responses_of
-from server.responses import Acceptance, Arrival
-from server.smallest_group import waiting_limit
-from server.tallies import Tally
+from server.collect import batches, responses
+from server.collect.batches import Key, Recount
+from server.collect.batches.contents import add_up
+from server.collect.responses import Acceptance, Arrival
+from server.collect.submissions import Submission
+from server.collect.tallies import Tally
+from server.inputs import InputError, normalised
+from server.people import survey_access
+from server.store.engines import make_engine, open_session
+from server.store.models import Survey
+from server.store.own_tables import batches_of, cells_of, counters_of, responses_of
+from server.study.smallest_group import waiting_limit
 from tests import factories
 from tests.conftest import NewDatabase
 
@@ -256,9 +257,9 @@ WRITER = """
 import secrets, sys
 from datetime import datetime
 from server import responses
-from server.db import make_engine
+from server.store.engines import make_engine
 from server.inputs import Submission
-from server.responses import Arrival
+from server.collect.responses import Arrival
 
 database_url, version, *links = sys.argv[1:]
 engine = make_engine(database_url).execution_options(moneda_writes=True)

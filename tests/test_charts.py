@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server import charts
-from server.charts import Bar, Branch, Drawing, Row
-from server.charts.drawing import PAPER_CSS, WIDTH, wide, wrapped
+from server.output import charts
+from server.output.charts import Bar, Branch, Drawing, Row
+from server.output.charts.drawing import PAPER_CSS, WIDTH, wide, wrapped
 from tests.factories import ROOT
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -6,15 +6,15 @@ from types import CodeType
 
 import pytest
 
-from server.claims import asked, registered, table
-from server.claims.registered import codes_entered, lacking, missing
-from server.inputs.release_rules import NOISES
-from server.inputs.releases import Kind
 from server.inputs.schema import schema
 from server.privacy import designs, noise, queries
 from server.privacy.auditing.cases import Case
 from server.privacy.designs import Design
 from server.releases import dividing, kinds
+from server.releases.claims import asked, registered, table
+from server.releases.claims.registered import codes_entered, lacking, missing
+from server.releases.plans.reading import Kind
+from server.releases.plans.rules import NOISES
 
 
 @pytest.fixture(scope="module")

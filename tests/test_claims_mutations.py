@@ -9,8 +9,8 @@ from types import CodeType, ModuleType
 
 import pytest
 
-from server.claims import registered, table
 from server.privacy.auditing.cases import Case, judge
+from server.releases.claims import registered, table
 from tests.mutating import Mutant, forget, mutants, mutated, own_cases
 from tests.scale import scaled
 

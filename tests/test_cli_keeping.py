@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from click.testing import CliRunner, Result
 
 from server.cli import main
-from server.models import Survey
+from server.store.models import Survey
 from tests import archives, factories
 from tests.conftest import NewDatabase
 from tests.factories import dump

@@ -8,9 +8,9 @@ import pytest
 from click.testing import CliRunner, Result
 from flask import Flask
 
-from server.accounts import codes
 from server.cli import main
-from server.models import Researcher
+from server.people import codes
+from server.store.models import Researcher
 from tests import factories
 from tests.signing import PASSWORD, enter, is_in
 

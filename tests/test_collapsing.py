@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from server.strata import collapse
-from server.strata.collapsing import Path
+from server.study.strata import collapse
+from server.study.strata.collapsing import Path
 
 LEAVES: list[Path] = [("A", "x"), ("A", "y"), ("A", "z"), ("B", "x"), ("B", "y"), ("C",)]
 PEOPLE = [100, 200, 300, 50, 150, 200]

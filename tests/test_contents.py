@@ -12,12 +12,24 @@ from typing import Any
 import jsonschema
 import pytest
 
-from server import reports, surveys
-from server.accounts import survey_access
-from server.documents import Block, Chart, Document, Facts, Number, Paragraph, Prose, Table, Text, to_html
-from server.inputs.releases import Kind
+from server import reports
+from server.output.documents import (
+    Block,
+    Chart,
+    Document,
+    Facts,
+    Number,
+    Paragraph,
+    Prose,
+    Table,
+    Text,
+    to_html,
+)
+from server.people import survey_access
+from server.releases.plans.reading import Kind
 from server.reports import Published, Report
 from server.reports.publishing import NOTHING
+from server.study import surveys
 from tests import factories, kinds
 from tests.booked import ledger
 from tests.conftest import NewDatabase

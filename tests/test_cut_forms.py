@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from werkzeug.test import EnvironBuilder, TestResponse
 
-from server.form_ends import FIELD, NAME, VALUE, CutForm, FormRequest
+from server.web.form_ends import FIELD, NAME, VALUE, CutForm, FormRequest
 from tests import factories
 from tests.conftest import NewDatabase
 from tests.scene import routes

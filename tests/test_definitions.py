@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server.definitions import Definition, Point, Question
-from server.inputs import InputError, parse_definition, parse_json
+from server.inputs import InputError, parse_json
 from server.privacy.designs import TOTAL, coin_flip, one_hot_epsilon
+from server.study.definitions import Definition, Point, Question
+from server.study.definitions.reading import parse_definition
 from tests.strategies import documents
 
 Document = dict[str, Any]

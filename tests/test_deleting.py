@@ -9,9 +9,9 @@ import sqlalchemy as sa
 from flask.testing import FlaskClient
 
 from server import archives
-from server.accounts import survey_access
-from server.db import make_engine
 from server.inputs import normalised
+from server.people import survey_access
+from server.store.engines import make_engine
 from tests import factories
 from tests.traces_of_order import content
 

@@ -4,9 +4,12 @@ import json
 
 import pytest
 
-from server import acceptance, accounts, demonstration, planning, reports, simulation, surveys
+from server import people as accounts
+from server import reports, simulation
+from server.collect import acceptance
 from server.privacy.planning import Headline
-from server.simulation import Assumptions
+from server.simulation import Assumptions, demonstration
+from server.study import planning, surveys
 from tests import factories
 from tests.conftest import NewDatabase
 

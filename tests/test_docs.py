@@ -13,19 +13,21 @@ import pytest
 import rfc8785
 from babel.messages.pofile import read_po
 
-from server import demonstration, planning
 from server.cli import main
 from server.cli.running import demo
 from server.config import from_environment, marks_folder
-from server.definitions import version_of
-from server.inputs import InputError, parse_definition
-from server.inputs.releases import parse_plan
-from server.inputs.xlsform import types, workbook
+from server.inputs import InputError
 from server.privacy.accounting import shuffle_amplification
 from server.privacy.designs import coin_flip, round_up
 from server.privacy.planning import belief_after_report
 from server.releases.dividing import divide, expected
+from server.releases.plans.reading import parse_plan
 from server.releases.shapes import Asked, Coins, Leaf, Shape, Variable
+from server.simulation import demonstration
+from server.study import planning
+from server.study.definitions import version_of
+from server.study.definitions.reading import parse_definition
+from server.study.xlsform import types, workbook
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text("utf-8")

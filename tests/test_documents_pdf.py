@@ -8,8 +8,8 @@ from dataclasses import replace
 import pypdf
 import pytest
 
-from server.documents import Document, Text, to_pdf
-from server.typesetting import MISSING
+from server.output.documents import Document, Text, to_pdf
+from server.output.typesetting import MISSING
 from tests import papers
 
 SHARES = papers.table(

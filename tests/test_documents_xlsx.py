@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from server.documents import Number, Text, to_xlsx
+from server.output.documents import Number, Text, to_xlsx
 from tests import papers
 
 ROWS = [

@@ -7,12 +7,15 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from server import archives, responses, surveys
-from server.accounts import survey_access
+from server import archives
+from server.collect import responses
+from server.collect.responses import Acceptance, Arrival, Doors
+from server.collect.submissions import Submission
 from server.config import Config
-from server.db import make_engine
-from server.inputs import InputError, Submission
-from server.responses import Acceptance, Arrival, Doors
+from server.inputs import InputError
+from server.people import survey_access
+from server.store.engines import make_engine
+from server.study import surveys
 from tests import factories
 from tests.fronted import create_app
 from tests.test_visits import Study
@@ -50,7 +53,7 @@ def test_the_comparison_sees_doors_that_are_never_read_again(
     def say_that_nothing_changed(_connection: object, ids: Sequence[int]) -> dict[int, int]:
         return dict.fromkeys(ids, 1)
 
-    monkeypatch.setattr("server.responses.doors.read_revisions", say_that_nothing_changed)
+    monkeypatch.setattr("server.collect.responses.links.read_revisions", say_that_nothing_changed)
     assert sum(_count_differences(database_url, seed) for seed in range(3)) > 0
 
 

@@ -12,8 +12,8 @@ from datetime import date
 import pytest
 from flask.testing import FlaskClient
 
-from server import batches
-from server.accounts import survey_access
+from server.collect import batches
+from server.people import survey_access
 from tests import factories
 from tests.exits import Looker, told
 from tests.scale import scaled

@@ -12,8 +12,8 @@ import sqlalchemy as sa
 from flask import Flask
 from flask.testing import FlaskClient
 
-from server.db import make_engine
-from server.failures import RETRY_AFTER, Failure, describe_failure, find_failure
+from server.store.engines import make_engine
+from server.store.failures import RETRY_AFTER, Failure, describe_failure, find_failure
 from tests import factories
 from tests.conftest import NewDatabase
 from tests.factories import dump
@@ -105,8 +105,8 @@ def test_a_failing_disk_is_named(engine: sa.Engine) -> None:
 _LIMITED = """
 import resource, sys
 import sqlalchemy as sa
-from server.db import make_engine
-from server.failures import describe_failure
+from server.store.engines import make_engine
+from server.store.failures import describe_failure
 with make_engine(sys.argv[1]).connect() as connection:
     connection.exec_driver_sql("SELECT 1")
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))

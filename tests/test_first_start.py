@@ -6,8 +6,8 @@ from time import sleep
 import pytest
 import sqlalchemy as sa
 
-from server import accounts
-from server.db import lock_installation, make_engine, migrate, open_session
+from server import people as accounts
+from server.store.engines import lock_installation, make_engine, migrate, open_session
 from tests import factories
 from tests.conftest import NewDatabase
 

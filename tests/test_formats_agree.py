@@ -13,8 +13,8 @@ from functools import cache
 import pytest
 
 from server import releases, reports
-from server.accounts import survey_access
-from server.documents import Document, Number, Section, Table, to_html, to_pdf, to_xlsx
+from server.output.documents import Document, Number, Section, Table, to_html, to_pdf, to_xlsx
+from server.people import survey_access
 from tests import factories, figures, papers, reading, reported
 from tests.conftest import NewDatabase
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from server.documents import Words
-from server.formatting import chance, fraction, level, percent
+from server.output.documents import Words
+from server.output.formatting import chance, fraction, level, percent
 from server.privacy.planning import belief_after_report
 from server.reports.contents import cells
 

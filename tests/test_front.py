@@ -16,7 +16,7 @@ import numpy as np
 import psutil
 import pytest
 
-from server.form_ends import NAME, VALUE
+from server.web.form_ends import NAME, VALUE
 from tests import factories
 from tests.conftest import NewDatabase
 from tests.factories import Published, Served, dump, stored

@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from server.definitions import Definition, Question
-from server.gallery import LANGUAGES, Template, find, templates
-from server.planning import plan
 from server.privacy.planning import Headline, respondents_for_margin_two_samples
+from server.study.definitions import Definition, Question
+from server.study.gallery import LANGUAGES, Template, find, templates
+from server.study.planning import plan
 
 SAID = {
     "en": "After you press Send your answers cannot be found or removed.",

@@ -11,7 +11,7 @@ import pytest
 from flask import Flask
 
 from server.config import Config
-from server.db import make_engine
+from server.store.engines import make_engine
 from tests import factories
 from tests.conftest import NewDatabase
 from tests.crowds import post_all

@@ -88,7 +88,7 @@ def test_every_route_sends_every_header(app: Flask, signed_in: FlaskClient, surv
         ("GET", "/manage/surveys/unknown/nowhere", 404),
         ("GET", "/client/0000000000000000/../app.py", 404),
         ("GET", "/client/0000000000000000/..%2fserver%2fapp.py", 404),
-        ("GET", "/server/app.py", 404),
+        ("GET", "/server/web/app.py", 404),
         ("GET", "/data/moneda.sqlite3", 404),
     ],
 )

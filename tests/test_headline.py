@@ -17,9 +17,9 @@ from flask.testing import FlaskClient
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from server.definitions import Definition, Point, Question
-from server.inputs import parse_definition
 from server.privacy.planning import Guesses, Headline, count_guesses, count_spent, list_room
+from server.study.definitions import Definition, Point, Question
+from server.study.definitions.reading import parse_definition
 from tests import factories
 from tests.scale import scaled
 

@@ -9,10 +9,10 @@ import sqlalchemy as sa
 from flask import Flask
 
 from server.config import Config
-from server.db import make_engine, open_session
-from server.failures import Failure, MovedError, describe_failure, find_failure
-from server.in_place import check_in_place
-from server.models import Researcher
+from server.store.engines import make_engine, open_session
+from server.store.failures import Failure, MovedError, describe_failure, find_failure
+from server.store.in_place import check_in_place
+from server.store.models import Researcher
 from tests import factories
 from tests.conftest import NewDatabase
 from tests.fronted import create_app

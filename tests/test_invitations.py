@@ -10,10 +10,11 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from server import invitations, responses
-from server.accounts import survey_access
+from server.collect import response_codes as invitations
+from server.collect import responses
 from server.inputs import InputError
-from server.models import InvitationBatch, Stratum, Survey
+from server.people import survey_access
+from server.store.models import InvitationBatch, Stratum, Survey
 from tests import factories
 from tests.factories import Published, dump, stored, writing
 

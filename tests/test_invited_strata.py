@@ -12,14 +12,17 @@ import sqlalchemy as sa
 from flask.testing import FlaskClient
 from sqlalchemy.orm import Session
 
-from server import acceptance, archives, invitations, responses, schedule, strata, surveys
-from server.accounts import survey_access
-from server.db import TakingTurns, make_engine, open_session
+from server import archives
+from server.collect import acceptance, responses
+from server.collect import response_codes as invitations
 from server.inputs import InputError
-from server.models import Researcher, Survey
-from server.own_tables import invitations_of
-from server.strata import Node
-from server.surveys import now
+from server.people import survey_access
+from server.store.engines import TakingTurns, make_engine, open_session
+from server.store.models import Researcher, Survey
+from server.store.own_tables import invitations_of
+from server.study import schedule, strata, surveys
+from server.study.strata import Node
+from server.study.surveys import now
 from tests import archives as packed
 from tests import factories
 from tests.factories import Published, dump, writing

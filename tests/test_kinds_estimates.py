@@ -14,9 +14,7 @@ from numpy.typing import NDArray
 from scipy.stats import chi2
 
 from server import reports
-from server.accounts import survey_access
-from server.definitions import Question
-from server.inputs import parse_definition
+from server.people import survey_access
 from server.privacy.designs import Design, between, k_ary, unary
 from server.privacy.estimators import (
     control_item_test,
@@ -26,6 +24,8 @@ from server.privacy.estimators import (
 )
 from server.reports import QuestionReport, Report, ShareRow, value_range
 from server.simulation import Assumptions, simulate
+from server.study.definitions import Question
+from server.study.definitions.reading import parse_definition
 from tests import factories, kinds
 from tests.conftest import NewDatabase
 

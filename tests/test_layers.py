@@ -55,7 +55,7 @@ def test_every_contract_of_the_layers_is_kept() -> None:
         ("privacy/estimators.py", "import sqlalchemy", "The mathematics knows no web"),
         ("privacy/designs.py", "from server import db", "The mathematics knows no web"),
         ("responses.py", "import flask", "A response is accepted without the web framework"),
-        ("views/manage.py", "from server.views import results", "Views never import each other"),
+        ("views/manage.py", "from server.web.views import results", "Views never import each other"),
         ("surveys.py", "from server import reports", "Each layer imports only those below it"),
         ("db.py", "from server import models", "Each layer imports only those below it"),
         ("utils.py", "", "Each layer imports only those below it"),
@@ -95,7 +95,7 @@ def test_importing_the_application_does_nothing(tmp_path: Path) -> None:
         "import sys; sys.path.insert(0, sys.argv[1])\n"
         "forbidden, seen = {'socket.bind', 'socket.connect', 'sqlite3.connect', 'os.mkdir'}, []\n"
         "sys.addaudithook(lambda event, _: event in forbidden and seen.append(event))\n"
-        "import server.app, server.cli\n"
+        "import server.web.app, server.cli\n"
         "print(seen)"
     )
 

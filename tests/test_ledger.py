@@ -8,12 +8,15 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from server import accounts, releases, responses, surveys
-from server.accounts import survey_access
-from server.db import make_engine
+from server import people as accounts
+from server import releases
+from server.collect import responses
 from server.inputs import InputError
-from server.inputs.releases import parse_plan
-from server.models import Researcher
+from server.people import survey_access
+from server.releases.plans.reading import parse_plan
+from server.store.engines import make_engine
+from server.store.models import Researcher
+from server.study import surveys
 from tests import factories, ledgers
 from tests.factories import Published
 from tests.ledgers import grant, ledger, problem, release

@@ -12,7 +12,7 @@ from decimal import Decimal
 import pytest
 import sqlalchemy as sa
 
-from server.db import make_engine
+from server.store.engines import make_engine
 from tests import factories
 from tests.conftest import NewDatabase
 from tests.factories import Published

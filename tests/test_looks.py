@@ -10,7 +10,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from server.config import Config
-from server.throttling import LIMITS, Kind
+from server.people.throttling import LIMITS, Kind
 from tests import factories
 from tests.conftest import NewDatabase
 from tests.factories import Published, dump

@@ -8,9 +8,10 @@ from datetime import date
 import pytest
 from flask.testing import FlaskClient
 
-from server import acceptance, batches, strata
-from server.accounts import survey_access
+from server.collect import acceptance, batches
 from server.config import Config
+from server.people import survey_access
+from server.study import strata
 from tests import factories
 from tests.conftest import NewDatabase
 from tests.fronted import create_app

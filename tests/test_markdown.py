@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from server.markdown import Run, parse_markdown
+from server.output.markdown import Run, parse_markdown
 from tests.factories import ROOT
 
 TEXTS = json.loads((ROOT / "tests" / "vectors" / "markdown.json").read_text("utf-8"))["texts"]

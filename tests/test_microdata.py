@@ -22,12 +22,14 @@ import numpy as np
 import pytest
 from pyarrow import parquet
 
-from server import reports, surveys
-from server.accounts import survey_access
-from server.definitions import Choice
-from server.definitions.designing import make_designs
-from server.inputs import InputError, parse_definition
+from server import reports
+from server.inputs import InputError
+from server.people import survey_access
 from server.simulation import Assumptions, simulate
+from server.study import surveys
+from server.study.definitions import Choice
+from server.study.definitions.designing import make_designs
+from server.study.definitions.reading import parse_definition
 from tests import factories, kinds
 from tests.conftest import NewDatabase
 from tests.factories import Published

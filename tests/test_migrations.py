@@ -14,9 +14,10 @@ from alembic.autogenerate import compare_metadata
 from alembic.config import Config as AlembicConfig
 from alembic.migration import MigrationContext
 
-from server import batches, own_tables
-from server.db import make_engine, migrate, open_session
-from server.models import Base, Survey
+from server.collect import batches
+from server.store import own_tables
+from server.store.engines import make_engine, migrate, open_session
+from server.store.models import Base, Survey
 from tests import factories
 from tests.conftest import NewDatabase
 from tests.factories import Published, dump
@@ -346,7 +347,7 @@ def test_failed_migration_leaves_the_database_as_it_was(
     folder = tmp_path / "migrations"
     shutil.copytree(factories.ROOT / "server" / "migrations", folder)
     (folder / "versions" / "m9999_fails.py").write_text(FAILS.replace("NEWEST", str(newest)))
-    monkeypatch.setattr("server.db._MIGRATIONS", folder)
+    monkeypatch.setattr("server.store.engines._MIGRATIONS", folder)
     engine = make_engine(database_url)
 
     with pytest.raises(ArithmeticError):

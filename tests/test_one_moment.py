@@ -11,10 +11,10 @@ from threading import Event, Thread
 
 from flask.testing import FlaskClient
 
-from server import batches
-from server.db import make_engine, snapshot
-from server.models import Survey
+from server.collect import batches
 from server.reports import read
+from server.store.engines import make_engine, snapshot
+from server.store.models import Survey
 from tests import factories
 from tests.scale import scaled
 

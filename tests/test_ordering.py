@@ -6,15 +6,15 @@ from datetime import date
 import numpy as np
 import sqlalchemy as sa
 
-from server import acceptance, batches, tidying
-from server.accounts import survey_access
-from server.batches.cells import cell_id
-from server.batches.contents import decode, encode
-from server.batches.merging import PIECE, row_of
-from server.db import make_engine, snapshot
-from server.own_tables import BATCHES, batches_of, cells_of, table
-from server.tallies import Tally
-from server.tidying import Patience
+from server.collect import acceptance, batches, tidying
+from server.collect.batches.cells import cell_id
+from server.collect.batches.contents import decode, encode
+from server.collect.batches.merging import PIECE, row_of
+from server.collect.tallies import Tally
+from server.collect.tidying import Patience
+from server.people import survey_access
+from server.store.engines import make_engine, snapshot
+from server.store.own_tables import BATCHES, batches_of, cells_of, table
 from tests import books, factories
 from tests.conftest import NewDatabase
 from tests.factories import Published

@@ -12,7 +12,7 @@ import pypdf
 import pytest
 from flask.testing import FlaskClient
 
-from server.accounts import survey_access
+from server.people import survey_access
 from tests import factories, kinds
 from tests.releasing import set_budget
 

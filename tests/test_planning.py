@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from server import planning
 from server.cli import main
-from server.definitions import Definition
-from server.inputs import parse_definition
 from server.privacy.designs import coin_flip
 from server.privacy.planning import respondents_for_margin
+from server.study import planning
+from server.study.definitions import Definition
+from server.study.definitions.reading import parse_definition
 from tests import factories
 from tests.conftest import NewDatabase
 from tests.factories import dump

@@ -15,12 +15,12 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import norm
 
-from server import planning
-from server.definitions import Question
-from server.inputs import parse_definition
 from server.privacy.designs import Design
 from server.privacy.estimators import estimate_answered_mean, estimate_mean, estimate_shares
 from server.privacy.planning import worst_shares, worst_shares_mean
+from server.study import planning
+from server.study.definitions import Question
+from server.study.definitions.reading import parse_definition
 from tests import factories
 
 REPETITIONS = 200

@@ -6,8 +6,8 @@ from datetime import date
 import pytest
 import sqlalchemy as sa
 
-from server.db import make_engine
-from server.prepared import Prepared
+from server.store.engines import make_engine
+from server.store.prepared import Prepared
 
 TABLE = sa.Table(
     "things",

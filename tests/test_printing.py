@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 import segno
 
-from server.printing import Cards, invitation_sheet
+from server.output.printing import Cards, invitation_sheet
 from tests import pdfs
 
 SHARED = Cards(

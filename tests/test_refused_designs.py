@@ -7,9 +7,10 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from server import surveys
-from server.accounts import survey_access
-from server.inputs import InputError, parse_definition
+from server.inputs import InputError
+from server.people import survey_access
+from server.study import surveys
+from server.study.definitions.reading import parse_definition
 from tests import archives, factories
 from tests.conftest import NewDatabase
 from tests.factories import Published

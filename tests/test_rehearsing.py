@@ -7,12 +7,13 @@ import sqlalchemy as sa
 from click.testing import CliRunner
 from flask.testing import FlaskClient
 
-from server import simulation, strata, surveys
-from server.accounts import survey_access
+from server import simulation
 from server.cli import main
 from server.inputs import InputError
-from server.models import Stratum, Survey
+from server.people import survey_access
 from server.simulation import Assumptions, Rehearsal
+from server.store.models import Stratum, Survey
+from server.study import strata, surveys
 from tests import factories
 from tests.factories import Published, dump, writing
 

@@ -5,11 +5,11 @@ from datetime import datetime
 
 import pytest
 
-from server import batches, responses
-from server.db import make_engine, open_session
-from server.inputs import Submission
+from server.collect import batches, responses
+from server.collect.responses import Arrival
+from server.collect.submissions import Submission
 from server.releases.sources import survey_source
-from server.responses import Arrival
+from server.store.engines import make_engine, open_session
 from tests import factories, ledgers
 from tests.conftest import NewDatabase
 from tests.ledgers import found, grant, release

@@ -12,16 +12,16 @@ import numpy as np
 import pytest
 
 import server
-from server import surveys
-from server.inputs.releases import parse_plan
 from server.privacy.designs import coin_flip
 from server.releases import divide, expected, ledger
 from server.releases.cells import Counts, Noise
 from server.releases.estimates import cell_row, people_row
 from server.releases.kinds.weighting import strata_weights
+from server.releases.plans.reading import parse_plan
 from server.releases.shapes import Asked, Coins, Leaf, Shape, Variable
 from server.releases.values import Figure
 from server.reports import public_json, published
+from server.study import surveys
 from tests import factories
 from tests.conftest import NewDatabase
 from tests.ledgers import found, grant

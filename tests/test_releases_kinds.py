@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 
 from server import releases, reports
-from server.db import make_engine, open_session
-from server.inputs import parse_definition
-from server.inputs.releases import parse_plan
 from server.privacy.queries import hierarchy
 from server.releases import STRATUM, Figure, Source
+from server.releases.plans.reading import parse_plan
 from server.reports import Report
 from server.simulation import Assumptions, draw_people
+from server.store.engines import make_engine, open_session
+from server.study.definitions.reading import parse_definition
 from tests import factories, kinds
 from tests.conftest import NewDatabase
 from tests.ledgers import found, grant

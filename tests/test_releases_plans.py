@@ -9,9 +9,9 @@ import pytest
 
 from server import releases
 from server.inputs import InputError, Problem
-from server.inputs.releases import Division, Item, Kind, parse_plan, plan_json
 from server.privacy.accounting import shuffle_amplification
 from server.releases import Expected, Shape
+from server.releases.plans.reading import Division, Item, Kind, parse_plan, plan_json
 from tests import factories
 from tests.conftest import NewDatabase
 from tests.factories import Published

@@ -11,9 +11,10 @@ import jsonschema
 import pytest
 from flask.testing import FlaskClient
 
-from server import reports, strata, surveys
-from server.accounts import survey_access
-from server.documents import Document, to_html, to_pdf, to_xlsx
+from server import reports
+from server.output.documents import Document, to_html, to_pdf, to_xlsx
+from server.people import survey_access
+from server.study import strata, surveys
 from tests import archives, factories, papers, reading
 from tests.booked import ledger
 from tests.conftest import NewDatabase

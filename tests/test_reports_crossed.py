@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from flask.testing import FlaskClient
 
-from server import reports, surveys
-from server.accounts import survey_access
+from server import reports
+from server.people import survey_access
 from server.privacy.designs import coin_flip
 from server.privacy.estimators import estimate_joint
 from server.reports import Crossed
+from server.study import surveys
 from tests import factories, kinds
 from tests.conftest import NewDatabase
 from tests.factories import Published

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from flask.testing import FlaskClient
 
-from server.accounts import survey_access
+from server.people import survey_access
 from server.simulation import Assumptions, simulate
 from tests import factories, kinds
 from tests.conftest import NewDatabase

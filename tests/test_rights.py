@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 from flask.testing import FlaskClient
 
 from server.cli import main
-from server.models import Server, Stratum, Survey, TakenRight
+from server.store.models import Server, Stratum, Survey, TakenRight
 from tests import archives, factories
 from tests.conftest import NewDatabase
 

@@ -10,11 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy.orm import Session
 
-from server import acceptance, schedule, strata, surveys
-from server.accounts import survey_access
-from server.db import make_engine, open_session
+from server.collect import acceptance
 from server.inputs import InputError
-from server.models import State, Survey
+from server.people import survey_access
+from server.store.engines import make_engine, open_session
+from server.store.models import State, Survey
+from server.study import schedule, strata, surveys
 from tests import factories
 
 at = datetime.fromisoformat

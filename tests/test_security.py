@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from flask import Flask
 from flask.testing import FlaskClient
 
-from server.models import SignIn, SignInLink
+from server.store.models import SignIn, SignInLink
 from tests import factories, ledgers
 from tests.factories import Published, dump
 from tests.test_headers import addresses

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
-from server import surveys
-from server.claims.people import from_table
-from server.definitions import left_of, spent_of
 from server.inputs.forms import margin_text
+from server.releases.claims.people import from_table
 from server.releases.values import Figure
+from server.study import surveys
+from server.study.definitions import left_of, spent_of
 from tests import factories
 from tests.conftest import NewDatabase
 

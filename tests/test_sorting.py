@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from server.batches import add_up, as_keys
+from server.collect.batches import add_up, as_keys
+from server.collect.tallies import Tally
 from server.reports.sorting import in_order
-from server.tallies import Tally
 
 LENGTH = 30
 PATTERNS = 20_000

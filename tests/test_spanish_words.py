@@ -24,7 +24,7 @@ def texts() -> Iterator[tuple[str, str]]:
         if message.id:
             said = message.string if isinstance(message.string, str) else " | ".join(message.string)
             yield str(message.id), said
-    for path in (*ROOT.glob("docs/*.md"), *ROOT.glob("server/gallery/*.es.json")):
+    for path in (*ROOT.glob("docs/*.md"), *ROOT.glob("server/study/gallery/*.es.json")):
         if path.name in ("guia.md", "informes.md") or path.suffix == ".json":
             for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
                 yield f"{path.name}, line {number}", line

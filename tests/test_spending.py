@@ -10,7 +10,7 @@ from threading import Barrier
 
 import sqlalchemy as sa
 
-from server.db import make_engine
+from server.store.engines import make_engine
 from tests import factories, traces_of_order
 from tests.conftest import NewDatabase
 from tests.crowds import post_all

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from server.db import make_engine
-from server.opening import LARGE, UnusableError, open_database
+from server.store.engines import make_engine
+from server.web.opening import LARGE, UnusableError, open_database
 from tests import factories
 from tests.conftest import NewDatabase
 

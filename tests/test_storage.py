@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from flask import Flask
 from flask.testing import FlaskClient
 
-from server.db import make_engine
+from server.store.engines import make_engine
 from tests import factories
 from tests.conftest import NewDatabase
 from tests.factories import Published, dump, stored

@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy.orm import Session
 
-from server import strata, surveys
-from server.accounts import survey_access
-from server.db import make_engine, open_session
 from server.inputs import InputError
-from server.models import InvitationBatch, Stratum, Survey
-from server.own_tables import invitations_of, responses_of
-from server.strata import Line
+from server.people import survey_access
+from server.store.engines import make_engine, open_session
+from server.store.models import InvitationBatch, Stratum, Survey
+from server.store.own_tables import invitations_of, responses_of
+from server.study import strata, surveys
+from server.study.strata import Line
 from tests import factories
 from tests.conftest import NewDatabase
 

@@ -19,16 +19,18 @@ import sqlalchemy as sa
 from flask import Flask
 from flask.testing import FlaskClient
 
-from server import archives, own_tables, responses, tidying
-from server.accounts import survey_access
-from server.collected import Key
-from server.db import make_engine, open_session, snapshot
-from server.housekeeping import Housekeeper
-from server.models import Untidied
-from server.own_tables import responses_of
-from server.tidying import Patience, UnfinishedError
-from server.tidying.marks import Due
-from server.tidying.pieces import PIECE
+from server import archives
+from server.collect import responses, tidying
+from server.collect.response_counts import Key
+from server.collect.tidying import Patience, UnfinishedError
+from server.collect.tidying.marks import Due
+from server.collect.tidying.pieces import PIECE
+from server.people import survey_access
+from server.store import own_tables
+from server.store.engines import make_engine, open_session, snapshot
+from server.store.models import Untidied
+from server.store.own_tables import responses_of
+from server.web.housekeeping import Housekeeper
 from tests import books, factories
 from tests.conftest import NewDatabase
 from tests.factories import Published, Served, dump, stored

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from server.front.timeouts import STEP, Timeouts
+from server.web.front.timeouts import STEP, Timeouts
 
 T = TypeVar("T")
 

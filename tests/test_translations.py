@@ -11,9 +11,9 @@ import pytest
 from babel.messages import Message
 from flask.testing import FlaskClient
 
-from server import surveys
-from server.formatting import day, integer
-from server.languages import LANGUAGES
+from server.output.formatting import day, integer
+from server.output.languages import LANGUAGES
+from server.study import surveys
 from tests import factories
 from tests.words import TRANSLATIONS, messages, texts
 

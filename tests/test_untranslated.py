@@ -11,7 +11,7 @@ from babel.messages.mofile import write_mo
 from werkzeug.exceptions import MethodNotAllowed, NotFound
 
 from server.config import Config
-from server.form_ends import FIELD, NAME, VALUE
+from server.web.form_ends import FIELD, NAME, VALUE
 from tests import factories
 from tests.conftest import NewDatabase
 from tests.fronted import create_app

@@ -11,11 +11,12 @@ import sqlalchemy as sa
 from flask import Flask
 from flask.testing import FlaskClient
 
-from server import app as site
-from server import archives, surveys
-from server.accounts import survey_access
+from server import archives
 from server.config import Config
-from server.models import Stratum
+from server.people import survey_access
+from server.store.models import Stratum
+from server.study import surveys
+from server.web import app as site
 from tests import factories
 from tests.conftest import NewDatabase
 from tests.factories import Published

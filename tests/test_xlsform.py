@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from server.inputs.xlsform import parse_xlsform
+from server.study.xlsform import parse_xlsform
 from tests import xlsforms
 from tests.xlsforms import PLAIN_CHOICES, YES_NO, entries, form, refused, taken, why
 

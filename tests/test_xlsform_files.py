@@ -10,8 +10,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from server.inputs import InputError, parse_definition
-from server.inputs.xlsform import Imported, parse_xlsform
+from server.inputs import InputError
+from server.study.definitions.reading import parse_definition
+from server.study.xlsform import Imported, parse_xlsform
 from tests import xlsforms
 from tests.xlsforms import HEAD, PLAIN_CHOICES, YES_NO, Rows, entries, form, refused, workbook
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from server.inputs.xlsform import parse_xlsform
+from server.study.xlsform import parse_xlsform
 from tests import factories, xlsforms
 from tests.xlsforms import HEAD, PLAIN_CHOICES, Rows, entries, form, taken, why
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import sqlalchemy as sa
 
-from server.db import make_engine
+from server.store.engines import make_engine
 
 LIMIT = 5.3
 PAGE = 4096

@@ -18,11 +18,13 @@ from urllib.parse import urlencode, urlsplit
 import pyotp
 import sqlalchemy as sa
 
-from server import accounts, audit, surveys
-from server.accounts import survey_access
-from server.models import RecoveryCode, Researcher, Survey, Untidied
-from server.own_tables import batches_of
+from server import people as accounts
+from server.people import change_log as audit
+from server.people import survey_access
 from server.simulation import Assumptions, simulate
+from server.store.models import RecoveryCode, Researcher, Survey, Untidied
+from server.store.own_tables import batches_of
+from server.study import surveys
 from tests import archives, factories, xlsforms
 from tests.sending import ended
 from tests.signing import FIREFOX

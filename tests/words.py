@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 from babel.messages import Catalog, Message
 from babel.messages.pofile import read_po
 
-from server.languages import LANGUAGES
+from server.output.languages import LANGUAGES
 from tests import factories
 
 TRANSLATIONS = factories.ROOT / "server" / "translations"

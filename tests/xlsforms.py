@@ -10,7 +10,7 @@ import pytest
 from openpyxl import Workbook
 
 from server.inputs import InputError
-from server.inputs.xlsform import Imported, parse_xlsform
+from server.study.xlsform import Imported, parse_xlsform
 
 Rows = Sequence[Sequence[Any]]
 

@@ -11,10 +11,10 @@ from datetime import datetime, timedelta
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from server import surveys
 from server.archives.keeping import delete
 from server.inputs import N_, refuse
-from server.models import Survey
+from server.store.models import Survey
+from server.study import surveys
 
 PATIENCE = timedelta(minutes=5)
 """How long a survey may bring nothing new. A part takes seconds, and waiting for a lock half a minute."""

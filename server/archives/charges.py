@@ -9,14 +9,14 @@ from server.archives.opening import Archive, inside
 from server.archives.stated import check_moment
 from server.archives.tables import check_day, check_hash, misspelt
 from server.inputs import N_, InputError, parse_json, refuse
-from server.inputs.releases import MOST_DELTA, MOST_EPSILON, parse_decimal, plain
-from server.inputs.releases import Kind as ItemKind
 from server.inputs.schema import violations
-from server.models import State
 from server.releases.budgets import read_released
+from server.releases.plans.reading import MOST_DELTA, MOST_EPSILON, parse_decimal, plain
+from server.releases.plans.reading import Kind as ItemKind
 from server.releases.rights import Kind
 from server.releases.spending import losses
 from server.releases.values import Budget, Figure, Released
+from server.store.models import State
 
 _LIMIT = 64 * 1024 * 1024
 

@@ -4,29 +4,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
-from server import editing
 from server.archives import contents
 from server.archives.charges import read_ledger
 from server.archives.contents import Document, Told, untold
 from server.archives.opening import Archive, inside
 from server.archives.stated import read_manifest
 from server.archives.tables import Rows, Table, invitation_rows, response_rows
-from server.definitions import Definition, Question, version_of
-from server.inputs import (
-    DEFINITION_LIMIT,
-    N_,
-    InputError,
-    form_fields,
-    parse_definition,
-    parse_form,
-    parse_json,
-    parse_published,
-    refuse,
-    shown,
-)
-from server.inputs.designs import are_usable
+from server.inputs import N_, InputError, form_fields, parse_form, parse_json, refuse, shown
 from server.reports.days import Period
-from server.strata.trees import SEPARATOR
+from server.study import editing
+from server.study.definitions import Definition, Question, version_of
+from server.study.definitions.published import parse_published
+from server.study.definitions.reading import DEFINITION_LIMIT, parse_definition
+from server.study.definitions.reading_designs import are_usable
+from server.study.strata.trees import SEPARATOR
 
 _PUBLISHED_LIMIT = 64 * 1024 * 1024
 """A definition with its designs written out takes that much more room."""

@@ -9,9 +9,9 @@ from sqlalchemy.orm import Session
 from server.archives.arriving import go_on
 from server.archives.checking import Checked
 from server.archives.opening import Archive
-from server.db import TakingTurns
-from server.models import InvitationBatch, Survey
-from server.own_tables import invitations_of
+from server.store.engines import TakingTurns
+from server.store.models import InvitationBatch, Survey
+from server.store.own_tables import invitations_of
 
 _COPIES = 0x6D6F6E01
 """Of PostgreSQL's advisory locks, that of whoever imports what there may be once only."""

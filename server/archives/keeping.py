@@ -5,11 +5,11 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from server import strata, surveys
 from server.archives.trees import Part, grow
+from server.collect.untidied import mark_untidied
 from server.inputs import N_, parse_form, refuse, shown
-from server.models import Researcher, State, Survey, SurveyVersion
-from server.untidied import mark_untidied
+from server.store.models import Researcher, State, Survey, SurveyVersion
+from server.study import strata, surveys
 
 
 def duplicate(

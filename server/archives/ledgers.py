@@ -9,8 +9,8 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, selectinload
 
 from server.archives.contents import Document
-from server.models import GivenRight, LedgerEntry, PrivacyBudget, Release, ReleasedValue, Survey
 from server.releases.rights import right_json
+from server.store.models import GivenRight, LedgerEntry, PrivacyBudget, Release, ReleasedValue, Survey
 
 
 def ledger_of(

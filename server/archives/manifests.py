@@ -5,10 +5,11 @@ from collections.abc import Sequence
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from server import __version__, strata
+from server import __version__
 from server.archives.contents import FORMAT, Document
 from server.archives.responses import Responses
-from server.models import InvitationBatch, State, Survey
+from server.store.models import InvitationBatch, State, Survey
+from server.study import strata
 
 
 def stratum_numbers(nodes: Sequence[strata.Node]) -> dict[int | None, int | None]:

@@ -9,7 +9,6 @@ import sqlalchemy as sa
 from babel.support import NullTranslations, Translations
 from sqlalchemy.orm import Session
 
-from server import audit, strata, surveys
 from server.archives import contents
 from server.archives.contents import Told, untold
 from server.archives.ledgers import ledger_of
@@ -18,11 +17,13 @@ from server.archives.readme import readme
 from server.archives.responses import read_responses
 from server.config import TRANSLATIONS
 from server.inputs import N_, refuse
-from server.models import GivenRight, InvitationBatch, State, Survey, SurveyVersion
-from server.own_tables import invitations_of
+from server.people import change_log as audit
 from server.reports import codebook_csv
 from server.reports.cells import csv_text
-from server.smallest_group import hides_responses
+from server.store.models import GivenRight, InvitationBatch, State, Survey, SurveyVersion
+from server.store.own_tables import invitations_of
+from server.study import strata, surveys
+from server.study.smallest_group import hides_responses
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 """The earliest time that a ZIP file can state; the time of packing would make each one different."""

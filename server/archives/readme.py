@@ -4,7 +4,7 @@ from babel.support import NullTranslations
 
 from server.archives import contents
 from server.inputs import N_
-from server.models import Survey
+from server.store.models import Survey
 
 _LINES = (
     (

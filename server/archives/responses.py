@@ -11,14 +11,15 @@ from functools import cached_property
 
 from sqlalchemy.orm import Session
 
-from server import reports, strata
+from server import reports
 from server.archives.contents import response_header
-from server.models import Survey
 from server.reports import Report
 from server.reports.cells import csv_text
 from server.reports.days import Period
 from server.reports.lines import csv_lines, rows_of
 from server.reports.tables import permitted_strata, responses_to
+from server.store.models import Survey
+from server.study import strata
 
 
 @dataclass(frozen=True, eq=False)

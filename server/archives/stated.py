@@ -3,14 +3,14 @@
 from datetime import datetime
 from zoneinfo import available_timezones
 
-from server import schedule, strata, surveys
 from server.archives.contents import MANIFEST, Document
 from server.archives.opening import Archive, inside
 from server.archives.tables import check_day, misspelt
 from server.inputs import N_, InputError, parse_json, refuse, shown
 from server.inputs.schema import violations
-from server.models import State
-from server.strata.trees import same_name
+from server.store.models import State
+from server.study import schedule, strata, surveys
+from server.study.strata.trees import same_name
 
 _LIMIT = 8 * 1024 * 1024
 

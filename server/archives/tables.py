@@ -10,12 +10,12 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from server import surveys
 from server.archives import contents
 from server.archives.contents import INVITATION_CELLS, RESPONSE_CELLS, response_header
 from server.archives.opening import Archive
 from server.inputs import N_, InputError, refuse, shown
 from server.reports.cells import csv_text
+from server.study import surveys
 
 _PART = 10_000
 _EARLIEST = date(2000, 1, 1)

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
 
-from server import strata
-from server.models import Stratum, Survey
-from server.strata.populations import mark_populations
-from server.strata.trees import check_populations
+from server.store.models import Stratum, Survey
+from server.study import strata
+from server.study.strata.populations import mark_populations
+from server.study.strata.trees import check_populations
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,6 @@ from typing import IO, Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from server import batches, drafts, surveys
 from server.archives.arriving import PATIENCE, give_up, go_on
 from server.archives.checking import Checked, Version, check
 from server.archives.codes import hold_copies, store_codes
@@ -24,12 +23,14 @@ from server.archives.ledgers import store_ledger
 from server.archives.opening import Archive, open_archive
 from server.archives.stated import leaves
 from server.archives.trees import Part, grow
-from server.batches import CellKey, Group
-from server.db import TakingTurns
-from server.models import ClosedLink, Researcher, State, Stratum, Survey, SurveyVersion
-from server.own_tables import responses_of
+from server.collect import batches
+from server.collect.batches import CellKey, Group
 from server.releases.rights import MayRelease, take_right
 from server.reports.days import Period
+from server.store.engines import TakingTurns
+from server.store.models import ClosedLink, Researcher, State, Stratum, Survey, SurveyVersion
+from server.store.own_tables import responses_of
+from server.study import drafts, surveys
 
 _PART = 2_000
 """Responses that are stored at once."""

@@ -53,8 +53,8 @@ class _Commands(click.Group):
             raise
         except Exception as error:
             # Imported here: most commands get by without a database.
-            from server.failures import find_failure
-            from server.opening import UnusableError
+            from server.store.failures import find_failure
+            from server.web.opening import UnusableError
 
             if isinstance(error, UnusableError):
                 raise _Unusable(str(error)) from error

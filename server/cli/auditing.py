@@ -22,8 +22,8 @@ def audit(ctx: click.Context, as_json: bool) -> None:
     mechanism is not caught.
     """
     # Imported here: it brings every mechanism with it, which no other command needs.
-    from server.claims.registered import missing
-    from server.claims.table import cases, judge_all
+    from server.releases.claims.registered import missing
+    from server.releases.claims.table import cases, judge_all
 
     tried = cases()
     verdicts: list[Verdict] = []

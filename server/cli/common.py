@@ -10,12 +10,12 @@ from typing import Any
 import click
 from sqlalchemy.orm import Session
 
-from server import surveys
-from server.accounts import survey_access
 from server.config import Config, from_environment
-from server.db import open_session, snapshot
-from server.models import Survey
-from server.opening import open_database
+from server.people import survey_access
+from server.store.engines import open_session, snapshot
+from server.store.models import Survey
+from server.study import surveys
+from server.web.opening import open_database
 
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 SLUG = click.argument("slug")

@@ -10,7 +10,7 @@ import click
 from server import reports
 from server.cli.common import JSON, print_document, print_table
 from server.cli.results import mean_cells, share_cells
-from server.formatting import level
+from server.output.formatting import level
 from server.privacy.designs import (
     TOTAL,
     Design,

@@ -10,8 +10,8 @@ from typing import IO
 import click
 from sqlalchemy.orm import Session
 
-from server import accounts, archives, audit, releases
-from server.audit import Action
+from server import archives, releases
+from server import people as accounts
 from server.cli.common import (
     JSON,
     SLUG,
@@ -23,10 +23,12 @@ from server.cli.common import (
     survey_to_change,
 )
 from server.cli.tidying import tidy_after
-from server.db import TakingTurns
-from server.models import GivenRight, Survey
-from server.private_files import open_private
+from server.people import change_log as audit
+from server.people.change_log import Action
 from server.releases import rights
+from server.store.engines import TakingTurns
+from server.store.models import GivenRight, Survey
+from server.store.private_files import open_private
 
 
 @click.command()

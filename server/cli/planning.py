@@ -5,12 +5,13 @@ from typing import Any
 
 import click
 
-from server import planning, surveys
 from server.cli.common import JSON, database_session, found_survey, print_document, print_table
-from server.definitions import Choice, Definition, Grid, Option, Question
-from server.formatting import chance
-from server.inputs import DEFINITION_LIMIT, margin_text, parse_definition, parse_json
+from server.inputs import margin_text, parse_json
+from server.output.formatting import chance
 from server.privacy.designs import round_up
+from server.study import planning, surveys
+from server.study.definitions import Choice, Definition, Grid, Option, Question
+from server.study.definitions.reading import DEFINITION_LIMIT, parse_definition
 
 KINDS = {
     "coin_flip": "yes_no",

@@ -7,12 +7,13 @@ import click
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from server import batches, strata, surveys
-from server.accounts import survey_access
-from server.batches import Recount
 from server.cli.common import JSON, database_session, found_survey, print_table, snapshot_session
-from server.models import State, Survey
-from server.untidied import mark_untidied
+from server.collect import batches
+from server.collect.batches import Recount
+from server.collect.untidied import mark_untidied
+from server.people import survey_access
+from server.store.models import State, Survey
+from server.study import strata, surveys
 
 
 @click.command()

@@ -21,16 +21,16 @@ from server.cli.released import (
     print_nothing,
     working,
 )
-from server.inputs.columns import DECLARING, Columns, parse_columns
-from server.inputs.releases import Plan, parse_plan, plain
-from server.private_files import lock_beside
 from server.releases import Released
+from server.releases.columns import DECLARING, Columns, parse_columns
 from server.releases.files import Coded, read_table
+from server.releases.plans.reading import Plan, parse_plan, plain
 from server.releases.shapes import Source
 from server.releases.spending import losses
 from server.releases.table_ledgers import TableLedger, read_ledger, write_ledger
 from server.releases.tables import check_for_table, release_table, table_source
 from server.reports.ledgers import entry_json
+from server.store.private_files import lock_beside
 
 NOBODY_ADDS_UP = (
     "Nothing adds up the runs: what this release loses is added to all others from the same people by "

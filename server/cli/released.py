@@ -9,12 +9,12 @@ from typing import IO, Any
 import click
 
 from server.cli.common import print_document, print_table
-from server.formatting import fraction, level
 from server.inputs import parse_json
-from server.inputs.releases import PLAN_LIMIT, Item, Plan, item_json, plain
+from server.output.formatting import fraction, level
 from server.releases import OWN_LINK, STRATUM, Expected, Figure, Ledger, Released
+from server.releases.plans.reading import PLAN_LIMIT, Item, Plan, item_json, plain
 from server.releases.pricing import Price
-from server.strata.trees import SEPARATOR
+from server.study.strata.trees import SEPARATOR
 
 
 def item_name(item: Item) -> str:

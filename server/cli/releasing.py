@@ -6,8 +6,7 @@ from typing import IO, Any
 
 import click
 
-from server import audit, releases
-from server.audit import Action
+from server import releases
 from server.cli.common import JSON, database_session, found_survey, print_document, survey_to_change
 from server.cli.release_tables import Kept, release_from_table
 from server.cli.released import (
@@ -20,8 +19,10 @@ from server.cli.released import (
     print_priced,
     working,
 )
-from server.inputs.releases import Plan, parse_plan, plain
+from server.people import change_log as audit
+from server.people.change_log import Action
 from server.releases import Released
+from server.releases.plans.reading import Plan, parse_plan, plain
 from server.releases.pricing import cells_digest, price, require_cells
 from server.reports.ledgers import entry_json, ledger_json
 

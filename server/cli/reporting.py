@@ -12,12 +12,14 @@ from typing import IO
 import click
 from sqlalchemy.orm import Session
 
-from server import documents, releases, reports, strata, surveys
+from server import releases, reports
 from server.cli.common import JSON, SLUG, found_survey, snapshot_session
 from server.cli.results import print_report
-from server.documents import Document
-from server.models import Survey
-from server.private_files import open_private
+from server.output import documents
+from server.output.documents import Document
+from server.store.models import Survey
+from server.store.private_files import open_private
+from server.study import strata, surveys
 
 WRITERS = ("html", "pdf", "xlsx", "csv", "json", "microdata", "responses", "codebook", "strata")
 PUBLIC = ("html", "pdf", "xlsx", "csv", "json")

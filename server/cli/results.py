@@ -7,7 +7,7 @@ import click
 
 from server import reports
 from server.cli.common import print_table
-from server.formatting import fraction
+from server.output.formatting import fraction
 from server.privacy.estimators import AnsweredMeanEstimate, MeanEstimate, PooledShares, ShareEstimate
 from server.simulation import Entered
 

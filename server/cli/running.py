@@ -5,12 +5,14 @@ import os
 import click
 from sqlalchemy.orm import Session
 
-from server import __version__, accounts, demonstration, serving
+from server import __version__
+from server import people as accounts
 from server.cli.common import database_session
 from server.cli.simulating import run_simulation
 from server.config import DATA, Config, from_environment, is_loopback
-from server.db import lock_installation
-from server.simulation import Assumptions
+from server.simulation import Assumptions, demonstration
+from server.store.engines import lock_installation
+from server.web import serving
 
 
 @click.command()

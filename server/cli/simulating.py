@@ -6,8 +6,8 @@ import click
 from sqlalchemy.orm import Session
 
 from server import simulation
-from server.db import TakingTurns
-from server.models import Survey
+from server.store.engines import TakingTurns
+from server.store.models import Survey
 
 
 def run_simulation(

@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from server import acceptance, accounts, archives, audit, planning, reports, surveys
-from server.audit import Action
+from server import archives, reports
+from server import people as accounts
 from server.cli.common import (
     JSON,
     SLUG,
@@ -22,11 +22,15 @@ from server.cli.planning import warning
 from server.cli.results import print_report
 from server.cli.simulating import run_simulation
 from server.cli.tidying import tidy_after
-from server.db import TakingTurns
-from server.inputs import DEFINITION_LIMIT
-from server.inputs.files import parse_file
-from server.inputs.xlsform import LANGUAGES
+from server.collect import acceptance
+from server.people import change_log as audit
+from server.people.change_log import Action
 from server.simulation import Assumptions, rehearse, setting_of
+from server.store.engines import TakingTurns
+from server.study import planning, surveys
+from server.study.definitions.reading import DEFINITION_LIMIT
+from server.study.files import parse_file
+from server.study.xlsform import LANGUAGES
 
 
 @click.group()

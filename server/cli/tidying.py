@@ -2,10 +2,12 @@
 
 import click
 
-from server import archives, surveys, tidying
+from server import archives
 from server.cli.common import JSON, database_session, print_document
+from server.collect import tidying
 from server.config import from_environment
-from server.db import make_engine
+from server.store.engines import make_engine
+from server.study import surveys
 
 
 @click.command()

@@ -5,11 +5,13 @@ from typing import Any
 import click
 from sqlalchemy.orm import Session
 
-from server import accounts, audit, serving
-from server.audit import Action
+from server import people as accounts
 from server.cli.common import JSON, database_session, print_document, print_table
 from server.config import from_environment
-from server.models import Researcher
+from server.people import change_log as audit
+from server.people.change_log import Action
+from server.store.models import Researcher
+from server.web import serving
 
 WHO = click.argument("who", metavar="LOGIN|NUMBER")
 

@@ -7,33 +7,22 @@ package (and with it the intake of responses) needs no web framework.
 
 from server.inputs.codes import CODE_ALPHABET, CODE_LENGTH, normalised
 from server.inputs.decoding import parse_json
-from server.inputs.definitions import DEFINITION_LIMIT, parse_definition
 from server.inputs.forms import form_fields, margin_text, number_or_text, parse_form
 from server.inputs.problems import N_, InputError, Problem, refuse, shown
-from server.inputs.published import parse_published
 from server.inputs.schema import schema_limit
-from server.inputs.submissions import LOOK_LIMIT, RESPONSE_LIMIT, Submission, parse_look, parse_submission
 
 __all__ = [
     "CODE_ALPHABET",
     "CODE_LENGTH",
-    "DEFINITION_LIMIT",
-    "LOOK_LIMIT",
     "N_",
-    "RESPONSE_LIMIT",
     "InputError",
     "Problem",
-    "Submission",
     "form_fields",
     "margin_text",
     "normalised",
     "number_or_text",
-    "parse_definition",
     "parse_form",
     "parse_json",
-    "parse_look",
-    "parse_published",
-    "parse_submission",
     "refuse",
     "schema_limit",
     "shown",

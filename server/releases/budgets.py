@@ -9,14 +9,14 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
-from server import surveys
 from server.inputs import N_, refuse
-from server.inputs.releases import MOST_DELTA, MOST_EPSILON, parse_decimal, plain, read_item
-from server.models import LedgerEntry, PrivacyBudget, Release, Researcher, Survey
 from server.releases.marks import check_not_restored, is_restored
+from server.releases.plans.reading import MOST_DELTA, MOST_EPSILON, parse_decimal, plain, read_item
 from server.releases.rights import MayRelease, check_may_release, given_rights, limits_of, spent_within
 from server.releases.spending import spent
 from server.releases.values import Budget, Covers, Figure, Ledger, Released
+from server.store.models import LedgerEntry, PrivacyBudget, Release, Researcher, Survey
+from server.study import surveys
 
 NEIGHBOURS = ("unbounded", "bounded")
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from server.collect.tallies import counted
 from server.privacy.noise import (
     gaussian,
     gaussian_variance,
@@ -15,7 +16,6 @@ from server.privacy.noise import (
     geometric_variance,
 )
 from server.releases.shapes import Coins, Source, Variable
-from server.tallies import counted
 
 Counts = NDArray[np.int64]
 

@@ -7,15 +7,15 @@ from decimal import Decimal
 
 from sqlalchemy.orm import Session
 
-from server import surveys
 from server.inputs import N_, refuse
-from server.inputs.releases import Item, Kind, item_json, parse_decimal, plain
-from server.models import LedgerEntry, Release, ReleasedValue, Researcher, State, Survey
 from server.releases.budgets import budget_of, value_json
 from server.releases.making import new_release
 from server.releases.marks import debit
+from server.releases.plans.reading import Item, Kind, item_json, parse_decimal, plain
 from server.releases.rights import check_may_release
 from server.releases.values import Covers
+from server.store.models import LedgerEntry, Release, ReleasedValue, Researcher, State, Survey
+from server.study import surveys
 
 
 def declare_spent(

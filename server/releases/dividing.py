@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from decimal import ROUND_DOWN, Decimal
 
 from server.inputs import N_, refuse
-from server.inputs.releases import LEAST_EPSILON, MOST_EPSILON, Division, Item, Plan, plain
 from server.privacy.estimators.limits import normal_quantile
 from server.privacy.queries import epsilon_for_error
 from server.releases.kinds import Query, Shuffled, query_of
+from server.releases.plans.reading import LEAST_EPSILON, MOST_EPSILON, Division, Item, Plan, plain
 from server.releases.shapes import Shape
 from server.releases.values import Budget
 

@@ -14,10 +14,10 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
-from server.definitions import Grid
 from server.inputs import N_, InputError, refuse, shown
-from server.inputs.columns import Categories, Columns, Numbers
 from server.inputs.decimals import read_decimal
+from server.releases.columns import Categories, Columns, Numbers
+from server.study.definitions import Grid
 
 _PART = 10_000
 _LINE_LIMIT = 1 << 16

@@ -7,8 +7,8 @@ people answer: whoever knows the one does not know the other.
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from server import surveys
-from server.models import ReportLink, Survey
+from server.store.models import ReportLink, Survey
+from server.study import surveys
 
 
 def current_link(session: Session, survey: Survey) -> ReportLink | None:

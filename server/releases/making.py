@@ -9,25 +9,20 @@ from decimal import Decimal
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from server import __version__, surveys
+from server import __version__
 from server.inputs import N_, refuse
-from server.inputs.releases import Item, Kind, Plan, item_json, plain
-from server.models import LedgerEntry, Release, ReleasedValue, Researcher, Survey
-from server.releases.budgets import (
-    budget_of,
-    covers_json,
-    entries,
-    read_released,
-    value_json,
-)
+from server.releases.budgets import budget_of, covers_json, entries, read_released, value_json
 from server.releases.dividing import divide
 from server.releases.kinds import Drawn, Query, drawn, query_of
 from server.releases.marks import check_not_restored, debit
+from server.releases.plans.reading import Item, Kind, Plan, item_json, plain
 from server.releases.rights import Limits, check_may_release, limits_of
 from server.releases.shapes import Shape, Source
 from server.releases.sources import survey_shape, survey_source
 from server.releases.spending import Booked, losses
 from server.releases.values import Budget, Covers, Released
+from server.store.models import LedgerEntry, Release, ReleasedValue, Researcher, Survey
+from server.study import surveys
 
 
 def make(session: Session, survey: Survey, plan: Plan, researcher: Researcher | None) -> tuple[Released, ...]:

@@ -13,10 +13,10 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from server.config import marks_folder
-from server.db import engine_of
 from server.inputs import N_, refuse
-from server.models import Debit, Server, Survey, SurveyVersion
-from server.private_files import lock_beside, replace_file
+from server.store.engines import engine_of
+from server.store.models import Debit, Server, Survey, SurveyVersion
+from server.store.private_files import lock_beside, replace_file
 
 _FORMAT = 1
 

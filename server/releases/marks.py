@@ -17,10 +17,10 @@ from functools import partial
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from server.db import do_after_commit, engine_of, open_session, waits_for_commit
 from server.inputs import N_, refuse
-from server.models import Debit, Survey, TakenRight
 from server.releases.mark_files import Mark, Newest, change_mark, hashed, read_mark, unknown
+from server.store.engines import do_after_commit, engine_of, open_session, waits_for_commit
+from server.store.models import Debit, Survey, TakenRight
 
 
 def is_restored(session: Session, survey: Survey) -> bool:

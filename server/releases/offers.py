@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from server import surveys
-from server.definitions import Question
-from server.inputs.releases import Item, Kind
-from server.models import Survey
 from server.releases.kinds import query_of
+from server.releases.plans.reading import Item, Kind
 from server.releases.shapes import Shape, Variable
+from server.store.models import Survey
+from server.study import surveys
+from server.study.definitions import Question
 
 
 @dataclass(frozen=True)

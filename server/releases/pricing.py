@@ -9,17 +9,17 @@ from decimal import Decimal
 from sqlalchemy.orm import Session
 
 from server.inputs import N_, InputError, Problem, refuse
-from server.inputs.releases import Item, Plan
-from server.models import Survey
 from server.releases.budgets import entries, ledger
 from server.releases.dividing import Expected, divide, expected
 from server.releases.kinds import query_of
 from server.releases.making import asked_of, covered
+from server.releases.plans.reading import Item, Plan
 from server.releases.rights import limits_of
 from server.releases.shapes import Shape
 from server.releases.sources import survey_shape
 from server.releases.spending import Wanted, losses
 from server.releases.values import Released
+from server.store.models import Survey
 
 _PLACE = re.compile(r"items\[(\d+)\]")
 

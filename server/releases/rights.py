@@ -15,13 +15,13 @@ from typing import Any, TypeVar
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from server import surveys
 from server.inputs import N_, refuse, shown
-from server.inputs.releases import MOST_DELTA, MOST_EPSILON, parse_decimal, plain
-from server.models import GivenRight, Server, State, Survey, TakenRight
 from server.releases.marks import check_not_restored, debit, mark_taken
+from server.releases.plans.reading import MOST_DELTA, MOST_EPSILON, parse_decimal, plain
 from server.releases.spending import Booked, losses
 from server.releases.values import Budget
+from server.store.models import GivenRight, Server, State, Survey, TakenRight
+from server.study import surveys
 
 B = TypeVar("B", bound=Booked)
 NOTHING = Decimal(0)

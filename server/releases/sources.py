@@ -8,17 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy.orm import Session
 
-from server import collected, strata, surveys
-from server.collected import Collected, Key
+from server.collect import response_counts as collected
+from server.collect.response_counts import Collected, Key
+from server.collect.tallies import Tally
+from server.collect.waves import Asked as AskedInWave
+from server.collect.waves import Wave, by_option, same_question
 from server.inputs import N_, Problem, refuse
-from server.models import State, Survey
 from server.releases.budgets import budget_of
 from server.releases.kinds import Shuffling, shuffling_of
 from server.releases.shapes import Asked, Coins, Crowd, Leaf, Rows, Shape, Source, Variable
-from server.strata import Node
-from server.tallies import Tally
-from server.waves import Asked as AskedInWave
-from server.waves import Wave, by_option, same_question
+from server.store.models import State, Survey
+from server.study import strata, surveys
+from server.study.strata import Node
 
 
 def survey_shape(session: Session, survey: Survey) -> Shape:

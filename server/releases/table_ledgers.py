@@ -12,12 +12,13 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from server import __version__, surveys
+from server import __version__
 from server.inputs import N_, InputError, parse_json, refuse, shown
-from server.inputs.releases import MOST_DELTA, MOST_EPSILON, item_json, parse_decimal, plain
-from server.private_files import replace_file
+from server.releases.plans.reading import MOST_DELTA, MOST_EPSILON, item_json, parse_decimal, plain
 from server.releases.spending import losses
 from server.releases.values import Budget, Released
+from server.store.private_files import replace_file
+from server.study import surveys
 
 FORMAT = 1
 _LIMIT = 64 * 1024 * 1024

@@ -5,14 +5,15 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from server import __version__, surveys
+from server import __version__
 from server.inputs import N_, refuse
-from server.inputs.columns import Categories, Columns, Numbers
-from server.inputs.releases import Kind, Plan
+from server.releases.columns import Categories, Columns, Numbers
 from server.releases.files import Coded
 from server.releases.kinds import drawn, query_of
+from server.releases.plans.reading import Kind, Plan
 from server.releases.shapes import Asked, Coins, Leaf, Rows, Shape, Source, Variable
 from server.releases.values import Covers, Released
+from server.study import surveys
 
 _ONLY = 1
 """The number of a table's only version."""

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from server import strata
-from server.audit import Action, details_of
-from server.models import AuditEntry, Survey
-from server.strata.trees import SEPARATOR
+from server.people.change_log import Action, details_of
+from server.store.models import AuditEntry, Survey
+from server.study import strata
+from server.study.strata.trees import SEPARATOR
 
 LINK, INVITATION = "link", "invitation"
 """Everybody who has the link; or one response for each code."""

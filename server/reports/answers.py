@@ -1,9 +1,9 @@
 """What answers are called in files for programs: in the survey's language, so that none is without a text."""
 
-from server.answers import answer_text
-from server.definitions import Definition, Question
-from server.languages import DEFAULT_LANGUAGE, LANGUAGES
+from server.output.languages import DEFAULT_LANGUAGE, LANGUAGES
 from server.reports.words import ReportWords
+from server.study.answers import answer_text
+from server.study.definitions import Definition, Question
 
 
 class AnswerTexts:

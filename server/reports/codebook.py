@@ -3,12 +3,12 @@
 import json
 from collections.abc import Iterator, Sequence
 
-from server.definitions import Definition, Question
 from server.privacy.designs import TOTAL, round_up
 from server.reports.answers import AnswerTexts
 from server.reports.cells import csv_text
 from server.reports.questions import value_range
 from server.reports.strata import NO_STRATUM, WITHHELD_STRATUM
+from server.study.definitions import Definition, Question
 
 CODEBOOK = (
     "column,question,text,kind,encoding,mechanism,parameters,truth,truth_text,code,report,report_text,"

@@ -4,11 +4,11 @@ from collections import Counter
 
 from sqlalchemy.orm import Session
 
-from server import invitations
-from server.models import State, Survey
+from server.collect import response_codes as invitations
 from server.reports.reading import read
 from server.reports.report import Report
-from server.strata import leaves
+from server.store.models import State, Survey
+from server.study.strata import leaves
 
 
 def used_codes(session: Session, survey: Survey) -> dict[int | None, int]:

@@ -8,18 +8,13 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from server.definitions import Question
+from server.collect.waves import Asked, by_option, same_question
 from server.privacy.designs import Design
-from server.privacy.estimators import (
-    Association,
-    JointEstimate,
-    association_of,
-    estimate_pooled_joint,
-)
+from server.privacy.estimators import Association, JointEstimate, association_of, estimate_pooled_joint
 from server.reports.pairs import Pairs, count_pairs
 from server.reports.questions import value_range
 from server.reports.report import Report
-from server.waves import Asked, by_option, same_question
+from server.study.definitions import Question
 
 MOST_CELLS = 144
 """Of a table that is shown whole."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from datetime import date
 
-from server.collected import Key
+from server.collect.response_counts import Key
 
 
 @dataclass(frozen=True)

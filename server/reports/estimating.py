@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
+from server.collect.waves import Asked, by_option
 from server.reports.columns import Column, Part, merged
 from server.reports.questions import QuestionReport
-from server.waves import Asked, by_option
 
 
 def estimated(asked: Sequence[Asked], places: Sequence[int], confidence: float) -> QuestionReport:

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from server.charts import Axis, mean_axis, share_axis
+from server.output.charts import Axis, mean_axis, share_axis
 from server.reports.questions import Mean, QuestionReport, ShareRow
 from server.reports.report import Report
 from server.reports.strata import StratumReport
-from server.strata import walk
+from server.study.strata import walk
 
 MEAN = "mean"
 """What an address calls the mean, beside the numbers of the answers."""

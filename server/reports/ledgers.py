@@ -4,14 +4,14 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from server.definitions import Question
-from server.inputs.releases import item_json
 from server.releases.budgets import covers_json, value_json
+from server.releases.plans.reading import item_json
 from server.releases.values import STRATUM, Ledger, Released
 from server.reports.answers import AnswerTexts
 from server.reports.cells import csv_text
 from server.reports.publishing import Published, PublishedVersion
 from server.reports.texts import admissions_json, routing_json, text_rows, texts_json
+from server.study.definitions import Question
 
 _DEEPEST = 4
 """Pairs that say what a figure is of: three questions and a stratum."""

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from server.tallies import Tally
-from server.waves import groups_of
+from server.collect.tallies import Tally
+from server.collect.waves import groups_of
 
 NOT_ASKED = 256
 """In place of a report, where the version does not have the column."""

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from server.collect.tallies import counted
+from server.collect.waves import Byte, Wave
 from server.privacy.designs import Design
-from server.tallies import counted
-from server.waves import Byte, Wave
 
 Pairs = Mapping[tuple[int, int], tuple[NDArray[np.int64], tuple[Design, Design]]]
 """By the numbers of two columns, the table of counts of their reports, and their designs."""

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from server.charts import Axis
+from server.output.charts import Axis
 from server.privacy.estimators import Measure
 from server.reports.days import Period
 

@@ -6,11 +6,12 @@ from decimal import Decimal
 
 from sqlalchemy.orm import Session
 
-from server import __version__, surveys
-from server.definitions import Definition
-from server.models import Survey
+from server import __version__
 from server.releases.values import Ledger, Spent
 from server.reports.admission import Admission, admissions
+from server.store.models import Survey
+from server.study import surveys
+from server.study.definitions import Definition
 
 NOTHING = Ledger(None, (), Spent(Decimal(0), Decimal(0), Decimal(0), None, 1e-6))
 """The ledger of a survey without a budget."""

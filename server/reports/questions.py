@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
-from server.charts import Axis, mean_axis
-from server.definitions import Question
+from server.output.charts import Axis, mean_axis
 from server.privacy.estimators import (
     AnsweredMeanEstimate,
     ControlItemTest,
@@ -29,6 +28,7 @@ from server.privacy.estimators.late import compute_limits as compute_side_by_sid
 from server.reports.columns import INTERVAL, Column
 from server.reports.intervals import interval_name
 from server.reports.remarks import Remark, remarks
+from server.study.definitions import Question
 
 Result = TypeVar("Result")
 

@@ -5,17 +5,18 @@ from datetime import date
 
 from sqlalchemy.orm import Session
 
-from server import collected, strata, surveys
-from server.collected import Collected, Key
-from server.models import State, Survey, SurveyVersion
+from server.collect import response_counts as collected
+from server.collect.response_counts import Collected, Key
+from server.collect.waves import Wave, places_of, same_question
 from server.reports.admission import Admission, admissions
 from server.reports.days import periods, summed
 from server.reports.estimating import estimated
 from server.reports.report import Report
 from server.reports.withholding import left_out
-from server.smallest_group import Unseen, limit_unseen
-from server.strata import Node
-from server.waves import Wave, places_of, same_question
+from server.store.models import State, Survey, SurveyVersion
+from server.study import strata, surveys
+from server.study.smallest_group import Unseen, limit_unseen
+from server.study.strata import Node
 
 
 def read(

@@ -7,18 +7,19 @@ from functools import cached_property
 
 import numpy as np
 
-from server import __version__, strata
-from server.charts import Axis, share_axis
-from server.definitions import Definition, Question, Section
+from server import __version__
+from server.collect.waves import Wave, same_question
 from server.inputs import N_, refuse
+from server.output.charts import Axis, share_axis
 from server.reports.admission import Admission
 from server.reports.days import Period
 from server.reports.questions import QuestionReport
 from server.reports.strata import StratumReport, by_stratum, deepest_within, hidden_in, whole_of
 from server.reports.weighting import Weighting
-from server.smallest_group import Unseen
-from server.strata import Node
-from server.waves import Wave, same_question
+from server.study import strata
+from server.study.definitions import Definition, Question, Section
+from server.study.smallest_group import Unseen
+from server.study.strata import Node
 
 MOST_ESTIMATED = 2_500
 """Estimates of strata in a report, those that others are added up from included: about half a second."""

@@ -6,8 +6,8 @@ from typing import BinaryIO
 
 import numpy as np
 
-from server.batches import add_up, as_keys
-from server.tallies import Tally
+from server.collect.batches import add_up, as_keys
+from server.collect.tallies import Tally
 
 _IN_MEMORY = 2 << 20
 """Bytes of patterns and counts that are sorted at once."""

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from server.collect.waves import Asked, places_of
 from server.reports.estimating import estimated, post_stratified
 from server.reports.questions import QuestionReport, compute_limits
 from server.reports.weighting import Weighting, Weights
 from server.reports.withholding import Branch, withheld
-from server.strata import Node, leaves, walk
-from server.waves import Asked, places_of
+from server.study.strata import Node, leaves, walk
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,7 +20,7 @@ class StratumReport:
     `n` is None and there is no `report` where the group is withheld; nor is there one of nobody.
     The report is that of the population where `weighting` says so. `path` is empty for all.
     `together` are groups of strata that count as one, as each has too few responses; `unused` are strata
-    that count as those beside them do (`server.strata.collapsing`), both by their paths.
+    that count as those beside them do (`server.study.strata.collapsing`), both by their paths.
     """
 
     path: str

@@ -8,7 +8,8 @@ from typing import IO
 
 import numpy as np
 
-from server.definitions import Definition, Question
+from server.collect.tallies import Tally
+from server.collect.waves import in_groups
 from server.reports.answers import AnswerTexts
 from server.reports.cells import csv_text
 from server.reports.documents import WITHHELD, finite
@@ -18,8 +19,7 @@ from server.reports.report import Report
 from server.reports.sorting import in_order
 from server.reports.strata import StratumReport, named, stated
 from server.reports.texts import text_rows
-from server.tallies import Tally
-from server.waves import in_groups
+from server.study.definitions import Definition, Question
 
 _REPORT = (
     "survey,version,version_sha256,simulated,question,kind,text,answer,answer_text,versions,group,stratum,"

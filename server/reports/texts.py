@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from server.definitions import Definition, Question, Section
 from server.reports.admission import Admission
 from server.reports.codebook import mechanism_of, parameters_of
+from server.study.definitions import Definition, Question, Section
 
 
 def texts_json(definition: Definition) -> dict[str, Any]:

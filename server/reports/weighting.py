@@ -1,6 +1,6 @@
 """How strata are weighted by their populations, where some are withheld or have no responses.
 
-The rule is that of `server.strata.collapsing`. What a weighted figure counts together must not tell what
+The rule is that of `server.study.strata.collapsing`. What a weighted figure counts together must not tell what
 is withheld: withheld strata are used all together, or not at all.
 """
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
-from server.strata import Collapsed, Node, collapse
+from server.study.strata import Collapsed, Node, collapse
 
 
 class Weighting(StrEnum):

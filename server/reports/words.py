@@ -6,8 +6,8 @@ from typing import Any
 
 from jinja2 import Environment
 
-from server.answers import FOR_TEMPLATES
-from server.documents import Words, environment_of
+from server.output.documents import Words, environment_of
+from server.study.answers import FOR_TEMPLATES
 
 
 class ReportWords(Words):

@@ -10,16 +10,20 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 from sqlalchemy.pool import StaticPool
 
-from server import accounts, reports, responses, surveys
-from server.db import migrate
-from server.definitions import Definition
-from server.inputs import N_, InputError, Submission, refuse
-from server.models import State, Survey, SurveyVersion
-from server.own_tables import responses_of
-from server.responses import Arrival
+from server import people as accounts
+from server import reports
+from server.collect import responses
+from server.collect.responses import Arrival
+from server.collect.submissions import Submission
+from server.inputs import N_, InputError, refuse
 from server.simulation.assumptions import Assumptions, check
 from server.simulation.people import Entered, People, draw_people
 from server.simulation.places import Codes, Place, Setting, Spread, build_strata, find_places, group_people
+from server.store.engines import migrate
+from server.store.models import State, Survey, SurveyVersion
+from server.store.own_tables import responses_of
+from server.study import surveys
+from server.study.definitions import Definition
 
 RESPONDENTS_LIMIT = 1_000_000
 REHEARSAL_LIMIT = 10_000

@@ -4,8 +4,8 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from server.definitions import PREFER_NOT_TO_SAY, Definition, Question
 from server.inputs import N_, InputError, Problem
+from server.study.definitions import PREFER_NOT_TO_SAY, Definition, Question
 
 USUAL_SHARE = 0.2
 """Of "yes", and of each box, where nothing is assumed."""

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from server.definitions import PREFER_NOT_TO_SAY, Condition, Definition, Question
 from server.privacy.designs import Design, draw_coins, report_between
 from server.reports import value_range
 from server.simulation.assumptions import Assumptions, assumed_mean, probabilities, ticked
+from server.study.definitions import PREFER_NOT_TO_SAY, Condition, Definition, Question
 
 Answers = NDArray[Any]
 

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
 
-from server import invitations, strata, surveys
 from server.archives.trees import Part, grow
+from server.collect import response_codes as invitations
 from server.inputs import N_, normalised, refuse, shown
-from server.models import InvitationBatch, Stratum, Survey
+from server.store.models import InvitationBatch, Stratum, Survey
+from server.study import strata, surveys
 
 LABEL = "Made-up respondents"
 """Of the batches whose codes they use: nobody else ever sees one."""

@@ -16,11 +16,11 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
-from server import collected
-from server.accounts import survey_access
-from server.db import make_engine, migrate, open_session
-from server.tallies import counted
-from server.waves import Wave
+from server.collect import response_counts as collected
+from server.collect.tallies import counted
+from server.collect.waves import Wave
+from server.people import survey_access
+from server.store.engines import make_engine, migrate, open_session
 from tests import factories
 from tests.benchmarks.filling import fill
 

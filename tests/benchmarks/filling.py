@@ -7,11 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy.orm import Session
 
-from server import batches, strata, surveys
-from server.accounts import survey_access
-from server.definitions import Definition
-from server.models import Survey
+from server.collect import batches
+from server.people import survey_access
 from server.simulation import Assumptions, draw_people
+from server.store.models import Survey
+from server.study import strata, surveys
+from server.study.definitions import Definition
 from tests import factories, kinds
 
 TOGETHER = 256

@@ -56,7 +56,7 @@ def serving_floor(database_url: str = "") -> Iterator[str]:
 if __name__ == "__main__":
     site = sys.argv[2:] == ["site"]
     Granian(
-        "server.app:create_app" if site else "tests.benchmarks.floor:app",
+        "server.web.app:create_app" if site else "tests.benchmarks.floor:app",
         factory=site,
         interface=Interfaces.WSGI,
         port=int(sys.argv[1]),

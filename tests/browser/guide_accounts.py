@@ -3,7 +3,7 @@
 import pyotp
 from playwright.sync_api import Page, expect
 
-from server import accounts
+from server import people as accounts
 from tests import factories
 from tests.browser.people import PHONE, Desk
 from tests.browser.studio import Studio

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect, sync_playwright
 
-from server.db import make_engine, migrate
+from server.store.engines import make_engine, migrate
 from tests import factories, xlsforms
 from tests.browser import guide_releases, guide_running
 from tests.browser.chromium import launch

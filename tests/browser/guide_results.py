@@ -8,9 +8,9 @@ from datetime import UTC, datetime, timedelta
 
 from playwright.sync_api import Page, expect
 
-from server.definitions import Definition
-from server.inputs import parse_definition
 from server.simulation import Assumptions, draw_people
+from server.study.definitions import Definition
+from server.study.definitions.reading import parse_definition
 from tests import factories
 from tests.browser.studio import Studio, survey
 

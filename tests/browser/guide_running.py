@@ -8,9 +8,9 @@ from pathlib import Path
 import typst
 from playwright.sync_api import Page, expect
 
-from server import invitations
-from server.accounts import survey_access
-from server.db import make_engine, migrate
+from server.collect import response_codes as invitations
+from server.people import survey_access
+from server.store.engines import make_engine, migrate
 from tests import factories
 from tests.browser import guide_accounts, guide_results
 from tests.browser.people import DESK, Desk, sign_in

@@ -14,12 +14,12 @@ import typst
 from playwright.sync_api import sync_playwright
 
 from server import releases, reports
-from server.accounts import survey_access
-from server.db import make_engine, migrate
-from server.documents import Document, to_html
-from server.documents.pdf import PAPER, laid_out
-from server.inputs import parse_definition
-from server.inputs.releases import parse_plan
+from server.output.documents import Document, to_html
+from server.output.documents.pdf import PAPER, laid_out
+from server.people import survey_access
+from server.releases.plans.reading import parse_plan
+from server.store.engines import make_engine, migrate
+from server.study.definitions.reading import parse_definition
 from tests import factories
 from tests.browser.chromium import launch
 from tests.browser.guide_results import ASKED, STRATA

@@ -7,9 +7,9 @@ import pytest
 import sqlalchemy as sa
 from playwright.sync_api import Page, expect
 
-from server.accounts import survey_access
-from server.models import Survey
+from server.people import survey_access
 from server.simulation import Assumptions, simulate
+from server.store.models import Survey
 from tests import factories, kinds, xlsforms
 from tests.browser.conftest import Opener
 from tests.browser.inspector import Inspector

@@ -9,7 +9,7 @@ import pyotp
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from server.models import Researcher
+from server.store.models import Researcher
 from tests import factories
 from tests.browser.conftest import Opener
 from tests.browser.people import DESK, PHONE, Desk, press_on

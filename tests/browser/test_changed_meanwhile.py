@@ -6,8 +6,10 @@ from dataclasses import replace
 import pytest
 from playwright.sync_api import Route, expect
 
-from server import acceptance, invitations, schedule, strata, surveys
-from server.accounts import survey_access
+from server.collect import acceptance
+from server.collect import response_codes as invitations
+from server.people import survey_access
+from server.study import schedule, strata, surveys
 from tests import factories
 from tests.browser.conftest import Opener
 from tests.browser.people import DESK, PHONE, SURVEY, Desk, Respondent, sign_in

@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from server import accounts, archives, surveys
-from server.accounts import survey_access
+from server import archives
+from server import people as accounts
+from server.people import survey_access
+from server.study import surveys
 from tests import factories
 from tests.browser.conftest import Opener
 from tests.browser.people import PHONE, SURVEY, Respondent

@@ -11,9 +11,9 @@ import pytest
 from playwright.sync_api import Page, expect
 from scipy import stats
 
-from server.definitions import Point
-from server.inputs import parse_definition
 from server.privacy.designs import TOTAL, between
+from server.study.definitions import Point
+from server.study.definitions.reading import parse_definition
 from tests import factories
 from tests.browser import kinds
 from tests.browser.conftest import Opener

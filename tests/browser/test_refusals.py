@@ -9,8 +9,8 @@ import pytest
 import rfc8785
 from playwright.sync_api import Page, Route, expect
 
-from server.definitions import version_of
-from server.inputs import parse_definition
+from server.study.definitions import version_of
+from server.study.definitions.reading import parse_definition
 from tests import factories
 from tests.browser.conftest import Opener
 from tests.browser.people import PHONE, SURVEY, Respondent

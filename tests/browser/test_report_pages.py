@@ -7,10 +7,11 @@ import pypdf
 import pytest
 from playwright.sync_api import Page
 
-from server import charts, reports
-from server.accounts import survey_access
-from server.charts import Branch, Row
-from server.documents import to_html
+from server import reports
+from server.output import charts
+from server.output.charts import Branch, Row
+from server.output.documents import to_html
+from server.people import survey_access
 from server.simulation import Assumptions, simulate
 from tests import factories, kinds
 from tests.booked import ledger

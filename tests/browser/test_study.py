@@ -24,15 +24,16 @@ import numpy as np
 from numpy.typing import NDArray
 from playwright.sync_api import Page, expect
 
-from server import collected, reports
-from server.accounts import survey_access
-from server.db import make_engine, open_session
-from server.definitions import Definition
-from server.inputs import parse_definition
+from server import reports
+from server.collect import response_counts as collected
+from server.people import survey_access
 from server.reports import QuestionReport, Report
 from server.reports.strata import StratumReport, Weighting
 from server.simulation import Assumptions, Entered
 from server.simulation.people import People, draw_people
+from server.store.engines import make_engine, open_session
+from server.study.definitions import Definition
+from server.study.definitions.reading import parse_definition
 from tests import factories
 from tests.browser.conftest import Opener
 from tests.browser.people import DESK, Desk, sign_in

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from server import invitations
-from server.accounts import survey_access
+from server.collect import response_codes as invitations
+from server.people import survey_access
 from tests import factories
 from tests.browser.conftest import Opener
 from tests.browser.people import SURVEY, Respondent

@@ -7,8 +7,8 @@ from typing import Any
 import sqlalchemy as sa
 from playwright.sync_api import Page, Route
 
-from server.models import Survey
-from server.own_tables import invitations_of, responses_of
+from server.store.models import Survey
+from server.store.own_tables import invitations_of, responses_of
 from tests import factories
 from tests.browser.conftest import Opener
 from tests.browser.people import PHONE, Respondent

@@ -11,12 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from server.privacy.designs import TOTAL, Design, coin_flip, forced_response, ordinal, unrelated_question
-from server.privacy.estimators import (
-    INTERVALS,
-    estimate_mean,
-    estimate_shares,
-    estimate_unknown_prevalence,
-)
+from server.privacy.estimators import INTERVALS, estimate_mean, estimate_shares, estimate_unknown_prevalence
 from server.privacy.estimators.limits import wilson_limits
 
 FLIP = coin_flip(0.25)

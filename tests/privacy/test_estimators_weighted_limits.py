@@ -12,11 +12,7 @@ from scipy.special import gammaln
 from scipy.stats import binom
 
 from server.privacy.designs import Design, coin_flip, k_ary, ordinal
-from server.privacy.estimators import (
-    estimate_pooled_answered_mean,
-    estimate_pooled_shares,
-    estimate_shares,
-)
+from server.privacy.estimators import estimate_pooled_answered_mean, estimate_pooled_shares, estimate_shares
 from server.privacy.estimators.design_limits import design_limits
 from server.privacy.estimators.inverse import left_inverse
 from server.privacy.estimators.limits import linear_limits

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from flask import Flask
 from flask.testing import FlaskClient
 
-from server.models import SignIn
+from server.store.models import SignIn
 from tests import factories
 from tests.signing import CHANGED, FIREFOX, PASSWORD, enter, is_in, save, turn_on
 

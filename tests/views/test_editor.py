@@ -9,8 +9,8 @@ import pytest
 from flask.testing import FlaskClient
 from hypothesis import HealthCheck, given, settings
 
-from server import surveys
-from server.accounts import survey_access
+from server.people import survey_access
+from server.study import surveys
 from tests import factories, forms, strategies
 from tests.conftest import NewDatabase
 from tests.factories import Published, dump

@@ -8,7 +8,7 @@ import pytest
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from server.gallery import templates
+from server.study.gallery import templates
 from tests import factories, xlsforms
 from tests.conftest import NewDatabase
 from tests.factories import dump

@@ -10,9 +10,9 @@ import pytest
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from server import invitations
+from server.collect import response_codes as invitations
 from server.inputs import normalised
-from server.models import InvitationBatch
+from server.store.models import InvitationBatch
 from tests import factories, pdfs
 from tests.factories import Published, dump
 

@@ -12,7 +12,7 @@ import segno
 from flask.testing import FlaskClient
 
 from server.config import Config
-from server.form_ends import NAME as FORM_END
+from server.web.form_ends import NAME as FORM_END
 from tests import factories
 from tests.conftest import NewDatabase
 from tests.factories import Published, dump

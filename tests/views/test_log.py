@@ -10,8 +10,8 @@ import sqlalchemy as sa
 from flask import Flask
 from flask.testing import FlaskClient
 
-from server import audit
-from server.models import AuditEntry, Base, Survey
+from server.people import change_log as audit
+from server.store.models import AuditEntry, Base, Survey
 from tests import factories
 from tests.conftest import NewDatabase
 from tests.every_form import CHANGES_NOTHING, FORMS

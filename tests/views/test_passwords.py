@@ -11,10 +11,10 @@ from argon2 import PasswordHasher
 from flask import Flask
 from flask.testing import FlaskClient
 
-from server.accounts import codes, sign_ins
 from server.config import Config
-from server.models import Researcher
-from server.throttling import Kind, Throttle
+from server.people import codes, sign_ins
+from server.people.throttling import Kind, Throttle
+from server.store.models import Researcher
 from tests import factories
 from tests.conftest import NewDatabase
 from tests.fronted import create_app

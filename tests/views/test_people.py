@@ -10,7 +10,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from server.models import ColleagueInvitation, Researcher
+from server.store.models import ColleagueInvitation, Researcher
 from tests import factories
 from tests.conftest import NewDatabase
 from tests.factories import Published

@@ -9,8 +9,8 @@ import sqlalchemy as sa
 from flask import Flask
 from flask.testing import FlaskClient
 
-from server.accounts import invite
-from server.models import Researcher, Survey
+from server.people import invite
+from server.store.models import Researcher, Survey
 from tests import factories
 from tests.factories import Published
 

@@ -8,8 +8,8 @@ import pytest
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from server.inputs import parse_definition
 from server.privacy.planning import Headline
+from server.study.definitions.reading import parse_definition
 from tests import factories
 
 WORDS = {

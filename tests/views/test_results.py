@@ -5,7 +5,7 @@ import pytest
 import sqlalchemy as sa
 from flask.testing import FlaskClient
 
-from server.own_tables import batches_of
+from server.store.own_tables import batches_of
 from tests import factories
 from tests.conftest import NewDatabase
 from tests.factories import Published

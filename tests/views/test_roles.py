@@ -9,7 +9,7 @@ from flask import Flask
 from werkzeug.routing import Rule
 from werkzeug.test import TestResponse
 
-from server.models import InvitationBatch, Stratum
+from server.store.models import InvitationBatch, Stratum
 from tests import factories
 from tests.conftest import NewDatabase
 from tests.scene import (

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from server import surveys
-from server.accounts import survey_access
-from server.form_ends import NAME, VALUE
+from server.people import survey_access
 from server.simulation import REHEARSAL_LIMIT
+from server.study import surveys
+from server.web.form_ends import NAME, VALUE
 from tests import factories, kinds
 from tests.factories import dump
 

@@ -15,10 +15,13 @@ from flask.testing import FlaskClient
 from sqlalchemy.orm import Session
 from werkzeug.test import TestResponse
 
-from server import accounts, archives, invitations, strata
-from server.accounts import survey_access
-from server.db import make_engine, open_session
-from server.models import Researcher, Survey
+from server import archives
+from server import people as accounts
+from server.collect import response_codes as invitations
+from server.people import survey_access
+from server.store.engines import make_engine, open_session
+from server.store.models import Researcher, Survey
+from server.study import strata
 from tests import factories
 from tests.conftest import NewDatabase
 from tests.every_form import CHANGES_NOTHING, FORMS

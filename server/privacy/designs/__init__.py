@@ -35,13 +35,7 @@ from server.privacy.designs.numbers import between, report_between
 from server.privacy.designs.options import BestChoice, best_choice, k_ary, one_hot_epsilon, unary
 from server.privacy.designs.rounding import round_up
 from server.privacy.designs.scales import ordinal
-from server.privacy.designs.yes_no import (
-    crosswise,
-    forced_response,
-    kuk,
-    unrelated_question,
-    warner,
-)
+from server.privacy.designs.yes_no import crosswise, forced_response, kuk, unrelated_question, warner
 
 __all__ = [
     "TOTAL",

@@ -15,12 +15,7 @@ from scipy.special import betainc, betaincc
 
 from server.privacy._checks import listed, whole_number
 from server.privacy.designs import Design
-from server.privacy.estimators.inverse import (
-    checked_reports,
-    left_inverse,
-    possible_reports,
-    require_yes_no,
-)
+from server.privacy.estimators.inverse import checked_reports, left_inverse, possible_reports, require_yes_no
 from server.privacy.estimators.parts import part_weights
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-from server.inputs.releases import Item, Kind
 from server.releases.kinds.base import OWN_LINK, Drawn, Error, Query
 from server.releases.kinds.counts import Count, Tree
 from server.releases.kinds.means import mean_of
@@ -10,6 +9,7 @@ from server.releases.kinds.selections import Exceeding, MostCommon
 from server.releases.kinds.shuffled import Shuffled, Shuffling, shuffling_of
 from server.releases.kinds.single import Share
 from server.releases.kinds.tables import Table
+from server.releases.plans.reading import Item, Kind
 from server.releases.shapes import Shape, Source
 from server.releases.spending import rounded_down
 

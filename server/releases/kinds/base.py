@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from server.inputs import N_, refuse, shown
-from server.inputs.releases import Item
+from server.releases.plans.reading import Item
 from server.releases.shapes import Shape, Source, Variable
 from server.releases.values import Figure
 

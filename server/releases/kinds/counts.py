@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from server.inputs import N_, refuse
-from server.inputs.releases import Item
 from server.privacy.noise import geometric_interval
 from server.privacy.queries import Hierarchy, hierarchy
 from server.releases.cells import Noise, people
 from server.releases.kinds.base import OWN_LINK, SEPARATOR, Drawn, Error, bounded, known, leaves_of
+from server.releases.plans.reading import Item
 from server.releases.shapes import Shape, Source
 from server.releases.values import STRATUM, Figure
 

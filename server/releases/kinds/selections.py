@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from server.inputs import N_, refuse
-from server.inputs.releases import Item
 from server.privacy.noise import geometric_variance
 from server.privacy.selection import (
     WholeWeights,
@@ -23,6 +22,7 @@ from server.privacy.selection import (
 from server.releases.cells import Counts, Noise, Part, parts_of, tally, versions_of
 from server.releases.kinds.base import Drawn, Error, bounded, leaves_of, variables_of
 from server.releases.kinds.single import Share
+from server.releases.plans.reading import Item
 from server.releases.shapes import Shape, Source, Variable
 from server.releases.values import Figure
 

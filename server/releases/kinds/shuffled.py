@@ -6,12 +6,12 @@ from decimal import ROUND_UP, Decimal
 
 from server.inputs import N_, Problem, refuse
 from server.inputs.problems import InputError
-from server.inputs.releases import Item
 from server.privacy.accounting import shuffle_amplification
 from server.releases.cells import NOTHING_ADDED
 from server.releases.kinds.base import Drawn, Error, bounded
 from server.releases.kinds.means import Mean
 from server.releases.kinds.tables import Table
+from server.releases.plans.reading import Item
 from server.releases.shapes import Shape, Source
 from server.releases.values import Figure
 

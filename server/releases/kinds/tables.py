@@ -10,7 +10,6 @@ from types import EllipsisType
 import numpy as np
 
 from server.inputs import N_, refuse
-from server.inputs.releases import Item
 from server.releases.cells import Counts, Noise, Part, notes_of, parts_of, tally, versions_of
 from server.releases.estimates import (
     Cells,
@@ -26,6 +25,7 @@ from server.releases.estimates import (
 from server.releases.kinds.base import Drawn, Error, bounded, known, leaves_of, path_of, variables_of
 from server.releases.kinds.fitting import fitted
 from server.releases.kinds.weighting import StrataWeights, strata_weights
+from server.releases.plans.reading import Item
 from server.releases.shapes import Coins, Shape, Source, Variable
 from server.releases.values import STRATUM, Figure
 

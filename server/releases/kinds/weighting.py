@@ -12,7 +12,7 @@ from server.releases.estimates import Place, Row, estimate
 from server.releases.kinds.base import SEPARATOR
 from server.releases.shapes import Leaf
 from server.releases.values import Figure
-from server.strata import Collapsed, collapse
+from server.study.strata import Collapsed, collapse
 
 FEWEST = 10
 """Respondents, by their noisy number, with which a stratum stands alone."""
@@ -112,7 +112,7 @@ def strata_weights(
     """How strata inside `top` are weighted, by public populations and noisy cells alone; None where they cannot be.
 
     Responses without stratum are not in it. A stratum whose noisy number of respondents is small is taken
-    together with others that are, by the rule of `server.strata.collapsing`.
+    together with others that are, by the rule of `server.study.strata.collapsing`.
     """
     places = [place for place, leaf in enumerate(leaves) if leaf.path]
     populations = [leaves[place].population for place in places]

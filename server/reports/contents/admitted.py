@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from server.documents import Block, Paragraph, Table, Text
 from server.inputs import N_
+from server.output.documents import Block, Paragraph, Table, Text
 from server.reports.admission import INVITATION, LINK, Admission
 from server.reports.contents import cells
 from server.reports.words import ReportWords

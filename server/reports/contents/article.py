@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from server.documents import Block, Paragraph, Text
-from server.inputs.releases import Kind
+from server.output.documents import Block, Paragraph, Text
+from server.releases.plans.reading import Kind
 from server.releases.values import Ledger
 from server.reports.contents.admitted import admitted_sentence
 from server.reports.contents.ledger import NEIGHBOURS, mechanism

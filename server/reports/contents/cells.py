@@ -5,12 +5,12 @@ from decimal import Decimal
 
 from babel.numbers import format_decimal
 
-from server.answers import answer_text
-from server.definitions import Definition, Question
-from server.documents import Number, Text
-from server.formatting import count_decimals
+from server.output.documents import Number, Text
+from server.output.formatting import count_decimals
 from server.reports.report import Report
 from server.reports.words import ReportWords
+from server.study.answers import answer_text
+from server.study.definitions import Definition, Question
 
 NOTHING = "–"
 

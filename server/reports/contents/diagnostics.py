@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
-from server.definitions import Question
-from server.documents import Block, Number, Paragraph, Table, Text
+from server.output.documents import Block, Number, Paragraph, Table, Text
 from server.reports.contents import cells
 from server.reports.questions import QuestionReport
 from server.reports.remarks import UNLIKELY
 from server.reports.report import Report
 from server.reports.words import ReportWords
+from server.study.definitions import Question
 
 FORGED = 0.01
 """Of the responses: how many forged ones the report says what they could do."""

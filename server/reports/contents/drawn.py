@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
-from server import charts
-from server.charts import Branch, Row
-from server.documents import Chart
-from server.inputs.releases import Kind
+from server.output import charts
+from server.output.charts import Branch, Row
+from server.output.documents import Chart
 from server.releases import OWN_LINK, Figure, Released
+from server.releases.plans.reading import Kind
 from server.reports.contents.estimates import MOST_DRAWN, MOST_ROWS, percent_label
 from server.reports.contents.figures import Asked, numbers, part, place, span
 from server.reports.words import ReportWords

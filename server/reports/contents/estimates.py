@@ -3,15 +3,15 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from server import charts
-from server.answers import otherwise_text
-from server.charts import Axis, Row
-from server.documents import Block, Cell, Chart, Paragraph, Table, Text
+from server.output import charts
+from server.output.charts import Axis, Row
+from server.output.documents import Block, Cell, Chart, Paragraph, Table, Text
 from server.reports.contents import cells
 from server.reports.questions import Mean, QuestionReport, ShareRow
 from server.reports.report import Report
 from server.reports.weighting import Weighting
 from server.reports.words import ReportWords
+from server.study.answers import otherwise_text
 
 MOST_ROWS = 16
 """Of a chart: so many fit on a page."""

@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from server.definitions import Definition, Question
-from server.documents import Cell, Number, Text
 from server.inputs import N_
+from server.output.documents import Cell, Number, Text
 from server.releases import OWN_LINK, STRATUM, Covers, Figure, Released
 from server.reports.contents import cells
 from server.reports.questions import value_range
 from server.reports.words import ReportWords
+from server.study.definitions import Definition, Question
 
 STATISTICS = {
     "respondents": N_("Respondents"),

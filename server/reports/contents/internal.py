@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from server.charts import PAPER_CSS
-from server.documents import Block, Document, Facts, Paragraph, Section, Text
+from server.output.charts import PAPER_CSS
+from server.output.documents import Block, Document, Facts, Paragraph, Section, Text
 from server.releases.values import Ledger
 from server.reports.contents import article, cells, methods, released, strata
 from server.reports.contents.admitted import admitted

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from server.documents import Block, Cell, Facts, Number, Paragraph, Table, Text
-from server.formatting import chance
 from server.inputs import N_
+from server.output.documents import Block, Cell, Facts, Number, Paragraph, Table, Text
+from server.output.formatting import chance
 from server.privacy.planning import belief_after_report
 from server.releases.values import Covers, Ledger, Released
 from server.reports.contents import cells

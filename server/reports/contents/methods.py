@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from server.definitions import Definition, Question
-from server.documents import Block, Cell, Paragraph, Table, Text
+from server.output.documents import Block, Cell, Paragraph, Table, Text
 from server.privacy.designs import Design
 from server.reports.columns import Column
 from server.reports.contents import cells
@@ -11,6 +10,7 @@ from server.reports.intervals import SENTENCES
 from server.reports.questions import Mean
 from server.reports.report import Report
 from server.reports.words import ReportWords
+from server.study.definitions import Definition, Question
 
 
 def said(text: str) -> Paragraph:

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from server.charts import PAPER_CSS
-from server.documents import Block, Document, Facts, Paragraph, Section, Text
-from server.inputs.releases import Kind
+from server.output.charts import PAPER_CSS
+from server.output.documents import Block, Document, Facts, Paragraph, Section, Text
+from server.releases.plans.reading import Kind
 from server.reports.contents import article, cells, methods, released
 from server.reports.contents.admitted import admitted
 from server.reports.contents.figures import Asked

@@ -1,11 +1,11 @@
 """What was asked, in the survey's own words."""
 
-from server.answers import otherwise_text, span_text
-from server.definitions import Definition, Question, Section
-from server.documents import Cell, Table, Text
+from server.output.documents import Cell, Table, Text
 from server.reports.contents import cells
 from server.reports.contents.texts import asked_of
 from server.reports.words import ReportWords
+from server.study.answers import otherwise_text, span_text
+from server.study.definitions import Definition, Question, Section
 
 
 def questions(words: ReportWords, definition: Definition) -> Table:

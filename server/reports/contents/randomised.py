@@ -1,9 +1,9 @@
 """How a survey's answers were randomised, in one sentence: mechanisms with their parameters and losses."""
 
-from server.definitions import Definition, Question
 from server.inputs import N_
 from server.reports.codebook import mechanism_of
 from server.reports.words import ReportWords
+from server.study.definitions import Definition, Question
 
 _CALLED = {
     "coin_flip": N_("a coin flip"),

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 from datetime import date
 
-from server.documents import Block, Cell, Facts, Paragraph, Section, Table, Text
-from server.inputs.releases import Kind
+from server.output.documents import Block, Cell, Facts, Paragraph, Section, Table, Text
 from server.releases import Released
+from server.releases.plans.reading import Kind
 from server.reports.contents import cells
 from server.reports.contents.drawn import drawn
 from server.reports.contents.figures import STATISTICS, Asked, numbers, place

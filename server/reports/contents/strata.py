@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from server import charts
-from server.charts import Bar, Branch
-from server.documents import Block, Cell, Chart, Paragraph, Section, Table, Text
+from server.output import charts
+from server.output.charts import Bar, Branch
+from server.output.documents import Block, Cell, Chart, Paragraph, Section, Table, Text
 from server.reports.contents import cells
 from server.reports.contents.estimates import MOST_DRAWN, figures, percent_label, said
 from server.reports.days import Period

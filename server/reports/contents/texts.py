@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from itertools import islice
 
-from server.definitions import Check, Definition, Entry, Question, Section
-from server.documents import Block, Cell, Facts, Prose, Text
-from server.documents import Section as Part
-from server.markdown import parse_markdown
+from server.output.documents import Block, Cell, Facts, Prose, Text
+from server.output.documents import Section as Part
+from server.output.markdown import parse_markdown
 from server.reports.contents import cells
 from server.reports.words import ReportWords
+from server.study.definitions import Check, Definition, Entry, Question, Section
 
 
 def prose(definition: Definition, text: str) -> Iterator[Prose]:

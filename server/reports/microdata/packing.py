@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO
 
+from server.collect.waves import same_question
 from server.reports.cells import csv_text
 from server.reports.codebook import CODEBOOK, codebook_rows, strata_rows
 from server.reports.microdata.parquet import write_parquet
@@ -15,8 +16,7 @@ from server.reports.microdata.readme import readme
 from server.reports.microdata.responses import Responses
 from server.reports.report import Report
 from server.reports.tables import permitted_strata, to_csv
-from server.strata import walk
-from server.waves import same_question
+from server.study.strata import walk
 
 SCRIPTS = Path(__file__).parent / "scripts"
 _EPOCH = (1980, 1, 1, 0, 0, 0)

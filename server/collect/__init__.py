@@ -1,0 +1,1 @@
+"""The one way in for responses, and everything that counts them."""

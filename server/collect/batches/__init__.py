@@ -1,0 +1,52 @@
+"""The books: responses counted in batches, so that nothing that is shown depends on a few of them.
+
+A *cell* holds the responses to one version by the link of one stratum, collected in one way. Its
+responses wait until there are twice the survey's minimum; then a random choice of as many as the
+minimum goes on waiting, and the others are *sealed*: they become a batch. What anybody is shown of a
+survey is the sum of its batches. So it grows by the minimum or more each time, also when the survey
+is closed and what waits becomes the last batch: it is as many as the minimum, or it is all that the
+cell has. Fewer than twice the minimum wait, always.
+
+A batch names no row of the table of responses, and no row names a batch. Small batches are merged;
+reading all of them takes few steps, however many responses they hold, and so does storing one more.
+After a survey was closed, tidying puts `order_batches` in their place, which do not tell any more which
+responses came together. All of it is in tables of the survey's own (`server.store.own_tables`). Functions take a
+Session or a connection and never commit.
+"""
+
+from server.collect.batches.adding import Group, add
+from server.collect.batches.cells import CellKey
+from server.collect.batches.closing import seal_all
+from server.collect.batches.contents import add_up, as_keys
+from server.collect.batches.counting import count, hold, stored
+from server.collect.batches.margins import Margin, margin_of, shown_margins
+from server.collect.batches.ordering import order_batches
+from server.collect.batches.reading import Key, shown, shown_by_day, shown_sizes, waiting, waiting_sizes
+from server.collect.batches.rebuilding import rebuild
+from server.collect.batches.recounting import Difference, Recount, recount
+
+__all__ = [
+    "CellKey",
+    "Difference",
+    "Group",
+    "Key",
+    "Margin",
+    "Recount",
+    "add",
+    "add_up",
+    "as_keys",
+    "count",
+    "hold",
+    "margin_of",
+    "order_batches",
+    "rebuild",
+    "recount",
+    "seal_all",
+    "shown",
+    "shown_by_day",
+    "shown_margins",
+    "shown_sizes",
+    "stored",
+    "waiting",
+    "waiting_sizes",
+]

@@ -1,0 +1,160 @@
+"""Responses of one transaction into the books: they wait in their cell, or are sealed as a batch.
+
+A cell keeps its responses waiting until there are twice the survey's minimum; then a random choice of as
+many as the minimum stays, and the others become a batch. So what is shown of a cell grows by the
+minimum or more each time, at the end too, when the survey is closed and what waits becomes the last batch.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from functools import lru_cache
+from secrets import SystemRandom
+from typing import Any, NamedTuple
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
+
+from server.collect.batches.cells import CellKey, cell_id
+from server.collect.batches.contents import encode_strings
+from server.collect.batches.merging import FEW, merge, row_of
+from server.store.own_tables import batches_of, cells_of
+from server.store.prepared import Prepared
+from server.study.smallest_group import least_kept
+
+_RANDOM = SystemRandom()
+
+
+class _Statements:
+    """What is asked of the books of one survey."""
+
+    def __init__(self, survey_id: int) -> None:
+        cells, batches = cells_of(survey_id), batches_of(survey_id)
+        small = (
+            sa.select(sa.func.count())
+            .where(batches.c.cell_id == cells.c.id, batches.c.level == 0)
+            .scalar_subquery()
+        )
+        wanted = cells.c.id.in_(sa.bindparam("ids", expanding=True))
+        self.find = Prepared(sa.select(cells.c.id, cells.c.waiting_n, small).where(wanted), expanding="ids")
+        # In the order of their numbers, so that of two writers none waits for ever.
+        self.lock = Prepared(
+            sa.select(cells.c.id, cells.c.waiting_n, small, cells.c.waiting)
+            .where(wanted)
+            .order_by(cells.c.id)
+            .with_for_update(key_share=True),
+            expanding="ids",
+        )
+        self.make = {
+            name: Prepared(insert(cells).on_conflict_do_nothing(index_elements=[cells.c.id]))
+            for name, insert in (("sqlite", sqlite.insert), ("postgresql", postgresql.insert))
+        }
+        self.wait = Prepared(
+            sa.update(cells)
+            .where(cells.c.id == sa.bindparam("cell"))
+            .values(waiting_n=sa.bindparam("number"), waiting=sa.bindparam("strings"))
+        )
+        self.seal = Prepared(sa.insert(batches))
+
+
+_statements = lru_cache(maxsize=1024)(_Statements)
+
+
+class Group(NamedTuple):
+    """Report strings that were stored together in one cell, their number by day, and the survey's minimum."""
+
+    minimum: int
+    reports: list[bytes]
+    days: dict[date, int]
+
+
+def add(connection: sa.Connection, survey_id: int, groups: Mapping[CellKey, Group]) -> None:
+    """Count stored responses to a survey in their cells.
+
+    Called in the transaction that stores them, and as its last step, survey by survey in the order of
+    their ids: on PostgreSQL it may lock cells until that ends.
+    """
+    statements = _statements(survey_id)
+    keys = {cell_id(key): key for key in groups}
+    new = {number: groups[keys[number]] for number in sorted(keys)}
+    # As many as the minimum are a batch by themselves where enough others stay behind: nobody waits for a lock.
+    many = [number for number, group in new.items() if len(group.reports) >= group.minimum]
+    found: dict[int, Any] = {}
+    if many:
+        found = {row.id: row for row in statements.find.fetch(connection, {"ids": many})}
+    sealed: dict[int, Sequence[bytes]] = {
+        number: new[number].reports
+        for number, row in found.items()
+        if row.waiting_n >= least_kept(new[number].minimum)
+    }
+    others = [number for number in new if number not in sealed]
+    if others:
+        found |= _lock(connection, statements, {number: keys[number] for number in others})
+        waiting = []
+        for number in others:
+            group = new[number]
+            stay, leave = _divide(found[number].waiting, group)
+            waiting.append({"cell": number, "number": len(stay), "strings": b"".join(sorted(stay))})
+            if leave:
+                sealed[number] = leave
+        statements.wait.run_each(connection, waiting)
+    if not sealed:
+        return
+    statements.seal.run_each(
+        connection,
+        [
+            row_of(
+                number,
+                len(reports),
+                _days(new[number], len(reports)),
+                encode_strings(reports),
+                len(reports[0]),
+            )
+            for number, reports in sealed.items()
+        ],
+    )
+    for number, reports in sealed.items():
+        if found[number][2] + 1 >= FEW:
+            merge(connection, survey_id, number, len(reports[0]))
+
+
+def _lock(connection: sa.Connection, statements: _Statements, keys: Mapping[int, CellKey]) -> dict[int, Any]:
+    """The rows of cells, locked until the transaction ends; those that were never used are made."""
+    found = _locked(connection, statements, keys)
+    if len(found) < len(keys):
+        made = [
+            {**keys[number]._asdict(), "id": number, "waiting_n": 0, "waiting": b""}
+            for number in keys
+            if number not in found
+        ]
+        statements.make[connection.dialect.name].run_each(connection, made)
+        found = _locked(connection, statements, keys)
+    return found
+
+
+def _locked(connection: sa.Connection, statements: _Statements, numbers: Iterable[int]) -> dict[int, Any]:
+    return {row.id: row for row in statements.lock.fetch(connection, {"ids": list(numbers)})}
+
+
+def _divide(waiting: bytes, group: Group) -> tuple[Sequence[bytes], Sequence[bytes]]:
+    """Those that wait on, and those that are shown from now on, chosen by chance."""
+    length = len(group.reports[0])
+    strings = [waiting[start : start + length] for start in range(0, len(waiting), length)]
+    strings.extend(group.reports)
+    kept = least_kept(group.minimum)
+    if len(strings) < kept + group.minimum:
+        return strings, ()
+    _RANDOM.shuffle(strings)
+    return strings[:kept], strings[kept:]
+
+
+def _days(group: Group, number: int) -> Mapping[date, int]:
+    """The days of as many of a group as are shown; those that have waited before count with the last."""
+    if number == len(group.reports):
+        return group.days
+    last = max(group.days)
+    if number > len(group.reports):
+        return {**group.days, last: group.days[last] + number - len(group.reports)}
+    if len(group.days) == 1:
+        return {last: number}
+    return Counter(_RANDOM.sample(list(group.days), number, counts=list(group.days.values())))

@@ -1,0 +1,115 @@
+"""Many small batches into few larger ones, so that reading all of them takes few steps.
+
+Once there are sixteen of a level, they become one, most often of the next. A level holds batches whose
+contents are up to sixteen times as long as those of the level before; the longest are left as they are.
+"""
+
+import json
+import secrets
+from collections.abc import Mapping, Sequence
+from datetime import date
+from functools import lru_cache
+from itertools import accumulate
+from typing import Any
+
+import sqlalchemy as sa
+
+from server.collect.batches.contents import add_up, decode, encode
+from server.collect.batches.margins import encode_margins
+from server.store.own_tables import batches_of
+from server.store.prepared import Prepared
+
+FEW = 16
+"""So many batches of a level become one."""
+
+_BITS = 62
+"""Of a batch's number: nobody has to look which ones there are."""
+
+PIECE = 4 << 20
+"""Bytes that the contents of batches have together when they are merged, at most."""
+
+_LEVELS = (PIECE >> 10, PIECE >> 6, PIECE >> 2)
+"""A batch with a content shorter than these is of level 0, 1, 2; a longer one is not merged any more."""
+
+
+class _Statements:
+    """What is asked of the batches of one survey."""
+
+    def __init__(self, survey_id: int) -> None:
+        batches = batches_of(survey_id)
+        # Not those that somebody else merges at this moment: nobody waits.
+        self.find_level = Prepared(
+            sa.select(batches.c.id, batches.c.n, batches.c.days, batches.c.content)
+            .where(batches.c.cell_id == sa.bindparam("cell"), batches.c.level == sa.bindparam("of"))
+            .order_by(batches.c.id)
+            .with_for_update(skip_locked=True)
+        )
+        self.replace = Prepared(
+            sa.update(batches)
+            .where(batches.c.id == sa.bindparam("batch"))
+            .values({name: sa.bindparam(f"new_{name}") for name in _CHANGED})
+        )
+        self.remove = Prepared(
+            sa.delete(batches).where(batches.c.id.in_(sa.bindparam("ids", expanding=True))), expanding="ids"
+        )
+
+
+_CHANGED = ("level", "n", "days", "content", "margins")
+_statements = lru_cache(maxsize=1024)(_Statements)
+
+
+def row_of(cell: int, n: int, days: Mapping[date, int], content: bytes, length: int) -> dict[str, Any]:
+    """A row for a table of batches, under a new number; `length` is that of each report string, in bytes."""
+    level = sum(len(content) >= least for least in _LEVELS)
+    return {
+        "id": secrets.randbits(_BITS),  # by chance, so that it does not say when
+        "cell_id": cell,
+        "level": level,
+        "n": n,
+        "days": json.dumps({day.isoformat(): number for day, number in sorted(days.items()) if number}),
+        "content": content,
+        "margins": encode_margins(decode(content, length)) if level else b"",
+    }
+
+
+def days_of(text: str) -> dict[date, int]:
+    """How many responses of a batch are shown from which day on."""
+    return {date.fromisoformat(day): number for day, number in json.loads(text).items()}
+
+
+def sum_days(parts: Sequence[Mapping[date, int]]) -> dict[date, int]:
+    """Numbers of responses by day, added up."""
+    total: dict[date, int] = {}
+    for part in parts:
+        for day, number in part.items():
+            total[day] = total.get(day, 0) + number
+    return total
+
+
+def merge(connection: sa.Connection, survey_id: int, cell: int, length: int) -> None:
+    """Make larger batches of a cell's small ones, as long as there are sixteen of a level.
+
+    Parameters
+    ----------
+    length : int
+        Of the cell's report strings, in bytes.
+    """
+    statements = _statements(survey_id)
+    for level in range(len(_LEVELS)):
+        found = statements.find_level.fetch(connection, {"cell": cell, "of": level})
+        if len(found) < FEW:
+            return
+        sizes = accumulate(len(batch.content) for batch in found)
+        found = found[: max(sum(size <= PIECE for size in sizes), 2)]
+        together = row_of(
+            cell,
+            sum(batch.n for batch in found),
+            sum_days([days_of(batch.days) for batch in found]),
+            encode(add_up([decode(batch.content, length) for batch in found])),
+            length,
+        )
+        kept, *others = (batch.id for batch in found)
+        statements.replace.run(
+            connection, {"batch": kept, **{f"new_{name}": together[name] for name in _CHANGED}}
+        )
+        statements.remove.run(connection, {"ids": others})

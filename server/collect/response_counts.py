@@ -1,0 +1,110 @@
+"""What was collected: the one door for whoever reads responses.
+
+While a survey is open, everything here but what has `stored` in its name reads the batches that are
+sealed (`server.collect.batches`): it changes by as many responses as the survey's minimum, or more. Once it is
+closed, that is all responses. Nothing here takes longer because there are more rows of responses.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+
+from sqlalchemy.orm import Session, SessionTransaction
+
+from server.collect import batches
+from server.collect.batches import Key, Margin
+from server.collect.tallies import Tally
+from server.store.models import Survey
+
+__all__ = [
+    "NOTHING",
+    "Collected",
+    "Key",
+    "Margin",
+    "by_day",
+    "everything",
+    "shown",
+    "sizes",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class Collected:
+    """Responses by version and stratum; those without any are left out.
+
+    Attributes
+    ----------
+    sizes : mapping
+        How many there are.
+    margins : mapping
+        How often each report arrived in each byte: a vector, the reports of the first byte first.
+    pieces : callable
+        The responses to a version, by its id, in pieces of a few megabytes each with its key. They are
+        read anew each time.
+    """
+
+    sizes: Mapping[Key, int]
+    margins: Mapping[Key, Margin]
+    pieces: Callable[[int], Iterator[tuple[Key, Tally]]]
+
+
+NOTHING = Collected({}, {}, lambda _version_id: iter(()))
+"""What there is before the first response."""
+
+
+def shown(session: Session, survey: Survey) -> Collected:
+    """What is shown of a survey. The session stays as it is, and open, for as long as it is read from."""
+    versions = {version.id: version for version in survey.versions}
+    moment = session.get_transaction() or session.begin()
+
+    def pieces(version_id: int) -> Iterator[tuple[Key, Tally]]:
+        _check_moment(session, moment)
+        return batches.shown(session, survey, versions[version_id])
+
+    return Collected(batches.shown_sizes(session, survey), _margins(session, survey), pieces)
+
+
+def everything(session: Session, survey: Survey) -> Collected:
+    """As `shown`, those that wait included: for releases, whose noise hides each response.
+
+    How many are sealed depends on how many there are: one response less could take a whole batch away.
+    """
+    versions = {version.id: version for version in survey.versions}
+    waiting = list(batches.waiting(session, survey))
+    moment = session.get_transaction()
+
+    def pieces(version_id: int) -> Iterator[tuple[Key, Tally]]:
+        _check_moment(session, moment)
+        yield from batches.shown(session, survey, versions[version_id])
+        yield from ((key, tally) for key, tally in waiting if key[0] == version_id)
+
+    sizes, margins = batches.shown_sizes(session, survey), _margins(session, survey)
+    for key, tally in waiting:
+        margin = batches.margin_of(tally, versions[key[0]].reports)
+        sizes[key] = sizes.get(key, 0) + tally.n
+        margins[key] = margins[key] + margin if key in margins else margin
+    return Collected(sizes, margins, pieces)
+
+
+def sizes(session: Session, survey: Survey) -> dict[Key, int]:
+    """How many responses are shown, by version and stratum; those without any are left out."""
+    return batches.shown_sizes(session, survey)
+
+
+def by_day(session: Session, survey: Survey) -> Mapping[Key, Mapping[date, int]]:
+    """How many responses are shown from each day (UTC) on, by version and stratum."""
+    return batches.shown_by_day(session, survey)
+
+
+def _check_moment(session: Session, moment: SessionTransaction | None) -> None:
+    """What is read later would be of another moment, and nobody would end the transaction that it is read in."""
+    if session.get_transaction() is not moment:
+        raise RuntimeError("responses are read from a session that has ended")
+
+
+def _margins(session: Session, survey: Survey) -> dict[Key, Margin]:
+    return {
+        (version.id, stratum): margin
+        for version in survey.versions
+        for stratum, margin in batches.shown_margins(session, version).items()
+    }

@@ -1,0 +1,25 @@
+"""Accept responses.
+
+`accept` and `accept_all` are the only way in: to validated, stored rows, without a web framework
+and without a commit. Many are written by one statement, in the order of their random ids, and
+their invitations by another: on PostgreSQL, where a row keeps a number of its transaction and
+its statement, that number then says only which arrived together.
+"""
+
+from server.collect.responses.accepting import Acceptance, Arrival, accept, accept_all
+from server.collect.responses.links import Doors, check_standing, reason_of, room, standing
+from server.collect.responses.looking import Look, look_at_codes
+
+__all__ = [
+    "Acceptance",
+    "Arrival",
+    "Doors",
+    "Look",
+    "accept",
+    "accept_all",
+    "check_standing",
+    "look_at_codes",
+    "reason_of",
+    "room",
+    "standing",
+]

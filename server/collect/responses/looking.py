@@ -1,0 +1,43 @@
+"""Whether a code would let somebody in, before any question is asked. Reads, and changes nothing."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import sqlalchemy as sa
+
+from server.collect import response_codes as invitations
+from server.collect.responses.links import Doors, check_link, find
+from server.inputs import InputError
+
+
+@dataclass(frozen=True)
+class Look:
+    """A code in its normal form, and the link that it came with."""
+
+    slug: str
+    code: str
+
+
+def look_at_codes(
+    connection: sa.Connection, looks: Sequence[Look], now: datetime, doors: Doors
+) -> list[InputError | None]:
+    """What a response with each of these codes would be refused with, for its code or its link; None if it is not.
+
+    In the very words of that refusal, so that nothing can be told here that a response would not be told.
+    `doors` must lock nothing, and the connection see one moment.
+    """
+    found = doors.look_up(connection, {look.slug for look in looks})
+    at_home = [(found[look.slug].survey.id, look.code) for look in looks if look.slug in found]
+    codes = invitations.look_up(connection, at_home, locks=False)
+    outcomes: list[InputError | None] = []
+    for look in looks:
+        try:
+            door = find(found, look.slug)
+            check_link(door, now)
+            known = codes.get((door.survey.id, look.code))
+            invitations.check(known, look.code, door.invited, door.stratum_id)
+            outcomes.append(None)
+        except InputError as error:
+            outcomes.append(error)
+    return outcomes

@@ -1,0 +1,146 @@
+"""Pieces that SQLite writes and removes one by one: between two of them others have their turn."""
+
+import secrets
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import pairwise
+from typing import Any
+
+import sqlalchemy as sa
+
+from server.collect import batches
+from server.collect.tidying.waiting import LONG_PATIENCE, Patience, leave_turn
+from server.store import own_tables
+from server.store.engines import open_session, snapshot
+
+PIECE = 2000
+"""Rows that are written or removed in one transaction."""
+SMALL = 1 << 20
+"""Bytes of what is counted that are, unless a single row has more: up to 4 MB."""
+_RANGE = 100
+"""Rows that lie together and are removed one after the other."""
+
+
+def fill(engine: sa.Engine, kind: own_tables.Kind, survey_id: int, suffix: str, patience: Patience) -> None:
+    """A new table in the order of keys, each row after the last: its pages depend on the rows alone."""
+    old = own_tables.table(kind, survey_id)
+    with turn(engine, patience) as connection:
+        new = own_tables.create_table(connection, kind, survey_id, suffix)
+    if kind is own_tables.BATCHES:
+        _fill_batches(engine, new, survey_id, patience)
+        return
+    key = next(iter(old.c))
+    last: object = None
+    highest = sa.select(sa.func.max(next(iter(new.c))))
+    while True:
+        with turn(engine, patience) as connection:
+            some = sa.select(*old.c).order_by(key).limit(PIECE)
+            if last is not None:
+                some = some.where(key > last)
+            connection.execute(sa.insert(new).from_select(old.c.keys(), some))
+            reached = connection.scalar(highest)
+        if reached is None or reached == last:
+            return
+        last = reached
+
+
+def _fill_batches(engine: sa.Engine, new: sa.Table, survey_id: int, patience: Patience) -> None:
+    """The same of what is counted, in one order; a transaction writes one large row, or several small ones."""
+
+    def write() -> None:
+        if rows:
+            with turn(engine, patience) as connection:
+                connection.execute(sa.insert(new), rows)
+
+    rows: list[dict[str, Any]] = []
+    size = 0
+    with snapshot(engine) as reading:
+        for row in batches.order_batches(reading.connection(), survey_id):
+            if size + len(row["content"]) > SMALL or len(rows) == _RANGE:
+                write()
+                rows, size = [], 0
+            rows.append(row)
+            size += len(row["content"])
+        write()
+
+
+def remove_all(engine: sa.Engine, survey_id: int, suffix: str, patience: Patience) -> None:
+    """Drop a survey's tables of this suffix, if they are there."""
+    for kind in reversed(own_tables.KINDS):  # what refers to others first
+        _remove(engine, kind, own_tables.table(kind, survey_id, suffix), patience)
+
+
+def _remove(engine: sa.Engine, kind: own_tables.Kind, table: sa.Table, patience: Patience) -> None:
+    """Drop a table, if it is there.
+
+    Most rows go first, in pieces and in random order: SQLite notes its free pages in the order in which
+    they became free, and which pages had which keys tells something of when these came.
+    """
+    if not sa.inspect(engine).has_table(table.name):
+        return
+    ranges = _ranges(engine, table, kind.large)
+    secrets.SystemRandom().shuffle(ranges)
+    key = next(iter(table.c))
+    while ranges:
+        with turn(engine, patience) as connection:
+            left = SMALL
+            for _ in range(min(PIECE // _RANGE, len(ranges))):
+                low, high, size = ranges[-1]
+                if size > left and left < SMALL:
+                    break
+                ranges.pop()
+                left -= size
+                end = key < high if high is not None else sa.true()
+                connection.execute(sa.delete(table).where(key >= low, end))
+    with turn(engine, patience) as connection:
+        table.drop(connection)
+
+
+def _ranges(engine: sa.Engine, table: sa.Table, large: str) -> list[tuple[Any, Any, int]]:
+    """Rows that are removed one after the other: the first key, that of the next range, and how many bytes."""
+    key = next(iter(table.c))
+    size = sa.func.length(table.c[large]) if large else sa.literal(0)
+    numbered = sa.select(
+        key.label("key"), size.label("size"), sa.func.row_number().over(order_by=key).label("place")
+    ).subquery()
+    firsts = sa.select(numbered.c.key, numbered.c.size).order_by(numbered.c.key)
+    if not large:
+        firsts = firsts.where(numbered.c.place % _RANGE == 1)
+    with open_session(engine, writes=False) as session:
+        found = session.execute(firsts).all()
+    bounds = [*(first.key for first in found), None]
+    return [(low, high, first.size) for first, (low, high) in zip(found, pairwise(bounds), strict=True)]
+
+
+@contextmanager
+def turn(engine: sa.Engine, patience: Patience) -> Iterator[sa.Connection]:
+    """A short transaction that writes; afterwards others have their turn."""
+    with engine.execution_options(moneda_writes=True).connect() as connection:
+        raw = connection.connection.cursor()
+        ((usual,),) = raw.execute("PRAGMA busy_timeout").fetchall()
+        raw.execute("PRAGMA busy_timeout = 0")
+        try:
+            _begin(connection, patience)
+            started = time.monotonic()
+            yield connection
+            connection.commit()
+        finally:
+            connection.rollback()
+            raw.execute(f"PRAGMA busy_timeout = {usual}")
+    leave_turn(started)
+
+
+def _begin(connection: sa.Connection, patience: Patience) -> None:
+    until = time.monotonic() + LONG_PATIENCE
+    while True:
+        patience.go_on()
+        try:
+            connection.begin()
+        except sa.exc.OperationalError as error:
+            if error.orig.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > until:  # type: ignore[union-attr]
+                raise
+            time.sleep(0.001)
+        else:
+            return

@@ -1,0 +1,40 @@
+"""Documents to hand in: one value, and a writer for each format. Nothing here knows what a survey is."""
+
+from server.output.documents.html import policy, rows, to_html
+from server.output.documents.model import (
+    Block,
+    Cell,
+    Chart,
+    Document,
+    Facts,
+    Number,
+    Paragraph,
+    Prose,
+    Section,
+    Table,
+    Text,
+)
+from server.output.documents.pdf import to_pdf
+from server.output.documents.words import Words, environment_of
+from server.output.documents.xlsx import to_xlsx
+
+__all__ = [
+    "Block",
+    "Cell",
+    "Chart",
+    "Document",
+    "Facts",
+    "Number",
+    "Paragraph",
+    "Prose",
+    "Section",
+    "Table",
+    "Text",
+    "Words",
+    "environment_of",
+    "policy",
+    "rows",
+    "to_html",
+    "to_pdf",
+    "to_xlsx",
+]

@@ -1,0 +1,165 @@
+"""A document as a PDF on A4: tagged (PDF/UA-1), searchable, with bookmarks; table headers return on every page.
+
+A letter that no font of the machine has is shown as U+FFFD, never left out.
+"""
+
+import json
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+from typing import Any, Final
+
+from server.output.documents.columns import GAP, PAGE, breakable, is_of_numbers, on_paper
+from server.output.documents.model import Block, Cell, Chart, Document, Facts, Number, Paragraph, Prose, Table
+from server.output.markdown import Run
+from server.output.typesetting import MISSING, changed, in_a_process, is_right_to_left, size_of
+
+PAPER: Final = Path(__file__).with_name("paper.typ")
+
+_Group = tuple[Cell | None, list[tuple[Cell, ...]]]
+
+_TALLEST = 690.0  # points: what a page holds beside a caption
+_POINTS = 0.65  # of a unit of a chart: two charts stand side by side, in letters that are still read
+_LONG_CELL = 600
+
+
+def to_pdf(document: Document) -> bytes:
+    """The document as a PDF. The same document gives the same bytes."""
+    order = {"source": PAPER.read_text("utf-8"), "data": laid_out(document)}
+    return in_a_process("server.output.typesetting", json.dumps(order).encode())
+
+
+def laid_out(document: Document) -> dict[str, Any]:
+    """What `PAPER` reads."""
+    css = f'svg{{font-family:"Libertinus Serif"}}{document.paper_css}'
+    data = {
+        "language": document.language,
+        "title": _said(document.title),
+        "subtitle": document.subtitle,
+        "gap": GAP,
+        "blocks": list(_blocks(document.blocks, css)),
+        "sections": [
+            {
+                "depth": depth,
+                "title": _said(section.title),
+                "blocks": list(_blocks(section.blocks, css)),
+            }
+            for depth, section in document.walk()
+        ],
+    }
+    written: dict[str, Any] = changed(data, _without_controls)
+    return written
+
+
+def _blocks(blocks: Sequence[Block], css: str) -> Iterator[dict[str, Any]]:
+    """Charts that follow one another stand side by side."""
+    for drawn, group in groupby(blocks, key=lambda block: isinstance(block, Chart)):
+        found = [_block(block, css) for block in group]
+        yield from [{"kind": "charts", "charts": found}] if drawn else found
+
+
+def _block(block: Block, css: str) -> dict[str, Any]:
+    match block:
+        case Paragraph():
+            return {"kind": "paragraph", "text": _said(block.text), "notice": block.notice}
+        case Prose():
+            return {
+                "kind": "prose",
+                "language": block.language,
+                "passages": [
+                    {
+                        "items": passage.items,
+                        "rtl": is_right_to_left(passage.text),
+                        "lines": [[_run(run) for run in line] for line in passage.lines],
+                    }
+                    for passage in block.passages
+                ],
+            }
+        case Facts():
+            return {"kind": "facts", "entries": [(name, _said(cell)) for name, cell in block.entries]}
+        case Table():
+            return _table(block)
+        case Chart():
+            return {
+                "svg": _styled(block.svg, css),
+                "caption": block.caption,
+                "alternative": block.alternative,
+                "width": _chart_width(block.svg),
+            }
+
+
+def _table(table: Table) -> dict[str, Any]:
+    flat, groups = _grouped(table)
+    parts = [
+        {
+            "widths": part.widths,
+            "size": part.size,
+            "columns": [breakable(flat.columns[place]) for place in part.places],
+            "right": [is_of_numbers(flat, place) for place in part.places],
+            "groups": [
+                {
+                    "head": head and _said(head),
+                    "rows": [[_said(row[place]) for place in part.places] for row in rows],
+                }
+                for head, rows in groups
+            ],
+            "breakable": any(len(cell.text) > _LONG_CELL for row in flat.rows for cell in row),
+        }
+        for part in on_paper(flat)
+    ]
+    return {"kind": "table", "caption": table.caption, "parts": parts, "notes": table.notes}
+
+
+def _grouped(table: Table) -> tuple[Table, list[_Group]]:
+    """Rows that begin with the same text, below it on every page; and the table that is left without that column."""
+    groups = [(head, [row[1:] for row in rows]) for head, rows in groupby(table.rows, key=itemgetter(0))]
+    if len(groups) == len(table.rows) or len(table.columns) == 1 or is_of_numbers(table, 1):
+        return table, [(None, list(table.rows))]
+    columns = (f"{table.columns[0]} · {table.columns[1]}", *table.columns[2:])
+    return replace(table, columns=columns, rows=tuple(row for _, rows in groups for row in rows)), groups
+
+
+def _said(cell: Cell) -> dict[str, Any]:
+    if isinstance(cell, Number):
+        return {"text": cell.text}
+    return {
+        "text": breakable(cell.text),
+        "language": cell.language if cell.own else "",
+        "rtl": cell.own and is_right_to_left(cell.text),
+        "strong": cell.strong,
+        "code": cell.code,
+    }
+
+
+def _run(run: Run) -> dict[str, Any]:
+    """Some words of Markdown, and what stands after them: a link's address."""
+    return {
+        "text": breakable(run.text),
+        "after": breakable(run.written[len(run.text) :]),
+        "strong": run.strong,
+        "emphasis": run.emphasis,
+        "href": run.href,
+    }
+
+
+def _styled(svg: str, css: str) -> str:
+    """A chart that stands alone: with its own style, and the name space that pages do without."""
+    head, close, rest = svg.partition(">")
+    space = "" if "xmlns=" in head else ' xmlns="http://www.w3.org/2000/svg"'
+    return f"{head}{space}{close}<style>{css}</style>{rest}"
+
+
+def _chart_width(svg: str) -> float:
+    width, height = size_of(svg)
+    return min(_POINTS * width, PAGE, _TALLEST * width / height)
+
+
+def _without_controls(text: str) -> str:
+    """Controls and halves of characters have no glyph in any font."""
+    return "".join(
+        MISSING if unicodedata.category(letter) in ("Cc", "Cs") and letter not in "\n\t" else letter
+        for letter in text
+    )

@@ -1,0 +1,97 @@
+"""Texts and numbers in one language, wherever there is no page that is being asked for."""
+
+from collections.abc import Callable
+from datetime import date, datetime
+from functools import cache
+
+from babel.support import Translations
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from server.config import ROOT, TRANSLATIONS
+from server.output import formatting
+
+
+class Words:
+    """What a document's own texts are written with: gettext, numbers and templates of one language.
+
+    As in templates, a percent sign of a message is written twice; it stays on the line of its number.
+    """
+
+    def __init__(self, locale: str) -> None:
+        self.locale = locale
+        self._translations = Translations.load(TRANSLATIONS, [locale])
+
+    def gettext(self, message: str, /, **values: object) -> str:
+        """The message in this language, filled in."""
+        return _unbroken(self._translations.ugettext(message) % values)
+
+    def ngettext(self, one: str, many: str, number: int, /, **values: object) -> str:
+        """The message for so many in this language, filled in."""
+        return _unbroken(self._translations.ungettext(one, many, number) % values)
+
+    def percent(self, share: float | None) -> str:
+        """0.3251 -> "32.5 %", unbroken."""
+        shown = "–" if share is None else formatting.percent(share, self.locale)
+        return shown if shown == "–" else f"{shown}\N{NO-BREAK SPACE}%"
+
+    def level(self, confidence: float) -> str:
+        """0.95 -> "95"."""
+        return formatting.level(confidence, self.locale)
+
+    def integer(self, number: int) -> str:
+        """1537 -> "1,537"."""
+        return formatting.integer(number, self.locale)
+
+    def measure(self, value: float | None, width: float) -> str:
+        """A number whose range is `width` wide."""
+        return formatting.measure(value, self.locale, width)
+
+    def number(self, value: float) -> str:
+        """A number as it was chosen, with its own decimals."""
+        return formatting.number(value, self.locale)
+
+    def epsilon(self, value: float) -> str:
+        """A privacy loss with two decimals, rounded up."""
+        return formatting.epsilon(value, self.locale)
+
+    def p_value(self, value: float) -> str:
+        """ "p = 0.231"."""
+        return formatting.p_value(value, self.locale)
+
+    def day(self, value: date) -> str:
+        """A date in words."""
+        return formatting.day(value, self.locale)
+
+    def moment(self, value: datetime) -> str:
+        """A naive time in UTC, in words."""
+        return formatting.moment(value, self.locale)
+
+    @property
+    def environment(self) -> Environment:
+        """Templates in this language."""
+        return environment_of(self.locale)
+
+
+def _unbroken(text: str) -> str:
+    return text.replace(" %", "\N{NO-BREAK SPACE}%")
+
+
+@cache
+def environment_of(locale: str) -> Environment:
+    """Templates, the texts of which are in a language."""
+    environment = Environment(
+        loader=FileSystemLoader(ROOT / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        extensions=["jinja2.ext.i18n"],
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    translations = Translations.load(TRANSLATIONS, [locale])
+    environment.install_gettext_translations(translations, newstyle=True)  # type: ignore[attr-defined]
+    environment.filters.update(formatting.filters(_constant(locale)))
+    return environment
+
+
+def _constant(value: str) -> Callable[[], str]:
+    return lambda: value

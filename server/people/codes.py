@@ -1,0 +1,91 @@
+"""The second thing that signs in: six digits from an app (TOTP, RFC 6238), or a recovery code in their place."""
+
+import hmac
+import secrets
+import time
+
+import pyotp
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from server.people.tokens import hash_of
+from server.store.models import RecoveryCode, Researcher
+
+RECOVERY_CODES = 10
+_STEP = 30  # seconds; every app knows only this
+_SLACK = 1  # steps before and after: clocks differ, and typing takes a while
+# No vowels and no look-alikes; 16 of these are 76 random bits.
+_ALPHABET = "23456789bcdfghjkmnpqrstvwxz"
+
+
+def new_totp_secret() -> str:
+    """160 random bits in base32, as apps take them."""
+    return pyotp.random_base32()
+
+
+def totp_address(secret: str, researcher: Researcher) -> str:
+    """What the QR code holds."""
+    return pyotp.TOTP(secret).provisioning_uri(name=researcher.login, issuer_name="Moneda")
+
+
+def turn_on_codes(session: Session, researcher: Researcher, secret: str, code: str) -> list[str] | None:
+    """Ask for codes from now on, if this is one: the recovery codes, shown once; None if it is not."""
+    step = step_of(secret, code, time.time())
+    if step is None:
+        return None
+    researcher.totp_secret, researcher.totp_step = secret, step
+    return new_recovery_codes(session, researcher)
+
+
+def turn_off_codes(session: Session, researcher: Researcher) -> None:
+    """Ask for no codes any more."""
+    researcher.totp_secret = researcher.totp_step = None
+    session.execute(sa.delete(RecoveryCode).where(RecoveryCode.researcher_id == researcher.id))
+
+
+def new_recovery_codes(session: Session, researcher: Researcher) -> list[str]:
+    """Codes that stand in once each for the app; those given out earlier stop working."""
+    session.execute(sa.delete(RecoveryCode).where(RecoveryCode.researcher_id == researcher.id))
+    codes = ["".join(secrets.choice(_ALPHABET) for _ in range(16)) for _ in range(RECOVERY_CODES)]
+    session.add_all(RecoveryCode(secret_hash=hash_of(code), researcher_id=researcher.id) for code in codes)
+    return ["-".join(code[place : place + 4] for place in range(0, 16, 4)) for code in codes]
+
+
+def recovery_codes_left(session: Session, researcher: Researcher) -> int:
+    """How many were not used yet."""
+    query = sa.select(sa.func.count()).where(RecoveryCode.researcher_id == researcher.id)
+    return session.scalar(query) or 0
+
+
+def is_right_code(session: Session, researcher: Researcher, code: str) -> bool:
+    """Use a code up: whether it was the app's, and newer than the last one used, or a recovery code."""
+    typed = "".join(code[:100].split()).replace("-", "").lower()
+    if researcher.totp_secret is None:
+        return False
+    step = step_of(researcher.totp_secret, typed, time.time())
+    if step is not None:
+        # One statement: of two browsers with the same code only one changes the row.
+        query = sa.update(Researcher).where(
+            Researcher.id == researcher.id,
+            Researcher.totp_step.is_(None) | (Researcher.totp_step < step),
+        )
+        used = session.execute(query.values(totp_step=step).returning(Researcher.id)).first()
+        return used is not None
+    given = sa.delete(RecoveryCode).where(
+        RecoveryCode.researcher_id == researcher.id, RecoveryCode.secret_hash == hash_of(typed)
+    )
+    return session.execute(given.returning(RecoveryCode.secret_hash)).first() is not None
+
+
+def step_of(secret: str, code: str, seconds: float) -> int | None:
+    """The time step whose code this is, near a time in seconds since 1970; None if it is none's."""
+    app = pyotp.TOTP(secret)
+    now = int(seconds) // _STEP
+    typed = "".join(code[:100].split()).encode("utf-8", "replace")
+    # Every step is tried, whatever the first ones gave: the time taken tells nothing.
+    right = [
+        step
+        for step in range(max(now - _SLACK, 0), now + _SLACK + 1)
+        if hmac.compare_digest(app.generate_otp(step).encode(), typed)
+    ]
+    return right[0] if right else None

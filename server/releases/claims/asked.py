@@ -1,0 +1,142 @@
+"""Questions as definitions ask them, on trial: each kind of question with each mechanism that the schema knows."""
+
+import math
+from collections.abc import Iterator, Mapping
+from functools import partial
+from itertools import combinations, permutations
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from server.inputs.schema import schema
+from server.privacy.auditing.cases import Case, Finding
+from server.privacy.auditing.drawn import ROUNDING
+from server.privacy.auditing.reported import coins_of_reports
+from server.privacy.designs import Design, report_between
+from server.study.definitions import Point, Question
+from server.study.definitions.reading import parse_definition
+
+_FIXED: Mapping[str, tuple[float, Mapping[str, Any]]] = {
+    "gamma": (3, {"gamma": 0.25}),
+    "warner": (0.7 / 0.3, {"truth": 0.3}),
+    "forced_response": (0.875 / 0.125, {"truth": 0.75, "yes": 0.125}),
+    "unrelated_question": (
+        0.775 / 0.075,
+        {"truth": 0.7, "prevalence": 0.25, "innocuous": "Is your birthday in spring?"},
+    ),
+    "kuk": (0.7 / 0.2, {"if_yes": 0.8, "if_no": 0.3}),
+    "crosswise": (4, {"prevalence": 0.2, "innocuous": "Is your house number even?"}),
+}
+"""Designs by chances, with the largest ratio of two chances of a report."""
+_GRID = 1e-8
+"""More than rounding to 32 bits can add to the loss of a device."""
+_OPTIONS = [{"name": name, "text": name} for name in ("red", "green", "blue")]
+_NUMBERS = {"low": 0, "high": 4, "step": 1}
+_OWN: Mapping[str, Mapping[str, Any]] = {
+    "select_one": {"options": _OPTIONS},
+    "select_multiple": {"options": _OPTIONS},
+    "scale": {"options": _OPTIONS},
+    "number": _NUMBERS,
+    "binned_number": {**_NUMBERS, "cuts": [2]},
+}
+"""What a question of a kind says beside its name, its text and its design."""
+_NOT_SAYING = ("k_ary", "best_choice", "unary", "symmetric_unary", "stochastic_rounding")
+"""Mechanisms that "prefer not to say" is an answer under; of Yes and No, k-ary response is for it alone."""
+
+
+def covered(kind: str, mechanism: str) -> str:
+    """What of the schema a case is."""
+    return f"question {kind} by {mechanism}"
+
+
+def registered() -> Iterator[tuple[str, str]]:
+    """Each kind of question in the schema of definitions, with each mechanism that it allows."""
+    for kind, entry in schema("survey")["$defs"].items():
+        design = entry.get("properties", {}).get("design", {}).get("properties", {})
+        yield from ((kind, mechanism) for mechanism in design.get("mechanism", {}).get("enum", ()))
+
+
+def cases() -> list[Case]:
+    """Of a question asked for by its loss the claim is that; of a device it follows from its chances."""
+    return [
+        _case(kind, mechanism, prefer)
+        for kind, mechanism in registered()
+        for prefer in (False, True)
+        if (mechanism in _NOT_SAYING if prefer else (kind, mechanism) != ("yes_no", "k_ary"))
+    ]
+
+
+def _case(kind: str, mechanism: str, prefer: bool) -> Case:
+    named = "gamma" if (kind, mechanism) == ("yes_no", "coin_flip") else mechanism
+    ratio, parameters = _FIXED.get(named, (None, {"epsilon": 1}))
+    document = {
+        "name": "asked",
+        "kind": kind,
+        "text": "Asked?",
+        "design": {"mechanism": mechanism, **parameters},
+        **_OWN.get(kind, {}),
+        **({"prefer_not_to_say": True} if prefer else {}),
+    }
+    made = partial(_question, document)
+    return Case(
+        f"{covered(kind, mechanism)}{', or prefer not to say' if prefer else ''}",
+        1.0 if ratio is None else math.log(ratio) + _GRID,
+        lambda: _loss(made()),
+        lambda: [_report(design, 0, [0], [0]) for design in made().designs],
+        covered(kind, mechanism),
+    )
+
+
+def _question(document: Mapping[str, Any]) -> Question:
+    definition = parse_definition(
+        {"format": 1, "language": "en", "title": "Asked", "introduction": "", "questions": [dict(document)]}
+    )
+    return definition.questions[0]
+
+
+def _loss(question: Question) -> Finding:
+    """Of any answer against any other: bytes are flipped apart, so that their losses add up."""
+    answers = list(_answers(question))
+    rows = [
+        [
+            _weights(design, truth)
+            for design, truth in zip(question.designs, question.truths(answer), strict=True)
+        ]
+        for answer in answers
+    ]
+    worst, event = 0.0, "no answer is told from another"
+    for (one, first), (other, second) in permutations(zip(answers, rows, strict=True), 2):
+        loss = math.fsum(_ratio(a, b) for a, b in zip(first, second, strict=True))
+        if loss > worst:
+            worst, event = loss, f"{one} against {other}"
+    return Finding(max(worst - ROUNDING, 0.0), event)
+
+
+def _answers(question: Question) -> Iterator[Any]:
+    if question.kind == "select_multiple":
+        sizes = range(len(question.answers) + 1)
+        yield from (some for size in sizes for some in combinations(question.answers, size))
+    elif question.grid is not None:
+        yield from (question.grid.number(steps) for steps in range(question.grid.of + 1))
+        yield from question.answers[-1:] if question.prefer_not_to_say else ()
+    else:
+        yield from question.answers
+
+
+def _weights(design: Design, truth: int | Point) -> NDArray[np.int64]:
+    """How many coins lead to each report."""
+    (row,) = coins_of_reports(partial(_report, design, truth), 1, design.weights.shape[1])
+    return np.asarray(row)
+
+
+def _report(design: Design, truth: int | Point, rows: ArrayLike, coins: ArrayLike) -> NDArray[np.uint8]:
+    if isinstance(truth, Point):
+        return report_between(design, np.full(np.shape(rows), truth.steps), truth.of, coins)
+    return design.report(np.full(np.shape(rows), truth), coins)
+
+
+def _ratio(one: NDArray[np.int64], other: NDArray[np.int64]) -> float:
+    """The largest loss of a report that is likelier under one of two rows."""
+    pairs = [(a, b) for a, b in zip(one.tolist(), other.tolist(), strict=True) if a]
+    return max(math.inf if b == 0 else math.log(a) - math.log(b) for a, b in pairs)

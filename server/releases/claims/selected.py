@@ -1,0 +1,64 @@
+"""What is released by choosing, on trial: the most common answer, and answers that exceed a share."""
+
+from server.privacy import designs
+from server.privacy.auditing.cases import Case, by_comparing, by_dealing
+from server.releases.budgets import NEIGHBOURS
+from server.releases.claims.people import Person, Survey, coin, covered, differing, question
+
+_QUESTIONS = 5
+
+
+def cases() -> list[Case]:
+    """Under both kinds of neighbours."""
+    return [*_most_common(), *_exceeding()]
+
+
+def _most_common() -> list[Case]:
+    """The most common of two answers: by reports as they arrived, or by what was estimated from them."""
+    alike = question("party", ("red", "blue"), [coin()])
+    apart = question("party", ("red", "blue"), [designs.forced_response(0.5, 0.125)])
+    boxes = question("party", ("red", "blue"), [coin()] * 2)
+    found = []
+    for neighbours in NEIGHBOURS:
+        for noise in ("noisy_maximum", "exponential"):
+            for name, variable, others, first, second in (
+                ("reports", alike, [[0]] * 4, [0], [1]),
+                ("estimates", apart, [[0]] * 4, [0], [1]),
+                ("boxes", boxes, [[1, 0]] * 4, [1, 0], [0, 1]),
+            ):
+                survey = Survey((variable,), neighbours)
+                item = {"kind": "most_common", "question": "party", "noise": noise}
+                found.append(
+                    by_dealing(
+                        f"release(1) of a survey, {neighbours}: most_common, {noise}, by {name}",
+                        1.0,
+                        survey.releasing([item], "1"),
+                        *differing(survey, "party", others, first, second),
+                        covers=covered("most_common", noise, neighbours),
+                    )
+                )
+    return found
+
+
+def _exceeding() -> list[Case]:
+    """A person who says Yes to all questions but the last, under coins that hide little: all comparisons move."""
+    names = [f"question {number}" for number in range(_QUESTIONS)]
+    asked = tuple(question(name, ("no", "yes"), [designs.for_epsilon(12.0)]) for name in names)
+    said = {name: [int(name != names[-1])] for name in names}
+    opposite = {name: [1 - report] for name, (report,) in said.items()}
+    found = []
+    for neighbours in NEIGHBOURS:
+        without: list[Person] = [] if neighbours == "unbounded" else [(0, opposite)]
+        for values in (False, True):
+            item = {"kind": "exceeding", "questions": names, "share": "0.5", "values": values}
+            found.append(
+                by_comparing(
+                    f"release(4) of a survey, {neighbours}: exceeding{', with values' if values else ''}",
+                    4.0,
+                    Survey(asked, neighbours).releasing([item], "4"),
+                    (without, [(0, said)]),
+                    _QUESTIONS,
+                    covers=covered("exceeding", "geometric", neighbours),
+                )
+            )
+    return found

@@ -1,0 +1,38 @@
+"""The whole audit: everything shipped, everything published and wrong, on all cores."""
+
+import multiprocessing
+import os
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+
+from server.privacy.auditing import published_errors, shipped
+from server.privacy.auditing.cases import Case, Verdict, judge
+from server.releases.claims import asked, released
+
+
+def shipped_cases() -> list[Case]:
+    """What the library and the pages and commands run."""
+    return [*shipped.cases(), *asked.cases(), *released.cases()]
+
+
+def cases() -> list[Case]:
+    """What is tried, in the order of the table: shipped first."""
+    return [*shipped_cases(), *published_errors.cases()]
+
+
+def judge_all(workers: int | None = None) -> Iterator[Verdict]:
+    """Try every case; yields in the order of the table.
+
+    Parameters
+    ----------
+    workers : int, optional
+        Processes; as many as there are cores, four at most, by default.
+    """
+    # Fresh processes: a forked copy of a process with threads may hang. Noise is dealt in them, not here.
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(workers or min(4, os.cpu_count() or 1), mp_context=context) as pool:
+        yield from pool.map(_judge, range(len(cases())))
+
+
+def _judge(index: int) -> Verdict:
+    return judge(cases()[index])

@@ -1,0 +1,1 @@
+"""Tables, sessions and migrations, and whether the database is fit for use."""

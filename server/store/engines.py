@@ -1,0 +1,182 @@
+"""Engines, sessions and migrations."""
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+from alembic import command
+from alembic.config import Config as AlembicConfig
+from sqlalchemy.orm import Session
+
+from server.store.in_place import check_in_place, watch
+from server.store.private_files import keep_private
+
+PATIENCE = 30.0
+"""Seconds that commands wait for a lock."""
+SERVING_PATIENCE = 5.0
+"""Seconds that requests do: then whoever asked is sent away to come back."""
+CONNECT_TIMEOUT = 10
+"""Seconds for a connection to PostgreSQL, and for a sign of life on one."""
+
+_STARTING = int.from_bytes(b"moneda")
+"""What names the lock among all advisory locks of a database."""
+_TURN = 0.1
+"""Seconds that others may have to wait for a lock, and then have to take it."""
+
+_READS_ONLY = "moneda_reads_only"
+_AFTER = "moneda_after_commit"
+
+_MIGRATIONS = Path(__file__).parent / "migrations"
+
+
+def make_engine(database_url: str, patience: float = PATIENCE) -> sa.Engine:
+    """An engine on SQLite (WAL, every commit on the disk before it is acknowledged) or PostgreSQL.
+
+    `patience` is how many seconds it waits for a lock that others hold before it gives up.
+    """
+    url = sa.make_url(database_url)
+    if url.get_backend_name() != "sqlite":
+        return sa.create_engine(
+            url,
+            pool_size=16,
+            max_overflow=16,
+            pool_pre_ping=True,
+            connect_args={
+                "options": f"-c lock_timeout={round(1000 * patience)}",
+                # A server that has gone away without a word is noticed.
+                "connect_timeout": CONNECT_TIMEOUT,
+                "tcp_user_timeout": 1000 * CONNECT_TIMEOUT,
+            },
+        )
+    if url.database and url.database != ":memory:":
+        # A folder that is made here is for nobody else on this machine; nor are the files of
+        # the database: SQLite gives its log and index the mode that the first has.
+        Path(url.database).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for ending in ("", "-wal", "-shm"):
+            keep_private(Path(os.path.realpath(url.database) + ending), make=not ending)
+    engine = sa.create_engine(url, pool_size=16, max_overflow=16)
+
+    def prepare(connection: Any, _record: object) -> None:
+        _prepare_sqlite(connection, patience)
+
+    sa.event.listen(engine, "connect", prepare)
+    sa.event.listen(engine, "begin", _begin_sqlite)
+    watch(engine)
+    return engine
+
+
+def open_session(engine: sa.Engine, *, writes: bool) -> Session:
+    """A session for one request or command; `writes` takes SQLite's write lock at its beginning.
+
+    Without `writes`, the database refuses every statement that would change something.
+
+    Taken later, in the middle of a transaction that has already read, the lock could only
+    be refused at once: waiting would not help a stale snapshot.
+    """
+    options = {"moneda_writes": writes}
+    if engine.dialect.name == "postgresql":
+        options["postgresql_readonly"] = not writes
+    return _Session(engine.execution_options(**options), expire_on_commit=False)
+
+
+def engine_of(session: Session) -> sa.Engine:
+    """The engine that a session is on, with the options that it was opened with."""
+    engine = session.get_bind()
+    assert isinstance(engine, sa.Engine)
+    return engine
+
+
+def do_after_commit(session: Session, key: object, work: Callable[[], object]) -> None:
+    """Let something be done once the transaction is committed, before whoever commits goes on; once for each key."""
+    session.info.setdefault(_AFTER, {})[key] = work
+
+
+def waits_for_commit(session: Session, key: object) -> bool:
+    """Whether something with this key will be done when the transaction is committed."""
+    return key in session.info.get(_AFTER, {})
+
+
+class TakingTurns:
+    """Long work in several transactions, between which others can write: nobody waits for long.
+
+    SQLite's waiting writers look at most a tenth of a second apart whether the lock is free.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._since = time.monotonic()
+
+    def after_a_part(self) -> None:
+        """Commit what was done so far, if it has taken a while, and let others have their turn."""
+        if time.monotonic() - self._since < _TURN:
+            return
+        self._session.commit()
+        if self._session.get_bind().dialect.name == "sqlite":
+            time.sleep(_TURN)
+        self._since = time.monotonic()
+
+
+def snapshot(engine: sa.Engine) -> Session:
+    """A session that reads, and sees one moment: a count and the rows that it counts agree."""
+    if engine.dialect.name == "sqlite":  # which never shows a transaction anything newer
+        return open_session(engine, writes=False)
+    return open_session(engine.execution_options(isolation_level="REPEATABLE READ"), writes=False)
+
+
+def lock_installation(connection: sa.Connection) -> None:
+    """Let other processes that start on this database wait until the transaction ends.
+
+    An empty database has no row to lock. SQLite has one writer at a time by itself.
+    """
+    if connection.dialect.name == "postgresql":
+        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_STARTING)))
+
+
+def migrate(engine: sa.Engine) -> None:
+    """Bring the schema up to the newest migration."""
+    config = AlembicConfig()
+    config.set_main_option("script_location", str(_MIGRATIONS))
+    with engine.execution_options(moneda_writes=True).begin() as connection:
+        lock_installation(connection)
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")
+
+
+class _Session(Session):
+    """Says that something was committed only if it is where it will be found."""
+
+    def commit(self) -> None:
+        super().commit()
+        check_in_place(engine_of(self))
+        for work in self.info.pop(_AFTER, {}).values():
+            work()
+
+    def rollback(self) -> None:
+        super().rollback()
+        self.info.pop(_AFTER, None)
+
+
+def _prepare_sqlite(connection: Any, patience: float) -> None:
+    # The driver must not open transactions by itself: _begin_sqlite does.
+    connection.isolation_level = None
+    cursor = connection.cursor()
+    # Waiting for a lock must be set first: the switch to WAL needs one.
+    cursor.execute(f"PRAGMA busy_timeout = {round(1000 * patience)}")
+    cursor.execute("PRAGMA journal_mode = WAL")
+    cursor.execute("PRAGMA synchronous = FULL")
+    cursor.execute("PRAGMA foreign_keys = ON")
+    # What is deleted is overwritten with zeros.
+    cursor.execute("PRAGMA secure_delete = ON")
+    cursor.close()
+
+
+def _begin_sqlite(connection: sa.Connection) -> None:
+    writes = connection.get_execution_options().get("moneda_writes")
+    # The connection stays as its last user left it.
+    if connection.info.get(_READS_ONLY) is not (writes is False):
+        connection.exec_driver_sql(f"PRAGMA query_only = {'ON' if writes is False else 'OFF'}")
+        connection.info[_READS_ONLY] = writes is False
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

@@ -1,0 +1,92 @@
+"""Whether SQLite's files are still those that were opened.
+
+A process goes on writing into a file that was removed or replaced, and into a write-ahead log that was
+removed, without any error; all of it is gone when the last of them closes it. So a change is only
+reported as made after a look at the path.
+"""
+
+import os
+from threading import Lock
+from typing import Any
+
+import sqlalchemy as sa
+
+from server.store.failures import MovedError
+
+_OPTION = "moneda_files"
+
+_Identity = tuple[int, int]
+
+
+def watch(engine: sa.Engine) -> None:
+    """Remember which files the connections of an engine on SQLite open, and hand out none on any others."""
+    files = _Files(str(engine.url.database))
+    engine.update_execution_options(**{_OPTION: files})
+    sa.event.listen(engine, "do_connect", files.before_opening)
+    sa.event.listen(engine, "connect", files.after_opening)
+    sa.event.listen(engine, "checkout", files.before_use)
+    sa.event.listen(engine, "close", files.after_closing)
+    sa.event.listen(engine, "close_detached", files.after_closing)
+
+
+def check_in_place(engine: sa.Engine) -> None:
+    """Look whether what was committed is where it will be found; call it before saying that it is.
+
+    Raises
+    ------
+    MovedError
+        If the database file at the path, or its write-ahead log, is not the one that the
+        engine's connections opened. On PostgreSQL never.
+    """
+    files: _Files | None = engine.get_execution_options().get(_OPTION)
+    if files is not None:
+        files.check()
+
+
+class _Files:
+    """The database file and its write-ahead log, as an engine's connections opened them."""
+
+    def __init__(self, path: str) -> None:
+        self._path = os.path.abspath(path)
+        # SQLite keeps the log beside the file that a symbolic link leads to.
+        self._log_path = os.path.realpath(path) + "-wal"
+        self._changing = Lock()
+        self._connections = 0
+        self._file: _Identity | None = None
+        self._log: _Identity | None = None
+
+    def check(self) -> None:
+        if self._file is not None and _identity(self._path) != self._file:
+            raise MovedError("the database file is no longer the one at its path")
+        if self._log is not None and _identity(self._log_path) != self._log:
+            raise MovedError("the database's write-ahead log is no longer the one at its path")
+
+    def before_opening(self, *_: Any) -> None:
+        # Else SQLite would make a new, empty file, or read another log by this one's index.
+        self.check()
+
+    def after_opening(self, *_: Any) -> None:
+        with self._changing:
+            self._connections += 1
+            self._file = self._file or _identity(self._path)
+        self.before_use()
+
+    def before_use(self, *_: Any) -> None:
+        self.check()
+        # SQLite makes the log when it first needs it.
+        self._log = self._log or _identity(self._log_path)
+
+    def after_closing(self, *_: Any) -> None:
+        with self._changing:
+            self._connections -= 1
+            if not self._connections:
+                # Whoever closes a database last removes the log.
+                self._log = None
+
+
+def _identity(path: str) -> _Identity | None:
+    try:
+        found = os.stat(path)
+    except OSError:  # the folder may be gone, or closed to us
+        return None
+    return found.st_dev, found.st_ino

@@ -1,0 +1,251 @@
+"""The tables that each survey has of its own: what respondents leave behind, and the books that count it.
+
+Whoever writes anew, empties or deletes one survey's rows holds up no other survey, and what is
+left of them in files is nobody else's page. `responses_17`, `invitations_17`, `cells_17`, `batches_17`
+and `counters_17` belong to the survey with the id 17; they are made together with it.
+
+A response is a random id, the version it answers, the link's stratum, a byte for each report, the
+day. Nothing else may ever be added that could join it to a person. Of an invitation only the hash of
+its code is kept, and whether it was used: not when, nor for what. Keys are random and SQLite has no
+rowid here, so that rows lie in the order of random numbers and no query tells in which order they
+arrived. While a study runs, who holds the files still finds traces of it; `server.collect.tidying` says which,
+and takes them away once it is closed.
+
+Ids and hashes are unique within a survey: a response is sent again by a link of the same survey.
+
+The books are kept by `server.collect.batches`. A *cell* holds the responses that are counted together: those to a
+version, by the link of one stratum, collected in one way. Its id packs the three into one number; `waiting`
+holds the sorted report strings of the `waiting_n` responses that are in no batch yet. A *batch* holds
+responses of one cell that are shown together: `content` has what estimates need
+(`server.collect.batches.contents` says how), `days` how many were shown from which day on, as JSON, and `margins`
+how often each report arrived in each byte (`server.collect.batches.margins`), empty where the level is 0. It
+names no row of the responses, and no row names a batch; while responses come its id is random. A *counter* says
+how many responses one writer has stored; their sum is all of them. There are several, so that processes
+on PostgreSQL need not wait for each other.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, TypeVar
+
+import sqlalchemy as sa
+
+T = TypeVar("T")
+
+_Part = sa.Column[Any] | sa.CheckConstraint
+
+STATISTICS_FREE = (sa.String, sa.LargeBinary)
+"""Of what PostgreSQL keeps no commonest values: these would outlive the rows in its statistics."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One of the tables that each survey has.
+
+    Attributes
+    ----------
+    name : str
+        Of the tables, before the survey's number.
+    columns : Callable
+        Makes its columns, the key first, and its constraints; is given the survey's id and a suffix.
+    strangers : str
+        Which rows the database refuses, as they belong to something of another survey.
+    changes : str
+        Which changes of a row it refuses.
+    index : tuple of str
+        Columns that rows are looked for by, besides the key.
+    large : str
+        The column whose values may be so long that a row is a piece by itself.
+    by_number : bool
+        Whether SQLite keeps rows by the number that is their key, which suits long ones.
+    """
+
+    name: str
+    columns: Callable[[int, str], Iterator[_Part]]
+    strangers: str = ""
+    changes: str = ""
+    index: tuple[str, ...] = ()
+    large: str = ""
+    by_number: bool = False
+
+
+_VERSION = "SELECT 1 FROM survey_versions v WHERE v.id = NEW.version_id AND v.survey_id = {0}"
+_STRATUM = "SELECT 1 FROM strata s WHERE s.id = NEW.stratum_id AND s.survey_id = {0}"
+_BATCH = "SELECT 1 FROM invitation_batches b WHERE b.id = NEW.batch_id AND b.survey_id = {0}"
+# On PostgreSQL, functions of the migrations say the same.
+_NOT_ITS_OWN = f"NOT EXISTS ({_VERSION}) OR NEW.stratum_id IS NOT NULL AND NOT EXISTS ({_STRATUM})"
+
+
+def _responses(_survey_id: int, _suffix: str) -> Iterator[_Part]:
+    yield sa.Column("id", sa.LargeBinary(16), nullable=False)
+    yield sa.Column("version_id", sa.Integer, nullable=False)
+    yield sa.Column("reports", sa.LargeBinary, nullable=False)
+    yield sa.Column("day", sa.Date, nullable=False)
+    yield sa.Column("stratum_id", sa.Integer)
+    yield sa.CheckConstraint("length(id) = 16", name="id_is_128_bits")
+    yield sa.CheckConstraint("length(reports) >= 1", name="reports_are_present")
+
+
+def _invitations(_survey_id: int, _suffix: str) -> Iterator[_Part]:
+    yield sa.Column("code_hash", sa.LargeBinary(32), nullable=False)
+    yield sa.Column("batch_id", sa.Integer, nullable=False)
+    yield sa.Column("spent", sa.Boolean, nullable=False)
+    yield sa.CheckConstraint("length(code_hash) = 32", name="code_hash_is_sha256")
+
+
+def _cells(_survey_id: int, _suffix: str) -> Iterator[_Part]:
+    yield sa.Column("id", sa.BigInteger, nullable=False, autoincrement=False)
+    yield sa.Column("version_id", sa.Integer, nullable=False)
+    yield sa.Column("stratum_id", sa.Integer)
+    yield sa.Column("mode", sa.SmallInteger, nullable=False)
+    yield sa.Column("waiting_n", sa.Integer, nullable=False)
+    yield sa.Column("waiting", sa.LargeBinary, nullable=False)
+    packed = "id = version_id * 4294967296 + coalesce(stratum_id, 0) * 4 + mode"
+    yield sa.CheckConstraint(packed, name="id_is_packed")
+    yield sa.CheckConstraint("mode BETWEEN 0 AND 3", name="mode_has_two_bits")
+    yield sa.CheckConstraint("waiting_n >= 0", name="waiting_n_is_not_negative")
+
+
+def _batches(survey_id: int, suffix: str) -> Iterator[_Part]:
+    number = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
+    cell = table(CELLS, survey_id, suffix).c.id
+    yield sa.Column("id", number, nullable=False, autoincrement=False)
+    yield sa.Column("cell_id", sa.BigInteger, sa.ForeignKey(cell, ondelete="CASCADE"), nullable=False)
+    yield sa.Column("level", sa.SmallInteger, nullable=False)
+    yield sa.Column("n", sa.Integer, nullable=False)
+    yield sa.Column("days", sa.Text, nullable=False)
+    yield sa.Column("margins", sa.LargeBinary, nullable=False)
+    yield sa.Column("content", sa.LargeBinary, nullable=False)
+    yield sa.CheckConstraint("n >= 1", name="n_is_positive")
+    yield sa.CheckConstraint("level >= 0", name="level_is_not_negative")
+
+
+def _counters(_survey_id: int, _suffix: str) -> Iterator[_Part]:
+    yield sa.Column("writer", sa.SmallInteger, nullable=False, autoincrement=False)
+    yield sa.Column("n", sa.Integer, nullable=False)
+
+
+RESPONSES = Kind("responses", _responses, _NOT_ITS_OWN, "UPDATE")
+INVITATIONS = Kind("invitations", _invitations, f"NOT EXISTS ({_BATCH})", "UPDATE OF batch_id")
+CELLS = Kind("cells", _cells, _NOT_ITS_OWN, large="waiting")
+BATCHES = Kind("batches", _batches, index=("cell_id", "level"), large="content", by_number=True)
+COUNTERS = Kind("counters", _counters)
+KINDS = (RESPONSES, INVITATIONS, COUNTERS, CELLS, BATCHES)
+"""In the order in which they are made: each after what it refers to."""
+
+
+def responses_of(survey_id: int) -> sa.Table:
+    """Where the responses to a survey are: `id`, `version_id`, `reports`, `day`, `stratum_id`."""
+    return table(RESPONSES, survey_id)
+
+
+def invitations_of(survey_id: int) -> sa.Table:
+    """Where the invitations to a survey are: `code_hash`, `batch_id`, `spent`."""
+    return table(INVITATIONS, survey_id)
+
+
+def cells_of(survey_id: int) -> sa.Table:
+    """Where a survey's cells are: `id`, `version_id`, `stratum_id`, `mode`, `waiting_n`, `waiting`."""
+    return table(CELLS, survey_id)
+
+
+def batches_of(survey_id: int) -> sa.Table:
+    """Where a survey's batches are: `id`, `cell_id`, `level`, `n`, `days`, `margins`, `content`."""
+    return table(BATCHES, survey_id)
+
+
+def counters_of(survey_id: int) -> sa.Table:
+    """Where it is counted how many responses a survey has: `writer`, `n`."""
+    return table(COUNTERS, survey_id)
+
+
+def grouped(pairs: Iterable[tuple[int, T]]) -> list[tuple[int, list[T]]]:
+    """What belongs to each survey, by its id, in the order of ids: always the same, so that none waits for ever."""
+    found: dict[int, list[T]] = {}
+    for survey_id, each in pairs:
+        found.setdefault(survey_id, []).append(each)
+    return sorted(found.items(), key=lambda pair: pair[0])
+
+
+@lru_cache(maxsize=4096)
+def table(kind: Kind, survey_id: int, suffix: str = "") -> sa.Table:
+    """One of a survey's tables, or what is made to take its place."""
+    name = f"{kind.name}_{int(survey_id)}{suffix}"
+    convention = {
+        "ck": "ck_%(table_name)s_%(constraint_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+    columns = list(kind.columns(survey_id, suffix))
+    return sa.Table(
+        name,
+        sa.MetaData(naming_convention=convention),
+        *columns,
+        sa.PrimaryKeyConstraint(next(column for column in columns if isinstance(column, sa.Column))),
+        sqlite_with_rowid=kind.by_number,
+    )
+
+
+def create_tables(connection: sa.Connection, survey_id: int) -> None:
+    """Make the tables of a new survey."""
+    for kind in KINDS:
+        create_table(connection, kind, survey_id)
+        guard(connection, kind, survey_id)
+
+
+def create_table(connection: sa.Connection, kind: Kind, survey_id: int, suffix: str = "") -> sa.Table:
+    """Make one of them, which nothing guards yet."""
+    made = table(kind, survey_id, suffix)
+    made.create(connection)
+    if connection.dialect.name == "postgresql":
+        for column in made.c:
+            if isinstance(column.type, STATISTICS_FREE):
+                connection.exec_driver_sql(f"ALTER TABLE {made.name} ALTER {column.name} SET STATISTICS 0")
+        if kind is BATCHES:
+            # Report strings look like noise: trying to compress them is work for nothing.
+            connection.exec_driver_sql(f"ALTER TABLE {made.name} ALTER {kind.large} SET STORAGE EXTERNAL")
+    return made
+
+
+def guard(connection: sa.Connection, kind: Kind, survey_id: int) -> None:
+    """Have the database refuse what does not belong there, and changes of what is final; and look things up fast."""
+    for statement in _guards(kind, int(survey_id), connection.dialect.name):
+        connection.exec_driver_sql(statement)
+
+
+def take_guards_off(connection: sa.Connection, kind: Kind, survey_id: int) -> None:
+    """On SQLite: let another table have their names."""
+    for name in (f"{kind.name}_{survey_id}_belong", f"{kind.name}_{survey_id}_stay"):
+        connection.exec_driver_sql(f"DROP TRIGGER IF EXISTS {name}")
+    connection.exec_driver_sql(f"DROP INDEX IF EXISTS {_index(kind, survey_id)}")
+
+
+def _index(kind: Kind, survey_id: int) -> str:
+    return "_".join(("ix", kind.name, str(survey_id), *kind.index))
+
+
+def _guards(kind: Kind, survey_id: int, dialect: str) -> Iterator[str]:
+    name = f"{kind.name}_{survey_id}"
+    if kind.index:
+        yield f"CREATE INDEX {_index(kind, survey_id)} ON {name} ({', '.join(kind.index)})"
+    if kind.strangers and dialect == "postgresql":
+        yield (
+            f"CREATE TRIGGER {name}_belong AFTER INSERT ON {name} REFERENCING NEW TABLE AS written "
+            f"FOR EACH STATEMENT EXECUTE FUNCTION {kind.name}_belong({survey_id})"
+        )
+    elif kind.strangers:
+        yield (
+            f"CREATE TRIGGER {name}_belong BEFORE INSERT ON {name} WHEN {kind.strangers.format(survey_id)} "
+            f"BEGIN SELECT RAISE(ABORT, '{kind.name} belong to their survey'); END"
+        )
+    if kind.changes and dialect == "postgresql":
+        yield (
+            f"CREATE TRIGGER {name}_stay BEFORE {kind.changes} ON {name} "
+            f"FOR EACH ROW EXECUTE FUNCTION {kind.name}_are_immutable()"
+        )
+    elif kind.changes:
+        yield (
+            f"CREATE TRIGGER {name}_stay BEFORE {kind.changes} ON {name} "
+            f"BEGIN SELECT RAISE(ABORT, '{kind.name} are immutable'); END"
+        )

@@ -1,0 +1,32 @@
+"""The steps of the editor, each a function from a draft document to the next one.
+
+A draft document has the form of a definition and need not be finished: names, texts and
+numbers may be missing or wrong. What is done here never fails for that.
+"""
+
+from server.study.editing.actions import Step, act, new_document
+from server.study.editing.cards import Card, cards
+from server.study.editing.fields import Fields
+from server.study.editing.remarks import find_brackets, find_repeated
+from server.study.editing.settling import settle
+from server.study.editing.shapes import KINDS, NOT_SENT
+from server.study.editing.shares import Spending, equal_division, gamma_of_share, slider_gamma, spending
+
+__all__ = [
+    "KINDS",
+    "NOT_SENT",
+    "Card",
+    "Fields",
+    "Spending",
+    "Step",
+    "act",
+    "cards",
+    "equal_division",
+    "find_brackets",
+    "find_repeated",
+    "gamma_of_share",
+    "new_document",
+    "settle",
+    "slider_gamma",
+    "spending",
+]

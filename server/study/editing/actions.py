@@ -1,0 +1,192 @@
+"""What the editor's buttons do to a draft."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from server.study.editing.names import free_name, next_name
+from server.study.editing.shapes import KINDS, NOT_SENT, mechanisms, reshaped
+from server.study.editing.shares import (
+    DEFAULT_SHARE,
+    equal_division,
+    shape_of_budget,
+    share_of,
+    strength,
+    with_share,
+)
+
+Entry = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Step:
+    """A draft after a button, where to go on (an entry, an option of it), and what is said about it."""
+
+    document: dict[str, Any]
+    at: int | None = None
+    option: int | None = None
+    said: str = ""
+
+
+def new_document(language: str) -> dict[str, Any]:
+    """A draft with one empty question, which the budget gives two fair coins."""
+    document = {
+        "format": 1,
+        "language": language,
+        "title": "",
+        "introduction": "",
+        "questions": [reshaped({"name": "q1", "kind": "yes_no", "text": ""}, {})],
+    }
+    return with_share(document, DEFAULT_SHARE)
+
+
+def act(document: Mapping[str, Any], action: str, kind: str = "yes_no") -> Step:
+    """Carry out a button: its name, and the numbers of the entry and the option that it is about.
+
+    A button about something that is not there does nothing.
+    """
+    name, *numbers = action.split("-")
+    places = [
+        int(number) for number in numbers if number.isdecimal() and number.isascii() and len(number) < 5
+    ]
+    step = Step(dict(document))
+    if name == "add":
+        step = _add(document, kind if kind in KINDS else "yes_no")
+    elif len(places) == len(numbers) and places and places[0] < len(document["questions"]):
+        if name in ENTRY_ACTIONS and len(places) == 1:
+            step = ENTRY_ACTIONS[name](document, places[0])
+        elif name in OPTION_ACTIONS and len(places) == 2:
+            step = OPTION_ACTIONS[name](document, places[0], places[1])
+    share = share_of(document)
+    changed = shape_of_budget(step.document) != shape_of_budget(document)
+    if not (changed and equal_division(document)) or share is None:
+        return step
+    return replace(step, document=with_share(step.document, share))
+
+
+def _add(document: Mapping[str, Any], kind: str) -> Step:
+    entries = document["questions"]
+    entry = reshaped({"name": next_name({entry["name"] for entry in entries}), "kind": kind, "text": ""}, {})
+    if entries and not equal_division(document):
+        entry = _with_strength(entry)
+    return Step({**document, "questions": [*entries, entry]}, at=len(entries), said="added")
+
+
+def _with_strength(entry: Entry) -> Entry:
+    if entry["kind"] in NOT_SENT:
+        return entry
+    return {**entry, "design": {**entry["design"], **strength(entry, DEFAULT_SHARE)}}
+
+
+def _delete(document: Mapping[str, Any], place: int) -> Step:
+    entries = [entry for number, entry in enumerate(document["questions"]) if number != place]
+    at = min(place, len(entries) - 1)
+    return Step({**document, "questions": entries}, at=at if entries else None, said="deleted")
+
+
+def _duplicate(document: Mapping[str, Any], place: int) -> Step:
+    entries = list(document["questions"])
+    taken = {entry.get("name", "") for entry in entries}
+    copy = {**entries[place], "name": free_name(entries[place].get("name") or "q1", taken)}
+    entries.insert(place + 1, copy)
+    return Step({**document, "questions": entries}, at=place + 1, said="duplicated")
+
+
+def _move(document: Mapping[str, Any], place: int, by: int) -> Step:
+    entries = list(document["questions"])
+    target = place + by
+    if not 0 <= target < len(entries):
+        return Step(dict(document), at=place)
+    entries[place], entries[target] = entries[target], entries[place]
+    return Step({**document, "questions": entries}, at=target, said="moved")
+
+
+def _up(document: Mapping[str, Any], place: int) -> Step:
+    return _move(document, place, -1)
+
+
+def _down(document: Mapping[str, Any], place: int) -> Step:
+    return _move(document, place, 1)
+
+
+def _with_options(
+    document: Mapping[str, Any], place: int, change: Callable[[list[Entry]], int | None]
+) -> Step:
+    entries = list(document["questions"])
+    options = list(entries[place].get("options", []))
+    option = change(options)
+    if option is None:
+        return Step(dict(document), at=place)
+    entries[place] = {**entries[place], "options": options}
+    return Step({**document, "questions": entries}, at=place, option=option)
+
+
+def _add_option(document: Mapping[str, Any], place: int) -> Step:
+    def change(options: list[Entry]) -> int:
+        options.append({"name": "", "text": ""})
+        return len(options) - 1
+
+    return _with_options(document, place, change)
+
+
+def _delete_option(document: Mapping[str, Any], place: int, option: int) -> Step:
+    def change(options: list[Entry]) -> int | None:
+        if not 0 <= option < len(options):
+            return None
+        del options[option]
+        return max(0, min(option, len(options) - 1))
+
+    return _with_options(document, place, change)
+
+
+def _move_option(document: Mapping[str, Any], place: int, option: int, by: int) -> Step:
+    def change(options: list[Entry]) -> int | None:
+        if not (0 <= option < len(options) and 0 <= option + by < len(options)):
+            return None
+        options[option], options[option + by] = options[option + by], options[option]
+        return option + by
+
+    return _with_options(document, place, change)
+
+
+def _option_up(document: Mapping[str, Any], place: int, option: int) -> Step:
+    return _move_option(document, place, option, -1)
+
+
+def _option_down(document: Mapping[str, Any], place: int, option: int) -> Step:
+    return _move_option(document, place, option, 1)
+
+
+def _stay(document: Mapping[str, Any], place: int) -> Step:
+    """Only what `settle` has done: the fields of another kind or design."""
+    return Step(dict(document), at=place)
+
+
+def _with_mechanism(mechanism: str) -> Callable[[Mapping[str, Any], int], Step]:
+    """Give a scale another design of the same strength, where it may have it."""
+
+    def change(document: Mapping[str, Any], place: int) -> Step:
+        entries = list(document["questions"])
+        entry = entries[place]
+        if entry["kind"] == "scale" and mechanism in mechanisms(entry):
+            entries[place] = {**entry, "design": {**entry.get("design", {}), "mechanism": mechanism}}
+        return Step({**document, "questions": entries}, at=place)
+
+    return change
+
+
+ENTRY_ACTIONS: Mapping[str, Callable[[Mapping[str, Any], int], Step]] = {
+    "delete": _delete,
+    "duplicate": _duplicate,
+    "up": _up,
+    "down": _down,
+    "renew": _stay,
+    "add_option": _add_option,
+    "for_shares": _with_mechanism("k_ary"),
+    "for_average": _with_mechanism("ordinal"),
+}
+OPTION_ACTIONS: Mapping[str, Callable[[Mapping[str, Any], int, int], Step]] = {
+    "delete_option": _delete_option,
+    "option_up": _option_up,
+    "option_down": _option_down,
+}

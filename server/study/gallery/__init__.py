@@ -1,0 +1,83 @@
+"""Ready surveys to begin with, in every language of the site.
+
+Each is a definition file beside this module, named after the template and its language, with
+its budget and its plan. Words in [square brackets] are the researcher's to replace.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from server.inputs import N_
+from server.study.definitions import Definition
+from server.study.definitions.reading import parse_definition
+
+LANGUAGES = ("en", "es")
+_FOLDER = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Template:
+    """A survey to begin with: what it is called and when it serves, for translation, and its texts by language."""
+
+    name: str
+    title: str
+    use: str
+    definitions: Mapping[str, Definition]
+
+
+_DESCRIBED = (
+    (
+        "one_question",
+        N_("One sensitive question"),
+        N_(
+            "The smallest survey that works: what counts is said first, then one question with a period of time. "
+            "Ask so that Yes is the sensitive answer."
+        ),
+    ),
+    (
+        "battery",
+        N_("Four items in a row"),
+        N_(
+            "Four things that people did or did not do. One of them is impossible, so that its estimate shows "
+            "whether people followed the instructions; a check that is never sent explains the coins."
+        ),
+    ),
+    (
+        "scale",
+        N_("A scale and a number"),
+        N_(
+            "An ordered scale with “prefer not to say”, and a number that is asked only of some people. "
+            "All of them report it: the others as 0, which is true of them."
+        ),
+    ),
+    (
+        "wave",
+        N_("Before and after"),
+        N_(
+            "The first of two rounds with the same questions and designs. Make the second one from it, before "
+            "anybody answers. It is planned for the difference between the rounds, ± 10 points, which takes "
+            "twice the respondents."
+        ),
+    ),
+)
+
+
+@cache
+def templates() -> tuple[Template, ...]:
+    """All templates, in the order in which the gallery shows them."""
+    return tuple(
+        Template(name, title, use, {language: _read(name, language) for language in LANGUAGES})
+        for name, title, use in _DESCRIBED
+    )
+
+
+def find(name: str) -> Template | None:
+    """The template of this name."""
+    return next((template for template in templates() if template.name == name), None)
+
+
+def _read(name: str, language: str) -> Definition:
+    return parse_definition(json.loads((_FOLDER / f"{name}.{language}.json").read_text("utf-8")))

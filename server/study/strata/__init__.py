@@ -1,0 +1,73 @@
+"""The strata of a survey: a named tree of links with populations.
+
+The link, not the person, carries the stratum: whoever follows the link of Getafe counts in Spain >
+Madrid > Getafe. Only a stratum without strata below it has a working link. Functions take a
+Session and never commit.
+"""
+
+from server.study.strata.access import (
+    AccessChange,
+    Switched,
+    asks_for_code,
+    change_access,
+    find_stated,
+    following_links,
+    invited_links,
+    is_invited,
+    switch,
+    write_access,
+)
+from server.study.strata.changing import change, move, remove
+from server.study.strata.collapsing import Collapsed, collapse
+from server.study.strata.lines import Line, parse_lines, parse_name, parse_population
+from server.study.strata.planting import plant, used
+from server.study.strata.populations import PopulationChange, population_changes, populations_of
+from server.study.strata.renewing import count_closed_links
+from server.study.strata.trees import (
+    DEEPEST,
+    MOST_STRATA,
+    Node,
+    StratumProblem,
+    check_large_enough,
+    find,
+    leaves,
+    tree,
+    walk,
+)
+
+__all__ = [
+    "DEEPEST",
+    "MOST_STRATA",
+    "AccessChange",
+    "Collapsed",
+    "Line",
+    "Node",
+    "PopulationChange",
+    "StratumProblem",
+    "Switched",
+    "asks_for_code",
+    "change",
+    "change_access",
+    "check_large_enough",
+    "collapse",
+    "count_closed_links",
+    "find",
+    "find_stated",
+    "following_links",
+    "invited_links",
+    "is_invited",
+    "leaves",
+    "move",
+    "parse_lines",
+    "parse_name",
+    "parse_population",
+    "plant",
+    "population_changes",
+    "populations_of",
+    "remove",
+    "switch",
+    "tree",
+    "used",
+    "walk",
+    "write_access",
+]

@@ -1,0 +1,31 @@
+"""Surveys: found by their links, published from drafts, open or not at a moment."""
+
+from server.study.drafts import draft, draft_document, redo, save_draft, undo
+from server.study.surveys.families import family_of, note_of
+from server.study.surveys.links import Shut, find_link, find_shut, is_slug, new_slug
+from server.study.surveys.publishing import create, definition_of, enter, publish, published_version
+from server.study.surveys.standings import Standing, now, standing, today
+
+__all__ = [
+    "Shut",
+    "Standing",
+    "create",
+    "definition_of",
+    "draft",
+    "draft_document",
+    "enter",
+    "family_of",
+    "find_link",
+    "find_shut",
+    "is_slug",
+    "new_slug",
+    "note_of",
+    "now",
+    "publish",
+    "published_version",
+    "redo",
+    "save_draft",
+    "standing",
+    "today",
+    "undo",
+]

@@ -1,0 +1,151 @@
+"""XLSForm workbooks, as KoboToolbox, ODK and SurveyCTO write them -> a `Definition`.
+
+A subset is taken: what can be randomised in the respondent's browser. Everything else is
+listed, with its place and the reason. docs/definition.md has the table.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from server.inputs.problems import N_, InputError, Problem, refuse
+from server.inputs.schema import schema_limit
+from server.privacy.designs import coin_flip
+from server.study.definitions import Definition
+from server.study.definitions.reading import parse_definition
+from server.study.xlsform import choices, questions
+from server.study.xlsform.columns import (
+    LANGUAGES,
+    columns_of,
+    label_languages,
+    language_of,
+    lines,
+    note_unused,
+)
+from server.study.xlsform.notes import Notes, NotTaken
+from server.study.xlsform.workbook import WORKBOOK_LIMIT, Workbook, looks_like_workbook, read_workbook
+
+__all__ = ["LANGUAGES", "WORKBOOK_LIMIT", "Imported", "NotTaken", "looks_like_workbook", "parse_xlsform"]
+
+_LISTED = 100
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A survey, and what of its form was not taken."""
+
+    definition: Definition
+    not_taken: tuple[NotTaken, ...]
+
+
+def parse_xlsform(body: bytes, language: str | None = None, fallback: str = "en") -> Imported:
+    """A workbook -> the survey that can be made of it.
+
+    Parameters
+    ----------
+    body : bytes
+        The file.
+    language : str, optional
+        "en" or "es": which labels to take. Without it, the form's own language.
+    fallback : str
+        The language of a form that does not say.
+
+    Raises
+    ------
+    InputError
+        If this is no form, or nothing in it can be taken; the problems then say why.
+    """
+    book = read_workbook(body)
+    notes = Notes()
+    for sheet in book.others:
+        notes.add(sheet, None, "", "", N_("this sheet has no counterpart here"))
+    if not book.sheets.get(questions.SHEET):
+        raise refuse(
+            422,
+            "file",
+            N_("must have a sheet “survey” with rows; the sheets are: %(value)s"),
+            value=", ".join((*book.sheets, *book.others))[:200],
+        )
+    columns = columns_of(book.sheets[questions.SHEET])
+    for needed in ("type", "label"):
+        if needed not in {column.meaning for column in columns.values()}:
+            raise refuse(
+                422,
+                "file",
+                N_("must have a column “%(column)s” on the sheet “survey”; it has: %(value)s"),
+                column=needed,
+                value=", ".join(column.header for column in columns.values())[:200],
+            )
+    settings = _settings(book, notes)
+    language = language or _language(book, settings.get("default_language", ""), fallback)
+    reader = _read(book, language, notes)
+    if not any("design" in entry for entry in reader.entries):
+        nothing = Problem("file", N_("must hold a question that can be taken; none of these can"), {})
+        raise InputError(422, [nothing, *(note.as_problem() for note in notes.listed()[:_LISTED])])
+    document = {
+        "format": 1,
+        "language": language,
+        "title": _title(settings, language, notes),
+        "introduction": "",
+        "budget": _budget(reader.entries),
+        "questions": reader.entries,
+    }
+    return Imported(parse_definition(document), notes.listed())
+
+
+def _read(book: Workbook, language: str, notes: Notes) -> questions.Reader:
+    found = lines(
+        choices.SHEET,
+        book.sheets.get(choices.SHEET, ()),
+        language,
+        frozenset(("list_name", "name")),
+        notes,
+    )
+    lists = choices.read_choices(found, notes)
+    reader = questions.Reader(lists, notes)
+    reader.read(lines(questions.SHEET, book.sheets[questions.SHEET], language, questions.KNOWN, notes))
+    for name in lists.keys() - reader.lists_asked:
+        rows = lists[name]
+        notes.add(
+            choices.SHEET,
+            rows[0].number,
+            rows[0].header("list_name"),
+            rows[0].text("list_name"),
+            N_("no question that was taken uses this list"),
+        )
+    return reader
+
+
+def _settings(book: Workbook, notes: Notes) -> dict[str, str]:
+    """What the sheet of settings says of title and language; the rest is noted."""
+    known = frozenset(("form_title", "default_language"))
+    rows = lines("settings", book.sheets.get("settings", ()), "en", known, notes)
+    for row in rows[:1]:
+        note_unused("settings", row, known, notes)
+        return {name: row.text(name) for name in known}
+    return {}
+
+
+def _language(book: Workbook, stated: str, fallback: str) -> str:
+    """The form's own language: the one it states, else the only one of its labels that we have."""
+    own = language_of(stated)
+    if own in LANGUAGES:
+        return own
+    columns = columns_of(book.sheets[questions.SHEET])
+    offered = [language for language in label_languages(columns) if language in LANGUAGES]
+    return fallback if fallback in offered or not offered else offered[0]
+
+
+def _title(settings: dict[str, str], language: str, notes: Notes) -> str:
+    title = " ".join(settings.get("form_title", "").split())
+    limit = schema_limit("properties", "title", "maxLength")
+    if len(title) > limit:
+        template = N_("a title has at most %(limit)d characters; it was cut")
+        notes.add("settings", None, "form_title", title, template, limit=limit)
+    return title[:limit].strip() or {"en": "Imported survey", "es": "Encuesta importada"}[language]
+
+
+def _budget(entries: list[dict[str, Any]]) -> float:
+    """As if each question were asked with two fair coins; upwards, so that nobody gets less than a coin."""
+    asked = sum("design" in entry for entry in entries)
+    return math.ceil(asked * coin_flip(0.25).epsilon * 1e10) / 1e10

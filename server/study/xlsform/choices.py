@@ -1,0 +1,158 @@
+"""The sheet of choices -> lists of options, with the names that they had."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from server.inputs.problems import N_
+from server.inputs.schema import schema_limit
+from server.study.definitions import PREFER_NOT_TO_SAY
+from server.study.definitions.looks import strip_unseen
+from server.study.xlsform.columns import Line, reason
+from server.study.xlsform.names import fitting
+from server.study.xlsform.notes import Notes
+
+SHEET = "choices"
+_USED = frozenset(("list_name", "name", "label"))
+
+_YES = frozenset(("yes", "sí", "si"))
+_NO = frozenset(("no",))
+_PREFER_NOT = frozenset(
+    (
+        "prefer not to say",
+        "prefer not to answer",
+        "i prefer not to say",
+        "i prefer not to answer",
+        "prefiero no decirlo",
+        "prefiero no decir",
+        "prefiero no contestar",
+        "prefiero no responder",
+    )
+)
+_DOES_NOT_APPLY = frozenset(
+    (
+        "does not apply",
+        "does not apply to me",
+        "not applicable",
+        "n/a",
+        "no aplica",
+        "no me aplica",
+        "no corresponde",
+        "no procede",
+    )
+)
+
+
+@dataclass(frozen=True)
+class Choices:
+    """One list as it was taken.
+
+    `names` leads from the file's names to ours. `other` is the answer that stands for "does
+    not apply", if there is one.
+    """
+
+    options: tuple[dict[str, str], ...]
+    names: dict[str, str]
+    prefer_not_to_say: bool
+    yes_no: bool
+    other: str | None
+    too_long: str = ""
+
+    def kind_of_one(self) -> dict[str, Any]:
+        """The kind, the options and the design of a question with one answer."""
+        more: dict[str, Any] = {"prefer_not_to_say": True} if self.prefer_not_to_say else {}
+        if self.yes_no:
+            mechanism = "k_ary" if self.prefer_not_to_say else "coin_flip"
+            return {"kind": "yes_no", **more, "design": {"mechanism": mechanism}}
+        listed = {"kind": "select_one", "options": list(self.options)}
+        return {**listed, **more, "design": {"mechanism": "best_choice"}}
+
+    def levels(self) -> dict[str, Any]:
+        """The kind, the options and the design of an ordered scale."""
+        more: dict[str, Any] = {"prefer_not_to_say": True} if self.prefer_not_to_say else {}
+        listed = {"kind": "scale", "options": list(self.options)}
+        return {**listed, **more, "design": {"mechanism": "k_ary"}}
+
+    def boxes(self) -> dict[str, Any]:
+        """The kind, the options and the design of a question with any number of answers."""
+        more: dict[str, Any] = {"prefer_not_to_say": True} if self.prefer_not_to_say else {}
+        listed = {"kind": "select_multiple", "options": list(self.options)}
+        return {**listed, **more, "design": {"mechanism": "coin_flip"}}
+
+
+def read_choices(lines: Sequence[Line], notes: Notes) -> dict[str, tuple[Line, ...]]:
+    """The lines of each list by its name in lower case."""
+    lists: dict[str, list[Line]] = {}
+    unused: set[str] = set()
+    for line in lines:
+        unused |= {cell.header for meaning, cell in line.cells.items() if meaning not in _USED}
+        if not line.text("list_name"):
+            said = line.text("name") or (line.label.text if line.label else "")
+            notes.add(SHEET, line.number, "list_name", said, N_("the row names no list"))
+            continue
+        lists.setdefault(line.text("list_name").casefold(), []).append(line)
+    for header in sorted(unused):
+        notes.add(SHEET, None, header, header, reason(header))
+    return {name: tuple(found) for name, found in lists.items()}
+
+
+def choices_of(lines: Sequence[Line], notes: Notes) -> Choices:
+    """A list as the options of a question."""
+    options: list[dict[str, str]] = []
+    names: dict[str, str] = {}
+    taken, texts = {PREFER_NOT_TO_SAY}, set[str]()
+    prefer_not_to_say, other, too_long = False, None, ""
+    longest = schema_limit("$defs", "option", "properties", "text", "maxLength")
+    for line in lines:
+        name = line.text("name")
+        text = " ".join(line.label.text.split()) if line.label else name
+        header = line.label.header if line.label else "label"
+        if not name:
+            notes.add(SHEET, line.number, "name", text, N_("the choice has no name"))
+        elif name in names:
+            notes.add(SHEET, line.number, "name", name, N_("this name stands in its list already"))
+        elif said(text) in _PREFER_NOT and not prefer_not_to_say:
+            prefer_not_to_say, names[name] = True, PREFER_NOT_TO_SAY
+        elif strip_unseen(text).casefold() in texts:
+            notes.add(SHEET, line.number, header, text, N_("another choice of its list reads the same"))
+        else:
+            if line.label is None:
+                notes.add(SHEET, line.number, header, name, N_("the choice has no label; its name is shown"))
+            too_long = too_long or (text if len(text) > longest else "")
+            names[name] = fitting(name, taken, "option")
+            texts.add(strip_unseen(text).casefold())
+            options.append({"name": names[name], "text": text})
+            if said(text) in _DOES_NOT_APPLY:
+                other = names[name]
+    yes_no = _as_yes_no(options, names)
+    if not yes_no:
+        _note_changed(lines, names, notes)
+    return Choices(tuple(options), names, prefer_not_to_say, yes_no, other, too_long)
+
+
+def said(text: str) -> str:
+    """What a text says, whatever its case and full stop."""
+    return text.casefold().strip(" .!¡")
+
+
+def _as_yes_no(options: Sequence[dict[str, str]], names: dict[str, str]) -> bool:
+    """Whether the options are Yes and No and nothing else; their names then become ours."""
+    if len(options) != 2:
+        return False
+    answers = {option["name"]: said(option["text"]) for option in options}
+    if not (set(answers.values()) & _YES and set(answers.values()) & _NO):
+        return False
+    renamed = {name: "yes" if text in _YES else "no" for name, text in answers.items()}
+    for option in options:
+        option["name"] = renamed[option["name"]]
+    names.update({name: renamed[ours] for name, ours in names.items() if ours in renamed})
+    return True
+
+
+def _note_changed(lines: Sequence[Line], names: dict[str, str], notes: Notes) -> None:
+    for line in lines:
+        name = line.text("name")
+        ours = names.get(name, name)
+        if ours not in (name, PREFER_NOT_TO_SAY):
+            template = N_("the name became %(name)s: names start with a letter and have no capitals")
+            notes.add(SHEET, line.number, "name", name, template, name=ours)

@@ -1,0 +1,1 @@
+"""The site: what listens, what answers, and the pages of researchers and respondents."""

@@ -1,0 +1,189 @@
+"""The factory: it assembles, and nothing happens when this module is imported."""
+
+from pathlib import Path
+from urllib.parse import urlencode
+
+import sqlalchemy as sa
+from flask import Flask, Response, abort, current_app, g, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from flask_babel import Babel, get_locale
+from jinja2 import StrictUndefined
+
+from server import __version__
+from server.config import ROOT, TRANSLATIONS, Config, from_environment
+from server.output.formatting import filters
+from server.output.languages import DEFAULT_LANGUAGE, LANGUAGE_COOKIE, LANGUAGES, VARIES, choose_language
+from server.people.throttling import Throttle
+from server.store.engines import SERVING_PATIENCE, make_engine, open_session
+from server.study.answers import FOR_TEMPLATES
+from server.web import assets, error_pages, form_ends, security
+from server.web.body_limits import FORM, find_limit
+from server.web.housekeeping import Housekeeper
+from server.web.views import (
+    account,
+    colleagues,
+    editor,
+    imports,
+    invitations,
+    joining,
+    keeping,
+    links,
+    log,
+    manage,
+    people,
+    public,
+    releases,
+    releasing,
+    respond,
+    results,
+    schedule,
+    settings,
+    simulate,
+)
+
+
+def create_app(config: Config | None = None) -> Flask:
+    """The WSGI application on a database that `server.store.engines.migrate` has prepared.
+
+    `server.web.front` stands before it wherever it is served: it takes responses, and what arrives here is whole.
+    """
+    config = config or from_environment()
+    app = Flask(__name__, template_folder=str(ROOT / "templates"), static_folder=None)
+    app.request_class = form_ends.FormRequest
+    app.jinja_env.undefined = StrictUndefined
+    app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
+    app.jinja_env.globals["form_end"] = form_ends.FIELD
+    app.jinja_env.globals.update(FOR_TEMPLATES)
+    app.extensions["moneda.config"] = config
+    app.extensions["moneda.engine"] = make_engine(config.database_url, SERVING_PATIENCE)
+    app.extensions["moneda.throttle"] = Throttle()
+    # Whoever serves the application starts it, and stops it in the end.
+    app.extensions["moneda.housekeeper"] = Housekeeper(app.extensions["moneda.engine"])
+    _add_languages(app)
+    _add_client_files(app)
+    _add_sessions(app)
+    app.before_request(security.refuse_other_origins)
+    app.before_request(_limit_body)
+    app.before_request(form_ends.refuse_cut_forms)
+    app.after_request(security.add_headers)
+    for view in (
+        account,
+        colleagues,
+        editor,
+        imports,
+        invitations,
+        joining,
+        keeping,
+        links,
+        log,
+        manage,
+        people,
+        public,
+        releases,
+        releasing,
+        respond,
+        results,
+        schedule,
+        settings,
+        simulate,
+    ):
+        app.register_blueprint(view.blueprint)
+    # No redirects by the router: they would name the host, and http, that a request claims.
+    app.url_map.merge_slashes = False
+    app.add_url_rule("/", "home", _home)
+    error_pages.register(app)
+    return app
+
+
+def _home() -> ResponseReturnValue:
+    return render_template("home.html")
+
+
+def _limit_body() -> None:
+    """As the front does; a file of an upload goes to the disk, and what else a form holds into memory."""
+    limit = find_limit(current_app, request.endpoint)
+    request.max_content_length = limit.size
+    request.max_form_memory_size = FORM.size if limit.upload else limit.size
+
+
+def _add_languages(app: Flask) -> None:
+    Babel(
+        app,
+        default_locale=DEFAULT_LANGUAGE,
+        default_translation_directories=str(TRANSLATIONS),
+        locale_selector=lambda: choose_language(request),
+    )
+
+    def locale() -> str:
+        return str(get_locale() or DEFAULT_LANGUAGE)
+
+    def languages() -> list[tuple[str, str, str]]:
+        """Code, name and address of the page in each language."""
+        here = request.method in ("GET", "HEAD") and request.endpoint is not None
+        path = url_for(request.endpoint, **(request.view_args or {})) if here and request.endpoint else "/"
+        # Not by url_for: what somebody put into the query must not become one of its own arguments.
+        asked = request.args.to_dict() if here else {}
+        return [
+            (code, name, f"{path}?{urlencode({**asked, 'lang': code})}") for code, name in LANGUAGES.items()
+        ]
+
+    def remember(response: Response) -> Response:
+        # Only for researchers: a respondent's browser is given no cookie at all.
+        wanted = request.args.get("lang")
+        if request.path.startswith(security.COOKIE_PATH) and wanted in LANGUAGES:
+            response.set_cookie(
+                LANGUAGE_COOKIE,
+                wanted,
+                max_age=31536000,
+                path=security.COOKIE_PATH,
+                httponly=True,
+                samesite="Lax",
+            )
+        response.headers.add("Vary", VARIES)
+        return response
+
+    app.after_request(remember)
+    app.jinja_env.filters.update(filters(locale))
+    app.context_processor(
+        lambda: {
+            "locale": locale(),
+            "languages": languages(),
+            "version_of_moneda": __version__,
+            "may": security.may,
+            "reader": security.reader(),
+        }
+    )
+
+
+def _add_client_files(app: Flask) -> None:
+    known = app.extensions["moneda.assets"] = assets.read_assets()
+
+    def client_file(fingerprint: str, name: str) -> Response:
+        if fingerprint != known.fingerprint or name not in known.integrity:
+            abort(404)
+        response: Response = app.make_response(known.contents[name])
+        response.mimetype = assets.TYPES.get(Path(name).suffix, "text/plain")
+        response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
+        return response
+
+    app.add_url_rule("/client/<fingerprint>/<name>", "client", client_file)
+    app.jinja_env.globals["client_url"] = lambda name: url_for(
+        "client", fingerprint=known.fingerprint, name=name
+    )
+    app.jinja_env.globals["client_integrity"] = known.integrity.__getitem__
+
+
+def _add_sessions(app: Flask) -> None:
+    engine: sa.Engine = app.extensions["moneda.engine"]
+
+    def open_for_request() -> None:
+        # Opening is lazy: a request that asks nothing of the database does not touch it.
+        g.session = open_session(engine, writes=request.method not in security.SAFE_METHODS)
+
+    def close_after_request(_error: BaseException | None) -> None:
+        opened = g.pop("session", None)
+        if opened is not None:
+            opened.close()
+
+    app.before_request(open_for_request)
+    app.teardown_appcontext(close_after_request)

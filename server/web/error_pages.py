@@ -1,0 +1,116 @@
+"""What is answered, as a page or as JSON, where something was refused, cannot be done now, or is our mistake."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from flask import Flask, current_app, jsonify, render_template, request
+from flask.typing import ResponseReturnValue
+from flask_babel import gettext
+from markupsafe import Markup
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm.exc import ObjectDeletedError
+from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
+
+from server.inputs import N_, InputError, refuse
+from server.store.failures import RETRY_AFTER, describe_failure, find_failure
+from server.web.context import session, told
+from server.web.form_ends import CutForm
+from server.web.security import SAFE_METHODS
+
+T = TypeVar("T")
+
+
+def register(app: Flask) -> None:
+    """Answer for everything that a view raises, and for what a template draws or computes with `part` and `attempt`."""
+    app.jinja_env.globals.update(part=_part, attempt=_attempt)
+    app.register_error_handler(InputError, _refused)
+    app.register_error_handler(ObjectDeletedError, _gone)
+    app.register_error_handler(HTTPException, _failed)
+    app.register_error_handler(Exception, _broken)
+
+
+def _refused(error: InputError) -> ResponseReturnValue:
+    session().rollback()
+    problem = error.problems[0]
+    name, message = told(problem)
+    title = gettext("There is nothing here") if error.status == 404 else gettext("That cannot be done")
+    return _error_page(problem.field, title, message, error.status, name)
+
+
+def _gone(_error: ObjectDeletedError) -> ResponseReturnValue:
+    """Somebody deleted the survey while this was answered, where nothing had to be locked."""
+    return _refused(refuse(404, "survey", N_("is not known; check the link")))
+
+
+def _failed(error: HTTPException) -> ResponseReturnValue:
+    status = error.code or 500
+    if status < 400:
+        return error
+    if isinstance(error, RequestEntityTooLarge):
+        message = gettext("What was sent is too large.")
+    elif isinstance(error, CutForm):
+        message = gettext(
+            "The form did not arrive whole, so nothing was changed. Please go back and send it again."
+        )
+    else:
+        message = {
+            403: gettext("This request came from another site and was refused."),
+            404: gettext("There is no page at this address. Check the link, or ask who gave it to you."),
+            405: gettext("This address does not take this kind of request."),
+        }.get(status, gettext("The request could not be understood."))
+    return _error_page("body" if status == 413 else "request", gettext("Not possible"), message, status)
+
+
+def _broken(error: Exception) -> ResponseReturnValue:
+    request_kind = request.endpoint or "unknown address"
+    current_app.logger.error("%s while serving %s", describe_failure(error), request_kind)
+    failure = find_failure(error)
+    if failure is None:
+        message = gettext("Something went wrong here. Nothing was half-done; please try again.")
+        return _error_page("server", gettext("Our mistake"), message, 500)
+    if failure.undone or request.method in SAFE_METHODS:
+        message = gettext(
+            "The database cannot be used at the moment. Nothing was changed; please try again later."
+        )
+    else:
+        message = gettext(
+            "The database failed while this was under way. Look whether it was done before you do it again."
+        )
+    return _error_page("server", gettext("Not possible at the moment"), message, 503)
+
+
+def _part(draw: Callable[..., Markup], *arguments: object) -> Markup:
+    """A part of a page, drawn by a macro; in its place a sentence where something in it cannot be computed.
+
+    What is wrong can then still be mended on the rest of the page.
+    """
+    drawn = _attempt(draw, *arguments)
+    return Markup(render_template("errors/part.html")) if drawn is None else drawn  # noqa: S704 - a template of ours
+
+
+def _attempt(compute: Callable[..., T], *arguments: object) -> T | None:
+    """What is computed for a part of a page; None, and a line in the log, where it cannot be."""
+    try:
+        return compute(*arguments)
+    except (InputError, HTTPException):  # say what is asked for wrongly
+        raise
+    except Exception as error:
+        if isinstance(error, SQLAlchemyError) or find_failure(error) is not None:  # no part can be drawn
+            raise
+        current_app.logger.error("%s while drawing a part of %s", describe_failure(error), request.endpoint)
+        return None
+
+
+def _error_page(
+    field: str, title: str, message: str, status: int, name: str | None = None
+) -> ResponseReturnValue:
+    """`field` is for programs, `name` what the page calls it."""
+    if request.path.endswith(("/responses", ".json")):
+        answer = jsonify(error={"field": field, "message": message})
+    else:
+        said = message if name is None else f"{name}: {message}"
+        answer = current_app.make_response(render_template("errors/error.html", title=title, message=said))
+    answer.status_code = status
+    if status == 503:
+        answer.headers["Retry-After"] = str(RETRY_AFTER)
+    return answer

@@ -1,0 +1,146 @@
+"""The front itself: which part of it answers a request."""
+
+import asyncio
+import re
+from functools import lru_cache
+from typing import Any
+
+from flask import Flask, Request, render_template
+from flask_babel import gettext
+
+from server import people as accounts
+from server.config import Config
+from server.inputs import N_, Problem
+from server.output.languages import VARIES
+from server.store.engines import open_session
+from server.web import security
+from server.web.app import create_app
+from server.web.body_limits import FORM, match_limit
+from server.web.context import told
+from server.web.front.bridge import Bridge
+from server.web.front.groups import OverloadedError
+from server.web.front.intake import Intake
+from server.web.front.looks import Looks
+from server.web.front.messages import (
+    Body,
+    Receive,
+    RefusedError,
+    Room,
+    Scope,
+    Send,
+    declared_length,
+    index_headers,
+)
+from server.web.front.replies import BROKEN, Replies
+from server.web.front.visits import Visits
+from server.web.front.wsgi import make_environ
+from server.web.housekeeping import Housekeeper
+
+_SENT = re.compile(r"/s/([^/]+)/(responses|code\.json)")
+"""What comes as JSON: a response, or a question about a code."""
+_BUSY = N_("cannot be answered at this moment, as too many wait; try again in a while. Nothing was changed")
+
+
+class Front:
+    """The ASGI application."""
+
+    def __init__(self, app: Flask) -> None:
+        engine = app.extensions["moneda.engine"]
+        config: Config = app.extensions["moneda.config"]
+        self._app = app
+        self._housekeeper: Housekeeper = app.extensions["moneda.housekeeper"]
+        self._engine = engine
+        # What a refusal says does not depend on what was sent: there are few, and each is drawn once.
+        self._replies = Replies(
+            {**security.headers(config.secure), "Vary": VARIES}, lru_cache(maxsize=100)(self._render_page)
+        )
+        self._room = Room()
+        self._bridge = Bridge(app.wsgi_app)
+        self._intake = Intake(engine, config, self._replies, self._room)
+        self._looks = Looks(engine, config, self._replies, self._room, app.extensions["moneda.throttle"])
+        self._visits = Visits(self._bridge, engine, app.extensions["moneda.assets"])
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request; or begin and end with the server."""
+        if scope["type"] == "lifespan":
+            await self._live(receive, send)
+            return
+        sent = _SENT.fullmatch(scope["path"]) if scope["method"] == "POST" else None
+        if sent is not None:
+            takes = self._intake if sent[2] == "responses" else self._looks
+            await takes.answer(scope, receive, send, sent[1])
+            return
+        try:
+            if scope["method"] in security.SAFE_METHODS:
+                kept = scope["method"] != "OPTIONS" and await self._visits.answer(scope, send)
+                if not kept:
+                    await self._relay(make_environ(scope), scope, receive, send)
+                return
+            with Body(self._room) as body:
+                await self._read(scope, receive, body)
+                stream, length = body.stream()
+                await self._relay(make_environ(scope, stream, length), scope, receive, send)
+        except RefusedError as refused:
+            await self._replies.send_problem(scope, send, refused.status, refused.problem)
+        except OverloadedError:
+            await self._replies.send_problem(scope, send, 503, Problem("server", _BUSY, {}))
+
+    async def _relay(self, environ: dict[str, Any], scope: Scope, receive: Receive, send: Send) -> None:
+        answer = await self._bridge.ask(environ)
+        if answer.failed:
+            await self._replies.send_problem(scope, send, 500, Problem("server", BROKEN, {}))
+        else:
+            await self._bridge.relay(answer, receive, send)
+
+    async def _read(self, scope: Scope, receive: Receive, body: Body) -> None:
+        headers = index_headers(scope)
+        request = Request(make_environ(scope))
+        limit = match_limit(self._app, request)
+        if limit.upload and not await self._may_upload(request):
+            limit = FORM
+        await body.read(declared_length(headers), receive, limit)
+
+    async def _may_upload(self, request: Request) -> bool:
+        """Whether somebody is signed in, and sends a form that may hold a file."""
+        if request.mimetype != "multipart/form-data":
+            return False
+        found: bool = await self._bridge.run(self._is_signed_in, request.cookies.get(security.COOKIE, ""))
+        return found
+
+    def _is_signed_in(self, cookie: str) -> bool:
+        with open_session(self._engine, writes=False) as session:
+            return accounts.sign_in_of(session, cookie) is not None
+
+    def _render_page(
+        self, language: str, field: str, template: str, values: tuple[tuple[str, object], ...]
+    ) -> str:
+        with self._app.test_request_context("/", headers={"Accept-Language": language}):
+            name, message = told(Problem(field, template, dict(values)))
+            title = gettext("That cannot be done")
+            return render_template("errors/error.html", title=title, message=f"{name}: {message}")
+
+    async def _live(self, receive: Receive, send: Send) -> None:
+        """Say that it is ready; end what it owns when the server stops."""
+        while True:
+            message = await receive()
+            if message["type"] == "lifespan.startup":
+                self._housekeeper.start()
+            if message["type"] == "lifespan.shutdown":
+                await asyncio.to_thread(self.close)
+            await send({"type": message["type"] + ".complete"})
+            if message["type"] == "lifespan.shutdown":
+                return
+
+    def close(self) -> None:
+        """Begin nothing more, finish what is due, and let go of the database."""
+        self._intake.close()
+        self._looks.close()
+        self._visits.close()
+        self._bridge.close()
+        self._housekeeper.stop()
+        self._engine.dispose()
+
+
+def create_front(config: Config | None = None) -> Front:
+    """The site on a database that `server.store.engines.migrate` has prepared."""
+    return Front(create_app(config))

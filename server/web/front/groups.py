@@ -1,0 +1,124 @@
+"""Work that waits for a disk or a database, done for all that wait at once.
+
+Tasks of the event loop hand in items; one thread takes all that are there, works on them together,
+and wakes their tasks together. While it works, the next ones gather: the slower the disk, the larger
+the groups.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from threading import Lock
+from time import monotonic, sleep
+from typing import Any, Generic, TypeVar
+
+from server.web.front.timeouts import Timeouts
+
+CROWD = 8
+"""After a group of so many the next one is given time to grow."""
+STEP = 0.001
+"""Seconds; it goes on as long as it grows from one to the next."""
+STEPS = 8
+"""Most of them."""
+
+Item = TypeVar("Item")
+Outcome = TypeVar("Outcome")
+
+
+class OverloadedError(Exception):
+    """There is no place in the queue, or what is before it takes too long."""
+
+
+class Groups(Generic[Item, Outcome]):
+    """A queue, and the one thread that works on it; there is no thread while nothing waits.
+
+    Parameters
+    ----------
+    work : Callable
+        From items to an outcome each, in their order; runs in the thread, and raises nothing.
+    size : int
+        Most items of a group.
+    places : int
+        Most items that wait.
+    patience : float
+        Seconds after which a group under way counts as stuck, and newcomers are sent away.
+    """
+
+    def __init__(
+        self,
+        work: Callable[[Sequence[Item]], Sequence[Outcome]],
+        *,
+        size: int,
+        places: int,
+        patience: float,
+    ) -> None:
+        self._work = work
+        self._size = size
+        self._places = places
+        self._patience = patience
+        self._queue: deque[tuple[Item, asyncio.Future[Outcome]]] = deque()
+        self._timeouts = Timeouts()
+        self._thread = ThreadPoolExecutor(1)
+        self._deciding = Lock()
+        self._busy = False
+        self._since = 0.0
+
+    async def submit(self, item: Item) -> Outcome:
+        """What became of an item.
+
+        Raises
+        ------
+        OverloadedError
+            At once, if the item was not taken; or after waiting for as long as `patience` allows five times,
+            when it may still be worked on later.
+        """
+        if len(self._queue) >= self._places or (self._busy and monotonic() - self._since > self._patience):
+            raise OverloadedError
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[Outcome] = loop.create_future()
+        self._queue.append((item, future))
+        with self._deciding:
+            idle, self._busy = not self._busy, True
+        if idle:
+            self._since = monotonic()
+            self._thread.submit(self._run, loop)
+        try:
+            with self._timeouts.after(self._patience * 5):
+                return await future
+        except TimeoutError:
+            raise OverloadedError from None
+
+    def close(self) -> None:
+        """Begin nothing more, and wait for nothing."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    def _gather(self) -> None:
+        """Let those who were just answered come back: fewer, larger groups are less work, and nobody waits longer."""
+        for _ in range(STEPS):
+            waiting = len(self._queue)
+            sleep(STEP)
+            if not waiting < len(self._queue) < self._size:
+                return
+
+    def _run(self, loop: asyncio.AbstractEventLoop) -> None:
+        while True:
+            group = [self._queue.popleft() for _ in range(min(len(self._queue), self._size))]
+            if not group:
+                # An item that is added after this look finds nobody at work, and starts the thread again.
+                with self._deciding:
+                    self._busy = bool(self._queue)
+                    if not self._busy:
+                        return
+                continue
+            self._since = monotonic()
+            outcomes = self._work([item for item, _future in group])
+            loop.call_soon_threadsafe(_wake, group, outcomes)
+            if len(group) >= CROWD:
+                self._gather()
+
+
+def _wake(group: Sequence[tuple[Any, "asyncio.Future[Any]"]], outcomes: Sequence[Any]) -> None:
+    for (_item, future), outcome in zip(group, outcomes, strict=True):
+        if not future.done():  # its task may have given up
+            future.set_result(outcome)

@@ -1,0 +1,206 @@
+"""Requests, read whole or refused: what is cut, late, too long or of no length is acted on by nobody."""
+
+import asyncio
+import io
+import tempfile
+from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping
+from contextlib import contextmanager
+from typing import Any, BinaryIO
+
+from server.inputs import N_, Problem
+from server.web.body_limits import BodyLimit
+from server.web.front.timeouts import Timeouts
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+
+DEADLINE = 10.0
+"""Seconds for the body of a response or of a form."""
+SLOWEST_UPLOAD = 256 * 1024
+"""Bytes a second; an upload that is slower on the whole is given up."""
+ROOM = 64 * 1024 * 1024
+"""Bytes in memory of all bodies together, from their first byte until they are answered."""
+UPLOADS = 4
+"""Uploads at once; each may take its limit on the disk."""
+
+_TOO_MANY = N_("cannot be taken at this moment, as too much else is on its way; send it again in a while")
+
+
+class RefusedError(Exception):
+    """A request that is answered without being acted on."""
+
+    def __init__(self, status: int, problem: Problem) -> None:
+        super().__init__(status)
+        self.status = status
+        self.problem = problem
+
+
+class Room:
+    """Counts what bodies take up, for all connections together, and ends those that take too long.
+
+    Attributes
+    ----------
+    timeouts : Timeouts
+        For the bodies on their way.
+    """
+
+    def __init__(self) -> None:
+        self.timeouts = Timeouts()
+        self._held = 0
+        self._uploads = 0
+
+    def take(self, size: int) -> None:
+        """Hold some bytes more.
+
+        Raises
+        ------
+        RefusedError
+            503, if there is no room for them.
+        """
+        if self._held + size > ROOM:
+            raise RefusedError(503, Problem("request", _TOO_MANY, {}))
+        self._held += size
+
+    def give_back(self, size: int) -> None:
+        """Hold as many bytes less."""
+        self._held -= size
+
+    @contextmanager
+    def upload(self) -> Iterator[None]:
+        """A place for a file on its way.
+
+        Raises
+        ------
+        RefusedError
+            503, if all places are taken.
+        """
+        if self._uploads >= UPLOADS:
+            raise RefusedError(503, Problem("request", _TOO_MANY, {}))
+        self._uploads += 1
+        try:
+            yield
+        finally:
+            self._uploads -= 1
+
+
+def index_headers(scope: Scope) -> dict[bytes, bytes]:
+    """The headers of a request by their names in lower case; those that stand twice are joined, as in WSGI."""
+    headers: dict[bytes, bytes] = {}
+    for name, value in scope["headers"]:
+        headers[name] = headers[name] + b"," + value if name in headers else value
+    return headers
+
+
+def declared_length(headers: Mapping[bytes, bytes]) -> int | None:
+    """How long a request says its body is; None for one that comes in chunks.
+
+    Raises
+    ------
+    RefusedError
+        411, if it says neither; 400, if what it says is no length.
+    """
+    if b"transfer-encoding" in headers:
+        return None
+    stated = headers.get(b"content-length")
+    if stated is None:
+        raise RefusedError(
+            411, Problem("Content-Length", N_("is required: the length of what is sent, in bytes"), {})
+        )
+    if not stated.isdigit():
+        raise RefusedError(400, Problem("Content-Length", N_("must be a whole number of bytes"), {}))
+    return int(stated)
+
+
+class Body:
+    """The body of a request: in memory, or as an upload on the disk. For `with`, which gives back what it takes up."""
+
+    def __init__(self, room: Room) -> None:
+        self._room = room
+        self._pieces: list[bytes] = []
+        self._held = 0
+        self._file: BinaryIO | None = None
+
+    async def read(self, length: int | None, receive: Receive, limit: BodyLimit) -> None:
+        """Read all of it.
+
+        Raises
+        ------
+        RefusedError
+            400 for one that ends early, 408 for one that takes too long, 413 for one that is too long,
+            503 where there is no room.
+        """
+        if length is not None and length > limit.size:
+            raise _too_long(limit)
+        seconds = DEADLINE + (limit.size if length is None else length) / SLOWEST_UPLOAD * limit.upload
+        try:
+            with self._room.timeouts.after(seconds):
+                total = await (self._to_disk if limit.upload else self._to_memory)(receive, limit, length)
+        except TimeoutError:
+            template = N_("must arrive within %(limit)d seconds; it did not. Nothing was changed")
+            raise RefusedError(408, Problem("body", template, {"limit": int(seconds)})) from None
+        if length is not None and total != length:
+            raise _cut()
+
+    async def _to_memory(self, receive: Receive, limit: BodyLimit, length: int | None) -> int:
+        more = True
+        # Where all bytes are there, the message that only says so is not waited for.
+        while more and self._held != length:
+            piece, more = await _next(receive)
+            self._room.take(len(piece))
+            self._held += len(piece)
+            self._pieces.append(piece)
+            if self._held > limit.size:
+                raise _too_long(limit)
+        return self._held
+
+    async def _to_disk(self, receive: Receive, limit: BodyLimit, length: int | None) -> int:
+        with self._room.upload():
+            self._file = tempfile.TemporaryFile()  # noqa: SIM115 (closed by __exit__)
+            more, total = True, 0
+            while more and total != length:
+                piece, more = await _next(receive)
+                total += len(piece)
+                if total > limit.size:
+                    raise _too_long(limit)
+                await asyncio.to_thread(self._file.write, piece)
+        return total
+
+    def bytes(self) -> bytes:
+        """The whole body, where it is in memory."""
+        return self._pieces[0] if len(self._pieces) == 1 else b"".join(self._pieces)
+
+    def stream(self) -> tuple[BinaryIO, int]:
+        """The whole body as a file at its beginning, and its length."""
+        if self._file is None:
+            whole = self.bytes()
+            return io.BytesIO(whole), len(whole)
+        length = self._file.tell()
+        self._file.seek(0)
+        return self._file, length
+
+    def __enter__(self) -> "Body":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._room.give_back(self._held)
+        self._held = 0
+        if self._file is not None:
+            self._file.close()
+
+
+async def _next(receive: Receive) -> tuple[bytes, bool]:
+    """The next piece, and whether there are more."""
+    message = await receive()
+    if message["type"] != "http.request":
+        raise _cut()
+    return message.get("body", b""), message.get("more_body", False)
+
+
+def _cut() -> RefusedError:
+    return RefusedError(400, Problem("body", N_("ended before its end. Nothing was changed"), {}))
+
+
+def _too_long(limit: BodyLimit) -> RefusedError:
+    template = N_("must be at most %(limit)d bytes; it has more")
+    return RefusedError(413, Problem("body", template, {"limit": limit.size}))

@@ -1,0 +1,62 @@
+"""Answers that the front gives by itself: JSON for programs, a page for people."""
+
+import json
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+
+from babel.support import NullTranslations, Translations
+from werkzeug.wrappers import Request
+
+from server.config import TRANSLATIONS
+from server.inputs import N_, Problem
+from server.output.languages import choose_language
+from server.store.failures import RETRY_AFTER
+from server.web.front.messages import Scope, Send
+from server.web.front.wsgi import make_environ
+
+BROKEN = N_("Something went wrong here. Nothing was half-done; please try again.")
+
+RenderPage = Callable[[str, str, str, tuple[tuple[str, object], ...]], str]
+"""A language and a problem (field, template, values) to a page that says it."""
+
+
+class Replies:
+    """Writes answers with the headers that every answer of the site has."""
+
+    def __init__(self, headers: Mapping[str, str], render_page: RenderPage) -> None:
+        self._render_page = render_page
+        self._headers = [
+            (name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()
+        ]
+
+    async def send_json(self, send: Send, status: int, body: bytes) -> None:
+        """Answer with an encoded JSON document."""
+        await self._send(send, status, b"application/json", body)
+
+    async def send_problem(self, scope: Scope, send: Send, status: int, problem: Problem) -> None:
+        """Answer that a request is refused, and why, in the language it asks for."""
+        language = choose_language(Request(make_environ(scope)))
+        if scope["path"].endswith(("/responses", ".json")):
+            template = _load_catalogue(language).gettext(problem.template)
+            message = template % problem.values if problem.values else template
+            document = {"error": {"field": problem.field, "message": message}}
+            await self.send_json(send, status, json.dumps(document, separators=(",", ":")).encode() + b"\n")
+            return
+        page = self._render_page(language, problem.field, problem.template, tuple(problem.values.items()))
+        await self._send(send, status, b"text/html; charset=utf-8", page.encode())
+
+    async def _send(self, send: Send, status: int, kind: bytes, body: bytes) -> None:
+        headers = [
+            *self._headers,
+            (b"content-type", kind),
+            (b"content-length", str(len(body)).encode()),
+        ]
+        if status == 503:
+            headers.append((b"retry-after", str(RETRY_AFTER).encode()))
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+
+@lru_cache
+def _load_catalogue(language: str) -> NullTranslations:
+    return Translations.load(TRANSLATIONS, [language])

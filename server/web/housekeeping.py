@@ -1,0 +1,111 @@
+"""The one job that a serving process does by itself: closing surveys whose time is over, and tidying.
+
+An import that died on its way is cleared away by it, too.
+
+No page changes anything for being looked at; what is due is done here, at once when a page says so
+(`notify`), and otherwise looked for every few seconds. Several processes may each have a job: the
+tidying lets one of them do it.
+"""
+
+import logging
+import time
+from threading import Event, Lock, Thread
+
+import sqlalchemy as sa
+
+from server import archives
+from server import people as accounts
+from server.collect import tidying
+from server.store.engines import open_session
+from server.study import surveys
+
+LOOK = 5.0
+"""Seconds between two looks."""
+LONGEST_PAUSE = 300.0
+"""Seconds before what could not be finished is tried again: first `LOOK`, then twice as long each time."""
+ROUND = 60.0
+"""Seconds for which a survey's tidying is tried at a time."""
+LAST = 2.0
+"""Seconds for what is due when the server stops."""
+
+
+class Housekeeper:
+    """The job of one process. It does nothing until it is started."""
+
+    def __init__(self, engine: sa.Engine) -> None:
+        self._engine = engine
+        self._wake = Event()
+        self._until: float | None = None
+        self._thread: Thread | None = None
+        self._seen: set[bytes] = set()
+        self._lock = Lock()
+
+    def start(self) -> None:
+        """Begin to look."""
+        self._until = None
+        self._thread = Thread(target=self._run, name="housekeeper", daemon=True)
+        self._thread.start()
+
+    def notify(self) -> None:
+        """Look at once: something was closed or deleted."""
+        self._wake.set()
+
+    def saw(self, secret_hash: bytes) -> None:
+        """Note, before long, that a sign-in was used today."""
+        with self._lock:
+            self._seen.add(secret_hash)
+
+    def stop(self, timeout: float = LAST) -> None:
+        """Do what is due once more, for so many seconds at most, and end."""
+        self._until = time.monotonic() + timeout
+        self._wake.set()
+        if self._thread is not None:
+            self._thread.join(timeout + 1)
+            self._thread = None
+
+    def _run(self) -> None:
+        pause = LOOK
+        while True:
+            is_last = self._until is not None
+            finished = self._look()
+            if is_last:
+                return
+            pause = LOOK if finished else min(2 * pause, LONGEST_PAUSE)
+            if self._wake.wait(pause):
+                pause = LOOK
+            self._wake.clear()
+
+    def _look(self) -> bool:
+        """Whether everything is done that was due."""
+        try:
+            self._note_seen()
+            with open_session(self._engine, writes=False) as session:
+                now = surveys.now()
+                if not tidying.is_due(session, now) and not archives.are_late(session, now):
+                    return True
+            with open_session(self._engine, writes=True) as session, session.begin():
+                archives.give_up_late(session, surveys.now())
+                tidying.close_over(session, surveys.now())
+            seconds = ROUND if self._until is None else self._until - time.monotonic()
+            tidying.tidy(self._engine, tidying.Patience(seconds, self._is_over))
+        except tidying.OvertakenError:
+            return False
+        except tidying.UnfinishedError as error:
+            logging.getLogger(__name__).warning("tidying was not finished and stays due: %s", error)
+            return False
+        except Exception as error:
+            # Whatever it was, the next look comes; the log says nothing of what was stored.
+            logging.getLogger(__name__).error("%s while keeping house", type(error).__name__)
+            return False
+        return True
+
+    def _note_seen(self) -> None:
+        with self._lock:
+            seen, self._seen = self._seen, set()
+        if seen:
+            with open_session(self._engine, writes=True) as session, session.begin():
+                for secret_hash in sorted(seen):
+                    accounts.saw(session, secret_hash)
+
+    def _is_over(self) -> bool:
+        return self._until is not None and time.monotonic() > self._until

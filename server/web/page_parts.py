@@ -1,0 +1,111 @@
+"""What a respondent's page must hold for a survey: only what its entries need, for a poor network."""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from server.study.definitions.designing import DEVICES
+
+BASE = ("randomize.js", "design.js", "submit.js", "page.js", "delivery.js")
+
+CHOICES = {"select_one", "scale", "select_multiple"}
+NUMBERS = {"number", "binned_number"}
+
+# Each module with what asks for it, dependencies first.
+EXTRAS: tuple[tuple[str, set[str]], ...] = (
+    ("preview.js", {"preview"}),
+    ("routing.js", {"show_if"}),
+    ("markdown.js", {"markdown", "text", "section", "check"}),
+    ("blocks.js", {"text", "section", "check"}),
+    ("options.js", CHOICES | NUMBERS),
+    ("labels.js", {"prefer_not_to_say", *DEVICES} | CHOICES | NUMBERS),
+    ("ticks.js", {"select_multiple"}),
+    ("numbers.js", NUMBERS),
+    ("field.js", NUMBERS),
+    ("codes.js", {"invited"}),
+    ("invitation.js", {"invited"}),
+)
+WITH_TEXTS = {"blocks.js", "labels.js", "ticks.js", "field.js", "invitation.js"}
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What a survey holds: its kinds, the named designs of its yes/no questions, and what else asks for a part."""
+
+    names: frozenset[str]
+    questions: int
+    reports: int
+    language: str
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.names
+
+    @cached_property
+    def modules(self) -> tuple[str, ...]:
+        """The page's scripts, dependencies first."""
+        return (*BASE, *(module for module, needed_by in EXTRAS if self.names & needed_by), "answer.js")
+
+    @property
+    def late_modules(self) -> tuple[str, ...]:
+        """The scripts of the page that takes no answers now, but still sends what waits on a device."""
+        return (*BASE, *(("codes.js", "invitation.js") if "invited" in self else ()), "late.js")
+
+    @property
+    def templates(self) -> tuple[str, ...]:
+        """The files that hold the texts of those scripts."""
+        return tuple(f"respond/_{module[:-3]}.html" for module in self.modules if module in WITH_TEXTS)
+
+    @property
+    def styled(self) -> bool:
+        """Whether the style sheet of other kinds is needed."""
+        return bool(self.templates) or "markdown.js" in self.modules
+
+    @property
+    def arrives_as_yes(self) -> bool:
+        """Whether every answer is Yes or No, and arrives as such."""
+        return not self.names & {"prefer_not_to_say", "kuk", "crosswise", *CHOICES, *NUMBERS}
+
+
+def parts_of(
+    published: bytes, *, preview: bool = False, invited: bool = False, stratum: bool = False
+) -> Parts:
+    """What the page of a published definition must hold, behind a link that asks for an invitation or has a stratum."""
+    document: dict[str, Any] = json.loads(published)
+    designs = [entry["designs"] for entry in document["questions"] if "designs" in entry]
+    asked_for = {"preview": preview, "invited": invited, "stratum": stratum}
+    names = {*_names(document), *(name for name, wanted in asked_for.items() if wanted)}
+    return Parts(
+        frozenset(names),
+        questions=len(designs),
+        reports=sum(map(len, designs)),
+        language=document["language"],
+    )
+
+
+def _names(document: dict[str, Any]) -> Iterator[str]:
+    # What Markdown could mean something else by; other introductions are plain text.
+    if re.search(r"[*\[]|^ *- ", document["introduction"], re.MULTILINE):
+        yield "markdown"
+    questions = [entry for entry in document["questions"] if "designs" in entry]
+    if len({json.dumps([entry["kind"], entry["designs"]]) for entry in questions}) > 2:
+        yield "many"
+    for entry in document["questions"]:
+        yield entry["kind"]
+        yield from {"show_if", "prefer_not_to_say"} & entry.keys()
+    for entry in questions:
+        if entry["kind"] == "yes_no":
+            yield entry["design"]["mechanism"]
+            if _can_be_played(entry):
+                yield "play"
+        elif entry["kind"] != "select_multiple" and len(entry["designs"]) > 1:
+            yield "boxes"
+
+
+def _can_be_played(question: dict[str, Any]) -> bool:
+    """Whether a coin leaves both answers as they are or replaces both by the same one, so that it has two faces."""
+    rows = question["designs"][0]["weights"]
+    reported = question["design"]["mechanism"] not in ("kuk", "crosswise")
+    return reported and len(rows) == 2 and bool(rows[0][0] >= rows[1][0])

@@ -1,0 +1,107 @@
+"""Run the application under granian, in ASGI mode, until Ctrl-C."""
+
+import os
+import resource
+import signal
+import socket
+import threading
+import time
+from collections.abc import Sequence
+
+import click
+from granian import Granian
+from granian.constants import HTTPModes, Interfaces
+from granian.http import HTTP1Settings
+from granian.log import LogLevels
+
+from server.config import Config
+from server.web.front import Front, create_front
+
+CONNECTIONS = 8192
+"""Connections that a process keeps at once; each takes a file descriptor, and idle ones hardly anything else."""
+HEADER_TIMEOUT = 10_000
+"""Milliseconds for the headers of a request."""
+_PARENT = "MONEDA_SERVING_PROCESS"
+STOP_TIMEOUT = 4
+"""Seconds after which a process that does not stop is ended. Nothing it has not acknowledged is promised."""
+
+
+def address(config: Config, host: str, port: int) -> str:
+    """Where the site is reached from this machine or, if set, by the public."""
+    shown = f"[{host}]" if ":" in host else host
+    return next(iter(config.public_urls), f"http://{shown}:{port}")
+
+
+def serve(host: str, port: int, lines: Sequence[str], workers: int = 1) -> None:
+    """Serve `server.web.front:create_front`; print the lines once the address is known to be free.
+
+    There is no access log, for any address: it would hold the times and addresses that the
+    database refuses to know.
+
+    Raises
+    ------
+    ValueError
+        If the address is taken or cannot be used.
+    """
+    _check_free(host, port)
+    _raise_limit_of_files()
+    os.environ[_PARENT] = str(os.getpid())
+    server = Granian(
+        "server.web.serving:create_worker",
+        factory=True,
+        interface=Interfaces.ASGI,
+        # What "the end of a body" means is plainest there; a proxy in front speaks it too.
+        http=HTTPModes.http1,
+        http1_settings=HTTP1Settings(header_read_timeout=HEADER_TIMEOUT),
+        address=host,
+        port=port,
+        workers=workers,
+        backlog=1024,
+        backpressure=CONNECTIONS,
+        workers_kill_timeout=STOP_TIMEOUT,
+        websockets=False,
+        log_level=LogLevels.error,
+        log_access=False,
+    )
+    for line in [*lines, "Ctrl-C stops it."]:
+        click.echo(line)
+    server.serve()
+
+
+def create_worker() -> Front:
+    """The application of a process that granian starts; it ends when the one that started it has ended."""
+    parent = int(os.environ[_PARENT])
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    return create_front()
+
+
+def _end_with(parent: int) -> None:
+    # On Linux a signal could tell (PR_SET_PDEATHSIG), but only if the thread that started this process is the one
+    # that ends; looking works everywhere.
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(STOP_TIMEOUT)
+    os._exit(1)
+
+
+def _raise_limit_of_files() -> None:
+    """Every connection takes a file descriptor; most systems give a process 1,024 unless it asks for more."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 2 * CONNECTIONS
+    if hard != resource.RLIM_INFINITY:
+        wanted = min(wanted, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def _check_free(host: str, port: int) -> None:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            raise ValueError(
+                f"cannot serve on {host} port {port}: {error.strerror}; choose another with --port"
+            ) from None

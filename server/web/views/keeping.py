@@ -1,0 +1,154 @@
+"""What becomes of a survey: a copy, a file that holds everything, a place in the archive, or nothing at all."""
+
+from flask import Blueprint, current_app, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from flask_babel import get_locale, gettext
+
+from server import archives
+from server.inputs import N_, InputError, Problem, refuse, schema_limit, shown
+from server.people import survey_access
+from server.people.change_log import Action
+from server.releases import ledger, rights
+from server.store.engines import snapshot
+from server.store.models import GivenRight, Role, Survey
+from server.study import strata, surveys
+from server.web.context import send_written, session, told
+from server.web.security import housekeeper, on_survey, record, researcher
+
+blueprint = Blueprint("keeping", __name__, url_prefix="/manage/surveys/<slug>")
+
+_LONGEST_TITLE = schema_limit("properties", "title", "maxLength")
+
+
+@blueprint.get("/keeping")
+@on_survey(Role.VIEWER, archived=True)
+def page(survey: Survey) -> ResponseReturnValue:
+    """Everything that can be done with the survey as a whole."""
+    return _page(survey)
+
+
+@blueprint.post("/duplicate")
+@on_survey(Role.VIEWER, archived=True)
+def duplicate(survey: Survey) -> ResponseReturnValue:
+    """A new draft of the reader's own with the same questions."""
+    copy = archives.duplicate(
+        session(),
+        survey,
+        researcher(),
+        request.form.get("title", ""),
+        with_strata="strata" in request.form,
+    )
+    record(Action.SURVEY_COPIED, copy)
+    session().commit()
+    return redirect(url_for("manage.overview", slug=copy.slug), 303)
+
+
+@blueprint.post("/archive")
+@on_survey(Role.OWNER, archived=True)
+def archive(survey: Survey) -> ResponseReturnValue:
+    """Put it into the archive, or take it out again."""
+    if "out" in request.form:
+        archives.take_out(survey)
+        record(Action.TAKEN_OUT, survey)
+    else:
+        archives.put_away(survey)
+        record(Action.ARCHIVED, survey)
+    session().commit()
+    return redirect(url_for(".page", slug=survey.slug), 303)
+
+
+@blueprint.post("/export.zip")
+@on_survey(Role.OWNER, archived=True)
+def export(survey: Survey) -> ResponseReturnValue:
+    """Everything of it as one file; a right to release that goes along is debited before it can be downloaded."""
+    archives.check_packable(session(), survey)
+    try:
+        right = _right(survey)
+    except InputError as error:
+        return _page(survey, problems=[_told(problem) for problem in error.problems]), error.status
+    token = None if right is None else right.token
+    record(Action.EXPORTED, survey)
+    session().commit()
+    # Not in the request's own transaction: that one would keep respondents waiting.
+    with snapshot(current_app.extensions["moneda.engine"]) as reading:
+        found = survey_access.find(reading, survey.slug)
+        assert found is not None  # it was there a moment ago; else a mistake is better than half a file
+        language = str(get_locale())
+        return send_written(
+            lambda file: archives.pack(
+                reading, found, file, language, right=reading.get(GivenRight, token) if token else None
+            ),
+            "application/zip",
+            f"{survey.slug}.zip",
+        )
+
+
+@blueprint.post("/delete")
+@on_survey(Role.OWNER, archived=True)
+def delete(survey: Survey) -> ResponseReturnValue:
+    """Delete it for good, if the owner types what it is called."""
+    typed = request.form.get("confirmation", "")
+    try:
+        archives.check_confirmed(survey, typed)
+    except InputError as error:
+        problems = [told(problem) for problem in error.problems]
+        return _page(survey, typed, problems), error.status
+    record(Action.DELETED, None, slug=survey.slug)
+    archives.delete(session(), survey)
+    session().commit()
+    housekeeper().notify()
+    return redirect(url_for("manage.surveys_page", said="deleted"), 303)
+
+
+def _told(problem: Problem) -> tuple[str, str]:
+    """As everywhere, but for the names of the page's own fields: elsewhere ε is what one release may lose."""
+    name, message = told(problem)
+    own = {"epsilon": gettext("The part, ε"), "delta": gettext("Its δ")}
+    return own.get(problem.field, name), message
+
+
+def _right(survey: Survey) -> GivenRight | None:
+    """What goes along: nothing, a right that was given before, or a new one."""
+    form = request.form
+    kind = form.get("right", str(rights.Kind.NONE))
+    if kind not in {*rights.Kind} and kind not in {
+        each.token for each in rights.given_rights(session(), survey)
+    }:
+        raise refuse(422, "right", N_("must be one of the list; it is %(value)s"), value=shown(kind))
+    if kind == rights.Kind.NONE:
+        return None
+    if kind not in {*rights.Kind}:
+        return session().get_one(GivenRight, kind)
+    book = ledger(session(), survey)
+    left = None if book.budget is None else (book.left, book.left_delta)
+    right = rights.give_right(
+        *(session(), survey, kind, form.get("server", "")),
+        left,
+        form.get("epsilon", ""),
+        form.get("delta", ""),
+    )
+    record(Action.RIGHT_GIVEN, survey, kind=kind, epsilon=right.epsilon, server=right.server)
+    return right
+
+
+def _page(survey: Survey, typed: str = "", problems: list[tuple[str, str]] | None = None) -> str:
+    try:
+        archives.check_packable(session(), survey)
+        unpackable = None
+    except InputError as error:
+        (unpackable,) = [told(problem)[1] for problem in error.problems]
+    document = surveys.draft_document(survey)
+    title = document["title"].strip() or gettext("Untitled survey")
+    return render_template(
+        "manage/keeping.html",
+        survey=survey,
+        document=document,
+        copied_title=gettext("%(title)s (copy)", title=title)[:_LONGEST_TITLE],
+        strata=len(strata.leaves(strata.tree(session(), survey))),
+        unpackable=unpackable,
+        rights=rights.given_rights(session(), survey),
+        book=ledger(session(), survey),
+        form=request.form,
+        typed=typed,
+        problems=problems or (),
+    )

@@ -1,0 +1,63 @@
+"""Who changed what, and when."""
+
+from flask import Blueprint, render_template, request
+from flask.typing import ResponseReturnValue
+from flask_babel import gettext
+
+from server import people as accounts
+from server.inputs import N_
+from server.people import change_log as audit
+from server.store.models import AuditEntry, Role, Survey
+from server.web.context import session
+from server.web.security import administrators_only, on_survey
+
+blueprint = Blueprint("log", __name__, url_prefix="/manage")
+
+ROLES = {"viewer": N_("viewer"), "editor": N_("editor"), "owner": N_("owner")}
+_SHOWN = 100
+
+
+@blueprint.get("/surveys/<slug>/log")
+@on_survey(Role.EDITOR)
+def of_survey(survey: Survey) -> ResponseReturnValue:
+    """What was changed in a survey."""
+    return _page(survey)
+
+
+@blueprint.get("/log")
+@administrators_only
+def of_installation() -> ResponseReturnValue:
+    """What was changed in accounts and the installation; administrators see no survey's log but their own."""
+    return _page(None)
+
+
+def _page(survey: Survey | None) -> str:
+    # One more than is shown tells whether there are older ones.
+    found = audit.entries(session(), survey, _SHOWN + 1, request.args.get("before", type=_number))
+    return render_template(
+        "manage/log.html",
+        survey=survey,
+        entries=[(entry, _who(entry), _what(entry)) for entry in found[:_SHOWN]],
+        older=found[_SHOWN - 1].id if len(found) > _SHOWN else None,
+        zone="UTC" if survey is None else survey.time_zone,
+    )
+
+
+def _who(entry: AuditEntry) -> str:
+    """Name or login; empty for the first researcher before they chose any, None for the command line."""
+    return "" if entry.researcher is None else accounts.named(entry.researcher)
+
+
+def _what(entry: AuditEntry) -> str:
+    details = {
+        name: gettext(ROLES[value]) if name == "role" and value in ROLES else value
+        for name, value in audit.details_of(entry).items()
+    }
+    return gettext(audit.SENTENCES[audit.Action(entry.action)], **details)
+
+
+def _number(text: str) -> int:
+    """The number of an entry; no larger than the column holds."""
+    if not text.isascii() or not text.isdigit() or len(text) > 9:
+        raise ValueError(text)
+    return int(text)

@@ -1,0 +1,224 @@
+"""A new release: choose, see what it costs, then pay. Nothing is spent by looking."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from decimal import Decimal
+
+from flask import Blueprint, Response, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+
+from server import releases
+from server.inputs import N_, InputError, Problem, parse_json, refuse
+from server.people.change_log import Action
+from server.releases import Ledger, Released
+from server.releases.offers import countable, crossable, instead_of_comparing, offers, questions_of
+from server.releases.plans.forms import (
+    AMOUNTS,
+    INSTEAD,
+    STRATA,
+    Typed,
+    in_percent,
+    key_of,
+    read_typed,
+    typed_plan,
+    with_added,
+)
+from server.releases.plans.reading import (
+    MOST_EPSILON,
+    PLAN_LIMIT,
+    Item,
+    Kind,
+    Plan,
+    noises,
+    parse_decimal,
+    parse_plan,
+    plain,
+    plan_json,
+)
+from server.releases.pricing import Price, cells_digest, price, renewed, require_cells
+from server.store.models import Role, Survey
+from server.study import surveys
+from server.web.context import session, told
+from server.web.security import on_survey, record, researcher
+
+blueprint = Blueprint("releasing", __name__, url_prefix="/manage/surveys/<slug>/releases")
+
+_USUAL = Decimal(1)
+"""The loss that the form proposes, where as much is left."""
+
+
+@blueprint.get("/new")
+@on_survey(Role.EDITOR)
+def form(survey: Survey) -> ResponseReturnValue:
+    """Everything that can be released of this survey, nothing ticked."""
+    ledger = releases.ledger(session(), survey)
+    proposed = min(ledger.left, _USUAL)
+    return _page(survey, ledger, Typed(epsilon=plain(proposed) if proposed else ""))
+
+
+@blueprint.post("/new")
+@on_survey(Role.EDITOR, changes=False)
+def look(survey: Survey) -> ResponseReturnValue:
+    """What the ticked things would cost, and how exact they would be."""
+    ledger = releases.ledger(session(), survey)
+    typed, looked = Typed(), None
+    problems: Sequence[Problem] = ()
+    status = 200
+    try:
+        typed = _uploaded() or read_typed(_fields())
+        typed = with_added(typed, _fields())
+        if not typed.items:
+            raise refuse(422, "items", N_("must be one thing or more"))
+        if typed.complete and ledger.budget is not None:
+            plan = parse_plan(typed.document())
+            looked = price(session(), survey, renewed(session(), survey, plan, _seen(typed, plan)))
+    except InputError as error:
+        problems, status = error.problems, error.status
+    answer = _page(survey, ledger, typed, looked, problems)
+    session().rollback()  # looking changes nothing
+    return answer, status
+
+
+@blueprint.post("/plan.json")
+@on_survey(Role.EDITOR, changes=False)
+def plan_file(survey: Survey) -> ResponseReturnValue:
+    """The plan that the form describes, to be used again or from the command line."""
+    plan = parse_plan(read_typed(_fields()).document())
+    text = json.dumps(plan_json(plan), ensure_ascii=False, indent=2) + "\n"
+    response = Response(text, mimetype="application/json")
+    response.headers["Content-Disposition"] = f'attachment; filename="{survey.slug}-plan.json"'
+    return response
+
+
+@blueprint.post("")
+@on_survey(Role.EDITOR)
+def make(survey: Survey) -> ResponseReturnValue:
+    """Release what was looked at, and pay for it; pressed twice, it is paid for once."""
+    before = releases.ledger(session(), survey)
+    typed = Typed()
+    try:
+        typed = read_typed(_fields())
+        plan = parse_plan(parse_json(request.form.get("plan", "").encode(), PLAN_LIMIT))
+        if request.form.get("looked") != _digest(typed):
+            raise refuse(409, "plan", N_("was changed after its price was shown; look at it again"))
+        if "sure" not in request.form:
+            raise refuse(422, "sure", N_("must be ticked"))
+        require_cells(session(), survey, plan, request.form.get("cells"))
+        plan = renewed(session(), survey, plan, _seen(typed, plan))
+        made = releases.make(session(), survey, plan, researcher())
+    except InputError as error:
+        answer = _page(survey, before, typed, _priced(survey, before, typed), error.problems)
+        session().rollback()
+        return answer, error.status
+    return _paid(survey, before, made)
+
+
+@blueprint.post("/exact")
+@on_survey(Role.EDITOR)
+def exact(survey: Survey) -> ResponseReturnValue:
+    """Release the tallies exactly as they arrived, for the price that was shown or less."""
+    price = releases.shuffling_price(session(), survey)
+    if isinstance(price, Problem):
+        raise InputError(409, [price])
+    if "sure" not in request.form:
+        raise refuse(422, "sure", N_("must be ticked"))
+    shown = parse_decimal(request.form.get("epsilon"), "epsilon", Decimal(0), MOST_EPSILON)
+    if price.epsilon > shown:
+        template = N_("must be %(low)s by now; it is %(value)s")
+        raise refuse(409, "epsilon", template, low=plain(price.epsilon), value=plain(shown))
+    before = releases.ledger(session(), survey)
+    made = releases.make(session(), survey, Plan((Item(Kind.SHUFFLED),)), researcher())
+    return _paid(survey, before, made)
+
+
+def _paid(survey: Survey, before: Ledger, made: Sequence[Released]) -> ResponseReturnValue:
+    """Log what is new, keep it, and show it."""
+    new = [entry for entry in made if entry.entry > len(before.released)]
+    if new:
+        spent = sum((entry.epsilon for entry in new), Decimal(0))
+        record(Action.RELEASED, survey, number=new[0].release, epsilon=plain(spent))
+    session().commit()
+    number = max(entry.release for entry in made)
+    said = "released" if new else "known"
+    return redirect(url_for("releases.one", slug=survey.slug, number=number, said=said), 303)
+
+
+def _fields() -> list[tuple[str, str]]:
+    # A part of a form may come without a name.
+    return [(name or "", text) for name, text in request.form.items(multi=True)]
+
+
+def _uploaded() -> Typed | None:
+    """The plan of a file, if one was sent."""
+    file = request.files.get("plan")
+    if file is None or not file.filename:
+        return None
+    return typed_plan(parse_plan(parse_json(file.read(PLAN_LIMIT + 1), PLAN_LIMIT)))
+
+
+def _seen(typed: Typed, plan: Plan) -> list[int | None]:
+    """For each item, the entry of the ledger that it shall be newer than."""
+    numbers = [typed.anew(key_of(item)) for item in plan.items]
+    return [int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None for text in numbers]
+
+
+def _priced(survey: Survey, ledger: Ledger, typed: Typed) -> Price | None:
+    """What is typed costs this much; None where it cannot be said."""
+    try:
+        plan = parse_plan(typed.document())
+        return price(session(), survey, renewed(session(), survey, plan, _seen(typed, plan)))
+    except InputError:
+        return None
+
+
+def _digest(typed: Typed) -> str:
+    """What tells whether a form still says what it said when its price was shown."""
+    chosen = sorted((name, text) for name, text in typed.chosen.items() if name.startswith("anew "))
+    document = typed.document()
+    items = sorted(json.dumps(item, sort_keys=True) for item in document["items"])
+    return hashlib.sha256(json.dumps([{**document, "items": items}, chosen]).encode()).hexdigest()
+
+
+def _page(
+    survey: Survey,
+    ledger: Ledger,
+    typed: Typed,
+    looked: Price | None = None,
+    problems: Sequence[Problem] = (),
+) -> str:
+    if ledger.budget is None or survey.current is None:
+        return render_template("releases/new.html", survey=survey, ledger=ledger, shape=None, problems=())
+    shape = releases.survey_shape(session(), survey)
+    return render_template(
+        "releases/new.html",
+        survey=survey,
+        ledger=ledger,
+        shape=shape,
+        typed=typed,
+        looked=looked,
+        paying="" if looked is None or looked.paying is None else json.dumps(plan_json(looked.paying)),
+        digest=_digest(typed),
+        cells=""
+        if looked is None or looked.paying is None
+        else cells_digest(session(), survey, looked.paying),
+        count=Item(Kind.COUNT),
+        hierarchy=Item(Kind.HIERARCHY),
+        offers=offers(shape),
+        countable=countable,
+        crossable=crossable(shape),
+        strata_side=STRATA,
+        instead=INSTEAD,
+        instead_of_comparing=lambda item: instead_of_comparing(item, shape),
+        strata=[leaf.path for leaf in shape.leaves if leaf.path],
+        asked=questions_of(survey),
+        language=surveys.draft_document(survey)["language"],
+        amount_of=AMOUNTS.get(typed.division),
+        in_percent=in_percent,
+        key_of=key_of,
+        sent=request.form,
+        compared=request.form.getlist("exceeding"),
+        noises=lambda item: [each for each in noises(item.kind) if each != "gaussian" or ledger.budget.delta],
+        problems=[told(problem) for problem in problems],
+        bad={problem.field for problem in problems},
+    )

@@ -1,0 +1,228 @@
+"""Results while a survey runs, and the report to take away."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+
+from flask import Blueprint, Response, current_app, render_template, request
+from flask.typing import ResponseReturnValue
+from flask_babel import get_locale
+from sqlalchemy.orm import Session
+
+from server import releases, reports
+from server.inputs import N_, refuse, shown
+from server.output import documents
+from server.output.documents import Document
+from server.people import survey_access
+from server.reports import Crossed, QuestionReport, Report
+from server.reports.contents import internal
+from server.reports.contents.diagnostics import FORGED
+from server.store.engines import snapshot
+from server.store.models import Role, Survey
+from server.study import planning, strata, surveys
+from server.web.context import send_written, session
+from server.web.security import on_survey
+
+blueprint = Blueprint("results", __name__, url_prefix="/manage/surveys/<slug>")
+
+SPREADSHEET = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+_KEPT = ("version", "interval", "question", "figure", "row", "column", "row_answer", "column_answer")
+"""What the address says the page shall show; each of its forms and links changes some of it."""
+
+
+@blueprint.get("/results")
+@on_survey(Role.VIEWER)
+def live(survey: Survey) -> ResponseReturnValue:
+    """Responses so far and what they say."""
+    anytime = _one_of("interval", ("once", "anytime")) == "anytime"
+    with _report(survey) as (report, _session):
+        asked = report.question(_one_of("question", [entry.question.name for entry in report.questions]))
+        shares = [name for name, _ in reports.figures(asked)]
+        which = request.args.get("figure", "")
+        kept = {name: request.args[name] for name in _KEPT if request.args.get(name)}
+        return render_template(
+            "results/live.html",
+            survey=survey,
+            report=report,
+            planned=_planned(survey),
+            anytime=anytime,
+            kept=kept,
+            asked=asked,
+            figures=reports.figures(asked),
+            which=which if which in shares else shares[0],
+            # Computed where they are drawn, so that a mistake in one leaves the rest of the page.
+            in_groups=partial(reports.forest, report, asked, which if which in shares else shares[0]),
+            crossable=[entry.question for entry in _crossable(report)],
+            cross=partial(_crossed, report),
+            forged=max(1, round(report.n * FORGED)),
+            bars=reports.bars,
+            highest=reports.highest,
+            ratio_chart=reports.ratio_chart,
+        )
+
+
+@blueprint.get("/report.html")
+@on_survey(Role.VIEWER)
+def report_html(survey: Survey) -> ResponseReturnValue:
+    """The report as one HTML file."""
+    document, name = _document(survey)
+    return _download(documents.to_html(document), "text/html", f"{name}.html")
+
+
+@blueprint.get("/report.pdf")
+@on_survey(Role.VIEWER)
+def report_pdf(survey: Survey) -> ResponseReturnValue:
+    """The report as PDF."""
+    document, name = _document(survey)
+    return _download(documents.to_pdf(document), "application/pdf", f"{name}.pdf")
+
+
+@blueprint.get("/report.xlsx")
+@on_survey(Role.VIEWER)
+def report_xlsx(survey: Survey) -> ResponseReturnValue:
+    """The report as a spreadsheet."""
+    document, name = _document(survey)
+    return _download(documents.to_xlsx(document), SPREADSHEET, f"{name}.xlsx")
+
+
+@blueprint.get("/report.csv")
+@on_survey(Role.VIEWER)
+def report_csv(survey: Survey) -> ResponseReturnValue:
+    """The report as CSV."""
+    with _report(survey) as (report, _session):
+        reports.require_shown(report)
+        return _download(reports.to_csv(report), "text/csv", f"{_name(report)}.csv")
+
+
+@blueprint.get("/report.json")
+@on_survey(Role.VIEWER)
+def report_json(survey: Survey) -> ResponseReturnValue:
+    """The report as JSON."""
+    with _report(survey) as (report, reading):
+        reports.require_shown(report)
+        text = reports.to_json(report, releases.ledger(reading, survey))
+        return _download(text, "application/json", f"{_name(report)}.json")
+
+
+@blueprint.get("/microdata.zip")
+@on_survey(Role.VIEWER)
+def microdata(survey: Survey) -> ResponseReturnValue:
+    """The noisy responses with what it takes to estimate from them elsewhere."""
+    with _report(survey) as (report, _session):
+        reports.require_shown(report)
+        name = f"{survey.slug}-microdata.zip"
+        return send_written(lambda file: reports.write_microdata(report, file), "application/zip", name)
+
+
+@blueprint.get("/responses.csv")
+@on_survey(Role.VIEWER)
+def responses_csv(survey: Survey) -> ResponseReturnValue:
+    """The noisy responses to a version."""
+    version = surveys.published_version(survey, request.args.get("version"))
+    definition, number = surveys.definition_of(version), version.number
+    with _report(survey, pooled=True) as (report, _session):
+        reports.require_shown(report, number)
+        name = f"{survey.slug}-v{number}-responses.csv"
+        return send_written(
+            lambda file: reports.write_responses(report, definition, number, file), "text/csv", name
+        )
+
+
+@blueprint.get("/strata.csv")
+@on_survey(Role.VIEWER)
+def strata_csv(survey: Survey) -> ResponseReturnValue:
+    """A question's estimates by every stratum."""
+    with _report(survey, pooled=True) as (report, _session):
+        reports.require_shown(report)
+        name = _one_of("question", [entry.question.name for entry in report.questions])
+        return send_written(
+            lambda file: reports.write_strata(report, [name], file),
+            "text/csv",
+            f"{survey.slug}-{name}-strata.csv",
+        )
+
+
+@blueprint.get("/codebook.csv")
+@on_survey(Role.VIEWER)
+def codebook_csv(survey: Survey) -> ResponseReturnValue:
+    """What the noisy responses' columns and codes mean."""
+    version = surveys.published_version(survey, request.args.get("version"))
+    nodes = strata.tree(session(), survey)
+    text = reports.codebook_csv(surveys.definition_of(version), strata=bool(nodes))
+    return _download(text, "text/csv", f"{survey.slug}-v{version.number}-codebook.csv")
+
+
+@contextmanager
+def _report(survey: Survey, *, pooled: bool = False) -> Iterator[tuple[Report, Session]]:
+    """The report that is asked for, of all versions or, with `?version=`, of one; and the session it is read from."""
+    with snapshot(current_app.extensions["moneda.engine"]) as reading:
+        found = survey_access.find(reading, survey.slug)
+        if found is None:  # deleted a moment ago
+            raise refuse(404, "survey", N_("is not known; check the link"))
+        yield reports.read(reading, found, None if pooled else request.args.get("version")), reading
+
+
+def _document(survey: Survey) -> tuple[Document, str]:
+    """The report as a document, and what its file is called but for the ending."""
+    with _report(survey) as (report, reading):
+        reports.require_shown(report)
+        return internal(report, releases.ledger(reading, survey), str(get_locale())), _name(report)
+
+
+def _name(report: Report) -> str:
+    return f"{report.slug}-report" if report.pooled else f"{report.slug}-v{report.version_number}-report"
+
+
+def _download(text: str | bytes, mimetype: str, name: str) -> Response:
+    response = Response(text, mimetype=mimetype)
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
+
+
+def _one_of(field: str, names: list[str] | tuple[str, ...]) -> str:
+    """What the address asks for; the first where it says nothing."""
+    asked = request.args.get(field) or names[0]
+    if asked not in names:
+        raise refuse(
+            404,
+            field,
+            N_("must be one of %(limit)s; it is %(value)s"),
+            limit=", ".join(names),
+            value=shown(asked),
+        )
+    return asked
+
+
+def _crossable(report: Report) -> Iterator[QuestionReport]:
+    return (entry for entry in report.questions if reports.can_be_crossed(entry.question))
+
+
+def _crossed(report: Report) -> Crossed | None:
+    """The two questions that the address names, and an answer of each."""
+    names = ["", *(entry.question.name for entry in _crossable(report))]
+    row, column = _one_of("row", names), _one_of("column", names)
+    if not (row and column and report.n):
+        return None
+    if row == column:
+        raise refuse(404, "column", N_("must be another question than %(value)s"), value=shown(row))
+    if all(report.question(name).question.encoding == "line" for name in (row, column)):
+        raise refuse(404, "column", N_("must have answers; it is a number like %(value)s"), value=shown(row))
+    chosen = _answer(report, "row_answer", row), _answer(report, "column_answer", column)
+    return reports.crossed(report, row, column, chosen)
+
+
+def _answer(report: Report, field: str, name: str) -> int:
+    """The place of the answer that is asked for; yes or the first one where the address has none of this question."""
+    question = report.question(name).question
+    places = [f"{name}-{place}" for place in range(len(question.answers))]
+    asked = request.args.get(field, "")
+    if asked in places:
+        return places.index(asked)
+    return 1 if question.kind == "yes_no" else 0
+
+
+def _planned(survey: Survey) -> int | None:
+    """How many responses are wanted: as many as are taken, or as planned."""
+    if survey.cap is not None:
+        return survey.cap
+    return planning.planned_respondents(surveys.draft_document(survey))

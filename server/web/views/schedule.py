@@ -1,0 +1,103 @@
+"""When a survey takes responses, how many and from whom; pausing it."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from flask import Blueprint, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+
+from server.collect import acceptance
+from server.inputs import InputError
+from server.people.change_log import Action
+from server.store.models import Role, State, Survey
+from server.study import schedule, strata, surveys
+from server.study.smallest_group import LARGEST_MINIMUM, LEAST_MINIMUM
+from server.web.context import session, told
+from server.web.security import on_survey, record
+
+blueprint = Blueprint("schedule", __name__, url_prefix="/manage/surveys/<slug>")
+
+
+@blueprint.get("/schedule")
+@on_survey(Role.EDITOR)
+def page(survey: Survey) -> ResponseReturnValue:
+    """Times and limits as they are."""
+    return _page(survey, schedule.written(schedule.schedule_of(survey)), said=request.args.get("said", ""))
+
+
+@blueprint.post("/schedule")
+@on_survey(Role.EDITOR)
+def save(survey: Survey) -> ResponseReturnValue:
+    """Change them, all or none."""
+    fields: Mapping[str, str] = {name: request.form.get(name, "") for name in schedule.FIELDS}
+    if survey.state == State.CLOSED:
+        fields = {**schedule.written(schedule.schedule_of(survey)), "minimum": fields["minimum"]}
+    try:
+        changed = acceptance.set_schedule(session(), survey, schedule.parse_schedule(fields), surveys.now())
+    except InputError as error:
+        session().rollback()
+        return _page(survey, fields, error), error.status
+    for field, value in changed.items():
+        _record(survey, field, value)
+    session().commit()
+    said = "replaced" if "links" in changed else "saved"
+    return redirect(url_for(".page", slug=survey.slug, said=said), 303)
+
+
+@blueprint.post("/pause")
+@on_survey(Role.EDITOR)
+def pause(survey: Survey) -> ResponseReturnValue:
+    """Take no responses for a while."""
+    acceptance.pause(survey)
+    record(Action.PAUSED, survey)
+    session().commit()
+    return redirect(url_for(".page", slug=survey.slug, said="paused"), 303)
+
+
+@blueprint.post("/resume")
+@on_survey(Role.EDITOR)
+def resume(survey: Survey) -> ResponseReturnValue:
+    """Take responses again."""
+    acceptance.resume(survey)
+    record(Action.RESUMED, survey)
+    session().commit()
+    return redirect(url_for(".page", slug=survey.slug, said="resumed"), 303)
+
+
+def _page(survey: Survey, fields: Mapping[str, str], error: InputError | None = None, said: str = "") -> str:
+    problems = () if error is None else error.problems
+    following = len(strata.following_links(session(), survey))
+    return render_template(
+        "manage/schedule.html",
+        survey=survey,
+        fields=fields,
+        zones=schedule.time_zones(),
+        largest_cap=schedule.LARGEST_CAP,
+        largest_minimum=LARGEST_MINIMUM,
+        least=survey.minimum if survey.versions else LEAST_MINIMUM,
+        problems=[told(problem) for problem in problems],
+        bad={problem.field for problem in problems},
+        said=said,
+        links=following,
+        apart=1 + len(strata.leaves(strata.tree(session(), survey))) - following,
+    )
+
+
+def _record(survey: Survey, field: str, value: Any) -> None:
+    match field, value:
+        case "opens_at" | "closes_at", datetime():
+            action = Action.OPENING_SET if field == "opens_at" else Action.CLOSING_SET
+            record(action, survey, time=f"{value:%Y-%m-%d %H:%M}")
+        case "opens_at" | "closes_at", None:
+            record(Action.OPENING_REMOVED if field == "opens_at" else Action.CLOSING_REMOVED, survey)
+        case "time_zone", _:
+            record(Action.ZONE_SET, survey, zone=value)
+        case "links", _:
+            record(Action.LINKS_REPLACED, survey, count=value)
+        case "cap", None:
+            record(Action.CAP_REMOVED, survey)
+        case "cap" | "minimum", _:
+            record(Action.CAP_SET if field == "cap" else Action.MINIMUM_SET, survey, number=value)
+        case _:
+            record(Action.BY_INVITATION if value else Action.BY_LINK, survey)
