@@ -35,7 +35,7 @@ class Blocked:
             raise ImportError(name + " is blocked")
 
 sys.meta_path.insert(0, Blocked())
-from server import responses
+from server.collect import responses
 from server.store.engines import make_engine, migrate
 
 database_url, slug, *bodies = sys.argv[1:]
@@ -82,7 +82,7 @@ def test_response_is_stored_where_flask_cannot_be_imported(sqlite: NewDatabase) 
 
 def test_block_would_notice_flask(sqlite: NewDatabase) -> None:
     """The broken twin: the same process, with a module that needs Flask."""
-    script = WITHOUT_FLASK.replace("from server import responses", "from server import context")
+    script = WITHOUT_FLASK.replace("from server.collect import responses", "from server.web import context")
 
     done = subprocess.run(
         [sys.executable, "-c", script, sqlite(True), "slug"],

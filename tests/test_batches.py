@@ -256,9 +256,9 @@ def agree(database_url: str, slug: str) -> int:
 WRITER = """
 import secrets, sys
 from datetime import datetime
-from server import responses
+from server.collect import responses
 from server.store.engines import make_engine
-from server.inputs import Submission
+from server.collect.submissions import Submission
 from server.collect.responses import Arrival
 
 database_url, version, *links = sys.argv[1:]

@@ -333,7 +333,7 @@ def _column(database_url: str, name: str, table: str = "surveys") -> list[Any]:
 
 def _upgrade(connection: sa.Connection, revision: str) -> None:
     config = AlembicConfig()
-    config.set_main_option("script_location", str(factories.ROOT / "server" / "migrations"))
+    config.set_main_option("script_location", str(factories.ROOT / "server" / "store" / "migrations"))
     config.attributes["connection"] = connection
     command.upgrade(config, revision)
 
@@ -345,7 +345,7 @@ def test_failed_migration_leaves_the_database_as_it_was(
     before = dump(database_url)
     ((newest,),) = before["alembic_version"]
     folder = tmp_path / "migrations"
-    shutil.copytree(factories.ROOT / "server" / "migrations", folder)
+    shutil.copytree(factories.ROOT / "server" / "store" / "migrations", folder)
     (folder / "versions" / "m9999_fails.py").write_text(FAILS.replace("NEWEST", str(newest)))
     monkeypatch.setattr("server.store.engines._MIGRATIONS", folder)
     engine = make_engine(database_url)
