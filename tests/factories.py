@@ -38,6 +38,7 @@ from server.store.own_tables import responses_of
 from server.study import strata, surveys
 from server.study.definitions.reading import parse_definition
 from tests.sending import ended
+from tests.support.forked_servers import ForkedServer
 
 ROOT = Path(__file__).parent.parent
 
@@ -334,7 +335,7 @@ class Served:
     url: str
     database_url: str
     sign_in_link: str
-    process: subprocess.Popen[str]
+    process: ForkedServer
 
 
 def free_port() -> int:
@@ -387,30 +388,21 @@ def serving(
     alone; any other must stop cleanly.
     """
     port = port or free_port()
-    command = [sys.executable, "-m", "server", "serve", "--port", str(port), "--sign-in-link"]
-    command += ["--workers", str(workers)]
-    with subprocess.Popen(
-        command,
-        cwd=ROOT,
-        env=environment(database_url, **settings),
-        stdout=subprocess.PIPE,
-        stderr=log,
-        text=True,
-        start_new_session=True,
-    ) as process:
-        try:
-            yield _started(process, f"http://127.0.0.1:{port}", database_url)
-            if process.poll() is None:
-                process.send_signal(signal.SIGINT)
-                assert process.wait(30) == 0, "the server did not stop cleanly"
-        finally:
-            if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)
+    command = ["serve", "--port", str(port), "--sign-in-link", "--workers", str(workers)]
+    process = ForkedServer(command, environment(database_url, **settings), log)
+    try:
+        yield _started(process, f"http://127.0.0.1:{port}", database_url)
+        if process.poll() is None:
+            process.send_signal(signal.SIGINT)
+            assert process.wait(30) == 0, "the server did not stop cleanly"
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+        process.close()
 
 
-def _started(process: subprocess.Popen[str], url: str, database_url: str) -> Served:
+def _started(process: ForkedServer, url: str, database_url: str) -> Served:
     """Wait until the server has said everything and answers."""
-    assert process.stdout is not None
     link = ""
     for line in process.stdout:
         if "/manage/sign-in/" in line:

@@ -1,0 +1,188 @@
+"""Servers that begin in a process in which everything is imported already.
+
+`python -m server serve` spends two seconds of processor time on imports, and hundreds of tests start one. So one
+process imports it all and forks: what runs in the copy is the same `python -m server`, with its own arguments,
+environment, standard streams, process group and end. `tests/test_start.py` and the tests of the command line start
+Python anew.
+
+Run as `python -m tests.support.forked_servers DESCRIPTOR`: requests come through the socket of this number, each
+with three descriptors: standard output, standard error, and a socket that is told the process id and, in the end,
+the status.
+"""
+
+import array
+import atexit
+import json
+import os
+import runpy
+import select
+import signal
+import socket
+import subprocess
+import sys
+import traceback
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import NoReturn, TextIO
+
+ROOT = Path(__file__).parent.parent.parent
+_LONGEST = 1 << 20
+"""Bytes of a request."""
+
+
+class ForkedServer:
+    """A running `python -m server`, with as much of `subprocess.Popen` as tests use."""
+
+    def __init__(
+        self, arguments: Sequence[str], environment: Mapping[str, str], log: TextIO | None = None
+    ) -> None:
+        reading, writing = os.pipe()
+        self._status, status = socket.socketpair()
+        request = json.dumps({"arguments": list(arguments), "environment": dict(environment)}).encode()
+        errors = 2 if log is None else log.fileno()
+        descriptors = [writing, errors, status.fileno()]
+        socket.send_fds(_importer(), [len(request).to_bytes(4, "big") + request], descriptors)
+        os.close(writing)
+        status.close()
+        self.stdout = os.fdopen(reading, "r", encoding="utf-8")
+        self.pid = int(self._read_line())
+        self.returncode: int | None = None
+
+    def poll(self) -> int | None:
+        """The status if it has ended: minus the signal that ended it."""
+        return self._end(0)
+
+    def wait(self, timeout: float | None = None) -> int:
+        """The status once it has ended.
+
+        Raises
+        ------
+        subprocess.TimeoutExpired
+            After so many seconds.
+        """
+        status = self._end(timeout)
+        if status is None:
+            raise subprocess.TimeoutExpired("server", timeout or 0)
+        return status
+
+    def send_signal(self, number: int) -> None:
+        """Send a signal to the process, if it has not ended."""
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        """End it without asking."""
+        self.send_signal(signal.SIGKILL)
+
+    def close(self) -> None:
+        """Give back what reading from it took."""
+        self.stdout.close()
+        self._status.close()
+
+    def _end(self, timeout: float | None) -> int | None:
+        if self.returncode is None and select.select([self._status], [], [], timeout)[0]:
+            self.returncode = int(self._read_line())
+        return self.returncode
+
+    def _read_line(self) -> bytes:
+        line = b""
+        while not line.endswith(b"\n"):
+            read = self._status.recv(1)
+            if not read:
+                raise RuntimeError("the process that imports and forks has ended")
+            line += read
+        return line
+
+
+@cache
+def _importer() -> socket.socket:
+    """A process of this one's own that has imported everything, reached through a socket; it ends with this one."""
+    here, there = socket.socketpair()
+    with there:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "tests.support.forked_servers", str(there.fileno())],
+            cwd=ROOT,
+            pass_fds=[there.fileno()],
+            stdin=subprocess.DEVNULL,
+        )
+
+    def end() -> None:
+        here.close()
+        process.wait()
+
+    atexit.register(end)
+    return here
+
+
+def _serve_requests(requests: socket.socket) -> None:
+    # Those that wait for a server are nobody's concern once they have said how it ended.
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    while True:
+        head, descriptors, _, _ = socket.recv_fds(requests, 4, 3)
+        if not head:
+            return
+        body = b""
+        while len(body) < int.from_bytes(head, "big"):
+            body += requests.recv(_LONGEST)
+        if os.fork() == 0:
+            _watch(json.loads(body), *array.array("i", descriptors), requests)
+        for descriptor in descriptors:
+            os.close(descriptor)
+
+
+def _watch(
+    request: Mapping[str, object], output: int, errors: int, status: int, requests: socket.socket
+) -> NoReturn:
+    """Start the server as a process below this one, and say its number and how it ends."""
+    requests.close()
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    number = os.fork()
+    if number == 0:
+        os.close(status)
+        _become_server(request, output, errors)
+    os.close(output)
+    with suppress(BrokenPipeError), socket.socket(fileno=status) as told:
+        told.sendall(b"%d\n" % number)
+        told.sendall(b"%d\n" % os.waitstatus_to_exitcode(os.waitpid(number, 0)[1]))
+    os._exit(0)
+
+
+def _become_server(request: Mapping[str, object], output: int, errors: int) -> NoReturn:
+    arguments, environment = request["arguments"], request["environment"]
+    assert isinstance(arguments, list)
+    assert isinstance(environment, dict)
+    os.setsid()
+    os.dup2(output, 1)
+    os.dup2(errors, 2)
+    os.close(output)
+    os.close(errors)
+    os.environ.clear()
+    os.environ.update(environment)
+    sys.argv = ["server", *arguments]
+    code: object = 1
+    try:
+        runpy.run_module("server", run_name="__main__", alter_sys=True)
+        code = 0
+    except SystemExit as end:
+        code = end.code
+    except BaseException:
+        traceback.print_exc()
+    with suppress(OSError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(code if isinstance(code, int) else 0 if code is None else 1)
+
+
+def _import_all() -> None:
+    """Import what a server imports by the time it has answered."""
+    import server.cli
+    import server.web.app
+    import server.web.front
+    import server.web.serving  # noqa: F401
+
+
+if __name__ == "__main__":
+    _import_all()
+    _serve_requests(socket.socket(fileno=int(sys.argv[1])))
