@@ -2,66 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from html.parser import HTMLParser
 from typing import Any
 
 from flask.testing import FlaskClient
 from werkzeug.datastructures import MultiDict
 from werkzeug.test import TestResponse
 
-Fields = list[tuple[str, str]]
-
-
-class _Reader(HTMLParser):
-    """Collects what the form `#editor` would send: HTML's rules for each kind of field."""
-
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self.action = ""
-        self.fields: Fields = []
-        self.buttons: list[str] = []
-        self._inside = False
-        self._area: tuple[str, list[str]] | None = None
-        self._select: tuple[str, list[tuple[str, bool]]] | None = None
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        said = {name: value or "" for name, value in attrs}
-        if tag == "form":
-            self._inside = said.get("id") == "editor"
-            self.action = said["action"] if self._inside else self.action
-        elif not self._inside:
-            return
-        elif tag == "input" and said.get("type") in ("checkbox", "radio"):
-            self.fields += [(said["name"], said["value"])] if "checked" in said else []
-        elif tag == "input":
-            self.fields.append((said["name"], said["value"].replace("\n", "").replace("\r", "")))
-        elif tag == "textarea":
-            self._area = said["name"], []
-        elif tag == "select":
-            self._select = said["name"], []
-        elif tag == "option" and self._select is not None:
-            self._select[1].append((said["value"], "selected" in said))
-        elif tag == "button" and said.get("name") == "action":
-            self.buttons.append(said["value"])
-
-    def handle_data(self, data: str) -> None:
-        if self._area is not None:
-            self._area[1].append(data)
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag == "form":
-            self._inside = False
-        elif tag == "textarea" and self._area is not None:
-            text = "".join(self._area[1])
-            # The line break right behind the tag is none; line breaks are sent as CR LF.
-            text = text.removeprefix("\n").replace("\n", "\r\n")
-            self.fields.append((self._area[0], text))
-            self._area = None
-        elif tag == "select" and self._select is not None:
-            name, options = self._select
-            chosen = [value for value, selected in options if selected] or [value for value, _ in options[:1]]
-            self.fields += [(name, value) for value in chosen[-1:]]
-            self._select = None
+from tests.support.html_forms import Form, read_form
 
 
 @dataclass
@@ -76,10 +23,8 @@ class Editor:
     def page(self) -> str:
         return self.answer.text
 
-    def read(self) -> _Reader:
-        reader = _Reader()
-        reader.feed(self.page)
-        return reader
+    def read(self) -> Form:
+        return read_form(self.page, "editor")
 
     def __getitem__(self, name: str) -> str:
         """What a field holds on the page; the last, where several have its name."""

@@ -4,7 +4,6 @@ import io
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from html.parser import HTMLParser
 from typing import Any
 
 from flask.testing import FlaskClient
@@ -15,6 +14,7 @@ from server import releases
 from server.people import survey_access
 from server.releases import Ledger
 from tests import factories
+from tests.support.html_forms import Form, read_form
 
 COUNT: dict[str, Any] = {"kind": "count"}
 
@@ -27,45 +27,6 @@ def share(question: str) -> dict[str, Any]:
 def key(item: Mapping[str, Any]) -> str:
     """An item as its box names it."""
     return json.dumps(item, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-
-
-class _Reader(HTMLParser):
-    """What the form `#builder` would send, and the buttons that send it."""
-
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self.fields: list[tuple[str, str]] = []
-        self.boxes: list[str] = []
-        self.pays = False
-        self._inside = False
-        self._select: tuple[str, list[tuple[str, bool]]] | None = None
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        said = {name: value or "" for name, value in attrs}
-        if tag == "form":
-            self._inside = said.get("id") == "builder"
-        if not (self._inside or said.get("form") == "builder") and tag != "option":
-            return
-        if tag == "input" and said.get("type") in ("checkbox", "radio"):
-            self.boxes += [said["value"]] if said["name"] == "item" else []
-            self.fields += [(said["name"], said["value"])] if "checked" in said else []
-        elif tag == "input":
-            self.fields.append((said["name"], said["value"]))
-        elif tag == "select":
-            self._select = said["name"], []
-        elif tag == "option" and self._select is not None:
-            self._select[1].append((said["value"], "selected" in said))
-        elif tag == "button" and said.get("formaction", "").endswith("/releases"):
-            self.pays = True
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag == "form":
-            self._inside = False
-        elif tag == "select" and self._select is not None:
-            name, options = self._select
-            chosen = [value for value, selected in options if selected] or [value for value, _ in options[:1]]
-            self.fields += [(name, value) for value in chosen]
-            self._select = None
 
 
 @dataclass
@@ -82,15 +43,13 @@ class Builder:
         """Where the survey's releases are."""
         return f"/manage/surveys/{self.slug}/releases"
 
-    def read(self) -> _Reader:
-        reader = _Reader()
-        reader.feed(self.answer.text)
-        return reader
+    def read(self) -> Form:
+        return read_form(self.answer.text, "builder")
 
     @property
     def pays(self) -> bool:
         """Whether the page has the button that releases."""
-        return self.read().pays
+        return any(control.formaction.endswith("/releases") for control in self.read().controls)
 
     def type(self, changes: Mapping[str, str] | None = None, **more: str) -> "Builder":
         """Change fields before the next button."""
@@ -99,7 +58,7 @@ class Builder:
 
     def tick(self, *items: Mapping[str, Any]) -> "Builder":
         """Tick offered items, and no others."""
-        assert {key(item) for item in items} <= set(self.read().boxes)
+        assert {key(item) for item in items} <= set(self.read().values("item"))
         self.typed["item"] = [key(item) for item in items]
         return self
 

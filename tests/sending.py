@@ -1,7 +1,6 @@
 """Forms as browsers send them: with the field that each ends with."""
 
 from collections.abc import Iterable, Mapping
-from html.parser import HTMLParser
 from typing import Any
 
 from flask.testing import FlaskClient
@@ -10,6 +9,7 @@ from werkzeug.test import TestResponse, encode_multipart
 
 from server.web.form_ends import NAME, VALUE
 from server.web.security import COOKIE, COOKIE_PATH
+from tests.support.html_forms import read_forms
 
 Field = tuple[str, Any]
 
@@ -58,39 +58,11 @@ def written(*parts: bytes, boundary: str = "X") -> tuple[bytes, str]:
 
 def posted(page: str) -> list[list[Control]]:
     """Tag, type, name and value of all controls of each form that a page sends by POST, in the order of the page."""
-    reader = _Controls()
-    reader.feed(page)
     return [
-        [control for owner, control in reader.controls if owner in (form, reader.ids.get(form))]
-        for form in reader.forms
+        [(control.tag, control.type, control.name, control.value) for control in form.controls]
+        for form in read_forms(page)
+        if form.method == "post"
     ]
-
-
-class _Controls(HTMLParser):
-    """Whose each control is: of the form that it names, or else of the one that it stands in."""
-
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self.forms: list[int] = []
-        self.ids: dict[int, str] = {}
-        self.controls: list[tuple[int | str, Control]] = []
-        self._count = self._inside = 0
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        said = {name: value or "" for name, value in attrs}
-        if tag == "form":
-            self._count += 1
-            self._inside = self._count
-            if said.get("method", "").lower() == "post":
-                self.forms.append(self._inside)
-                self.ids[self._inside] = said.get("id", "-")
-        elif tag in ("input", "button", "select", "textarea"):
-            control = (tag, said.get("type", ""), said.get("name", ""), said.get("value", ""))
-            self.controls.append((said.get("form", self._inside), control))
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag == "form":
-            self._inside = 0
 
 
 def _fields(data: Mapping[str, Any]) -> list[Field]:

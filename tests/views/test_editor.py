@@ -725,7 +725,7 @@ def test_a_new_scale_serves_its_shares_and_one_button_serves_the_average_alone(t
     for place in range(5, 11):
         three.press("add_option-0").type({f"questions[0].options[{place}].text": f"Level {place}"})
     three.type(budget="2.1").press("keep")
-    assert "for_average-0" in three.read().buttons
+    assert "for_average-0" in three.read().values("action")
     three.press("for_average-0")
     assert three.document["questions"][0]["design"] == {**before, "mechanism": "ordinal"}
     assert "it serves the average alone" in three.page

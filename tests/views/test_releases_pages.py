@@ -549,7 +549,7 @@ def test_comparing_the_answers_of_one_question_offers_its_histogram_with_one_cli
     # The noise of the limit and of each comparison beside that of a histogram's shares, all at a loss of 1.
     assert offered in builder.answer.text
     assert "the noise of each comparison is" in words(builder.answer.text)
-    (chosen,) = [json.loads(text) for text in builder.read().boxes if "exceeding" in text]
+    (chosen,) = [json.loads(text) for text in builder.read().values("item") if "exceeding" in text]
     assert chosen["questions"] == ["party"]
     builder.press(f"instead {key(chosen)}")
     assert offered not in builder.answer.text
