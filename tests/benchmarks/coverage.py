@@ -3,7 +3,7 @@
     python -m tests.benchmarks.coverage
 
 Every count of "yes" reports that n respondents can give is weighted with its exact binomial
-probability; nothing is simulated. The table of docs/privacy.md is the output of this script.
+probability; nothing is simulated. The table of docs/privacy/intervals.md is the output of this script.
 """
 
 from collections.abc import Iterator

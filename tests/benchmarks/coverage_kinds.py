@@ -3,7 +3,7 @@
     python -m tests.benchmarks.coverage_kinds
 
 Every outcome that the respondents can give is weighted with its exact multinomial probability, at true shares
-on a grid of all of them; nothing is simulated. The second table of coverage in docs/privacy.md is the output.
+on a grid of all of them; nothing is simulated. The second table of coverage in docs/privacy/intervals.md is the output.
 """
 
 import itertools
