@@ -1,6 +1,6 @@
-"""`python -m server`: everything the pages do, and what only an operator does.
+"""`python -m server`: much of what the pages do, and what only an operator does.
 
-Every command prints a table, or JSON with `--json`. Bad input ends with exit status 2 and
+Commands that report something print a table, or JSON with `--json`. Bad input ends with exit status 2 and
 a message that names what was wrong.
 """
 

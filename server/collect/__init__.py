@@ -1,1 +1,1 @@
-"""The one way in for responses, and everything that counts them."""
+"""The one way in for what respondents send, and everything that counts it."""

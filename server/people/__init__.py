@@ -1,4 +1,7 @@
-"""Researchers, how they sign in, and how colleagues come. Functions take a Session and never commit."""
+"""Researchers, how they sign in, and how colleagues come.
+
+Functions take a Session and never commit.
+"""
 
 from server.people.codes import (
     RECOVERY_CODES,

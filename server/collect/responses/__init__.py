@@ -1,6 +1,6 @@
 """Accept responses.
 
-`accept` and `accept_all` are the only way in: to validated, stored rows, without a web framework
+`accept` and `accept_all` are the only way in for what is sent: to validated, stored rows, without a web framework
 and without a commit. Many are written by one statement, in the order of their random ids, and
 their invitations by another: on PostgreSQL, where a row keeps a number of its transaction and
 its statement, that number then says only which arrived together.
