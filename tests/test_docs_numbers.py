@@ -1,0 +1,55 @@
+"""The numbers on the page for operators are those that the code goes by."""
+
+import pytest
+
+from server.collect.batches import merging
+from server.collect.tidying import pieces, waiting
+from server.people.sign_ins import SIGN_IN_LIFETIME
+from server.people.throttling import LIMITS, Kind
+from server.store.engines import SERVING_PATIENCE
+from server.study.definitions.reading import DEFINITION_LIMIT
+from server.web import serving
+from server.web.front import bridge, intake, messages
+from server.web.views.imports import ARCHIVE_LIMIT
+from tests.factories import ROOT
+
+OPERATING = (ROOT / "docs" / "operating.md").read_text("utf-8")
+
+
+def limit_of(kind: Kind, place: int = 0) -> str:
+    """So many in so many minutes, or in a day."""
+    item = LIMITS[kind][place]
+    minutes = item.get_expiry() // 60
+    return f"{item.amount} in {minutes} minutes" if minutes < 1440 else f"{item.amount} in a day"
+
+
+SAID = [
+    f"Up to {serving.CONNECTIONS:,} connections of a process",
+    f"fewer than {2 * serving.CONNECTIONS:,} files",
+    f"Beyond {messages.ROOM >> 20} MB of bodies",
+    f"a size for its address and {messages.DEADLINE:.0f} seconds",
+    f"one more for each {messages.SLOWEST_UPLOAD >> 10} KB",
+    f"after {SERVING_PATIENCE:.0f} to {2 * SERVING_PATIENCE:.0f} seconds if it waits for a lock",
+    f"others have waited for {intake.PATIENCE:.0f} seconds already",
+    f"Stopping takes up to {serving.STOP_TIMEOUT + 1} seconds",
+    f"end after {SIGN_IN_LIFETIME.days} days",
+    f"the process ends: {limit_of(Kind.ADDRESS)} for an address",
+    f"{limit_of(Kind.ACCOUNT).replace(' in ', ' wrong codes in ', 1)} and {limit_of(Kind.ACCOUNT, 1)} for an account",
+    f"whatever they find: {limit_of(Kind.INVITATION)} for an address",
+    {2: "Two"}[bridge.SIGNERS] + " passwords are checked at once",
+    f"up to {intake.GROUP}; on a quiet day",
+    f"pieces of {pieces.PIECE:,} rows, or {pieces.SMALL >> 20} MB",
+    f"a batch may have {merging.PIECE >> 20} MB",
+    f"waited for for {waiting.BRIEFLY} seconds, kept for at most {waiting.HELD_UP} more",
+    {16: "sixteen"}[merging.FEW] + " become one of the next size",
+]
+
+
+@pytest.mark.parametrize("said", SAID)
+def test_a_number_on_the_page_for_operators_is_that_of_the_code(said: str) -> None:
+    assert said in OPERATING
+
+
+def test_a_proxy_that_does_as_the_page_says_lets_every_archive_through() -> None:
+    allowed = int(OPERATING.split("client_max_body_size ")[1].split("m;")[0]) << 20
+    assert allowed >= ARCHIVE_LIMIT + DEFINITION_LIMIT
