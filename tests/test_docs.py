@@ -53,6 +53,25 @@ def test_the_page_of_commands_names_every_command_and_no_other() -> None:
     assert named == commands(main)
 
 
+def find_command(name: str) -> click.Command:
+    found: click.Command = main
+    for part in name.split():
+        assert isinstance(found, click.Group)
+        inner = found.get_command(click.Context(found), part)
+        assert inner is not None, name
+        found = inner
+    return found
+
+
+def test_the_page_of_commands_names_options_that_there_are() -> None:
+    table = COMMANDS.split("| command | what it does |")[1].split("\n\n")[0]
+    rows = re.findall(r"^\| `([a-z0-9 -]+?)(?: [A-Z]+)?` \| (.+) \|$", table, re.MULTILINE)
+    assert len(rows) == len(commands(main))
+    for name, said in rows:
+        options = {option for parameter in find_command(name).params for option in parameter.opts}
+        assert set(re.findall(r"`(--[a-z-]+)", said)) <= options, name
+
+
 def test_every_make_target_in_the_documents_exists() -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
     texts = [*DOCUMENTS, (ROOT / "CONTRIBUTING.md").read_text("utf-8")]
