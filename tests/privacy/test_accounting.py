@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from server.privacy.accounting import (
-    Budget,
     Loss,
     advanced,
     best_composition,
@@ -57,7 +56,6 @@ def test_guarantees_are_equal_when_both_parts_are() -> None:
     [
         lambda loss: advanced(loss, 2, 1e-6),
         lambda loss: best_composition([loss], 2, 1e-6),
-        lambda loss: Budget(2).spend(loss),
         lambda loss: probability_range(0.5, loss),
         lambda loss: shuffle_amplification(100, loss, 1e-6),
     ],

@@ -1,4 +1,4 @@
-"""Accounting: what several releases cost together, what shuffling saves, what a budget has left.
+"""Accounting: what several releases cost together, and what shuffling saves.
 
 All privacy losses are in nats. A loss that is a float is read as the decimal it prints, so
 that 0.1 means one tenth; a `fractions.Fraction` or `decimal.Decimal` is taken as it is.
@@ -9,10 +9,8 @@ that 0.1 means one tenth; a `fractions.Fraction` or `decimal.Decimal` is taken a
 | `advanced`, `optimal`, `best_composition` | and if a small failure probability is granted? |
 | `shuffle_amplification` | what does a tally of local reports cost, its senders unknown? |
 | `probability_range` | what can a loss do to one person's chances? |
-| `Budget` | is there enough left? |
 """
 
-from server.privacy.accounting.budget import Budget, BudgetExceeded
 from server.privacy.accounting.composition import bounded_from_unbounded, parallel, sequential
 from server.privacy.accounting.exact import Loss
 from server.privacy.accounting.ranges import probability_range
@@ -21,8 +19,6 @@ from server.privacy.accounting.shuffling import Amplification, shuffle_amplifica
 
 __all__ = [
     "Amplification",
-    "Budget",
-    "BudgetExceeded",
     "Composition",
     "Loss",
     "advanced",
