@@ -99,3 +99,28 @@ def test_there_are_ten_words_and_each_has_a_home() -> None:
     )
     assert len(rows) == len({word for word, *_ in rows}) == 10
     assert [place for *_, place in rows if not (ROOT / place).exists()] == []
+
+
+FILLED = re.compile(
+    r"^\s*(?:if \(kinds\.\w+\) )?(?:Object\.assign\()?(kinds|way|toys)\.\w+(?: =|, )", re.MULTILINE
+)
+MADE = re.compile(r"^export const (kinds|way|toys) =", re.MULTILINE)
+
+
+def added_by_modules() -> dict[str, tuple[str, set[str]]]:
+    """Of each object that the browser's modules share: where it is made, and which modules put something in."""
+    sources = {path.name: path.read_text("utf-8") for path in (ROOT / "client").glob("*.js")}
+    return {
+        shared: (
+            next(name for name, source in sources.items() if shared in MADE.findall(source)),
+            {name for name, source in sources.items() if shared in FILLED.findall(source)},
+        )
+        for shared in ("kinds", "way", "toys")
+    }
+
+
+def test_who_adds_what_in_the_browser_is_said() -> None:
+    table = section("## What the browser's modules add to each other")
+    rows = re.findall(r"^\| `(\w+)`[^|]*\| `([\w.]+)` \| (.+) \|$", table, re.MULTILINE)
+    said = {shared: (made, set(re.findall(r"`([\w.]+)`", filled))) for shared, made, filled in rows}
+    assert said == added_by_modules()
