@@ -2,7 +2,7 @@
 
 import math
 import operator
-from collections.abc import Collection, Iterable, Mapping, Set
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from fractions import Fraction
 from numbers import Rational, Real
 from typing import Any
@@ -48,15 +48,38 @@ def counts(
     name: str, values: ArrayLike, shape: tuple[int, ...] | None = None, *, empty: bool = False
 ) -> NDArray[np.int64]:
     """Non-negative whole numbers with a positive sum, or all 0 too where counts may be `empty`."""
+    return np.asarray(stacked_counts([name], [values], shape, empty=empty)[0])
+
+
+def stacked_counts(
+    names: Sequence[str],
+    values: Sequence[ArrayLike] | NDArray[Any],
+    shape: tuple[int, ...] | None = None,
+    *,
+    empty: bool = False,
+) -> NDArray[np.int64]:
+    """Counts of several parts, one name each, all of one shape: an array with the parts as its first axis."""
+    if isinstance(values, np.ndarray) and values.dtype == np.int64 and values.shape[1:] == shape:
+        stacked = values  # no part of it can be of another shape or type
+    else:
+        stacked = np.stack([_whole(name, each, shape) for name, each in zip(names, values, strict=True)])
+    parts = stacked.reshape(len(stacked), -1)
+    negative = (parts < 0).any(axis=1)
+    if negative.any():
+        place = int(negative.argmax())
+        raise ValueError(f"{names[place]} must not be negative; they are {stacked[place].tolist()!r}")
+    some = parts.any(axis=1)  # a sum of huge counts can wrap round to 0
+    if not (empty or some.all()):
+        raise ValueError(f"{names[int(some.argmin())]} must have a positive sum; they are all 0")
+    return stacked
+
+
+def _whole(name: str, values: ArrayLike, shape: tuple[int, ...] | None) -> NDArray[np.int64]:
     array = any_array(name, values)
     if shape is not None and array.shape != shape:
         raise ValueError(f"{name} must have shape {shape}; their shape is {array.shape}")
     if array.dtype.kind not in "iu":
         raise ValueError(f"{name} must be whole numbers; they are {array.tolist()!r}")
-    if (array < 0).any():
-        raise ValueError(f"{name} must not be negative; they are {array.tolist()!r}")
-    if not (empty or array.any()):  # a sum of huge counts can wrap round to 0
-        raise ValueError(f"{name} must have a positive sum; they are all 0")
     return whole_numbers(name, array)
 
 

@@ -5,9 +5,11 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from scipy.special import gammaln
 from scipy.stats import binom
 
@@ -16,12 +18,15 @@ from server.privacy.estimators import estimate_pooled_answered_mean, estimate_po
 from server.privacy.estimators.design_limits import design_limits
 from server.privacy.estimators.inverse import left_inverse
 from server.privacy.estimators.limits import linear_limits
-from server.privacy.estimators.weighted_limits import weighted_limits
+from server.privacy.estimators.parts import alone, stack
+from server.privacy.estimators.together import compute
+from server.privacy.estimators.weighted_limits import limits_of_sums
 from tests.benchmarks.coverage_kinds import KINDS, Kind, table
 from tests.benchmarks.coverage_kinds import coverage as coverage_of
 from tests.benchmarks.coverage_kinds import outcomes as outcomes_of
 
 Outcome = tuple[tuple[int, ...], float]
+Row = NDArray[Any]
 
 UNLIKELY = 1e-6
 """Outcomes rarer than this are left out; all of them together are counted as misses."""
@@ -50,6 +55,14 @@ def outcomes(sizes: Sequence[int], shares: Sequence[float], design: Design) -> I
             yield seen, chance
 
 
+def weighted_limits(
+    weights: Sequence[float], row: Row, counts: Sequence[Row], interval: str, design: Design
+) -> tuple[float, float]:
+    """Limits of 95 % for the weighted sum of the means of `row[report]` of parts under one design."""
+    parts = stack(np.array(counts), design, np.array(weights))
+    return compute(limits_of_sums([parts], [[row]], 0.95, interval))[0]
+
+
 def coverage(
     sizes: Sequence[int], weights: Sequence[float], shares: Sequence[float], design: Design, interval: str
 ) -> float:
@@ -59,9 +72,7 @@ def coverage(
     found = 0.0
     for seen, chance in outcomes(sizes, shares, design):
         counts = [np.array([n - yes, yes]) for n, yes in zip(sizes, seen, strict=True)]
-        low, high = weighted_limits(
-            weights, [row] * len(sizes), counts, 0.95, interval, [design.matrix] * len(sizes)
-        )
+        low, high = weighted_limits(weights, row, counts, interval, design)
         found += chance * (low <= true <= high)
     return found
 
@@ -178,7 +189,7 @@ def test_a_scale_in_several_strata_is_covered() -> None:
     for one, first in zip(both[0], chances[0], strict=True):
         for other, second in zip(both[1], chances[1], strict=True):
             for kind in found:
-                low, high = weighted_limits([0.5, 0.5], [row] * 2, [one, other], 0.95, kind, [matrix] * 2)
+                low, high = weighted_limits([0.5, 0.5], row, [one, other], kind, design)
                 found[kind] += float(first * second) * (low <= true <= high)
     assert found["exact"] >= 0.95
     assert found["wilson"] < 0.94
@@ -189,28 +200,28 @@ def test_limits_from_the_design_are_narrower_than_those_from_the_range_alone() -
     design = ordinal(5, 2.0)
     counts = np.array([10, 5, 8, 9, 3])
     for row in left_inverse(design):
-        known = np.ptp(design_limits([1.0], [row], [design.matrix], [counts], 0.95))
+        known = np.ptp(design_limits([alone(counts, design)], [row], 0.95))
         assert known < 0.85 * np.ptp(linear_limits(row, counts, 0.95, "exact"))
     coin = coin_flip(0.45)
     row, seen = left_inverse(coin)[1], [np.array([90, 12]), np.array([50, 60])]
-    ours = design_limits([0.3, 0.7], [row] * 2, [coin.matrix] * 2, seen, 0.95)
-    assert ours == pytest.approx(weighted_limits([0.3, 0.7], [row] * 2, seen, 0.95, "exact"), abs=2e-3)
+    ours = design_limits([stack(np.array(seen), coin, np.array([0.3, 0.7]))], [row], 0.95)
+    assert ours == pytest.approx(weighted_limits([0.3, 0.7], row, seen, "exact", coin), abs=2e-3)
 
 
 def test_exact_limits_are_not_far_wider_than_they_must_be() -> None:
     """Of large parts Chernoff's bound is at most sqrt(2 ln 40) / 1.96 = 1.39 times as wide as normal theory."""
-    row, matrix = left_inverse(coin_flip(0.45))[1], coin_flip(0.45).matrix
+    design, row = coin_flip(0.45), left_inverse(coin_flip(0.45))[1]
     counts = [np.array([9000, 1000]), np.array([8000, 2000]), np.array([4000, 1000])]
-    exact = np.ptp(weighted_limits([0.2, 0.5, 0.3], [row] * 3, counts, 0.95, "exact", [matrix] * 3))
-    normal = np.ptp(weighted_limits([0.2, 0.5, 0.3], [row] * 3, counts, 0.95, "wilson", [matrix] * 3))
+    exact = np.ptp(weighted_limits([0.2, 0.5, 0.3], row, counts, "exact", design))
+    normal = np.ptp(weighted_limits([0.2, 0.5, 0.3], row, counts, "wilson", design))
     assert 1.3 < exact / normal < 1.42
 
 
 def test_exact_limits_of_reports_that_are_all_alike_hold_their_estimate() -> None:
-    row, matrix = left_inverse(coin_flip(0.25))[1], coin_flip(0.25).matrix
+    design, row = coin_flip(0.25), left_inverse(coin_flip(0.25))[1]
     none, every = [np.array([9, 0]), np.array([20, 0])], [np.array([0, 9]), np.array([0, 20])]
-    assert weighted_limits([0.5, 0.5], [row] * 2, none, 0.95, "exact", [matrix] * 2)[0] == pytest.approx(-0.5)
-    assert weighted_limits([0.5, 0.5], [row] * 2, every, 0.95, "exact", [matrix] * 2)[1] == pytest.approx(1.5)
+    assert weighted_limits([0.5, 0.5], row, none, "exact", design)[0] == pytest.approx(-0.5)
+    assert weighted_limits([0.5, 0.5], row, every, "exact", design)[1] == pytest.approx(1.5)
 
 
 def test_the_published_coverage_is_what_is_enumerated() -> None:

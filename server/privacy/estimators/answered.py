@@ -8,7 +8,6 @@ Fieller, E. C. (1954). Some problems in interval estimation. *JRSS B* 16, 175-18
 Cochran, W. G. (1977). *Sampling Techniques*, 3rd edition, sections 2.11 and 6.4. Wiley.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -18,16 +17,11 @@ from numpy.typing import ArrayLike, NDArray
 from server.privacy._checks import option, probability
 from server.privacy.designs import Design
 from server.privacy.estimators.design_limits import ratio_limits
-from server.privacy.estimators.inverse import (
-    checked_reports,
-    covariance,
-    left_inverse,
-    possible_reports,
-    standard_errors,
-)
+from server.privacy.estimators.inverse import checked_reports, left_inverse, standard_errors
 from server.privacy.estimators.late import LateInterval
 from server.privacy.estimators.limits import INTERVALS, accepted_end
 from server.privacy.estimators.means import checked_range
+from server.privacy.estimators.parts import Stack, alone
 from server.privacy.estimators.together import Steps
 from server.privacy.estimators.weighted_limits import limits_of_sums
 
@@ -123,24 +117,10 @@ def estimate_answered_mean(
     """
     bottom, top = checked_range(low, high)
     require_prefer_not_to_say(design)
-    part = answered_part(checked_reports(counts, design), design, 1.0)
+    part = alone(checked_reports(counts, design), design)
     confidence = probability("confidence", confidence, open_interval=True)
     option("interval", interval, INTERVALS)
-    return answered_mean_of([part], int(part.reports.sum()), (bottom, top), confidence, interval)
-
-
-@dataclass(frozen=True)
-class AnsweredPart:
-    """What each possible report of a part adds to the sum of numbers, and to the people who gave one.
-
-    `matrix` has the chances of these reports, a row for each truth.
-    """
-
-    reports: NDArray[np.int64]
-    positions: NDArray[np.float64]
-    answers: NDArray[np.float64]
-    weight: float
-    matrix: NDArray[np.float64]
+    return answered_mean_of([part], int(part.sizes[0]), (bottom, top), confidence, interval)
 
 
 def require_prefer_not_to_say(design: Design, name: str = "design") -> None:
@@ -150,37 +130,35 @@ def require_prefer_not_to_say(design: Design, name: str = "design") -> None:
         raise ValueError(f"{name} must have at least 3 truths, the last of them no number; it has {truths}")
 
 
-def answered_part(reports: NDArray[np.int64], design: Design, weight: float) -> AnsweredPart:
-    """The rows of a part, on the scale [0, 1], so that no unit loses digits; reports all possible."""
-    inverse = left_inverse(design)[:, possible_reports(design)]
-    return AnsweredPart(
-        reports=reports[possible_reports(design)],
-        positions=np.linspace(0, 1, len(inverse) - 1) @ inverse[:-1],
-        answers=inverse[:-1].sum(axis=0),
-        weight=weight,
-        matrix=design.matrix[:, possible_reports(design)],
-    )
+def answered_rows(stacks: Sequence[Stack]) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    """Of each stack what a report adds to the sum of numbers, on the scale [0, 1], and to those who gave one.
+
+    On this scale no unit loses digits.
+    """
+    return [
+        (np.linspace(0, 1, len(each.inverse) - 1) @ each.inverse[:-1], each.inverse[:-1].sum(axis=0))
+        for each in stacks
+    ]
 
 
 def answered_mean_of(
-    parts: Sequence[AnsweredPart], n: int, ends: tuple[float, float], confidence: float, interval: str
+    stacks: Sequence[Stack], n: int, ends: tuple[float, float], confidence: float, interval: str
 ) -> AnsweredMeanEstimate:
     """The estimate from one part or from the weighted sum of several."""
-    sizes = [int(part.reports.sum()) for part in parts]
-    observed = [part.reports / size for part, size in zip(parts, sizes, strict=True)]
-    weights = [part.weight for part in parts]
+    rows = answered_rows(stacks)
 
     def summed(rows: Sequence[NDArray[np.float64]]) -> float:
-        return sum(float(w * (row @ o)) for w, row, o in zip(weights, rows, observed, strict=True))
+        return sum(
+            float(each.weights @ (each.observed @ row)) for each, row in zip(stacks, rows, strict=True)
+        )
 
     def limits(rows: Sequence[NDArray[np.float64]]) -> Steps[tuple[float, float]]:
-        counts = [part.reports for part in parts]
-        found = yield from limits_of_sums(weights, [rows], counts, confidence, interval)
+        found = yield from limits_of_sums(stacks, [rows], confidence, interval)
         return found[0]
 
     def distances(position: float) -> list[NDArray[np.float64]]:
         """What each report adds to sum((v - position) s)."""
-        return [part.positions - position * part.answers for part in parts]
+        return [positions - position * answers for positions, answers in rows]
 
     def contains(position: float) -> Steps[float]:
         """How far 0 is inside the interval of sum((v - position) s); negative outside."""
@@ -204,26 +182,25 @@ def answered_mean_of(
     def exact() -> tuple[float, float]:
         """Of one part; of several all that is sure is the range."""
         low, high = 0.0, 1.0
-        if len(parts) == 1:
-            (own,) = parts
-            low, high = ratio_limits(own.positions, own.answers, own.matrix, own.reports, confidence)
+        if len(stacks) == 1 and len(stacks[0].sizes) == 1:
+            low, high = ratio_limits(*rows[0], stacks[0].matrix, stacks[0].reports[0], confidence)
         return (low, high) if mean is None else (min(low, mean), max(high, mean))
 
     def interval_of_mean() -> Steps[tuple[float, float]]:
         below, above = yield from reached()
         return bottom + width * below, bottom + width * above
 
-    answers = [part.answers for part in parts]
+    answers = [own for _positions, own in rows]
     answered = summed(answers)
-    rounding = 1e-13 * max(float(np.abs(part.positions).max() + np.abs(part.answers).max()) for part in parts)
+    rounding = 1e-13 * max(float(np.abs(own).max() + np.abs(gave).max()) for own, gave in rows)
     mean = error = None
     if answered > rounding:
-        mean = summed([part.positions for part in parts]) / answered
-        spread = [
-            w * math.sqrt(float(covariance(row[None, :], o, size)[0, 0]))
-            for w, row, o, size in zip(weights, distances(mean), observed, sizes, strict=True)
-        ]
-        error = float(standard_errors(np.sum(np.square(spread)))) / answered
+        mean = summed([own for own, _answers in rows]) / answered
+        variance = sum(
+            float(each.weights**2 @ each.covariances(row[None, :])[:, 0, 0])
+            for each, row in zip(stacks, distances(mean), strict=True)
+        )
+        error = float(standard_errors(np.array(variance))) / answered
     bottom, width = ends[0], ends[1] - ends[0]
     return AnsweredMeanEstimate(
         n=n,

@@ -18,15 +18,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from server.privacy._checks import probability
 from server.privacy.designs import Design
-from server.privacy.estimators.answered import AnsweredPart, answered_part, require_prefer_not_to_say
-from server.privacy.estimators.inverse import possible_reports
-from server.privacy.estimators.means import checked_range
-from server.privacy.estimators.parts import Part, checked_parts
+from server.privacy.estimators.answered import answered_rows, require_prefer_not_to_say
+from server.privacy.estimators.means import checked_range, positions
+from server.privacy.estimators.parts import Counts, Stack, checked_parts
 from server.privacy.estimators.regions import allowed_drop, largest, padded, region_limits
 
 
 def anytime_shares(
-    counts: Sequence[ArrayLike],
+    counts: Counts,
     designs: Sequence[Design],
     weights: ArrayLike | None = None,
     confidence: float = 0.95,
@@ -78,11 +77,11 @@ def anytime_shares(
     """
     parts = checked_parts(counts, designs, weights)
     confidence = probability("confidence", confidence, open_interval=True)
-    return _limits([part.inverse for part in parts], parts, confidence)
+    return region_limits(parts.answered, [each.inverse for each in parts.answered], confidence)
 
 
 def anytime_mean(
-    counts: Sequence[ArrayLike],
+    counts: Counts,
     designs: Sequence[Design],
     low: float,
     high: float,
@@ -117,13 +116,13 @@ def anytime_mean(
     bottom, top = checked_range(low, high)
     parts = checked_parts(counts, designs, weights)
     confidence = probability("confidence", confidence, open_interval=True)
-    rows = [(np.linspace(0, 1, len(part.inverse)) @ part.inverse)[None, :] for part in parts]
-    below, above = _limits(rows, parts, confidence)[0].tolist()
+    found = region_limits(parts.answered, positions(parts.answered), confidence)
+    below, above = found[0].tolist()
     return bottom + (top - bottom) * below, bottom + (top - bottom) * above
 
 
 def anytime_answered_mean(
-    counts: Sequence[ArrayLike],
+    counts: Counts,
     designs: Sequence[Design],
     low: float,
     high: float,
@@ -165,44 +164,31 @@ def anytime_answered_mean(
     bottom, top = checked_range(low, high)
     parts = checked_parts(counts, designs, weights)
     confidence = probability("confidence", confidence, open_interval=True)
-    require_prefer_not_to_say(parts[0].design, "designs[0]")
-    rows = [answered_part(part.reports, part.design, part.weight) for part in parts if part.reports.any()]
-    below, above = _ratio_limits(rows, confidence)
+    require_prefer_not_to_say(parts.by_design[0][0], "designs[0]")
+    below, above = _ratio_limits(parts.answered, confidence)
     return bottom + (top - bottom) * below, bottom + (top - bottom) * above
 
 
-def _limits(
-    rows: Sequence[NDArray[np.float64]], parts: Sequence[Part], confidence: float
-) -> NDArray[np.float64]:
-    """Of each row of the parts' estimators, shape (rows, 2), from the parts that have reports."""
-    some = [(row, part) for row, part in zip(rows, parts, strict=True) if part.reports.any()]
-    possible = [possible_reports(part.design) for _, part in some]
-    return region_limits(
-        [row[:, may] for (row, _), may in zip(some, possible, strict=True)],
-        [part.reports[may] for (_, part), may in zip(some, possible, strict=True)],
-        [part.weight for _, part in some],
-        confidence,
-    )
-
-
-def _ratio_limits(parts: Sequence[AnsweredPart], confidence: float) -> tuple[float, float]:
+def _ratio_limits(stacks: Sequence[Stack], confidence: float) -> tuple[float, float]:
     """On the scale [0, 1]: the range of the sum of numbers over the people who gave one."""
-    positions = padded([part.weight * part.positions for part in parts])
-    answers = padded([part.weight * part.answers for part in parts])
-    counts = padded([part.reports for part in parts], 0)
-    cells = np.array([len(part.reports) for part in parts])
+    rows = answered_rows(stacks)
+    weighted = [each.weights[:, None] for each in stacks]
+    numbers = padded([weight * own for weight, (own, _) in zip(weighted, rows, strict=True)])
+    answers = padded([weight * own for weight, (_, own) in zip(weighted, rows, strict=True)])
+    counts = padded([each.reports for each in stacks], 0)
+    cells = np.concatenate([np.full(len(each.sizes), each.reports.shape[1]) for each in stacks])
     drop = allowed_drop(counts, cells, confidence)[None]
     fewest = -float(largest(-answers[None], counts[None], drop)[0][0])
     if fewest <= 0:
         return 0.0, 1.0
     observed = counts / counts.sum(axis=-1, keepdims=True)
     signs, counts, drop = np.array([-1.0, 1.0]), np.stack([counts, counts]), np.repeat(drop, 2)
-    ratio = np.full(2, float((observed * positions).sum() / (observed * answers).sum()))
+    ratio = np.full(2, float((observed * numbers).sum() / (observed * answers).sum()))
     for _ in range(30):
-        values = signs[:, None, None] * (positions - ratio[:, None, None] * answers)
+        values = signs[:, None, None] * (numbers - ratio[:, None, None] * answers)
         beyond, chances = largest(values, counts, drop)
         totals = np.maximum((chances * answers).sum(axis=(-1, -2)), fewest)
-        moved = (chances * positions).sum(axis=(-1, -2)) / totals
+        moved = (chances * numbers).sum(axis=(-1, -2)) / totals
         if (signs * (moved - ratio) <= 1e-9 * (1 + np.abs(ratio))).all():
             break
         ratio = moved

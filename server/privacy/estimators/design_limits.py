@@ -13,10 +13,12 @@ observations. *Annals of Mathematical Statistics* 23, 493-507.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+from server.privacy.estimators.parts import Stack
+from server.privacy.estimators.refuting import pieces_of, refuted
 
 Row = NDArray[np.float64]
 
@@ -27,35 +29,15 @@ _LARGEST = 300.0
 _ALIKE = 1e-9
 
 
-@dataclass(frozen=True)
-class _Side:
-    """Parts as one side sees them: what each report adds to the sum, what each truth counts in it."""
-
-    sizes: Row
-    values: tuple[Row, ...]
-    counted: tuple[Row, ...]
-    matrices: tuple[Row, ...]
-
-
-def design_limits(
-    weights: Sequence[float],
-    rows: Sequence[Row],
-    matrices: Sequence[Row],
-    counts: Sequence[NDArray[np.int64]],
-    confidence: float,
-) -> tuple[float, float]:
+def design_limits(stacks: Sequence[Stack], rows: Sequence[Row], confidence: float) -> tuple[float, float]:
     """Limits for sum(weight * what the truths of a part count on average), whatever these truths are.
 
     Parameters
     ----------
-    weights : sequence of float
-        Positive.
+    stacks : sequence of Stack
+        Parts that count.
     rows : sequence of ndarray, shapes (m1,), (m2,), ...
-        Values of the reports of each part.
-    matrices : sequence of ndarray, shapes (k1, m1), (k2, m2), ...
-        Chances of each report, a row for each truth.
-    counts : sequence of ndarray of int
-        How often each report was seen, a positive sum in each part.
+        Values of the reports, of each stack.
     confidence : float
         In (0, 1).
 
@@ -71,72 +53,72 @@ def design_limits(
     envelope of the truths' own M over what they count. A sum is refuted when the product stays below
     (1 - confidence) / 2 for all true shares that give this sum, at some tilt. Any tilt gives a valid limit.
     """
-    sizes = np.array([float(seen.sum()) for seen in counts])
-    means = [matrix @ row for matrix, row in zip(matrices, rows, strict=True)]
     room = math.log(2 / (1 - confidence))
-    seen = sum(
-        float(weight * (row @ own)) / size
-        for weight, row, own, size in zip(weights, rows, counts, sizes.tolist(), strict=True)
+    seen = sum(float(each.weights @ (each.observed @ row)) for each, row in zip(stacks, rows, strict=True))
+    low, high = (
+        min(_lowest(stacks, [sign * row for row in rows], sign * seen, room), sign * seen)
+        for sign in (1.0, -1.0)
     )
-    found = []
-    for sign in (1.0, -1.0):
-        side = _Side(
-            sizes,
-            tuple(sign * weight * row for weight, row in zip(weights, rows, strict=True)),
-            tuple(sign * weight * mean for weight, mean in zip(weights, means, strict=True)),
-            tuple(matrices),
-        )
-        found.append(min(_lowest(side, sign * seen, room), sign * seen))
-    return found[0], -found[1]
+    return low, -high
 
 
-def _lowest(side: _Side, seen: float, room: float) -> float:
+def _lowest(stacks: Sequence[Stack], rows: Sequence[Row], seen: float, room: float) -> float:
     """The smallest sum that is not refuted, or less."""
-    least = sum(float(counted.min()) for counted in side.counted)
-    spans = np.array([float(np.ptp(values)) for values in side.values])
-    if spans.max() == 0:
+    points = [_points(each, row) for each, row in zip(stacks, rows, strict=True)]
+    least = sum(float(own[0] * each.weights.sum()) for each, (own, _) in zip(stacks, points, strict=True))
+    rates = np.concatenate(
+        [np.ptp(row) * each.weights / each.sizes for each, row in zip(stacks, rows, strict=True)]
+    )
+    if rates.max() == 0:
         return least
-    top = _LARGEST / float((spans / side.sizes).max())
-    bottom = min(0.05 * math.sqrt(2 * room / float((spans**2 / side.sizes).sum())), top / 2)
+    sizes = np.concatenate([each.sizes for each in stacks])
+    top = _LARGEST / float(rates.max())
+    bottom = min(0.05 * math.sqrt(2 * room / float((rates**2 * sizes).sum())), top / 2)
     best = least
     for _ in range(_ROUNDS):
         tilts = np.geomspace(bottom, top, _TILTS)
-        refuted = _refuted(side, tilts, tilts * seen - room)
-        place = int(refuted.argmax())
-        best = max(best, float(refuted[place]))
+        found = _refuted(stacks, rows, points, tilts, tilts * seen - room)
+        place = int(found.argmax())
+        best = max(best, float(found[place]))
         bottom, top = float(tilts[max(place - 1, 0)]), float(tilts[min(place + 1, _TILTS - 1)])
     return best
 
 
-def _refuted(side: _Side, tilts: Row, allowed: Row) -> Row:
-    """For each tilt the largest sum below which all are refuted; shape (tilts,)."""
-    points, heights = zip(
-        *(
-            _highest(counted, _log_means(values, matrix, size, tilts))
-            for counted, values, matrix, size in zip(
-                side.counted, side.values, side.matrices, side.sizes.tolist(), strict=True
-            )
-        ),
-        strict=True,
-    )
-    if len(points) == 1:
-        return _reached_alone(points[0], heights[0] - (allowed / side.sizes[0])[:, None])
-    return _reached_together(points, heights, side.sizes, allowed)
-
-
-def _log_means(values: Row, matrix: Row, size: float, tilts: Row) -> Row:
-    """Logarithms of the truths' mean of exp(tilt value / n); shape (tilts, truths)."""
-    exponents = tilts[:, None] * (values / size)
-    largest = exponents.max(axis=1, keepdims=True)
-    return np.asarray(largest + np.log(np.exp(exponents - largest) @ matrix.T))
-
-
-def _highest(counted: Row, heights: Row) -> tuple[Row, Row]:
-    """Truths that count the same are one, the highest of them."""
+def _points(parts: Stack, row: Row) -> tuple[Row, list[NDArray[np.int64]]]:
+    """What the truths count, rising, and which truths count it."""
+    counted = parts.matrix @ row
     order = np.argsort(counted)
     ordered = counted[order]
-    starts = np.concatenate([[0], np.flatnonzero(np.diff(ordered) > _ALIKE * float(np.ptp(counted))) + 1])
-    return ordered[starts], np.maximum.reduceat(heights[:, order], starts, axis=1)
+    starts = np.flatnonzero(np.diff(ordered) > _ALIKE * float(np.ptp(counted))) + 1
+    return ordered[np.concatenate([[0], starts])], np.split(order, starts)
+
+
+def _refuted(
+    stacks: Sequence[Stack],
+    rows: Sequence[Row],
+    points: Sequence[tuple[Row, list[NDArray[np.int64]]]],
+    tilts: Row,
+    allowed: Row,
+) -> Row:
+    """For each tilt the largest sum below which all are refuted; shape (tilts,)."""
+    several, least = [], 0.0
+    for each, row, (counted, truths) in zip(stacks, rows, points, strict=True):
+        logs = _log_means(each, row, tilts)
+        # Truths that count the same are one, the highest of them.
+        heights = np.stack([logs[:, :, own].max(axis=2) for own in truths], axis=2)
+        own_points = each.weights[:, None] * counted
+        if len(stacks) == 1 and len(each.sizes) == 1:
+            return _reached_alone(own_points[0], heights[:, 0] - (allowed / each.sizes[0])[:, None])
+        several.append(pieces_of(own_points, heights, each.sizes.astype(np.float64)))
+        least += float(own_points[:, 0].sum())
+    return refuted(several, least, allowed)
+
+
+def _log_means(parts: Stack, row: Row, tilts: Row) -> Row:
+    """Logarithms of the truths' mean of exp(tilt weight value / n); shape (tilts, parts, truths)."""
+    exponents = tilts[:, None, None] * (parts.weights / parts.sizes)[:, None] * row
+    largest = exponents.max(axis=2, keepdims=True)
+    return np.asarray(largest + np.log(np.exp(exponents - largest) @ parts.matrix.T))
 
 
 def _reached_alone(points: Row, heights: Row) -> Row:
@@ -151,47 +133,6 @@ def _reached_alone(points: Row, heights: Row) -> Row:
     part = np.where(crosses, part, 1.0)
     crossing = points[None, :, None] + part * (points[None, None, :] - points[None, :, None])
     return np.asarray(np.minimum(first, np.where(crosses, crossing, points[-1]).min(axis=(1, 2))))
-
-
-def _reached_together(points: Sequence[Row], heights: Sequence[Row], sizes: Row, allowed: Row) -> Row:
-    """The same of several parts: the smallest sum for which n log(envelope), added up, reaches what is allowed.
-
-    The logarithms are concave, so that their largest sum for a given total is where all have the same slope.
-    """
-
-    def at(slopes: Row) -> tuple[Row, Row]:
-        """The total and the sum of logarithms where every part has this slope; shapes (tilts,)."""
-        total, logs = np.zeros(len(slopes)), np.zeros(len(slopes))
-        for own, height, size in zip(points, heights, sizes.tolist(), strict=True):
-            place, log = _touching(own, height, size, slopes)
-            total, logs = total + place, logs + log
-        return total, logs
-
-    bottom, top = np.full(len(allowed), -60.0), np.full(len(allowed), 60.0)
-    scale = sizes.sum() / sum(float(np.ptp(own)) for own in points)
-    for _ in range(60):
-        middle = (bottom + top) / 2
-        enough = at(scale * np.exp(middle))[1] >= allowed
-        bottom, top = np.where(enough, middle, bottom), np.where(enough, top, middle)
-    # The steeper slope falls short of what is allowed, so that its total is refuted.
-    return at(scale * np.exp(top))[0]
-
-
-def _touching(points: Row, heights: Row, size: float, slopes: Row) -> tuple[Row, Row]:
-    """Where a line of each slope touches n log(envelope) of one part: the place, and the logarithm there."""
-    top = heights.max(axis=1, keepdims=True)
-    tall = np.exp(heights - top)
-    left, right = np.triu_indices(len(points), 0)
-    width = points[right] - points[left]
-    rise = np.where(width > 0, (tall[:, right] - tall[:, left]) / np.where(width > 0, width, 1), 0.0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        inside = size / slopes[:, None] - np.where(rise != 0, tall[:, left] / rise, 0.0)
-    away = np.where(rise > 0, np.clip(inside, 0, width), 0.0)
-    logs = size * np.log(np.maximum(tall[:, left] + rise * away, 1e-300))
-    values = logs - slopes[:, None] * (points[left] + away)
-    best = values.argmax(axis=1)[:, None]
-    place = np.take_along_axis(points[left] + away, best, axis=1)[:, 0]
-    return place, np.take_along_axis(logs, best, axis=1)[:, 0] + size * top[:, 0]
 
 
 def ratio_limits(

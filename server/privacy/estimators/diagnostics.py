@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc, betaincc
 
 from server.privacy._checks import listed, whole_number
 from server.privacy.designs import Design
 from server.privacy.estimators.inverse import checked_reports, left_inverse, possible_reports, require_yes_no
-from server.privacy.estimators.parts import part_weights
+from server.privacy.estimators.parts import Stack, alone, part_weights
 
 
 @dataclass(frozen=True)
@@ -77,22 +77,41 @@ def control_item_test(counts: ArrayLike, design: Design) -> ControlItemTest:
     (0.1, 0.00019, 1.0)
     """
     require_yes_no(design)
-    no, yes = checked_reports(counts, design).tolist()
-    n = no + yes
-    if_no, if_yes = design.matrix[:, 1].tolist()
-    at_least, at_most = upper_tail(yes, n, if_no), lower_tail(yes, n, if_no)
-    above, below = (at_least, at_most) if if_yes > if_no else (at_most, at_least)
-    return ControlItemTest(n=n, share=(yes / n - if_no) / (if_yes - if_no), above=above, below=below)
+    part = alone(checked_reports(counts, design), design)
+    return control_item_test_of([part], int(part.sizes[0]))
 
 
-def upper_tail(seen: int, n: int, chance: float) -> float:
-    """Pr(X >= seen) of a binomial X of n."""
-    return float(betainc(seen, n - seen + 1, chance)) if seen else 1.0
+def control_item_test_of(stacks: Sequence[Stack], n: int) -> ControlItemTest:
+    """The test of one part or of several, which have reports; n is the number of all."""
+    share, above, below = 0.0, [], []
+    for each in stacks:
+        yes, sizes = each.reports[:, 1], each.sizes
+        if_no, if_yes = each.matrix[:, 1].tolist()
+        tails = [upper_tail(yes, sizes, if_no), lower_tail(yes, sizes, if_no)]
+        share += float(each.weights @ ((yes / sizes - if_no) / (if_yes - if_no)))
+        above.append(tails[0] if if_yes > if_no else tails[1])
+        below.append(tails[1] if if_yes > if_no else tails[0])
+    return ControlItemTest(
+        n=n,
+        share=share,
+        above=adjusted_p_value(np.concatenate(above)),
+        below=adjusted_p_value(np.concatenate(below)),
+    )
 
 
-def lower_tail(seen: int, n: int, chance: float) -> float:
-    """Pr(X <= seen) of a binomial X of n."""
-    return float(betaincc(seen + 1, n - seen, chance)) if seen < n else 1.0
+def adjusted_p_value(p_values: NDArray[np.float64]) -> float:
+    """Of the hypothesis that all of several hypotheses hold, whatever ties their tests: Bonferroni's."""
+    return min(1.0, len(p_values) * float(p_values.min()))
+
+
+def upper_tail(seen: NDArray[np.int64], n: NDArray[np.int64], chance: float) -> NDArray[np.float64]:
+    """Pr(X >= seen) of binomial X of n."""
+    return np.where(seen > 0, betainc(np.maximum(seen, 1), n - seen + 1, chance), 1.0)
+
+
+def lower_tail(seen: NDArray[np.int64], n: NDArray[np.int64], chance: float) -> NDArray[np.float64]:
+    """Pr(X <= seen) of binomial X of n."""
+    return np.where(seen < n, betaincc(seen + 1, np.maximum(n - seen, 1), chance), 1.0)
 
 
 def manipulation_bound(n: int, forged: int, design: Design) -> float:

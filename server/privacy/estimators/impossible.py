@@ -6,15 +6,16 @@ Tango, T. (1998). Equivalence test and confidence interval for the difference in
 proportions for the paired-sample design. *Statistics in Medicine* 17, 891-908.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
 from server.privacy.designs import Design
-from server.privacy.estimators.diagnostics import lower_tail, upper_tail
-from server.privacy.estimators.inverse import checked_reports, left_inverse, possible_reports
+from server.privacy.estimators.diagnostics import adjusted_p_value, lower_tail, upper_tail
+from server.privacy.estimators.inverse import checked_reports, left_inverse
+from server.privacy.estimators.parts import Stack, alone
 from server.privacy.estimators.together import Means, Steps, compute_together, find_root
 
 _FARTHEST = 8.0
@@ -62,60 +63,56 @@ def impossible_share_test(counts: ArrayLike, design: Design) -> float:
     0.048
     """
     left_inverse(design)
-    return impossible_share_tests([checked_reports(counts, design)], [design])[0]
+    return impossible_share_test_of([alone(checked_reports(counts, design), design)])
 
 
-def impossible_share_tests(counts: Sequence[NDArray[np.int64]], designs: Sequence[Design]) -> list[float]:
-    """The same test of several groups, side by side; counts and designs were checked."""
-    found = compute_together(
-        steps for reports, design in zip(counts, designs, strict=True) for steps in _tests(reports, design)
-    )
-    values = iter(found)
-    smallest = []
-    for design in designs:
-        k = len(design.weights)
-        own = [next(values) for _ in range(1 if k == design.weights.shape[1] == 2 else k)]
-        smallest.append(min(1.0, len(own) * min(own)))
-    return smallest
+def impossible_share_test_of(stacks: Sequence[Stack]) -> float:
+    """The test of one part, or of several: the smallest p value of these, times their number (Bonferroni)."""
+    return adjusted_p_value(np.concatenate([_p_values(each) for each in stacks]))
 
 
-def _tests(reports: NDArray[np.int64], design: Design) -> Iterator[Steps[float]]:
-    """The test of each share; of a yes/no design that of its one share."""
-    n = int(reports.sum())
+def _p_values(parts: Stack) -> NDArray[np.float64]:
+    """Of each part: the smallest of its shares, times their number; shape (parts,)."""
+    design = parts.design
     if design.weights.shape == (2, 2):
-        yield _binomial(int(reports[1]), n, *design.matrix[:, 1].tolist())
-    elif design.treats_options_alike():
+        one, other = design.matrix[:, 1].tolist()
+        return _binomial(parts.reports[:, 1], parts.sizes, one, other)
+    if design.treats_options_alike():
         keep, lie = design.matrix[0, :2].tolist()
-        for seen in reports.tolist():
-            yield _binomial(seen, n, lie, keep)
+        each = _binomial(parts.reports, parts.sizes[:, None], lie, keep)
     else:
-        possible = possible_reports(design)
-        for row in left_inverse(design)[:, possible]:
-            yield _score(row, reports[possible])
+        each = _scores(parts)
+    return np.asarray(np.minimum(1.0, each.shape[1] * each.min(axis=1)))
 
 
-def _binomial(seen: int, n: int, one: float, other: float) -> Steps[float]:
-    yield from ()  # it asks for no limits
+def _binomial(seen: NDArray[np.int64], n: NDArray[np.int64], one: float, other: float) -> NDArray[np.float64]:
+    """Of a chance between two limits, against the nearer of them."""
     low, high = min(one, other), max(one, other)
-    if seen < low * n:
-        return lower_tail(seen, n, low)
-    if seen > high * n:
-        return upper_tail(seen, n, high)
-    return 1.0
+    tails = np.where(seen < low * n, lower_tail(seen, n, low), upper_tail(seen, n, high))
+    return np.where((seen < low * n) | (seen > high * n), tails, 1.0)
 
 
-def _score(row: NDArray[np.float64], counts: NDArray[np.int64]) -> Steps[float]:
-    """Of the mean of `row[report]`, tested against the nearer of 0 and 1."""
-    share = float(row @ counts) / int(counts.sum())
-    rounding = 1e-13 * float(np.abs(row).max())
-    if -rounding <= share <= 1 + rounding:
-        return 1.0
+def _scores(parts: Stack) -> NDArray[np.float64]:
+    """Of each share of each part, shape (parts, k): 1 but for those outside [0, 1]."""
+    shares = parts.means(parts.inverse)
+    rounding = 1e-13 * np.abs(parts.inverse).max(axis=1)
+    found = np.ones(shares.shape)
+    outside = np.nonzero((shares < -rounding) | (shares > 1 + rounding))
+    found[outside] = compute_together(
+        _score(parts.inverse[truth], parts.reports[part], below=bool(shares[part, truth] < 0))
+        for part, truth in np.transpose(outside).tolist()
+    )
+    return found
+
+
+def _score(row: NDArray[np.float64], counts: NDArray[np.int64], *, below: bool) -> Steps[float]:
+    """Of the mean of `row[report]`, tested against 0 where it is below, else against 1."""
 
     def outside(errors: float) -> Steps[float]:
         """How far the interval of so many standard errors stays outside [0, 1]."""
-        found = yield Means([row], [counts], errors)
+        found = yield Means([row], [counts[None]], errors)
         ((low, high),) = found.tolist()
-        return float(-high if share < 0 else low - 1)
+        return float(-high if below else low - 1)
 
     farthest = yield from outside(_FARTHEST)
     if farthest >= 0:

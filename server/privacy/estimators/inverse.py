@@ -1,11 +1,13 @@
 """The linear algebra of a design: checked counts in, unbiased shares out."""
 
+from collections.abc import Sequence
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from server.privacy._checks import counts as checked_counts
+from server.privacy._checks import stacked_counts
 from server.privacy.designs.design import Design, require_design
 
 MOST_REPORTS = 1 << 53
@@ -30,16 +32,38 @@ def checked_tally(
     counts: ArrayLike, designs: tuple[Design, ...], name: str, *, empty: bool = False
 ) -> NDArray[np.int64]:
     """Counts of the joint reports of several designs, shape (m1, m2, ...); raises as `checked_reports`."""
-    reports = checked_counts(name, counts, tuple(design.weights.shape[1] for design in designs), empty=empty)
-    if sum(reports.ravel().tolist()) > MOST_REPORTS:
-        raise ValueError(f"{name} must have a sum in [1, 2**53]; it is {sum(reports.ravel().tolist())}")
-    for axis, design in enumerate(designs):
-        others = tuple(other for other in range(reports.ndim) if other != axis)
-        undeclared = (reports.sum(axis=others) > 0) & ~possible_reports(design)
+    return np.asarray(checked_tallies([counts], designs, [name], empty=empty)[0])
+
+
+def checked_tallies(
+    counts: Sequence[ArrayLike] | NDArray[Any],
+    designs: tuple[Design, ...],
+    names: Sequence[str],
+    *,
+    empty: bool = False,
+) -> NDArray[np.int64]:
+    """As `checked_tally`, of several parts under the same designs, one name each; shape (parts, m1, m2, ...)."""
+    reports = stacked_counts(names, counts, tuple(design.weights.shape[1] for design in designs), empty=empty)
+    cells = tuple(range(1, reports.ndim))
+    # A sum of huge counts can wrap round; as floats they cannot.
+    rough = reports.sum(axis=cells, dtype=np.float64) > 2 * MOST_REPORTS
+    many = rough | (reports.sum(axis=cells) > MOST_REPORTS)
+    if many.any():
+        place = int(many.argmax())
+        total = sum(reports[place].ravel().tolist())
+        raise ValueError(f"{names[place]} must have a sum in [1, 2**53]; it is {total}")
+    for axis, design in zip(cells, designs, strict=True):
+        possible = possible_reports(design)
+        if possible.all():
+            continue
+        seen = reports.sum(axis=tuple(other for other in cells if other != axis))
+        undeclared = (seen > 0) & ~possible
         if undeclared.any():
+            place = int(undeclared.any(axis=1).argmax())
+            report = int(undeclared[place].argmax())
             raise ValueError(
-                f"{name} must be 0 for reports that no truth can send; report {int(undeclared.argmax())} has "
-                f"{int(reports.sum(axis=others)[undeclared.argmax()])}"
+                f"{names[place]} must be 0 for reports that no truth can send; report {report} has "
+                f"{int(seen[place, report])}"
             )
     return reports
 
@@ -114,12 +138,27 @@ def _inverse(design: Design) -> NDArray[np.float64]:
     return inverse
 
 
-def covariance(inverse: NDArray[np.float64], observed: NDArray[np.float64], n: int) -> NDArray[np.float64]:
-    """The unbiased covariance of `inverse @ observed`, infinite when n is 1."""
-    if n == 1:
-        return np.full((inverse.shape[0],) * 2, np.inf)
-    centred = inverse - (inverse @ observed)[:, None]
-    return np.asarray((centred * observed) @ centred.T / (n - 1))
+def covariances(
+    inverse: NDArray[np.float64], observed: NDArray[np.float64], sizes: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """The unbiased covariance of `inverse @ observed` of each part, infinite where its size is 1.
+
+    Parameters
+    ----------
+    inverse : ndarray, shape (k, m)
+    observed : ndarray, shape (parts, m)
+        Shares of the reports.
+    sizes : ndarray of int, shape (parts,)
+        Positive.
+
+    Returns
+    -------
+    ndarray, shape (parts, k, k)
+    """
+    centred = inverse - (observed @ inverse.T)[:, :, None]
+    spread = (centred * observed[:, None, :]) @ centred.transpose(0, 2, 1)
+    sizes = sizes[:, None, None]
+    return np.where(sizes == 1, np.inf, spread / np.maximum(sizes - 1, 1))
 
 
 def standard_errors(variances: NDArray[np.float64]) -> NDArray[np.float64]:

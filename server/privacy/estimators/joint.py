@@ -131,17 +131,17 @@ def joint_of(
     possible = [possible_reports(design) for design in designs]
     seen = reports[np.ix_(*possible)].ravel()
     used = [inverse[:, sent] for inverse, sent in zip(inverses, possible, strict=True)]
-    limits: list[tuple[float, float]] = []
+    limits: list[NDArray[np.float64]] = []
     cells = np.ndindex(truths)
     while some := list(islice(cells, _TOGETHER)):
         rows = [cell_coefficients(used, cell) for cell in some]
-        limits += compute(limits_of_means(rows, [seen] * len(rows), confidence, interval))
+        limits.append(compute(limits_of_means(rows, [seen[None]] * len(rows), confidence, interval)))
     rounding = rounding_errors(designs)
     return JointEstimate(
         n=n,
         table=table,
         standard_errors=standard_errors(np.diag(covariance)).reshape(truths),
-        intervals=np.array(limits).reshape(*truths, 2),
+        intervals=np.concatenate(limits).reshape(*truths, 2),
         covariance=covariance,
         marginals=marginals_of(table),
         impossible=bool(table.min() < -rounding or table.max() > 1 + rounding),

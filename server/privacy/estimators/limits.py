@@ -87,7 +87,8 @@ def linear_limits(
     -------
     tuple of float
     """
-    return compute(limits_of_means([values], [counts], confidence, interval))[0]
+    low, high = compute(limits_of_means([values], [counts[None]], confidence, interval))[0].tolist()
+    return low, high
 
 
 def limits_of_means(
@@ -95,12 +96,28 @@ def limits_of_means(
     counts: Sequence[NDArray[np.int64]],
     confidence: float,
     interval: str,
-) -> Steps[list[tuple[float, float]]]:
-    """As `linear_limits`, of several means."""
+) -> Steps[NDArray[np.float64]]:
+    """As `linear_limits`, of several means: those of each row of values for all of its rows of counts.
+
+    Parameters
+    ----------
+    values : sequence of ndarray, shapes (m1,), (m2,), ...
+    counts : sequence of ndarray of int, shapes (parts1, m1), (parts2, m2), ...
+
+    Returns
+    -------
+    ndarray, shape (parts1 + parts2 + ..., 2)
+    """
     if interval == "wilson":
         found = yield Means(values, counts, normal_quantile(confidence))
-        return [(low, high) for low, high in found.tolist()]
-    return [_alone(row, seen, confidence, interval) for row, seen in zip(values, counts, strict=True)]
+        return found
+    return np.array(
+        [
+            _alone(row, seen, confidence, interval)
+            for row, parts in zip(values, counts, strict=True)
+            for seen in parts
+        ]
+    )
 
 
 def _alone(
@@ -132,25 +149,28 @@ def combined_limits(
     Wilson's limits of each group, added as in `added_limits`; for one group they are Wilson's own.
     """
     limits = score_limits.wilson_limits(yes, n, np.full(len(n), normal_quantile(confidence)))
-    return added_limits(factors.tolist(), (yes / n).tolist(), [(low, high) for low, high in limits.tolist()])
+    return added_limits(factors, yes / n, limits)
 
 
 def added_limits(
-    factors: Sequence[float], values: Sequence[float], limits: Sequence[tuple[float, float]]
+    factors: NDArray[np.float64], values: NDArray[np.float64], limits: NDArray[np.float64]
 ) -> tuple[float, float]:
     """Limits for a weighted sum of independent estimates, given the limits of each.
 
     The distances from each estimate to its limits, weighted, squared and added (Zou and
     Donner 2008). The limits of a single estimate with the factor 1 are handed on as they are.
+
+    Parameters
+    ----------
+    factors, values : ndarray, shape (parts,)
+    limits : ndarray, shape (parts, 2)
     """
-    if list(factors) == [1.0]:
-        return limits[0]
-    centre, below, above = 0.0, [], []
-    for factor, value, ends in zip(factors, values, limits, strict=True):
-        down, up = sorted(factor * (end - value) for end in ends)
-        centre += factor * value
-        below.append(down)
-        above.append(up)
+    if factors.tolist() == [1.0]:
+        low, high = limits[0].tolist()
+        return low, high
+    away = np.sort(factors[:, None] * (limits - values[:, None]), axis=1)
+    centre = float(factors @ values)
+    below, above = away.T.tolist()
     return centre - math.hypot(*below), centre + math.hypot(*above)
 
 

@@ -7,22 +7,18 @@ minimax rates. *FOCS*.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from server.privacy._checks import option, probability, real_numbers
 from server.privacy.designs import Design
-from server.privacy.estimators.inverse import (
-    checked_reports,
-    covariance,
-    left_inverse,
-    possible_reports,
-    standard_errors,
-)
+from server.privacy.estimators.inverse import checked_reports, left_inverse, standard_errors
 from server.privacy.estimators.late import LateInterval
 from server.privacy.estimators.limits import INTERVALS
+from server.privacy.estimators.parts import Stack, alone
 from server.privacy.estimators.together import Steps
 from server.privacy.estimators.weighted_limits import limits_of_sums
 
@@ -101,33 +97,47 @@ def estimate_mean(
     (12.0, 1.239975)
     """
     bottom, top = checked_range(low, high)
-    inverse = left_inverse(design)
-    reports = checked_reports(counts, design)
+    left_inverse(design)
+    part = alone(checked_reports(counts, design), design)
     confidence = probability("confidence", confidence, open_interval=True)
     option("interval", interval, INTERVALS)
+    return mean_of([part], int(part.sizes[0]), (bottom, top), confidence, interval)
+
+
+def mean_of(
+    stacks: Sequence[Stack], n: int, ends: tuple[float, float], confidence: float, interval: str
+) -> MeanEstimate:
+    """The estimate from one part or from the weighted sum of several."""
     # Estimated on the scale [0, 1] and stretched at the end, so that no unit loses digits.
-    row = np.linspace(0, 1, inverse.shape[0]) @ inverse
-    n = int(reports.sum())
-    observed = reports / n
-    position, width = float(row @ observed), top - bottom
-    variance = covariance(row[None, :], observed, n)[0, 0]
-    possible = possible_reports(design)
+    bottom, width = ends[0], ends[1] - ends[0]
+    rows = positions(stacks)
+    position = sum(
+        float(each.weights @ each.means(row)[:, 0]) for each, row in zip(stacks, rows, strict=True)
+    )
+    variance = sum(
+        float(each.weights**2 @ each.covariances(row)[:, 0, 0])
+        for each, row in zip(stacks, rows, strict=True)
+    )
 
     def limits() -> Steps[tuple[float, float]]:
-        seen, matrix = reports[possible], design.matrix[:, possible]
-        found = yield from limits_of_sums([1.0], [[row[possible]]], [seen], confidence, interval, [matrix])
+        found = yield from limits_of_sums(stacks, [[row[0] for row in rows]], confidence, interval)
         ((below, above),) = found
         return bottom + width * below, bottom + width * above
 
-    rounding = 1e-13 * float(np.abs(row).max())
+    rounding = 1e-13 * max(float(np.abs(row).max()) for row in rows)
     return MeanEstimate(
         n=n,
         mean=bottom + width * position,
-        standard_error=width * float(standard_errors(variance)),
+        standard_error=width * float(standard_errors(np.array(variance))),
         impossible=not -rounding <= position <= 1 + rounding,
         confidence=confidence,
         kind=interval,
     ).computing(limits)
+
+
+def positions(stacks: Sequence[Stack]) -> list[NDArray[np.float64]]:
+    """Of each stack, what a report adds to the mean on the scale [0, 1]; shapes (1, m)."""
+    return [(np.linspace(0, 1, len(each.inverse)) @ each.inverse)[None, :] for each in stacks]
 
 
 def checked_range(low: float, high: float) -> tuple[float, float]:

@@ -1,32 +1,124 @@
-"""Independent parts of one estimate: versions of a survey, strata of a population, or both at once."""
+"""Independent parts of one estimate: versions of a survey, strata of a population, or both at once.
 
-from collections.abc import Sequence
+Parts under one design are the first axis of arrays (a `Stack`), so that hundreds of strata take the steps of
+one part; a single part is a stack of one.
+"""
+
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from server.privacy._checks import listed, real_numbers
-from server.privacy.designs import Design
-from server.privacy.estimators.inverse import checked_reports, left_inverse
+from server.privacy.designs.design import Design, require_design
+from server.privacy.estimators.inverse import checked_tallies, covariances, left_inverse, possible_reports
+
+Counts = Sequence[ArrayLike] | NDArray[np.int64]
+"""Reports of each part, shapes (m1,), (m2,), ...; an array, shape (parts, m), where all have as many."""
 
 _TO_ONE = 1e-9
 """How far from 1 the sum of weights may be."""
 
 
-@dataclass(frozen=True)
-class Part:
-    """Checked reports of one part, its design with the left inverse, and what it counts."""
+@dataclass(frozen=True, eq=False)
+class Stack:
+    """Parts under one design, each with a report at least; of the reports that some truth can send.
 
-    reports: NDArray[np.int64]
+    Attributes
+    ----------
+    design : Design
+    reports : ndarray of int, shape (parts, m)
+    weights : ndarray, shape (parts,)
+        What each part counts.
+    inverse : ndarray, shape (k, m)
+        The left inverse of the design.
+    matrix : ndarray, shape (k, m)
+        Chances of each report, a row for each truth.
+    """
+
     design: Design
+    reports: NDArray[np.int64]
+    weights: NDArray[np.float64]
     inverse: NDArray[np.float64]
-    weight: float
+    matrix: NDArray[np.float64]
+
+    @cached_property
+    def sizes(self) -> NDArray[np.int64]:
+        """Reports of each part."""
+        return np.asarray(self.reports.sum(axis=1))
+
+    @cached_property
+    def observed(self) -> NDArray[np.float64]:
+        """Shares of the reports, shape (parts, m)."""
+        return self.reports / self.sizes[:, None]
+
+    def means(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Means of `row[report]` of each part, shape (parts, rows)."""
+        return np.asarray(self.observed @ rows.T)
+
+    def covariances(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Of these means of each part, shape (parts, rows, rows)."""
+        return covariances(rows, self.observed, self.sizes)
 
 
-def checked_parts(
-    counts: Sequence[ArrayLike], designs: Sequence[Design], weights: ArrayLike | None
-) -> list[Part]:
+def stack(reports: NDArray[np.int64], design: Design, weights: NDArray[np.float64]) -> Stack:
+    """Parts whose reports, shape (parts, m), were checked, and whose design has a left inverse."""
+    possible = possible_reports(design)
+    inverse, matrix = left_inverse(design), design.matrix
+    if not possible.all():
+        reports, inverse, matrix = reports[:, possible], inverse[:, possible], matrix[:, possible]
+    return Stack(design, reports, weights, inverse, matrix)
+
+
+def alone(reports: NDArray[np.int64], design: Design) -> Stack:
+    """A single part, of checked reports, shape (m,)."""
+    return stack(reports[None], design, np.ones(1))
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """Checked parts.
+
+    Attributes
+    ----------
+    sizes : ndarray of int, shape (parts,)
+        Reports of each part, in the order given.
+    weights : ndarray, shape (parts,)
+        What each counts; they sum to 1.
+    by_design : tuple
+        Of each design, the places of its parts, and their reports, shape (own parts, m).
+    """
+
+    sizes: NDArray[np.int64]
+    weights: NDArray[np.float64]
+    by_design: tuple[tuple[Design, NDArray[np.int64], NDArray[np.int64]], ...]
+
+    @property
+    def n(self) -> int:
+        """Reports of all parts together."""
+        return sum(self.sizes.tolist())
+
+    @cached_property
+    def counting(self) -> tuple[Stack, ...]:
+        """The parts that count."""
+        return tuple(self._stacks(self.weights > 0))
+
+    @cached_property
+    def answered(self) -> tuple[Stack, ...]:
+        """The parts that have reports, whatever they count."""
+        return tuple(self._stacks(self.sizes > 0))
+
+    def _stacks(self, chosen: NDArray[np.bool_]) -> Iterator[Stack]:
+        for design, places, reports in self.by_design:
+            own = chosen[places]
+            if own.any():
+                yield stack(reports[own], design, self.weights[places[own]])
+
+
+def checked_parts(counts: Counts, designs: Sequence[Design], weights: ArrayLike | None) -> Parts:
     """Parts in the order given, those without reports too.
 
     Raises
@@ -36,22 +128,43 @@ def checked_parts(
         counts are refused by `checked_reports` but for being all 0, if no part has any, or
         if the weights are refused by `part_weights`.
     """
-    listed_counts, used = listed("counts", counts), listed("designs", designs)
-    if not used or len(used) != len(listed_counts):
+    given: list[Any] | NDArray[np.int64] = (
+        counts if isinstance(counts, np.ndarray) and counts.ndim else listed("counts", counts)
+    )
+    used = listed("designs", designs)
+    if not used or len(used) != len(given):
         raise ValueError(
             "counts and designs must have one entry per part, at least one; "
-            f"they have {len(listed_counts)} and {len(used)}"
+            f"they have {len(given)} and {len(used)}"
         )
-    inverses = [left_inverse(design, f"designs[{number}]") for number, design in enumerate(used)]
-    truths = [len(inverse) for inverse in inverses]
-    if len(set(truths)) > 1:
-        raise ValueError(f"designs must all have the same number of truths; they have {truths}")
-    reports = [
-        checked_reports(part, design, f"counts[{number}]", empty=True)
-        for number, (part, design) in enumerate(zip(listed_counts, used, strict=True))
-    ]
-    shares = part_weights(weights, [int(part.sum()) for part in reports], "counts")
-    return [Part(*part) for part in zip(reports, used, inverses, shares.tolist(), strict=True)]
+    places = _places_of(used)
+    truths = {}
+    for design, own in places.items():
+        truths[own[0]] = len(left_inverse(design, f"designs[{own[0]}]"))
+    if len(set(truths.values())) > 1:
+        each = [len(design.weights) for design in used]
+        raise ValueError(f"designs must all have the same number of truths; they have {each}")
+    sizes = np.zeros(len(used), dtype=np.int64)
+    by_design = []
+    for design, own in places.items():
+        some = given[own] if isinstance(given, np.ndarray) else [given[place] for place in own]
+        names = [f"counts[{place}]" for place in own]
+        reports = checked_tallies(some, (design,), names, empty=True)
+        sizes[own] = reports.sum(axis=1)
+        by_design.append((design, np.array(own), reports))
+    return Parts(sizes, part_weights(weights, sizes.tolist(), "counts"), tuple(by_design))
+
+
+def _places_of(designs: Sequence[Design]) -> dict[Design, list[int]]:
+    """Where each design is used. Most are the same object: these need not be compared."""
+    places: dict[int, list[int]] = {}
+    for place, design in enumerate(designs):
+        places.setdefault(id(design), []).append(place)
+    found: dict[Design, list[int]] = {}
+    for own in places.values():
+        known = found.setdefault(require_design(designs[own[0]], f"designs[{own[0]}]"), [])
+        known += own
+    return found
 
 
 def part_weights(weights: ArrayLike | None, sizes: list[int], name: str) -> NDArray[np.float64]:

@@ -19,13 +19,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from server.privacy._checks import option, probability
 from server.privacy.designs import Design
-from server.privacy.estimators.inverse import possible_reports, standard_errors
+from server.privacy.estimators.inverse import standard_errors
 from server.privacy.estimators.late import LateIntervals
 from server.privacy.estimators.limits import added_limits
-from server.privacy.estimators.parts import Part, checked_parts
-from server.privacy.estimators.shares import estimate_shares
-from server.privacy.estimators.together import Steps
-from server.privacy.estimators.weighted_limits import POOLED_INTERVALS, chosen_interval, limits_of_sums
+from server.privacy.estimators.parts import Counts, Stack, checked_parts
+from server.privacy.estimators.shares import possible_shares, share_limits
+from server.privacy.estimators.weighted_limits import POOLED_INTERVALS, chosen_interval
 
 
 @dataclass(frozen=True)
@@ -68,7 +67,7 @@ class PooledShares(LateIntervals):
 
 
 def estimate_pooled_shares(
-    counts: Sequence[ArrayLike],
+    counts: Counts,
     designs: Sequence[Design],
     weights: ArrayLike | None = None,
     confidence: float = 0.95,
@@ -79,7 +78,7 @@ def estimate_pooled_shares(
     Parameters
     ----------
     counts : sequence of array_like of int, shapes (m1,), (m2,), ...
-        Reports of each part; all 0 where a part has none.
+        Reports of each part; all 0 where a part has none. An array, shape (parts, m), is fastest.
     designs : sequence of Design
         The k x m design of each part, all with the same k truths.
     weights : array_like, shape (parts,), or None
@@ -123,67 +122,58 @@ def estimate_pooled_shares(
     parts = checked_parts(counts, designs, weights)
     confidence = probability("confidence", confidence, open_interval=True)
     option("interval", interval, POOLED_INTERVALS)
-    counting = [part for part in parts if part.weight]
-    weights_used = [part.weight for part in counting]
-    estimates = [estimate_shares(part.reports, part.design, confidence) for part in counting]
-    shares = np.sum([part.weight * one.shares for part, one in zip(counting, estimates, strict=True)], axis=0)
-    possible = [possible_reports(part.design) for part in counting]
-    rows = [part.inverse[:, may] for part, may in zip(counting, possible, strict=True)]
-    seen = [part.reports[may] for part, may in zip(counting, possible, strict=True)]
-    matrices = [part.design.matrix[:, may] for part, may in zip(counting, possible, strict=True)]
-    kind = chosen_interval(interval, [int(own.sum()) for own in seen])
-    spread = pooled_covariance(weights_used, [one.covariance for one in estimates])
-
-    def limits() -> Steps[NDArray[np.float64]]:
-        each = [[own[entry] for own in rows] for entry in range(len(shares))]
-        found = yield from limits_of_sums(weights_used, each, seen, confidence, kind, matrices)
-        return np.array(found)
-
+    counting = parts.counting
+    shares = np.sum([each.weights @ each.means(each.inverse) for each in counting], axis=0)
+    spread = pooled_covariance(
+        np.concatenate([each.weights for each in counting]),
+        np.concatenate([each.covariances(each.inverse) for each in counting]),
+    )
+    kind = chosen_interval(interval, counting)
     return PooledShares(
-        n=sum(int(part.reports.sum()) for part in parts),
-        sizes=np.array([part.reports.sum() for part in parts]),
-        weights=np.array([part.weight for part in parts]),
+        n=parts.n,
+        sizes=parts.sizes,
+        weights=parts.weights,
         shares=shares,
         standard_errors=standard_errors(np.diag(spread)),
         covariance=spread,
-        impossible=pooled_impossible(shares, counting, [one.impossible for one in estimates]),
+        impossible=_impossible(shares, counting),
         confidence=confidence,
         interval=kind,
-    ).computing(limits)
+    ).computing(lambda: share_limits(counting, confidence, kind))
 
 
-def pooled_covariance(
-    weights: Sequence[float], covariances: Sequence[NDArray[np.float64]]
-) -> NDArray[np.float64]:
-    """Of the weighted sum of independent estimates; infinite when one is, however small its weight."""
-    if not all(np.isfinite(one).all() for one in covariances):
-        return np.full(covariances[0].shape, np.inf)
-    return np.asarray(
-        np.sum([weight**2 * one for weight, one in zip(weights, covariances, strict=True)], axis=0)
-    )
+def _impossible(shares: NDArray[np.float64], counting: Sequence[Stack]) -> bool:
+    """Whether a share is outside [0, 1]: but for rounding errors, unless a single part knows it exactly."""
+    if len(counting) == 1 and len(counting[0].sizes) == 1:
+        return not possible_shares(counting[0], shares)
+    rounding = 1e-13 * max(float(np.abs(each.inverse).max()) for each in counting)
+    return bool(shares.min() < -rounding or shares.max() > 1 + rounding)
+
+
+def pooled_covariance(weights: NDArray[np.float64], covariances: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Of the weighted sum of independent estimates; infinite when one is, however small its weight.
+
+    Parameters
+    ----------
+    weights : ndarray, shape (parts,)
+    covariances : ndarray, shape (parts, k, k)
+    """
+    if not np.isfinite(covariances).all():
+        return np.full(covariances.shape[1:], np.inf)
+    return np.asarray(np.tensordot(weights**2, covariances, axes=1))
 
 
 def pooled_intervals(
-    weights: Sequence[float],
-    values: Sequence[NDArray[np.float64]],
-    intervals: Sequence[NDArray[np.float64]],
+    weights: NDArray[np.float64], values: NDArray[np.float64], intervals: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Limits of each entry of the weighted sum, shape (entries, 2), from those of the parts."""
+    """Limits of each entry of the weighted sum, shape (entries, 2), from those of the parts.
+
+    Parameters
+    ----------
+    weights : ndarray, shape (parts,)
+    values : ndarray, shape (parts, entries)
+    intervals : ndarray, shape (parts, entries, 2)
+    """
     return np.array(
-        [
-            added_limits(
-                weights,
-                [float(value[entry]) for value in values],
-                [(float(ends[entry, 0]), float(ends[entry, 1])) for ends in intervals],
-            )
-            for entry in range(len(values[0]))
-        ]
+        [added_limits(weights, values[:, entry], intervals[:, entry]) for entry in range(values.shape[1])]
     )
-
-
-def pooled_impossible(pooled: NDArray[np.float64], parts: Sequence[Part], alone: Sequence[bool]) -> bool:
-    """Whether an entry is outside [0, 1]: but for rounding errors, unless a single part knows it exactly."""
-    if len(alone) == 1:
-        return alone[0]
-    rounding = 1e-13 * max(float(np.abs(part.inverse).max()) for part in parts)
-    return bool(pooled.min() < -rounding or pooled.max() > 1 + rounding)

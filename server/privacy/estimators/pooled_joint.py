@@ -88,13 +88,12 @@ def estimate_pooled_joint(
     if len(counting) == 1:
         return replace(counting[0][1], n=sum(sizes))
     table = np.asarray(sum(factor * one.table for factor, one in counting))
-    covariance = pooled_covariance(
-        [factor for factor, _ in counting], [one.covariance for _, one in counting]
-    )
+    used_factors = np.array([factor for factor, _ in counting])
+    covariance = pooled_covariance(used_factors, np.stack([one.covariance for _, one in counting]))
     intervals = pooled_intervals(
-        [factor for factor, _ in counting],
-        [one.table.ravel() for _, one in counting],
-        [one.intervals.reshape(-1, 2) for _, one in counting],
+        used_factors,
+        np.stack([one.table.ravel() for _, one in counting]),
+        np.stack([one.intervals.reshape(-1, 2) for _, one in counting]),
     )
     rounding = max(rounding_errors(part) for part in asked)
     return JointEstimate(

@@ -8,7 +8,6 @@ Fieller, E. C. (1954). Some problems in interval estimation. *JRSS B* 16, 175-18
 
 from collections.abc import Sequence
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from server.privacy._checks import option, probability
@@ -16,19 +15,15 @@ from server.privacy.designs import Design
 from server.privacy.estimators.answered import (
     AnsweredMeanEstimate,
     answered_mean_of,
-    answered_part,
     require_prefer_not_to_say,
 )
-from server.privacy.estimators.inverse import covariance, possible_reports, standard_errors
-from server.privacy.estimators.means import MeanEstimate, checked_range, estimate_mean
-from server.privacy.estimators.parts import checked_parts
-from server.privacy.estimators.pooled import pooled_impossible
-from server.privacy.estimators.together import Steps
-from server.privacy.estimators.weighted_limits import POOLED_INTERVALS, chosen_interval, limits_of_sums
+from server.privacy.estimators.means import MeanEstimate, checked_range, mean_of
+from server.privacy.estimators.parts import Counts, checked_parts
+from server.privacy.estimators.weighted_limits import POOLED_INTERVALS, chosen_interval
 
 
 def estimate_pooled_mean(
-    counts: Sequence[ArrayLike],
+    counts: Counts,
     designs: Sequence[Design],
     low: float,
     high: float,
@@ -68,43 +63,12 @@ def estimate_pooled_mean(
     parts = checked_parts(counts, designs, weights)
     confidence = probability("confidence", confidence, open_interval=True)
     option("interval", interval, POOLED_INTERVALS)
-    counting = [part for part in parts if part.weight]
-    # Estimated on the scale [0, 1] and stretched at the end, so that no unit loses digits.
-    estimates = [estimate_mean(part.reports, part.design, 0, 1, confidence) for part in counting]
-    factors = [part.weight for part in counting]
-    position = sum(factor * one.mean for factor, one in zip(factors, estimates, strict=True))
-    width = top - bottom
-
-    possible = [possible_reports(part.design) for part in counting]
-    rows = [
-        (np.linspace(0, 1, len(part.inverse)) @ part.inverse)[may]
-        for part, may in zip(counting, possible, strict=True)
-    ]
-    seen = [part.reports[may] for part, may in zip(counting, possible, strict=True)]
-    spread = [
-        factor**2 * covariance(row[None, :], own / own.sum(), int(own.sum()))[0, 0]
-        for factor, row, own in zip(factors, rows, seen, strict=True)
-    ]
-    matrices = [part.design.matrix[:, may] for part, may in zip(counting, possible, strict=True)]
-    kind = chosen_interval(interval, [int(own.sum()) for own in seen])
-
-    def limits() -> Steps[tuple[float, float]]:
-        found = yield from limits_of_sums(factors, [rows], seen, confidence, kind, matrices)
-        ((below, above),) = found
-        return bottom + width * below, bottom + width * above
-
-    return MeanEstimate(
-        n=sum(int(part.reports.sum()) for part in parts),
-        mean=bottom + width * position,
-        standard_error=width * float(standard_errors(np.sum(spread))),
-        impossible=pooled_impossible(np.array([position]), counting, [one.impossible for one in estimates]),
-        confidence=confidence,
-        kind=kind,
-    ).computing(limits)
+    kind = chosen_interval(interval, parts.counting)
+    return mean_of(parts.counting, parts.n, (bottom, top), confidence, kind)
 
 
 def estimate_pooled_answered_mean(
-    counts: Sequence[ArrayLike],
+    counts: Counts,
     designs: Sequence[Design],
     low: float,
     high: float,
@@ -150,9 +114,7 @@ def estimate_pooled_answered_mean(
     bottom, top = checked_range(low, high)
     parts = checked_parts(counts, designs, weights)
     confidence = probability("confidence", confidence, open_interval=True)
-    require_prefer_not_to_say(parts[0].design, "designs[0]")
+    require_prefer_not_to_say(parts.by_design[0][0], "designs[0]")
     option("interval", interval, POOLED_INTERVALS)
-    counting = [answered_part(part.reports, part.design, part.weight) for part in parts if part.weight]
-    kind = chosen_interval(interval, [int(part.reports.sum()) for part in counting])
-    n = sum(int(part.reports.sum()) for part in parts)
-    return answered_mean_of(counting, n, (bottom, top), confidence, kind)
+    kind = chosen_interval(interval, parts.counting)
+    return answered_mean_of(parts.counting, parts.n, (bottom, top), confidence, kind)

@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from numpy.typing import ArrayLike
 
 from server.privacy.designs import Design
-from server.privacy.estimators.diagnostics import ControlItemTest, control_item_test
-from server.privacy.estimators.impossible import impossible_share_tests
+from server.privacy.estimators.diagnostics import ControlItemTest, control_item_test_of
+from server.privacy.estimators.impossible import impossible_share_test_of
 from server.privacy.estimators.inverse import require_yes_no
-from server.privacy.estimators.parts import checked_parts
+from server.privacy.estimators.parts import Counts, checked_parts
 
 
-def pooled_impossible_share_test(counts: Sequence[ArrayLike], designs: Sequence[Design]) -> float:
+def pooled_impossible_share_test(counts: Counts, designs: Sequence[Design]) -> float:
     """How well chance alone explains observed shares outside the designs' ranges, in any part.
 
     Parameters
@@ -42,14 +42,12 @@ def pooled_impossible_share_test(counts: Sequence[ArrayLike], designs: Sequence[
     >>> round(pooled_impossible_share_test([[764, 236], [80, 20]], designs), 2)
     0.32
     """
-    parts = [part for part in checked_parts(counts, designs, None) if part.reports.any()]
-    return pooled_p_value(
-        impossible_share_tests([part.reports for part in parts], [part.design for part in parts])
-    )
+    parts = checked_parts(counts, designs, None)
+    return impossible_share_test_of(parts.answered)
 
 
 def pooled_control_item_test(
-    counts: Sequence[ArrayLike], designs: Sequence[Design], weights: ArrayLike | None = None
+    counts: Counts, designs: Sequence[Design], weights: ArrayLike | None = None
 ) -> ControlItemTest:
     """Test a control item, to which nobody is a "yes", in several independent parts.
 
@@ -78,19 +76,6 @@ def pooled_control_item_test(
     (0.091, 0.00039, 1.0)
     """
     parts = checked_parts(counts, designs, weights)
-    for number, part in enumerate(parts):
-        require_yes_no(part.design, f"designs[{number}]")
-    tests = [
-        (part.weight, control_item_test(part.reports, part.design)) for part in parts if part.reports.any()
-    ]
-    return ControlItemTest(
-        n=sum(test.n for _, test in tests),
-        share=sum(weight * test.share for weight, test in tests),
-        above=pooled_p_value([test.above for _, test in tests]),
-        below=pooled_p_value([test.below for _, test in tests]),
-    )
-
-
-def pooled_p_value(p_values: Sequence[float]) -> float:
-    """Of the hypothesis that all of several hypotheses hold, whatever ties their tests: Bonferroni's."""
-    return min(1.0, len(p_values) * min(p_values))
+    for design, places, _reports in parts.by_design:
+        require_yes_no(design, f"designs[{int(places[0])}]")
+    return control_item_test_of(parts.answered, parts.n)

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from server.privacy.estimators.parts import Stack
 from server.privacy.estimators.score_limits import SAME
 from server.privacy.estimators.sequences import sequence_limits
 
@@ -32,44 +33,48 @@ _ROUNDING = 1e-12
 
 
 def region_limits(
-    rows: Sequence[NDArray[np.float64]],
-    reports: Sequence[NDArray[np.int64]],
-    weights: Sequence[float],
-    confidence: float,
+    stacks: Sequence[Stack], rows: Sequence[NDArray[np.float64]], confidence: float
 ) -> NDArray[np.float64]:
     """Anytime-valid limits of weighted sums of means of `row[report]`, shape (rows, 2).
 
     Parameters
     ----------
+    stacks : sequence of Stack
+        Parts that have reports.
     rows : sequence of ndarray, shapes (rows, m1), (rows, m2), ...
-        Of each part, what a report that can occur adds to each mean.
-    reports : sequence of ndarray of int, shapes (m1,), (m2,), ...
-        Counts with a positive sum.
-    weights : sequence of float
-        Of the parts, non-negative.
+        Of each stack, what a report that can occur adds to each mean.
     confidence : float
         In (0, 1).
     """
     merged = [
-        [_merged(row, counts) for row, counts in zip(of_parts, reports, strict=True)]
-        for of_parts in zip(*rows, strict=True)
+        [_merged(row, each) for row, each in zip(of_stacks, stacks, strict=True)]
+        for of_stacks in zip(*rows, strict=True)
     ]
     limits = np.empty((len(merged), 2))
-    binomial = np.array([len(parts) == 1 and len(parts[0].counts) == 2 for parts in merged])
+    parts = sum(len(each.sizes) for each in stacks)
+    binomial = np.array([parts == 1 and len(own[0].lowest) == 2 for own in merged])
     if binomial.any():
-        alone = [parts[0] for parts, one in zip(merged, binomial, strict=True) if one]
-        yes = np.array([part.counts[1] for part in alone])
-        ends = weights[0] * np.array([part.highest for part in alone])
-        chances = sequence_limits(yes, np.full(len(yes), reports[0].sum()), confidence)
+        single = [own[0] for own, one in zip(merged, binomial, strict=True) if one]
+        yes = np.array([own.counts[0, 1] for own in single])
+        ends = stacks[0].weights[0] * np.array([own.highest for own in single])
+        chances = sequence_limits(yes, np.full(len(yes), stacks[0].sizes[0]), confidence)
         limits[binomial] = ends[:, :1] + (ends[:, 1:] - ends[:, :1]) * chances
     if not binomial.all():
-        others = [parts for parts, one in zip(merged, binomial, strict=True) if not one]
-        shape = len(others), len(weights), -1
-        counts = padded([part.counts for parts in others for part in parts], 0).reshape(shape)
-        cells = np.array([[len(part.counts) for part in parts] for parts in others])
-        factors = np.array(weights)[:, None]
-        highest = factors * padded([part.highest for parts in others for part in parts]).reshape(shape)
-        lowest = factors * padded([part.lowest for parts in others for part in parts]).reshape(shape)
+        others = [own for own, one in zip(merged, binomial, strict=True) if not one]
+        shape = len(others), parts, -1
+        factors = [each.weights[:, None] for each in stacks]
+        counts = padded([each.counts for own in others for each in own], 0).reshape(shape)
+        lowest, highest = (
+            padded(
+                [
+                    factor * getattr(each, end)
+                    for own in others
+                    for factor, each in zip(factors, own, strict=True)
+                ]
+            ).reshape(shape)
+            for end in ("lowest", "highest")
+        )
+        cells = np.array([[len(each.lowest) for each in own for _ in each.counts] for own in others])
         drop = np.tile(allowed_drop(counts, cells, confidence), 2)
         far, _ = largest(np.concatenate([-lowest, highest]), np.concatenate([counts, counts]), drop)
         limits[~binomial] = np.stack([-far[: len(others)], far[len(others) :]], axis=-1)
@@ -78,33 +83,32 @@ def region_limits(
 
 @dataclass(frozen=True)
 class _Merged:
-    """Counts of the reports of one part that add the same, but for rounding: between these values."""
+    """Reports of some parts that add the same, but for rounding: between these values; and their counts."""
 
     lowest: NDArray[np.float64]
     highest: NDArray[np.float64]
     counts: NDArray[np.int64]
 
 
-def _merged(row: NDArray[np.float64], counts: NDArray[np.int64]) -> _Merged:
+def _merged(row: NDArray[np.float64], parts: Stack) -> _Merged:
     order = np.argsort(row)
     ordered = row[order]
     steps = np.diff(ordered) > SAME * (ordered[-1] - ordered[0])
     starts = np.concatenate([[0], np.flatnonzero(steps) + 1])
     ends = np.append(starts[1:], len(row)) - 1
-    return _Merged(ordered[starts], ordered[ends], np.add.reduceat(counts[order], starts))
+    counts = np.add.reduceat(parts.reports[:, order], starts, axis=1)
+    return _Merged(ordered[starts], ordered[ends], counts)
 
 
-def padded(rows: Sequence[NDArray[Any]], filler: float | None = None) -> NDArray[Any]:
-    """Rows of different lengths as one array; the shorter ones end with the filler, or with their last entry."""
-    longest = max(len(row) for row in rows)
-    return np.stack(
-        [
-            np.concatenate(
-                [row, np.full(longest - len(row), row[-1] if filler is None else filler, row.dtype)]
-            )
-            for row in rows
-        ]
-    )
+def padded(blocks: Sequence[NDArray[Any]], filler: float | None = None) -> NDArray[Any]:
+    """Blocks of rows under each other; shorter rows end with the filler, or with their last entry."""
+    longest = max(block.shape[1] for block in blocks)
+    wide = []
+    for block in blocks:
+        rest = len(block), longest - block.shape[1]
+        ends = np.broadcast_to(block[:, -1:] if filler is None else np.array(filler, block.dtype), rest)
+        wide.append(np.concatenate([block, ends], axis=1))
+    return np.concatenate(wide)
 
 
 def allowed_drop(

@@ -1,5 +1,6 @@
 """Shares of true answers to one question."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -7,15 +8,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from server.privacy._checks import option, probability
 from server.privacy.designs import Design
-from server.privacy.estimators.inverse import (
-    checked_reports,
-    covariance,
-    left_inverse,
-    possible_reports,
-    standard_errors,
-)
+from server.privacy.estimators.inverse import checked_reports, left_inverse, standard_errors
 from server.privacy.estimators.late import LateIntervals
 from server.privacy.estimators.limits import INTERVALS
+from server.privacy.estimators.parts import Stack, alone
 from server.privacy.estimators.together import Steps
 from server.privacy.estimators.weighted_limits import limits_of_sums
 
@@ -105,45 +101,40 @@ def estimate_shares(
     >>> estimate_shares([600, 400], coin_flip(0.25), interval="exact").intervals[1].round(4).tolist()
     [0.2398, 0.3619]
     """
-    inverse = left_inverse(design)
+    left_inverse(design)
     reports = checked_reports(counts, design)
     confidence = probability("confidence", confidence, open_interval=True)
     option("interval", interval, INTERVALS)
-    n = int(reports.sum())
-    observed = reports / n
-    shares = inverse @ observed
-    spread = covariance(inverse, observed, n)
-    possible = possible_reports(design)
-
-    def limits() -> Steps[NDArray[np.float64]]:
-        rows = [[row] for row in inverse[:, possible]]
-        matrices = [design.matrix[:, possible]]
-        found = yield from limits_of_sums([1.0], rows, [reports[possible]], confidence, interval, matrices)
-        return np.array(found)
-
+    part = alone(reports, design)
+    (shares,) = part.means(part.inverse)
+    (spread,) = part.covariances(part.inverse)
+    n = int(part.sizes[0])
     return ShareEstimate(
         n=n,
-        observed=observed,
+        observed=reports / n,
         shares=shares,
         standard_errors=standard_errors(np.diag(spread)),
         covariance=spread,
-        impossible=not _possible(reports, shares, inverse, design),
+        impossible=not possible_shares(part, shares),
         confidence=confidence,
         interval=interval,
-    ).computing(limits)
+    ).computing(lambda: share_limits([part], confidence, interval))
 
 
-def _possible(
-    reports: NDArray[np.int64],
-    shares: NDArray[np.float64],
-    inverse: NDArray[np.float64],
-    design: Design,
-) -> bool:
-    """Whether all shares are in [0, 1]: in whole numbers for 2 x 2, else but for rounding errors."""
-    if design.weights.shape == (2, 2):
-        low, high = sorted(design.weights[:, 1].tolist())
-        no, yes = reports.tolist()
-        total = int(design.weights[0].sum())
+def share_limits(stacks: Sequence[Stack], confidence: float, interval: str) -> Steps[NDArray[np.float64]]:
+    """Limits of the weighted sum of the parts' shares, shape (k, 2)."""
+    sums = [[each.inverse[truth] for each in stacks] for truth in range(len(stacks[0].inverse))]
+    found = yield from limits_of_sums(stacks, sums, confidence, interval)
+    return np.array(found)
+
+
+def possible_shares(part: Stack, shares: NDArray[np.float64]) -> bool:
+    """Whether all shares of one part are in [0, 1]: in whole numbers for 2 x 2, else but for rounding errors."""
+    weights = part.design.weights
+    if weights.shape == (2, 2):
+        low, high = sorted(weights[:, 1].tolist())
+        no, yes = part.reports[0].tolist()
+        total = int(weights[0].sum())
         return bool(low * (no + yes) <= yes * total <= high * (no + yes))
-    rounding = 1e-13 * float(np.abs(inverse).max())
+    rounding = 1e-13 * float(np.abs(part.inverse).max())
     return bool(shares.min() >= -rounding and shares.max() <= 1 + rounding)

@@ -23,9 +23,9 @@ class Means:
     Attributes
     ----------
     values : sequence of ndarray, shapes (m1,), (m2,), ...
-        Of each mean, what each possible report adds to it.
-    counts : sequence of ndarray of int
-        How often each report was seen, a positive sum for each mean.
+        What each possible report adds to a mean.
+    counts : sequence of ndarray of int, shapes (parts1, m1), (parts2, m2), ...
+        How often each report was seen in each of the parts that these values are for, a positive sum.
     z : float
         Limits are so many standard errors away (`score_limits`).
     """
@@ -39,7 +39,7 @@ _AT_ONCE = 1 << 17
 """Values that are computed with at once: a few megabytes."""
 
 Steps = Generator[Means, NDArray[np.float64], T]
-"""Is sent the limits of the means that it yields, shape (means, 2), and returns its result."""
+"""Is sent the limits of the means that it yields, part by part, shape (means, 2), and returns its result."""
 
 
 def compute(steps: Steps[T]) -> T:
@@ -111,19 +111,24 @@ def find_root(
 
 def _limits(asked: Sequence[Means]) -> list[NDArray[np.float64]]:
     """Of each of them; means with as many reports each are computed at once."""
-    rows = [
-        (place, values, counts, each.z)
-        for place, each in enumerate(asked)
+    blocks = [
+        (values, counts, each.z)
+        for each in asked
         for values, counts in zip(each.values, each.counts, strict=True)
     ]
-    found = np.empty((len(rows), 2))
-    widths = np.array([len(values) for _place, values, _counts, _z in rows])
+    starts = np.cumsum([0, *(len(counts) for _values, counts, _z in blocks)])
+    found = np.empty((int(starts[-1]), 2))
+    widths = np.array([len(values) for values, _counts, _z in blocks])
     for width in np.unique(widths).tolist():
-        alike = np.flatnonzero(widths == width)
+        alike = np.flatnonzero(widths == width).tolist()
+        places = np.concatenate([np.arange(starts[place], starts[place + 1]) for place in alike])
+        lengths = [len(blocks[place][1]) for place in alike]
+        values = np.repeat(np.stack([blocks[place][0] for place in alike]), lengths, axis=0)
+        counts = np.concatenate([blocks[place][1] for place in alike])
+        z = np.repeat([blocks[place][2] for place in alike], lengths)
         step = max(_AT_ONCE // width, 1)
-        for start in range(0, len(alike), step):
-            some = alike[start : start + step]
-            values, counts = (np.stack([rows[number][entry] for number in some]) for entry in (1, 2))
-            found[some] = score_limits(values, counts, np.array([rows[number][3] for number in some]))
-    ends = np.cumsum([len(each.values) for each in asked])[:-1]
-    return np.split(found, ends) if asked else []
+        for start in range(0, len(places), step):
+            some = slice(start, start + step)
+            found[places[some]] = score_limits(values[some], counts[some], z[some])
+    lengths_asked = [sum(len(counts) for counts in each.counts) for each in asked]
+    return np.split(found, np.cumsum(lengths_asked)[:-1]) if asked else []

@@ -22,8 +22,10 @@ from scipy.special import betaincinv
 
 from server.privacy.estimators.design_limits import design_limits
 from server.privacy.estimators.limits import added_limits, limits_of_means, linear_limits
+from server.privacy.estimators.parts import Stack
+from server.privacy.estimators.refuting import pieces_of, refuted
 from server.privacy.estimators.score_limits import SAME
-from server.privacy.estimators.together import Steps, compute
+from server.privacy.estimators.together import Steps
 
 SMALL = 100
 """Fewer reports than this in some part that counts, and "by_size" is "exact"."""
@@ -33,92 +35,62 @@ POOLED_INTERVALS = ("wilson", "exact", "by_size")
 Row = NDArray[np.float64]
 
 
-def chosen_interval(interval: str, sizes: Sequence[int]) -> str:
+def chosen_interval(interval: str, stacks: Sequence[Stack]) -> str:
     """What "by_size" stands for: "exact" where a part that counts is small.
 
     Parameters
     ----------
     interval : {"wilson", "exact", "by_size"}
-    sizes : sequence of int
-        Reports of each part.
+    stacks : sequence of Stack
+        The parts that count.
     """
     if interval != "by_size":
         return interval
-    return "exact" if min(sizes) < SMALL else "wilson"
-
-
-def weighted_limits(
-    weights: Sequence[float],
-    rows: Sequence[Row],
-    counts: Sequence[NDArray[np.int64]],
-    confidence: float,
-    interval: str,
-    matrices: Sequence[Row] | None = None,
-) -> tuple[float, float]:
-    """Limits for sum(weight * mean of row[report]) over the parts.
-
-    Parameters
-    ----------
-    weights : sequence of float
-        Positive.
-    rows : sequence of ndarray, shapes (m1,), (m2,), ...
-        Values of the reports of each part, all of them possible.
-    counts : sequence of ndarray of int
-        How often each report was seen, a positive sum in each part.
-    confidence : float
-        In (0, 1).
-    interval : {"wilson", "exact", "wald"}
-        Of one part as `limits.linear_limits`; of several the parts' own limits added, or "exact":
-        limits that the true sum exceeds on either side with probability (1 - confidence) / 2 at most.
-    matrices : sequence of ndarray, shapes (k1, m1), (k2, m2), ..., or None
-        Chances of each report, a row for each truth: where reports have more than two values, exact limits
-        are far narrower with them (`design_limits`).
-
-    Returns
-    -------
-    tuple of float
-    """
-    return compute(limits_of_sums(weights, [rows], counts, confidence, interval, matrices))[0]
+    return "exact" if min(int(each.sizes.min()) for each in stacks) < SMALL else "wilson"
 
 
 def limits_of_sums(
-    weights: Sequence[float],
-    sums: Sequence[Sequence[Row]],
-    counts: Sequence[NDArray[np.int64]],
-    confidence: float,
-    interval: str,
-    matrices: Sequence[NDArray[np.float64]] | None = None,
+    stacks: Sequence[Stack], sums: Sequence[Sequence[Row]], confidence: float, interval: str
 ) -> Steps[list[tuple[float, float]]]:
-    """As `weighted_limits`, of several sums: the rows of each."""
-    if interval == "exact" and (len(weights) > 1 or matrices is not None):
-        return [_exact_of(weights, rows, counts, confidence, matrices) for rows in sums]
+    """Limits for sum(weight * mean of row[report]) over the parts, of several sums.
+
+    Parameters
+    ----------
+    stacks : sequence of Stack
+        Parts that count.
+    sums : sequence of sequences of ndarray, shapes (m1,), (m2,), ...
+        For each sum the values of the reports, of each stack.
+    confidence : float
+        In (0, 1).
+    interval : {"wilson", "exact", "wald"}
+        Of one part as `limits.linear_limits`, but for "exact" where reports have more than two values, which is
+        that of `design_limits`; of several the parts' own limits added, or "exact": limits that the true sum
+        exceeds on either side with probability (1 - confidence) / 2 at most.
+    """
+    if interval == "exact":
+        return [_exact(stacks, rows, confidence) for rows in sums]
     together = [row for rows in sums for row in rows]
-    found = yield from limits_of_means(together, list(counts) * len(sums), confidence, interval)
-    observed = [seen / seen.sum() for seen in counts]
-    size = len(weights)
+    counts = [each.reports for each in stacks]
+    found = yield from limits_of_means(together, counts * len(sums), confidence, interval)
+    weights = np.concatenate([each.weights for each in stacks])
     return [
-        added_limits(
-            weights,
-            [float(row @ share) for row, share in zip(rows, observed, strict=True)],
-            found[place * size : (place + 1) * size],
-        )
-        for place, rows in enumerate(sums)
+        added_limits(weights, _means(stacks, rows), limits)
+        for rows, limits in zip(sums, np.split(found, len(sums)), strict=True)
     ]
 
 
-def _exact_of(
-    weights: Sequence[float],
-    rows: Sequence[Row],
-    counts: Sequence[NDArray[np.int64]],
-    confidence: float,
-    matrices: Sequence[NDArray[np.float64]] | None,
-) -> tuple[float, float]:
-    if matrices is not None and not all(_two_valued(row) for row in rows):
-        return design_limits(weights, rows, matrices, counts, confidence)
-    if len(weights) > 1:
-        return _exact(weights, rows, counts, confidence)
-    each = [linear_limits(rows[0], counts[0], confidence, "exact")]
-    return added_limits(weights, [float(rows[0] @ (counts[0] / counts[0].sum()))], each)
+def _means(stacks: Sequence[Stack], rows: Sequence[Row]) -> Row:
+    """Of each part."""
+    return np.concatenate([each.observed @ row for each, row in zip(stacks, rows, strict=True)])
+
+
+def _exact(stacks: Sequence[Stack], rows: Sequence[Row], confidence: float) -> tuple[float, float]:
+    if not all(_two_valued(row) for row in rows):
+        return design_limits(stacks, rows, confidence)
+    if len(stacks) > 1 or len(stacks[0].sizes) > 1:
+        return _two_valued_limits(stacks, rows, confidence)
+    each = np.array([linear_limits(rows[0], stacks[0].reports[0], confidence, "exact")])
+    return added_limits(stacks[0].weights, _means(stacks, rows), each)
 
 
 def _two_valued(row: Row) -> bool:
@@ -127,25 +99,23 @@ def _two_valued(row: Row) -> bool:
     return bool(np.all((row - bottom <= near) | (top - row <= near)))
 
 
-def _exact(
-    weights: Sequence[float],
-    rows: Sequence[Row],
-    counts: Sequence[NDArray[np.int64]],
-    confidence: float,
+def _two_valued_limits(
+    stacks: Sequence[Stack], rows: Sequence[Row], confidence: float
 ) -> tuple[float, float]:
-    """Each part as a number in [0, 1] per report, times a reach: what all of it can add to the sum."""
-    w, n = np.array(weights), np.array([float(seen.sum()) for seen in counts])
-    bottoms = np.array([float(row.min()) for row in rows])
-    reach = w * np.array([float(np.ptp(row)) for row in rows])
+    """Each part as a share, times a reach: what all of it can add to the sum."""
+    n = np.concatenate([each.sizes for each in stacks]).astype(np.float64)
+    w = np.concatenate([each.weights for each in stacks])
+    lengths = [len(each.sizes) for each in stacks]
+    bottoms = np.repeat([float(row.min()) for row in rows], lengths)
+    reach = w * np.repeat([float(np.ptp(row)) for row in rows], lengths)
     base = float(w @ bottoms)
     some = reach > 0
     if not some.any():
         return base, base
-    means = np.array([float(row @ (seen / seen.sum())) for row, seen in zip(rows, counts, strict=True)])
-    places = np.where(some, w * (means - bottoms) / np.where(some, reach, 1), 0)[some].clip(0, 1)
-    n, reach = n[some], reach[some]
+    places = w * (_means(stacks, rows) - bottoms) / np.where(some, reach, 1)
+    places, n, reach = places[some].clip(0, 1), n[some], reach[some]
     alike = float(np.ptp(reach / n)) <= SAME * float((reach / n).max())
-    if alike and confidence >= 0.8 and all(_two_valued(row) for row in rows):
+    if alike and confidence >= 0.8:
         return _binomial(base, float(reach.sum()), round(float(n @ places)), int(n.sum()), confidence)
     room = math.log(2 / (1 - confidence))
     total = float(reach.sum())
@@ -172,38 +142,22 @@ def _lowest(reach: Row, n: Row, seen: float, room: float) -> float:
     """The smallest sum of reach * share that Chernoff's bound does not refute at e^-room.
 
     With S = sum(reach * mean of the reports), every tilt > 0 and any shares u,
-    Pr(S >= seen) <= exp(-tilt seen) prod((1 - u + u e^(tilt reach / n))^n): reports in [0, 1] instead
-    of {0, 1} only lower it (convexity). The logarithm is concave in u, so that its maximum over all
-    shares with a given sum is where n c / (1 + u c) is proportional to the reach, c = e^(...) - 1,
-    unless a share is 0 or 1. A sum is refuted when that maximum is below -room for some tilt: any
-    tilt gives a valid limit, and the best one is looked for.
+    Pr(S >= seen) <= exp(-tilt seen) prod((1 - u + u e^(tilt reach / n))^n). A sum is refuted when
+    the logarithm's maximum over all shares with this sum is below -room for some tilt (`refuting`):
+    any tilt gives a valid limit, and the best one is looked for.
     """
     if seen <= 0:
         return 0.0
     rate = reach / n
     widest = math.sqrt(2 * room / (0.25 * float(reach @ rate)))
     low, high = 0.2 * widest, max(300 / float(rate.max()), widest)
+    ends = np.stack([np.zeros(len(reach)), reach], axis=1)
     best = 0.0
     for _ in range(2):
         tilts = np.geomspace(low, high, 24)
-        found = _refuted(reach, n, seen, room, tilts)
+        heights = np.stack([np.zeros((24, len(rate))), tilts[:, None] * rate], axis=2)
+        found = refuted([pieces_of(ends, heights, n)], 0.0, tilts * seen - room)
         place = int(found.argmax())
         best = max(best, float(found[place]))
         low, high = float(tilts[max(place - 1, 0)]), float(tilts[min(place + 1, 23)])
     return best
-
-
-def _refuted(reach: Row, n: Row, seen: float, room: float, tilts: Row) -> Row:
-    """For each tilt the largest sum that it refutes, or slightly less; shape (tilts,)."""
-    gain = np.expm1(np.minimum(tilts[:, None] * reach / n, 700))
-    allowed = tilts * seen - room
-    below, above = (1 / gain * (reach / n)).min(axis=1), ((1 + 1 / gain) * (reach / n)).max(axis=1)
-
-    def shares(level: Row) -> Row:
-        return np.asarray(np.clip(level[:, None] / (reach / n) - 1 / gain, 0, 1))
-
-    for _ in range(45):
-        level = (below + above) / 2
-        fits = (n * np.log1p(shares(level) * gain)).sum(axis=1) <= allowed
-        below, above = np.where(fits, level, below), np.where(fits, above, level)
-    return np.where(allowed > 0, shares(below) @ reach, 0.0)

@@ -77,7 +77,7 @@ class StrataWeights:
         errors = [figure.standard_error for _, figure in found if figure.standard_error is not None]
         if min(len(values), len(limits), len(errors)) < len(found):
             return None
-        low, high = added_limits(weights, values, limits)
+        low, high = added_limits(np.array(weights), np.array(values), np.array(limits))
         return Figure(
             statistic,
             place,

@@ -1,0 +1,126 @@
+"""The sums over parts that Chernoff's bound refutes, from what the reports of each part can be.
+
+The mean of exp(tilt value / n) over the reports of a part is at most a concave envelope over what the part adds
+to the sum: linear pieces, from the least that it can add up to where they stop rising. A sum is refuted where the
+logarithms of the envelopes, times the parts' sizes, add up to less than is allowed, however it is made up. As
+they are concave, their largest sum for a given total is where all have one slope: along a piece, the logarithm is
+linear in the logarithm of one over that slope.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Row = NDArray[np.float64]
+
+_ROUNDING = 1e-15
+"""By how much, as a fraction, what is refuted is less than what was found."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pieces:
+    """Rising pieces of the envelopes of some parts, for each of some tilts.
+
+    Attributes
+    ----------
+    sizes : ndarray, shape (pieces,)
+        Reports of the part.
+    starts : ndarray, shape (tilts, pieces)
+        Logarithm of one over the slope at which a piece begins.
+    spans : ndarray, shape (tilts, pieces)
+        How much the logarithm of the envelope rises along it; 0 for pieces that are none.
+    widths : ndarray, shape (tilts, pieces)
+        What it adds to the sum.
+    heights : ndarray, shape (tilts,)
+        Where nothing has risen, the sum of the logarithms times sizes.
+    """
+
+    sizes: Row
+    starts: Row
+    spans: Row
+    widths: Row
+    heights: Row
+
+
+def pieces_of(points: Row, heights: Row, sizes: Row) -> Pieces:
+    """The envelopes over some points, for parts under one design.
+
+    Parameters
+    ----------
+    points : ndarray, shape (parts, points)
+        What a part can add to the sum, rising.
+    heights : ndarray, shape (tilts, parts, points)
+        Logarithms.
+    sizes : ndarray, shape (parts,)
+    """
+    tilts, parts, last = heights.shape[0], len(points), points.shape[1] - 1
+    here = np.zeros((tilts, parts), dtype=np.int64)
+    found = np.zeros((3, last, tilts, parts))
+    every = np.arange(last + 1)
+    for piece in range(last):
+        height = np.take_along_axis(heights, here[:, :, None], axis=2)
+        rise = heights - height
+        place = np.take_along_axis(np.broadcast_to(points, heights.shape), here[:, :, None], axis=2)
+        rises = (rise > 0) & (every > here[:, :, None])
+        width = np.where(rises, points - place, 1.0)
+        with np.errstate(over="ignore"):
+            # Of the slope beside the envelope's height: ln((e^rise - 1) / width), of a rise of hundreds too.
+            slopes = np.where(rise > 30, rise, np.log(np.expm1(np.where(rises, np.minimum(rise, 31), 1.0))))
+        slopes = np.where(rises, slopes - np.log(width), -np.inf)
+        steepest = slopes.argmax(axis=2)[:, :, None]
+        some = rises.any(axis=2)
+        slope, up, wide = (np.take_along_axis(of, steepest, axis=2)[:, :, 0] for of in (slopes, rise, width))
+        found[0, piece] = np.where(some, -np.where(some, slope, 0) - np.log(sizes), 0)
+        found[1, piece] = np.where(some, up, 0)
+        found[2, piece] = np.where(some, wide, 0)
+        here = np.where(some, steepest[:, :, 0], here)
+    starts, spans, widths = found.transpose(0, 2, 1, 3).reshape(3, tilts, last * parts)
+    return Pieces(np.tile(sizes, last), starts, spans, widths, heights[:, :, 0] @ sizes)
+
+
+def refuted(several: list[Pieces], least: float, allowed: Row) -> Row:
+    """For each tilt the largest sum below which all are refuted, or slightly less; shape (tilts,).
+
+    Parameters
+    ----------
+    several : list of Pieces
+        Of all parts.
+    least : float
+        What the parts add to the sum at least.
+    allowed : ndarray, shape (tilts,)
+        What the logarithms times sizes may add up to.
+    """
+    sizes = np.concatenate([pieces.sizes for pieces in several])
+    starts, spans, widths = (
+        np.concatenate([getattr(pieces, name) for pieces in several], axis=1)
+        for name in ("starts", "spans", "widths")
+    )
+    room = allowed - sum(pieces.heights for pieces in several)
+    level = _level(starts, spans, sizes, room)
+    risen = np.clip((level - _ROUNDING * (1 + np.abs(level)))[:, None] - starts, 0, spans)
+    parts = np.exp(risen - spans) * -np.expm1(-risen) / np.where(spans > 0, -np.expm1(-spans), 1)
+    return np.asarray(least + (widths * parts).sum(axis=1))
+
+
+def _level(starts: Row, spans: Row, sizes: Row, room: Row) -> Row:
+    """Where sum(size * clip(level - start, 0, span)), which is linear in pieces, is the room; shape (tilts,).
+
+    Newton's steps inside brackets: from the right piece, one step ends.
+    """
+    low, high = starts.min(axis=1), (starts + spans).max(axis=1)
+    low, high = np.where(room >= spans @ sizes, high, low), np.where(room <= 0, low, high)
+    level = np.clip(starts.mean(axis=1), low, high)
+    for _ in range(200):
+        away = level[:, None] - starts
+        excess = np.clip(away, 0, spans) @ sizes - room
+        slope = ((away > 0) & (away < spans)) @ sizes
+        low, high = np.where(excess <= 0, np.maximum(low, level), low), np.where(excess > 0, level, high)
+        near = _ROUNDING * (1 + np.abs(level))
+        found = (high - low <= near) | (np.abs(excess) <= near * slope)
+        if found.all():
+            break
+        step = level - excess / np.where(slope > 0, slope, 1)
+        inside = (slope > 0) & (low < step) & (step < high)
+        level = np.where(found, level, np.where(inside, step, (low + high) / 2))
+    return np.asarray(level)
