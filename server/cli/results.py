@@ -109,7 +109,7 @@ def _lines(
     name = entry.question.name
     for row in found.shown:
         estimate = row.column.estimate
-        line = [name, row.answer, str(found.n), "-" if row.column.weights else str(row.count)]
+        line = [name, row.answer, str(found.n), "-" if row.column.weights is not None else str(row.count)]
         line += ["-"] * 3 if estimate is None else share_cells(estimate, row.code)
         line += [] if entered is None else [_number(entered[name].shares[row.index])]
         yield [*line, _impossible(found) if row.impossible else ""]

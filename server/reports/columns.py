@@ -1,6 +1,5 @@
 """One byte of the responses, or one answer of several: what was counted, part by part, and what it says."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -30,35 +29,53 @@ class Part:
     design: Design
     counts: NDArray[np.int64]
 
-    @property
-    def n(self) -> int:
-        """Number of reports."""
-        return int(self.counts.sum())
-
 
 @dataclass(frozen=True, eq=False)
 class Column:
     """One byte of the responses, or one answer of several: what was counted, part by part, and what it says.
 
-    The first part is that of the newest version. Without `weights` every response counts the same.
-    `one_partition`: whether the parts are the same at every look, however many responses there are.
+    Attributes
+    ----------
+    name : str
+    versions : tuple of tuple of int
+        The versions that each part answers; the first part is that of the newest.
+    designs : tuple of Design
+        The design of each part.
+    of_parts : ndarray of int, shape (parts, reports)
+        The counts of each part.
+    weights : ndarray, shape (parts,), or None
+        Without them every response counts the same.
+    one_partition : bool
+        Whether the parts are the same at every look, however many responses there are.
     """
 
     name: str
-    parts: tuple[Part, ...]
-    weights: tuple[float, ...] | None
+    versions: tuple[tuple[int, ...], ...]
+    designs: tuple[Design, ...]
+    of_parts: NDArray[np.int64]
+    weights: NDArray[np.float64] | None
     confidence: float
     one_partition: bool = True
 
     @property
+    def parts(self) -> list[Part]:
+        """The parts, one by one."""
+        return [Part(*part) for part in zip(self.versions, self.designs, self.of_parts, strict=True)]
+
+    @cached_property
+    def sizes(self) -> NDArray[np.int64]:
+        """Number of reports of each part."""
+        return np.asarray(self.of_parts.sum(axis=1))
+
+    @cached_property
     def n(self) -> int:
         """Number of reports."""
-        return sum(part.n for part in self.parts)
+        return int(self.sizes.sum())
 
-    @property
+    @cached_property
     def counts(self) -> NDArray[np.int64]:
         """The reports as they arrived, after the coins, of all parts."""
-        return np.asarray(np.sum([part.counts for part in self.parts], axis=0))
+        return np.asarray(self.of_parts.sum(axis=0))
 
     @property
     def observed(self) -> NDArray[np.float64]:
@@ -77,18 +94,27 @@ class Column:
         """What the intervals of one look are called (`interval_name`); nothing before the first response."""
         if self.estimate is None:
             return ""
-        rows = [list(share_coefficients([design]).numerators[:, may]) for design, may in self.counting]
-        return interval_name(self.estimate.interval, rows)
+        rows = [
+            row for design, may in self.counting for row in share_coefficients([design]).numerators[:, may]
+        ]
+        return interval_name(self.estimate.interval, rows, several=self.several)
 
-    @property
+    @cached_property
     def counting(self) -> list[tuple[Design, NDArray[np.bool_]]]:
         """The designs of the parts that count, each with the reports that it can give."""
-        weights = self.weights or [1.0] * len(self.parts)
-        return [
-            (part.design, part.design.weights.sum(axis=0) > 0)
-            for part, weight in zip(self.parts, weights, strict=True)
-            if part.n and weight
-        ]
+        used = dict.fromkeys(design for design, one in zip(self.designs, self._counts, strict=True) if one)
+        return [(design, design.weights.sum(axis=0) > 0) for design in used]
+
+    @property
+    def several(self) -> bool:
+        """Whether more than one part counts."""
+        return sum(self._counts) > 1
+
+    @cached_property
+    def _counts(self) -> list[bool]:
+        """Which parts count."""
+        some = self.sizes > 0
+        return list((some if self.weights is None else some & (self.weights > 0)).tolist())
 
     @cached_property
     def anytime(self) -> NDArray[np.float64]:
@@ -108,29 +134,4 @@ class Column:
 
     def manipulation(self, forged: int) -> float:
         """How far so many forged ones among the responses move a share at most, with its weights."""
-        sizes = [part.n for part in self.parts]
-        return pooled_manipulation_bound(sizes, min(forged, self.n), self.designs, self.weights)
-
-    @property
-    def of_parts(self) -> list[NDArray[np.int64]]:
-        """The counts of each part."""
-        return [part.counts for part in self.parts]
-
-    @property
-    def designs(self) -> list[Design]:
-        """The design of each part."""
-        return [part.design for part in self.parts]
-
-
-def merged(parts: Sequence[Part]) -> tuple[Part, ...]:
-    """The parts, those of one design counted together."""
-    found: dict[bytes, Part] = {}
-    for part in parts:
-        key = part.design.weights.tobytes()
-        known = found.get(key)
-        if known is not None:
-            part = Part(
-                tuple(dict.fromkeys(known.versions + part.versions)), part.design, known.counts + part.counts
-            )
-        found[key] = part
-    return tuple(found.values())
+        return pooled_manipulation_bound(self.sizes.tolist(), min(forged, self.n), self.designs, self.weights)

@@ -2,8 +2,12 @@
 
 from collections.abc import Sequence
 
-from server.collect.waves import Asked, by_option
-from server.reports.columns import Column, Part, merged
+import numpy as np
+from numpy.typing import NDArray
+
+from server.collect.waves import Asked, Byte, by_option
+from server.privacy.designs import Design
+from server.reports.columns import Column
 from server.reports.questions import QuestionReport
 
 
@@ -41,21 +45,49 @@ def _report(
     names = question.columns
     if split and len(names) == 1:
         names = tuple(f"{question.name}.{answer}" for answer in question.answers)
-    columns = []
-    for place, name in enumerate(names):
-        parts: list[Part] = []
-        shares: list[float] = []
-        for number, group in enumerate(groups):
-            own = merged(
-                [
-                    Part((wave,), bytes_[place].design, bytes_[place].counts[list(group)].sum(axis=0))
-                    for wave, bytes_ in waves
-                ]
-            )
-            parts += own
-            if weights is not None:
-                n = sum(part.n for part in own)
-                shares += [weights[number] * part.n / n for part in own]
-        given = tuple(shares) if weights is not None else None
-        columns.append(Column(name, tuple(parts), given, confidence, one_partition))
-    return QuestionReport(question, tuple(wave for wave, _ in waves), split, tuple(columns))
+    columns = tuple(
+        _column(
+            name,
+            [(wave, bytes_[place]) for wave, bytes_ in waves],
+            groups,
+            weights,
+            confidence,
+            one_partition=one_partition,
+        )
+        for place, name in enumerate(names)
+    )
+    return QuestionReport(question, tuple(wave for wave, _ in waves), split, columns)
+
+
+def _column(
+    name: str,
+    bytes_of: Sequence[tuple[int, Byte]],
+    groups: Sequence[Sequence[int]],
+    weights: Sequence[float] | None,
+    confidence: float,
+    *,
+    one_partition: bool,
+) -> Column:
+    """A byte of some versions: in each group a part for each design, reports of one design counted together."""
+    places = np.concatenate([np.asarray(group) for group in groups])
+    starts = np.cumsum([0, *(len(group) for group in groups[:-1])])
+    versions: dict[Design, tuple[int, ...]] = {}
+    counts: dict[Design, NDArray[np.int64]] = {}
+    for version, byte in bytes_of:
+        own = np.add.reduceat(byte.counts[places], starts, axis=0)
+        versions[byte.design] = (*versions.get(byte.design, ()), version)
+        counts[byte.design] = counts.get(byte.design, 0) + own
+    together = np.stack(list(counts.values()), axis=1)
+    shares = None
+    if weights is not None:
+        sizes = together.sum(axis=2)
+        shares = (np.array(weights)[:, None] * sizes / sizes.sum(axis=1, keepdims=True)).ravel()
+    return Column(
+        name,
+        tuple(versions.values()) * len(groups),
+        tuple(counts) * len(groups),
+        together.reshape(-1, together.shape[2]),
+        shares,
+        confidence,
+        one_partition,
+    )

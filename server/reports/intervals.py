@@ -24,15 +24,17 @@ SENTENCES = {
 """Every method, in words to be translated; a ratio's is that of Fieller over another one."""
 
 
-def interval_name(kind: str, rows: Sequence[Sequence[Row]], *, ratio: bool = False) -> str:
+def interval_name(kind: str, rows: Sequence[Row], *, several: bool, ratio: bool = False) -> str:
     """The method of an estimate's interval.
 
     Parameters
     ----------
     kind : {"wilson", "exact"}
         As the estimators say it: "wilson" stands for the score test, whatever it is applied to.
-    rows : sequence of sequences of ndarray
-        Of each part that counts, what each possible report adds to each number that is estimated.
+    rows : sequence of ndarray
+        Of the designs of the parts that count, what each possible report adds to each number that is estimated.
+    several : bool
+        Whether more than one part counts.
     ratio : bool
         Whether it is that of a ratio of two estimates.
 
@@ -44,8 +46,6 @@ def interval_name(kind: str, rows: Sequence[Sequence[Row]], *, ratio: bool = Fal
     """
     name = kind
     if kind != "exact":
-        name = (
-            "wilson" if all(len(np.unique(row.round(9))) <= 2 for part in rows for row in part) else "score"
-        )
-        name = f"added {name}" if len(rows) > 1 else name
+        name = "wilson" if all(len(np.unique(row.round(9))) <= 2 for row in rows) else "score"
+        name = f"added {name}" if several else name
     return f"fieller of {name}" if ratio else name

@@ -104,13 +104,13 @@ class Mean:
         rows = []
         for design, may in self.column.counting:
             if not self.answered:
-                rows.append([mean_coefficients([design], 0, 1).numerators[0, may]])
+                rows.append(mean_coefficients([design], 0, 1).numerators[0, may])
                 continue
             found = answered_mean_coefficients([design], 0, 1)
             positions, answers = found.numerators[0, may], found.denominator[may]
             # The limits are those of what numbers are away from a mean (Fieller): here from some mean or other.
-            rows.append([positions - 0.37 * answers])
-        return interval_name(self.estimate.kind, rows, ratio=self.answered)
+            rows.append(positions - 0.37 * answers)
+        return interval_name(self.estimate.kind, rows, several=self.column.several, ratio=self.answered)
 
     @cached_property
     def anytime(self) -> tuple[float, float]:

@@ -180,7 +180,7 @@ class Report:
         subtraction: it must not show a small group by itself. Versions that every question
         counts together cannot be told apart.
         """
-        parts = [part.versions for entry in self.unweighted for one in entry.columns for part in one.parts]
+        parts = [versions for entry in self.unweighted for one in entry.columns for versions in one.versions]
         alike: dict[tuple[bool, ...], list[Wave]] = {}
         for wave in self.waves:
             alike.setdefault(tuple(wave.number in versions for versions in parts), []).append(wave)

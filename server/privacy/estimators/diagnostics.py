@@ -16,7 +16,7 @@ from scipy.special import betainc, betaincc
 from server.privacy._checks import listed, whole_number
 from server.privacy.designs import Design
 from server.privacy.estimators.inverse import checked_reports, left_inverse, possible_reports, require_yes_no
-from server.privacy.estimators.parts import Stack, alone, part_weights
+from server.privacy.estimators.parts import Stack, alone, part_weights, places_of
 
 
 @dataclass(frozen=True)
@@ -198,13 +198,12 @@ def pooled_manipulation_bound(
         )
     left = whole_number("forged", forged, 0, sum(counts))
     shares = part_weights(weights, counts, "sizes")
-    moves = [
-        (weight / size * _reach(design, f"designs[{place}]"), size)
-        for place, (size, design, weight) in enumerate(zip(counts, used, shares.tolist(), strict=True))
-        if size
-    ]
+    moves = np.zeros(len(counts))
+    for design, places in places_of(used).items():
+        moves[places] = shares[places] * _reach(design, f"designs[{places[0]}]")
+    some = [(move / size, size) for move, size in zip(moves.tolist(), counts, strict=True) if size]
     bound = 0.0
-    for move, size in sorted(moves, reverse=True):
+    for move, size in sorted(some, reverse=True):
         bound += move * min(left, size)
         left -= min(left, size)
     return bound

@@ -137,7 +137,7 @@ def checked_parts(counts: Counts, designs: Sequence[Design], weights: ArrayLike 
             "counts and designs must have one entry per part, at least one; "
             f"they have {len(given)} and {len(used)}"
         )
-    places = _places_of(used)
+    places = places_of(used)
     truths = {}
     for design, own in places.items():
         truths[own[0]] = len(left_inverse(design, f"designs[{own[0]}]"))
@@ -155,7 +155,7 @@ def checked_parts(counts: Counts, designs: Sequence[Design], weights: ArrayLike 
     return Parts(sizes, part_weights(weights, sizes.tolist(), "counts"), tuple(by_design))
 
 
-def _places_of(designs: Sequence[Design]) -> dict[Design, list[int]]:
+def places_of(designs: Sequence[Design]) -> dict[Design, list[int]]:
     """Where each design is used. Most are the same object: these need not be compared."""
     places: dict[int, list[int]] = {}
     for place, design in enumerate(designs):
