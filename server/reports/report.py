@@ -13,8 +13,8 @@ from server.inputs import N_, refuse
 from server.output.charts import Axis, share_axis
 from server.reports.admission import Admission
 from server.reports.days import Period
-from server.reports.questions import QuestionReport
-from server.reports.strata import StratumReport, by_stratum, deepest_within, hidden_in, whole_of
+from server.reports.questions import QuestionReport, compute_limits
+from server.reports.strata import StratumReport, Tree, by_stratum, deepest_within, hidden_in, whole_of
 from server.reports.weighting import Weighting
 from server.study import strata
 from server.study.definitions import Definition, Question, Section
@@ -87,7 +87,7 @@ class Report:
         name = entry.question.name
         if name not in self._wholes:
             asked = same_question(name, self.waves)
-            self._wholes[name] = whole_of(asked, self.nodes, self._hidden, self.confidence, self.minimum)
+            self._wholes[name] = whole_of(asked, self._tree)
         return self._wholes[name]
 
     @property
@@ -147,9 +147,7 @@ class Report:
         key = entry.question.name, deepest
         if key not in self._groups:  # every writer asks, and what is estimated once is kept
             asked = same_question(entry.question.name, self.waves)
-            self._groups[key] = by_stratum(
-                asked, self.nodes, self._hidden, self.confidence, self.minimum, deepest
-            )
+            self._groups[key] = by_stratum(asked, self._tree, deepest)
         return self._groups[key]
 
     def told_strata(self, entry: QuestionReport) -> list[StratumReport]:
@@ -171,6 +169,10 @@ class Report:
     def shows(self, stratum: int | None) -> bool:
         """Whether the responses of a stratum (None: those without one) are told apart from those that are withheld."""
         return stratum not in self._hidden
+
+    @cached_property
+    def _tree(self) -> Tree:
+        return Tree(self.nodes, self._hidden, self.confidence, self.minimum)
 
     @cached_property
     def _hidden(self) -> frozenset[object]:
@@ -220,6 +222,8 @@ def shares_axis(questions: Sequence[QuestionReport], anytime: bool) -> Axis:
 
 
 def _intervals(questions: Sequence[QuestionReport], anytime: bool) -> Iterator[tuple[float, float]]:
+    if not anytime:
+        compute_limits(questions)
     for entry in questions:
         if entry.n:
             for row in entry.shown:

@@ -1,7 +1,8 @@
 """Estimates of one question by stratum, rolled up, and weighted by population where that is possible."""
 
 from collections.abc import Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from server.reports.questions import QuestionReport, compute_limits
 from server.reports.weighting import Weighting, Weights
 from server.reports.withholding import Branch, withheld
 from server.study.strata import Node, leaves, walk
+from server.study.strata.trees import SEPARATOR
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,20 +47,37 @@ class StratumReport:
         return self.n is None
 
 
-def by_stratum(
-    asked: Sequence[Asked],
-    nodes: Sequence[Node],
-    hidden: Set[object],
-    confidence: float,
-    minimum: int,
-    deepest: int | None = None,
-) -> list[StratumReport]:
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """The strata of a report; `hidden` are the keys of the groups to withhold (`hidden_in`)."""
+
+    nodes: Sequence[Node]
+    hidden: Set[object]
+    confidence: float
+    minimum: int
+    _weights: dict[tuple[int, ...], Weights] = field(default_factory=dict, init=False, repr=False)
+
+    @cached_property
+    def place(self) -> dict[int | None, int]:
+        """The place of each stratum in lists of all."""
+        return {key: place for place, key in enumerate(places_of(self.nodes))}
+
+    def weights(self, sizes: Sequence[int]) -> Weights:
+        """How strata with so many responses are weighted: of questions that as many answered, found once."""
+        key = tuple(sizes)
+        if key not in self._weights:
+            own = {stratum: sizes[place] for stratum, place in self.place.items()}
+            self._weights[key] = Weights(self.nodes, own, self.hidden, self.minimum)
+        return self._weights[key]
+
+
+def by_stratum(asked: Sequence[Asked], tree: Tree, deepest: int | None = None) -> list[StratumReport]:
     """All responses, then each stratum before those inside it, then the responses without stratum.
 
-    `hidden` are the keys of the groups to withhold (`hidden_in`); those below `deepest` are left out.
+    Those below `deepest` are left out.
     """
-    table = _Table(asked, nodes, hidden, confidence, minimum)
-    some = (node for node in walk(nodes) if deepest is None or node.depth <= deepest)
+    table = _Table(asked, tree)
+    some = (node for node in walk(tree.nodes) if deepest is None or node.depth <= deepest)
     groups = [table.whole(), *(table.group(node) for node in some)]
     if table.sizes[0]:
         groups.append(table.without())
@@ -66,11 +85,9 @@ def by_stratum(
     return groups
 
 
-def whole_of(
-    asked: Sequence[Asked], nodes: Sequence[Node], hidden: Set[object], confidence: float, minimum: int
-) -> StratumReport:
+def whole_of(asked: Sequence[Asked], tree: Tree) -> StratumReport:
     """All responses, or all strata by their populations: what a question's first numbers are."""
-    return _Table(asked, nodes, hidden, confidence, minimum).whole()
+    return _Table(asked, tree).whole()
 
 
 def deepest_within(nodes: Sequence[Node], most: int) -> int:
@@ -141,38 +158,28 @@ def stated(
 class _Table:
     """What is the same for every group of one question."""
 
-    def __init__(
-        self,
-        asked: Sequence[Asked],
-        nodes: Sequence[Node],
-        hidden: Set[object],
-        confidence: float,
-        minimum: int,
-    ) -> None:
-        self.asked, self.nodes, self.confidence = asked, nodes, confidence
-        self.place = {key: place for place, key in enumerate(places_of(nodes))}
+    def __init__(self, asked: Sequence[Asked], tree: Tree) -> None:
+        self.asked, self.tree = asked, tree
         self.sizes: list[int] = np.sum([one.wave.sizes for one in asked], axis=0).tolist()
-        self.hidden = hidden
-        own: dict[int | None, int] = {key: self.sizes[place] for key, place in self.place.items()}
-        self.weights = Weights(nodes, own, hidden, minimum)
+        self.weights = tree.weights(self.sizes)
 
     def whole(self) -> StratumReport:
         """All responses; those of all strata where they are weighted."""
-        populations = [node.population for node in self.nodes]
+        populations = [node.population for node in self.tree.nodes]
         known = [size for size in populations if size is not None]
         total = sum(known) if len(known) == len(populations) else None
-        return self._made("", "", 0, self.nodes, list(range(len(self.sizes))), total)
+        return self._made((), "", self.tree.nodes, list(range(len(self.sizes))), total)
 
     def without(self) -> StratumReport:
         """The responses that came through the survey's own link."""
-        if None in self.hidden:
+        if None in self.tree.hidden:
             return StratumReport("", "", 1, True, None, None, Weighting.NO_STRATA, None)
-        report = estimated(self.asked, [0], self.confidence)
+        report = estimated(self.asked, [0], self.tree.confidence)
         return StratumReport("", "", 1, True, None, report.n, Weighting.NO_STRATA, report)
 
     def group(self, node: Node) -> StratumReport:
         """A stratum with those inside it."""
-        if node.stratum.id in self.hidden:
+        if node.stratum.id in self.tree.hidden:
             return StratumReport(
                 node.path,
                 node.stratum.name,
@@ -183,39 +190,36 @@ class _Table:
                 Weighting.NO_STRATA,
                 None,
             )
-        places = [self.place[each.stratum.id] for each in walk([node])]
-        return self._made(node.path, node.stratum.name, node.depth, node.children, places, node.population)
+        places = [self.tree.place[each.stratum.id] for each in walk([node])]
+        return self._made(node.names, node.stratum.name, node.children, places, node.population)
 
     def _made(
         self,
-        path: str,
+        names: tuple[str, ...],
         name: str,
-        depth: int,
         inside: Sequence[Node],
         places: list[int],
         population: int | None,
     ) -> StratumReport:
         n = sum(self.sizes[place] for place in places)
-        below = leaves(inside)
-        weighting, collapsed = self.weights.of(below, inside[0].names[:-1] if inside else ())
+        weighed = self.weights.inside(names, inside)
         report = None
-        together: tuple[tuple[str, ...], ...] = ()
-        unused: tuple[str, ...] = ()
-        if collapsed is not None:
-            paths = [node.path for node in below]
-            together = tuple(tuple(paths[each] for each in group) for group in collapsed.together)
-            unused = tuple(paths[each] for each in collapsed.unused)
+        if weighed.collapsed is not None:
+            cells, shares = weighed.cells
             report = post_stratified(
                 self.asked,
-                [[self.place[below[each].stratum.id] for each in cell.places] for cell in collapsed.cells],
-                [cell.weight for cell in collapsed.cells],
-                self.confidence,
-                one_partition=not together,
+                [[self.tree.place[stratum] for stratum in cell] for cell in cells],
+                shares,
+                self.tree.confidence,
+                one_partition=not weighed.together,
             )
             n = report.n
         elif n:
-            report = estimated(self.asked, places, self.confidence)
-        return StratumReport(path, name, depth, False, population, n, weighting, report, together, unused)
+            report = estimated(self.asked, places, self.tree.confidence)
+        path, together, unused = SEPARATOR.join(names), weighed.together, weighed.unused
+        return StratumReport(
+            path, name, len(names), False, population, n, weighed.weighting, report, together, unused
+        )
 
 
 def _root(nodes: Sequence[Node], sizes: Sequence[int]) -> Branch:

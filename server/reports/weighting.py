@@ -5,11 +5,11 @@ is withheld: withheld strata are used all together, or not at all.
 """
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
-from server.study.strata import Collapsed, Node, collapse
+from server.study.strata import Collapsed, Node, collapse, leaves
 
 
 class Weighting(StrEnum):
@@ -24,6 +24,35 @@ class Weighting(StrEnum):
 
 
 @dataclass(frozen=True, eq=False)
+class Weighed:
+    """Whether the smallest strata inside one, `below`, are weighted, and how."""
+
+    weighting: Weighting
+    below: tuple[Node, ...]
+    collapsed: Collapsed | None = None
+
+    @cached_property
+    def together(self) -> tuple[tuple[str, ...], ...]:
+        """The paths of strata that count as one, group by group."""
+        groups = () if self.collapsed is None else self.collapsed.together
+        return tuple(tuple(self.below[place].path for place in group) for group in groups)
+
+    @cached_property
+    def unused(self) -> tuple[str, ...]:
+        """The paths of strata that count as those beside them do."""
+        return (
+            () if self.collapsed is None else tuple(self.below[place].path for place in self.collapsed.unused)
+        )
+
+    @cached_property
+    def cells(self) -> tuple[list[list[int]], list[float]]:
+        """The strata whose responses count together, by their ids, and the share of the population of each cell."""
+        cells = () if self.collapsed is None else self.collapsed.cells
+        ids = [[self.below[place].stratum.id for place in cell.places] for cell in cells]
+        return ids, [cell.weight for cell in cells]
+
+
+@dataclass(frozen=True, eq=False)
 class Weights:
     """How the strata of a tree can be weighted: `sizes` are the responses of each, `hidden` what is withheld."""
 
@@ -31,17 +60,23 @@ class Weights:
     sizes: Mapping[int | None, int]
     hidden: Set[object]
     minimum: int
+    _found: dict[tuple[str, ...], Weighed] = field(default_factory=dict, init=False, repr=False)
 
-    def of(self, below: Sequence[Node], top: tuple[str, ...]) -> tuple[Weighting, Collapsed | None]:
-        """Whether the smallest strata inside one can be weighted, and how."""
+    def inside(self, path: tuple[str, ...], nodes: Sequence[Node]) -> Weighed:
+        """How the smallest strata are weighted inside the stratum of this path, which holds these."""
+        if path not in self._found:
+            self._found[path] = self._weigh(path, leaves(nodes))
+        return self._found[path]
+
+    def _weigh(self, top: tuple[str, ...], below: tuple[Node, ...]) -> Weighed:
         populations = [node.stratum.population for node in below]
         known = [size for size in populations if size is not None]
         if not below:
-            return Weighting.NO_STRATA, None
+            return Weighed(Weighting.NO_STRATA, below)
         if not known:
-            return Weighting.NO_POPULATION, None
+            return Weighed(Weighting.NO_POPULATION, below)
         if len(known) < len(below):
-            return Weighting.POPULATION_MISSING, None
+            return Weighed(Weighting.POPULATION_MISSING, below)
         alone = {
             place
             for place, node in enumerate(below)
@@ -55,7 +90,9 @@ class Weights:
             return own if enough and path not in self._mixed else []
 
         collapsed = collapse([node.names for node in below], known, alone, together, top)
-        return (Weighting.TOO_FEW if collapsed is None else Weighting.BY_POPULATION), collapsed
+        if collapsed is None:
+            return Weighed(Weighting.TOO_FEW, below)
+        return Weighed(Weighting.BY_POPULATION, below, collapsed)
 
     @cached_property
     def _shown_around(self) -> dict[object, tuple[str, ...]]:
