@@ -63,11 +63,10 @@ def pieces_of(points: Row, heights: Row, sizes: Row) -> Pieces:
         rise = heights - height
         place = np.take_along_axis(np.broadcast_to(points, heights.shape), here[:, :, None], axis=2)
         rises = (rise > 0) & (every > here[:, :, None])
+        rise = np.where(rises, rise, 1.0)
         width = np.where(rises, points - place, 1.0)
-        with np.errstate(over="ignore"):
-            # Of the slope beside the envelope's height: ln((e^rise - 1) / width), of a rise of hundreds too.
-            slopes = np.where(rise > 30, rise, np.log(np.expm1(np.where(rises, np.minimum(rise, 31), 1.0))))
-        slopes = np.where(rises, slopes - np.log(width), -np.inf)
+        # Of the slope beside the envelope's height: ln((e^rise - 1) / width), of a rise of hundreds too.
+        slopes = np.where(rises, rise + np.log(-np.expm1(-rise) / width), -np.inf)
         steepest = slopes.argmax(axis=2)[:, :, None]
         some = rises.any(axis=2)
         slope, up, wide = (np.take_along_axis(of, steepest, axis=2)[:, :, 0] for of in (slopes, rise, width))
