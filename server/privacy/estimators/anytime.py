@@ -22,6 +22,7 @@ from server.privacy.estimators.answered import answered_rows, require_prefer_not
 from server.privacy.estimators.means import checked_range, positions
 from server.privacy.estimators.parts import Counts, Stack, checked_parts
 from server.privacy.estimators.regions import allowed_drop, largest, padded, region_limits
+from server.privacy.estimators.shares import limits_of_all, share_rows
 
 
 def anytime_shares(
@@ -77,7 +78,8 @@ def anytime_shares(
     """
     parts = checked_parts(counts, designs, weights)
     confidence = probability("confidence", confidence, open_interval=True)
-    return region_limits(parts.answered, [each.inverse for each in parts.answered], confidence)
+    rows = [share_rows(each) for each in parts.answered]
+    return limits_of_all(region_limits(parts.answered, rows, confidence))
 
 
 def anytime_mean(

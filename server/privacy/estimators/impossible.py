@@ -13,9 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
 from server.privacy.designs import Design
-from server.privacy.estimators.diagnostics import adjusted_p_value, lower_tail, upper_tail
+from server.privacy.estimators.diagnostics import lower_tail, upper_tail
 from server.privacy.estimators.inverse import checked_reports, left_inverse
 from server.privacy.estimators.parts import Stack, alone
+from server.privacy.estimators.score_limits import score_limits
 from server.privacy.estimators.together import Means, Steps, compute_together, find_root
 
 _FARTHEST = 8.0
@@ -68,21 +69,22 @@ def impossible_share_test(counts: ArrayLike, design: Design) -> float:
 
 def impossible_share_test_of(stacks: Sequence[Stack]) -> float:
     """The test of one part, or of several: the smallest p value of these, times their number (Bonferroni)."""
-    return adjusted_p_value(np.concatenate([_p_values(each) for each in stacks]))
+    parts = sum(len(each.sizes) for each in stacks)
+    return min(1.0, parts * min(1.0, *(_smallest(each) for each in stacks)))
 
 
-def _p_values(parts: Stack) -> NDArray[np.float64]:
-    """Of each part: the smallest of its shares, times their number; shape (parts,)."""
+def _smallest(parts: Stack) -> float:
+    """The smallest p value of their shares, times the number of shares of a part."""
     design = parts.design
     if design.weights.shape == (2, 2):
         one, other = design.matrix[:, 1].tolist()
-        return _binomial(parts.reports[:, 1], parts.sizes, one, other)
+        return float(_binomial(parts.reports[:, 1], parts.sizes, one, other).min())
     if design.treats_options_alike():
         keep, lie = design.matrix[0, :2].tolist()
-        each = _binomial(parts.reports, parts.sizes[:, None], lie, keep)
+        least = float(_binomial(parts.reports, parts.sizes[:, None], lie, keep).min())
     else:
-        each = _scores(parts)
-    return np.asarray(np.minimum(1.0, each.shape[1] * each.min(axis=1)))
+        least = _score_test(parts)
+    return len(design.weights) * least
 
 
 def _binomial(seen: NDArray[np.int64], n: NDArray[np.int64], one: float, other: float) -> NDArray[np.float64]:
@@ -92,17 +94,24 @@ def _binomial(seen: NDArray[np.int64], n: NDArray[np.int64], one: float, other: 
     return np.where((seen < low * n) | (seen > high * n), tails, 1.0)
 
 
-def _scores(parts: Stack) -> NDArray[np.float64]:
-    """Of each share of each part, shape (parts, k): 1 but for those outside [0, 1]."""
+def _score_test(parts: Stack) -> float:
+    """The smallest p value of the shares outside [0, 1], of which the intervals are those of the score test; or 1."""
     shares = parts.means(parts.inverse)
     rounding = 1e-13 * np.abs(parts.inverse).max(axis=1)
-    found = np.ones(shares.shape)
-    outside = np.nonzero((shares < -rounding) | (shares > 1 + rounding))
-    found[outside] = compute_together(
-        _score(parts.inverse[truth], parts.reports[part], below=bool(shares[part, truth] < 0))
-        for part, truth in np.transpose(outside).tolist()
+    places, truths = np.nonzero((shares < -rounding) | (shares > 1 + rounding))
+    below = shares[places, truths] < 0
+    for errors in range(1, int(_FARTHEST)):
+        # The farthest of hundreds is looked for among those that are still outside of wider intervals.
+        ends = score_limits(parts.inverse[truths], parts.reports[places], np.full(len(places), float(errors)))
+        outside = np.where(below, ends[:, 1] <= 0, ends[:, 0] >= 1)
+        if not outside.any():
+            break
+        places, truths, below = places[outside], truths[outside], below[outside]
+    found = compute_together(
+        _score(parts.inverse[truth], parts.reports[place], below=under)
+        for place, truth, under in zip(places.tolist(), truths.tolist(), below.tolist(), strict=True)
     )
-    return found
+    return min(found, default=1.0)
 
 
 def _score(row: NDArray[np.float64], counts: NDArray[np.int64], *, below: bool) -> Steps[float]:

@@ -57,14 +57,16 @@ def pieces_of(points: Row, heights: Row, sizes: Row) -> Pieces:
     tilts, parts, last = heights.shape[0], len(points), points.shape[1] - 1
     here = np.zeros((tilts, parts), dtype=np.int64)
     found = np.zeros((3, last, tilts, parts))
-    every = np.arange(last + 1)
     for piece in range(last):
-        height = np.take_along_axis(heights, here[:, :, None], axis=2)
-        rise = heights - height
-        place = np.take_along_axis(np.broadcast_to(points, heights.shape), here[:, :, None], axis=2)
-        rises = (rise > 0) & (every > here[:, :, None])
+        # A piece more begins at a point further on: those before it are over.
+        height, place = (
+            np.take_along_axis(np.broadcast_to(of, heights.shape), here[:, :, None], axis=2)
+            for of in (heights, points)
+        )
+        rise = heights[:, :, piece + 1 :] - height
+        rises = (rise > 0) & (np.arange(piece + 1, last + 1) > here[:, :, None])
         rise = np.where(rises, rise, 1.0)
-        width = np.where(rises, points - place, 1.0)
+        width = np.where(rises, points[:, piece + 1 :] - place, 1.0)
         # Of the slope beside the envelope's height: ln((e^rise - 1) / width), of a rise of hundreds too.
         slopes = np.where(rises, rise + np.log(-np.expm1(-rise) / width), -np.inf)
         steepest = slopes.argmax(axis=2)[:, :, None]
@@ -73,7 +75,7 @@ def pieces_of(points: Row, heights: Row, sizes: Row) -> Pieces:
         found[0, piece] = np.where(some, -np.where(some, slope, 0) - np.log(sizes), 0)
         found[1, piece] = np.where(some, up, 0)
         found[2, piece] = np.where(some, wide, 0)
-        here = np.where(some, steepest[:, :, 0], here)
+        here = np.where(some, steepest[:, :, 0] + piece + 1, here)
     starts, spans, widths = found.transpose(0, 2, 1, 3).reshape(3, tilts, last * parts)
     return Pieces(np.tile(sizes, last), starts, spans, widths, heights[:, :, 0] @ sizes)
 

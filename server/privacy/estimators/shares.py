@@ -123,9 +123,20 @@ def estimate_shares(
 
 def share_limits(stacks: Sequence[Stack], confidence: float, interval: str) -> Steps[NDArray[np.float64]]:
     """Limits of the weighted sum of the parts' shares, shape (k, 2)."""
-    sums = [[each.inverse[truth] for each in stacks] for truth in range(len(stacks[0].inverse))]
+    rows = [share_rows(each) for each in stacks]
+    sums = [list(of_stacks) for of_stacks in zip(*rows, strict=True)]
     found = yield from limits_of_sums(stacks, sums, confidence, interval)
-    return np.array(found)
+    return limits_of_all(np.array(found))
+
+
+def share_rows(parts: Stack) -> NDArray[np.float64]:
+    """What each report adds to the shares of which limits are computed; of two shares to the second."""
+    return parts.inverse if len(parts.inverse) > 2 else parts.inverse[1:]
+
+
+def limits_of_all(limits: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Limits of every share, from those of `share_rows`: of two shares one is what the other leaves."""
+    return limits if len(limits) > 1 else np.concatenate([1 - limits[:, ::-1], limits])
 
 
 def possible_shares(part: Stack, shares: NDArray[np.float64]) -> bool:
