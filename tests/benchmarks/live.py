@@ -2,8 +2,8 @@
 
 Two surveys, each of ten thousand, a million and ten million responses: ten yes/no questions; and 20 questions
 of every kind with 12 strata in a three-level tree. One reader after the other, over HTTP; then each file once,
-with the memory that the server has taken by then. And 500 strata. Nothing here passes or fails: what is asked
-for is printed beside what was measured. MONEDA_BENCH_MOST is the largest size.
+with the memory that the server has taken by then. And 500 and 1,960 strata. Nothing here passes or fails: what
+is asked for is printed beside what was measured. MONEDA_BENCH_MOST is the largest size.
 """
 
 import os
@@ -37,7 +37,13 @@ TREE = "\n".join(
     for region in ("North", "South")
     for plant in (1, 2)
 )
-MANY = "\n".join(f"Region {place % 20} > Plant {place}, {1000 + place}" for place in range(500))
+MANY = (
+    ("20 questions of every kind", 500, 60_000),
+    ("20 questions of every kind", 500, 20_000),
+    ("10 yes/no questions", 500, 60_000),
+    ("10 yes/no questions", 1_960, 200_000),
+)
+"""Surveys of many strata: what they ask, how many smallest strata and responses; where few, limits are exact."""
 
 
 def document() -> dict[str, Any]:
@@ -45,6 +51,11 @@ def document() -> dict[str, Any]:
     made = kinds.document()
     more = [factories.question(name, f"Yes by {name} of coins?") for name in ("pair", "handful")]
     return {**made, "questions": [*made["questions"], *more]}
+
+
+def tree_of(leaves: int) -> str:
+    """So many strata in twenty regions, with their populations."""
+    return "\n".join(f"Region {place % 20} > Plant {place}, {1000 + place}" for place in range(leaves))
 
 
 def study(folder: Path, definition: Mapping[str, Any], tree: str, responses: int) -> tuple[str, str]:
@@ -132,11 +143,21 @@ def main() -> None:
                 took = measure(*study(Path(folder), definition, tree, responses), looked)
                 first = first or took
                 print(f"    {took / first:.2f} times the live page of {SIZES[0][0]:,}, asked {most}")
-    with tempfile.TemporaryDirectory() as folder:
-        print(
-            "20 questions, 500 strata, 60,000 responses; asked 1 s and 3,000,000 bytes but for files of responses"
-        )
-        measure(*study(Path(folder), document(), MANY, 60_000), pages)
+    for title, leaves, responses in MANY:
+        every = title.startswith("20")
+        looked = {"the live page": "results", "at every look": "results?interval=anytime"}
+        looked |= {
+            "the strata": "strata",
+            "every stratum": f"strata.csv?question={'party' if every else 'q1'}",
+        }
+        looked |= {"two questions together": pages["two questions together"]} if every else {}
+        with tempfile.TemporaryDirectory() as folder:
+            print(f"{title}, {leaves:,} strata, {responses:,} responses, closed")
+            print("    asked of 500 strata: 1,000 ms and 3,000,000 bytes, but for files of responses")
+            definition = document() if every else factories.definition([0.25] * 10)
+            database_url, slug = study(Path(folder), definition, tree_of(leaves), responses)
+            factories.close(database_url, slug)
+            measure(database_url, slug, looked)
 
 
 if __name__ == "__main__":
