@@ -24,6 +24,7 @@ from server.privacy.estimators import (
     mean_coefficients,
     pooled_control_item_test,
 )
+from server.privacy.estimators.anytime import anytime_answered_means
 from server.privacy.estimators.late import compute_limits as compute_side_by_side
 from server.reports.columns import INTERVAL, Column
 from server.reports.intervals import interval_name
@@ -240,6 +241,18 @@ def compute_limits(reports: Iterable[QuestionReport]) -> None:
         if report.mean is not None and report.mean.estimate is not None:
             late.append(report.mean.estimate)
     compute_side_by_side(late)
+
+
+def compute_anytime_means(reports: Iterable[QuestionReport]) -> None:
+    """Compute the intervals for every look of one question's means in many groups, all at once."""
+    found = [report.mean for report in reports if report.n and report.mean is not None]
+    due = [mean for mean in found if mean.answered and mean.column.one_partition]
+    if not due:
+        return
+    groups = [(mean.column.of_parts, mean.column.designs, mean.column.weights) for mean in due]
+    limits = anytime_answered_means(groups, due[0].low, due[0].high, due[0].column.confidence)
+    for mean, own in zip(due, limits, strict=True):
+        mean.__dict__["anytime"] = own
 
 
 def value_range(question: Question) -> tuple[float, float] | None:

@@ -14,7 +14,7 @@ from server.reports.answers import AnswerTexts
 from server.reports.cells import csv_text
 from server.reports.documents import WITHHELD, finite
 from server.reports.lines import csv_lines, rows_of
-from server.reports.questions import Mean, QuestionReport, ShareRow
+from server.reports.questions import Mean, QuestionReport, ShareRow, compute_anytime_means
 from server.reports.report import Report
 from server.reports.sorting import in_order
 from server.reports.strata import StratumReport, named, stated
@@ -70,7 +70,9 @@ def write_strata(report: Report, names: Sequence[str], file: IO[bytes]) -> None:
     texts = AnswerTexts(report.definition)
     for name in names:
         entry = report.question(name)
-        file.write(csv_text(list(_stratum_rows(report, texts, entry, report.strata(entry)))).encode())
+        groups = report.strata(entry)
+        compute_anytime_means(group.report for group in groups if group.report is not None)
+        file.write(csv_text(list(_stratum_rows(report, texts, entry, groups))).encode())
 
 
 def _stratum_rows(

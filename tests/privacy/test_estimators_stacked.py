@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from server.privacy.designs import Design, coin_flip, custom, k_ary, ordinal
 from server.privacy.estimators import (
+    anytime_answered_mean,
     anytime_mean,
     anytime_shares,
     control_item_test,
@@ -30,6 +31,7 @@ from server.privacy.estimators import (
     pooled_impossible_share_test,
     pooled_manipulation_bound,
 )
+from server.privacy.estimators.anytime import anytime_answered_means
 from server.privacy.estimators.inverse import left_inverse
 from server.privacy.estimators.refuting import pieces_of, refuted
 
@@ -122,6 +124,13 @@ def test_the_order_of_parts_says_nothing(case: Case, random: Any) -> None:
     for kind in ("wilson", "exact"):
         one, two = (estimate_pooled_shares(*how, 0.95, kind).intervals for how in (case, other))
         assert two == pytest.approx(one, abs=1e-10)
+
+
+@given(st.lists(parts(), min_size=1, max_size=6))
+def test_groups_side_by_side_have_the_intervals_of_each_alone(cases: list[Case]) -> None:
+    groups = [case for case in cases if len(case[1][0].weights) > 2]
+    alone = [anytime_answered_mean(case[0], case[1], 2, 7, case[2]) for case in groups]
+    assert np.array(anytime_answered_means(groups, 2, 7)) == pytest.approx(np.array(alone), rel=1e-7)
 
 
 @pytest.mark.parametrize("number", range(len(BEFORE["cases"])))

@@ -18,10 +18,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from server.privacy._checks import probability
 from server.privacy.designs import Design
-from server.privacy.estimators.answered import answered_rows, require_prefer_not_to_say
+from server.privacy.estimators.answered import require_prefer_not_to_say
 from server.privacy.estimators.means import checked_range, positions
-from server.privacy.estimators.parts import Counts, Stack, checked_parts
-from server.privacy.estimators.regions import allowed_drop, largest, padded, region_limits
+from server.privacy.estimators.parts import Counts, checked_parts
+from server.privacy.estimators.ratio_regions import Ratio, ratio_limits
+from server.privacy.estimators.regions import region_limits
 from server.privacy.estimators.shares import limits_of_all, share_rows
 
 
@@ -163,37 +164,37 @@ def anytime_answered_mean(
     >>> [round(limit, 2) for limit in limits]
     [12.22, 21.18]
     """
+    return anytime_answered_means([(counts, designs, weights)], low, high, confidence)[0]
+
+
+def anytime_answered_means(
+    groups: Sequence[tuple[Counts, Sequence[Design], ArrayLike | None]],
+    low: float,
+    high: float,
+    confidence: float = 0.95,
+) -> list[tuple[float, float]]:
+    """As `anytime_answered_mean`, of several groups of respondents, each with its own intervals, side by side.
+
+    Parameters
+    ----------
+    groups : sequence of tuple
+        The counts, designs and weights of each.
+    low, high, confidence : float
+        As in `anytime_answered_mean`.
+
+    Returns
+    -------
+    list of tuple of float
+    """
     bottom, top = checked_range(low, high)
-    parts = checked_parts(counts, designs, weights)
+    checked = [checked_parts(*group) for group in groups]
     confidence = probability("confidence", confidence, open_interval=True)
-    require_prefer_not_to_say(parts.by_design[0][0], "designs[0]")
-    below, above = _ratio_limits(parts.answered, confidence)
-    return bottom + (top - bottom) * below, bottom + (top - bottom) * above
-
-
-def _ratio_limits(stacks: Sequence[Stack], confidence: float) -> tuple[float, float]:
-    """On the scale [0, 1]: the range of the sum of numbers over the people who gave one."""
-    rows = answered_rows(stacks)
-    weighted = [each.weights[:, None] for each in stacks]
-    numbers = padded([weight * own for weight, (own, _) in zip(weighted, rows, strict=True)])
-    answers = padded([weight * own for weight, (_, own) in zip(weighted, rows, strict=True)])
-    counts = padded([each.reports for each in stacks], 0)
-    cells = np.concatenate([np.full(len(each.sizes), each.reports.shape[1]) for each in stacks])
-    drop = allowed_drop(counts, cells, confidence)[None]
-    fewest = -float(largest(-answers[None], counts[None], drop)[0][0])
-    if fewest <= 0:
-        return 0.0, 1.0
-    observed = counts / counts.sum(axis=-1, keepdims=True)
-    signs, counts, drop = np.array([-1.0, 1.0]), np.stack([counts, counts]), np.repeat(drop, 2)
-    ratio = np.full(2, float((observed * numbers).sum() / (observed * answers).sum()))
-    for _ in range(30):
-        values = signs[:, None, None] * (numbers - ratio[:, None, None] * answers)
-        beyond, chances = largest(values, counts, drop)
-        totals = np.maximum((chances * answers).sum(axis=(-1, -2)), fewest)
-        moved = (chances * numbers).sum(axis=(-1, -2)) / totals
-        if (signs * (moved - ratio) <= 1e-9 * (1 + np.abs(ratio))).all():
-            break
-        ratio = moved
-    # No chances of the region have a ratio further out than this, wherever the iteration stopped.
-    low, high = (ratio + signs * np.maximum(beyond, 0) / fewest).tolist()
-    return low, high
+    for parts in checked:
+        require_prefer_not_to_say(parts.by_design[0][0], "designs[0]")
+    ratios = [Ratio.of(parts.answered) for parts in checked]
+    limits = np.empty((len(ratios), 2))
+    shapes = np.unique([ratio.numbers.shape for ratio in ratios], axis=0)
+    for shape in shapes.tolist():
+        alike = [place for place, ratio in enumerate(ratios) if list(ratio.numbers.shape) == shape]
+        limits[alike] = ratio_limits([ratios[place] for place in alike], confidence)
+    return [(below, above) for below, above in (bottom + (top - bottom) * limits).tolist()]
