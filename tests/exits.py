@@ -17,15 +17,13 @@ from typing import Any
 
 from flask.testing import FlaskClient
 
+from server.reports.formats import FORMATS
 from tests import factories
 
 PAGES = (
     "",
     "results?interval=once&row=q1&column=q2",
-    "report.csv",
-    "report.html",
-    "report.pdf",
-    "report.xlsx",
+    *(f"report.{ending}" for ending in FORMATS if ending != "json"),
     "links",
     "strata",
     "log",
@@ -33,7 +31,7 @@ PAGES = (
     "releases",
     "releases/new",
 )
-"""Of a survey, seen by its owner: at each look some of them."""
+"""Of a survey, seen by its owner: at each look some of them, and the report as JSON always."""
 SOME = 4
 
 Group = tuple[str, ...]

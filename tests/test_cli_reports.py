@@ -17,6 +17,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from server.cli import main
+from server.reports.formats import FORMATS
 from tests import factories
 from tests.conftest import NewDatabase
 from tests.factories import ROOT, dump, environment
@@ -68,7 +69,7 @@ def text_of(kind: str, body: bytes) -> str:
     return body.decode()
 
 
-@pytest.mark.parametrize("kind", ["html", "pdf", "xlsx", "csv", "json", "microdata"])
+@pytest.mark.parametrize("kind", [*FORMATS, "microdata"])
 def test_every_format_says_the_same_in_a_file_and_on_standard_output(
     kind: str, url: str, slug: str, tmp_path: Path
 ) -> None:
@@ -83,14 +84,7 @@ def test_every_format_says_the_same_in_a_file_and_on_standard_output(
 def test_several_files_come_from_one_run_in_the_formats_of_their_endings(
     url: str, slug: str, tmp_path: Path
 ) -> None:
-    kinds = {
-        "html": ".html",
-        "pdf": ".PDF",
-        "xlsx": ".xlsx",
-        "csv": ".csv",
-        "json": ".json",
-        "microdata": ".zip",
-    }
+    kinds = {**{kind: f".{kind}" for kind in FORMATS}, "pdf": ".PDF", "microdata": ".zip"}
     files = {kind: tmp_path / f"report{ending}" for kind, ending in kinds.items()}
     assert written(url, slug, *(part for file in files.values() for part in ("--output", str(file)))) == b""
     for kind, file in files.items():
@@ -113,7 +107,7 @@ def test_a_report_is_read_from_either_database(new_database: NewDatabase) -> Non
     assert json.loads(written(url, survey.slug, "--public", "--json"))["entries"] == []
 
 
-@pytest.mark.parametrize("kind", ["html", "pdf", "xlsx"])
+@pytest.mark.parametrize("kind", [entry.ending for entry in FORMATS.values() if entry.worded])
 def test_documents_are_in_the_language_that_is_asked_for(kind: str, url: str, slug: str) -> None:
     english, spanish = (
         text_of(kind, written(url, slug, "--format", kind, "--language", code)) for code in ("en", "es")
@@ -123,7 +117,7 @@ def test_documents_are_in_the_language_that_is_asked_for(kind: str, url: str, sl
     assert TITLE in spanish
 
 
-@pytest.mark.parametrize("kind", ["html", "pdf", "xlsx", "csv", "json"])
+@pytest.mark.parametrize("kind", FORMATS)
 def test_the_public_report_says_what_was_released_and_no_exact_number(kind: str, url: str, slug: str) -> None:
     """Of the answers, 200 and 237 were reported: no noisy number is 437 but with probability exp(-100)."""
     ledger = json.loads(run(url, "release", slug, "--json").stdout)

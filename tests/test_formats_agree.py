@@ -7,7 +7,7 @@ of each kind. Twins, with one number that is wrong in one format, are all found.
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cache
 
 import pytest
@@ -15,6 +15,7 @@ import pytest
 from server import releases, reports
 from server.output.documents import Document, Number, Section, Table, to_html, to_pdf, to_xlsx
 from server.people import survey_access
+from server.reports.formats import FORMATS
 from tests import factories, figures, papers, reading, reported
 from tests.conftest import NewDatabase
 
@@ -215,6 +216,7 @@ def test_a_report_is_the_same_in_all_formats(study: Study, kind: str, locale: st
 
 
 def test_the_reports_hold_what_is_compared(study: Study) -> None:
+    assert {each.name for each in fields(Files)} - {"locale"} | {"pdf"} == FORMATS.keys() | {"print"}
     internal, public = (sheets(study.files(kind, "en")) for kind in COMPARE)
 
     assert sum(name.startswith("strata-") for name in internal) == len(reported.ASKED) - 1  # one is a heading

@@ -11,6 +11,7 @@ from flask.testing import FlaskClient
 from server.collect import acceptance, batches
 from server.config import Config
 from server.people import survey_access
+from server.reports.formats import FORMATS
 from server.study import strata
 from tests import factories
 from tests.conftest import NewDatabase
@@ -22,11 +23,7 @@ STRATA = 500
 PAGES = (
     "results",
     "results?question=q7",
-    "report.json",
-    "report.csv",
-    "report.html",
-    "report.xlsx",
-    "report.pdf",
+    *(f"report.{ending}" for ending in FORMATS),
 )
 EACH = 22
 

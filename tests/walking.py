@@ -21,6 +21,7 @@ import sqlalchemy as sa
 from server import people as accounts
 from server.people import change_log as audit
 from server.people import survey_access
+from server.reports.formats import FORMATS, PAGE
 from server.simulation import Assumptions, simulate
 from server.store.models import RecoveryCode, Researcher, Survey, Untidied
 from server.store.own_tables import batches_of
@@ -479,9 +480,10 @@ def walk_releases(owner: Reader, stranger: Reader, site: factories.Served) -> Re
     for reader in (owner, viewer):
         reader.get(home)
     address = re.findall(r"/r/\w{12}", owner.last)[0]
-    for ending in ("", "/report.pdf", "/report.xlsx", "/report.csv", "/report.json"):
-        stranger.get(f"{address}{ending}")
-        owner.get(f"/manage/surveys/{survey.slug}{ending or '/microdata.zip'}")
+    for ending in FORMATS:
+        stranger.get(address if ending == PAGE else f"{address}/report.{ending}")
+        owner.get(f"/manage/surveys/{survey.slug}/report.{ending}")
+    owner.get(f"/manage/surveys/{survey.slug}/microdata.zip")
     owner.post(f"{home}/link/revoke")
     stranger.get(address)
     stranger.get("/r/bcdfghjkmnpq")

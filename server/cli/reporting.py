@@ -5,9 +5,9 @@ import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
-from typing import IO
+from typing import IO, TypeVar
 
 import click
 from sqlalchemy.orm import Session
@@ -15,20 +15,21 @@ from sqlalchemy.orm import Session
 from server import releases, reports
 from server.cli.common import JSON, SLUG, found_survey, snapshot_session
 from server.cli.results import print_report
-from server.output import documents
-from server.output.documents import Document
+from server.reports.formats import FORMATS, Finish, InternalReport, PublicReport
 from server.store.models import Survey
 from server.store.private_files import open_private
 from server.study import strata, surveys
 
-WRITERS = ("html", "pdf", "xlsx", "csv", "json", "microdata", "responses", "codebook", "strata")
-PUBLIC = ("html", "pdf", "xlsx", "csv", "json")
-BINARY = ("pdf", "xlsx", "microdata")
+PUBLIC = tuple(FORMATS)
+WRITERS = (*PUBLIC, "microdata", "responses", "codebook", "strata")
+BINARY = (*(entry.ending for entry in FORMATS.values() if entry.binary), "microdata")
 ENDINGS = {**{f".{kind}": kind for kind in PUBLIC}, ".zip": "microdata"}
 """What the name of a file says about its format."""
 
+_WORDED = " and ".join(", ".join(e.ending.upper() for e in FORMATS.values() if e.worded).rsplit(", ", 1))
 _IN_MEMORY = 1 << 24
 Write = Callable[[IO[bytes]], None]
+Source = TypeVar("Source")
 
 
 @click.command()
@@ -54,7 +55,7 @@ Write = Callable[[IO[bytes]], None]
     type=click.Choice(["en", "es"]),
     default="en",
     show_default=True,
-    help="Of HTML, PDF and XLSX.",
+    help=f"Of {_WORDED}.",
 )
 @click.option("--version", "number", type=int, help="One published version; all of them, pooled, without it.")
 @JSON
@@ -129,18 +130,19 @@ def _internal(session: Session, survey: Survey, number: int | None, language: st
     """What writes the report from the stored responses, and what goes with it; each part is made once."""
     version = surveys.published_version(survey, number)
     definition = surveys.definition_of(version)
-    ledger = cache(lambda: releases.ledger(session, survey))
     made = cache(lambda: _shown(session, survey, number))
     pooled = cache(lambda: _shown(session, survey, None))
+    source = cache(lambda: InternalReport(made(), partial(releases.ledger, session, survey), language))
 
     def responses(file: IO[bytes]) -> None:
         reports.require_shown(pooled(), version.number)
         reports.write_responses(pooled(), definition, version.number, file)
 
     return {
-        **_drawn(lambda: reports.internal(made(), ledger(), language)),
-        "csv": _whole(lambda: reports.to_csv(made())),
-        "json": _whole(lambda: reports.to_json(made(), ledger())),
+        **{
+            entry.ending: _whole(partial(_finish, entry.prepare_internal, source))
+            for entry in FORMATS.values()
+        },
         "microdata": lambda file: reports.write_microdata(made(), file),
         "responses": responses,
         "strata": lambda file: reports.write_strata(
@@ -156,21 +158,14 @@ def _public(session: Session, survey: Survey, language: str) -> Mapping[str, Wri
     """What writes the report from releases alone."""
     surveys.published_version(survey, None)
     published = reports.published(session, survey, releases.ledger(session, survey))
+    source = cache(lambda: PublicReport(published, language))
     return {
-        **_drawn(lambda: reports.public(published, language)),
-        "csv": _whole(lambda: reports.public_csv(published)),
-        "json": _whole(lambda: reports.public_json(published)),
+        entry.ending: _whole(partial(_finish, entry.prepare_public, source)) for entry in FORMATS.values()
     }
 
 
-def _drawn(contents: Callable[[], Document]) -> Mapping[str, Write]:
-    """What is drawn from one document, made when the first of them is."""
-    document = cache(contents)
-    return {
-        "html": _whole(lambda: documents.to_html(document())),
-        "pdf": _whole(lambda: documents.to_pdf(document())),
-        "xlsx": _whole(lambda: documents.to_xlsx(document())),
-    }
+def _finish(prepare: Callable[[Source], Finish], source: Callable[[], Source]) -> str | bytes:
+    return prepare(source())()
 
 
 def _whole(make: Callable[[], str | bytes]) -> Write:

@@ -16,6 +16,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from server.config import Config
+from server.reports.formats import FORMATS, PAGE
 from tests import factories
 from tests.conftest import NewDatabase
 from tests.factories import Published
@@ -24,7 +25,7 @@ from tests.releasing import COUNT, Builder, build, key, ledger, set_budget, shar
 from tests.signing import alert
 
 ENGLISH = {"Accept-Language": "en"}
-FORMATS = ("", "/report.pdf", "/report.xlsx", "/report.csv", "/report.json")
+ADDRESSES = ("", *(f"/report.{ending}" for ending in FORMATS if ending != PAGE))
 
 
 def words(page: str) -> str:
@@ -402,7 +403,7 @@ def test_everybody_with_the_link_reads_what_was_released_until_it_is_revoked(
     address, visitor = link(builder.client, asked.slug), app.test_client()
     assert link(builder.client, asked.slug) == address
     value = ledger(database_url, asked.slug).released[0].figures[0].value
-    for ending in FORMATS:
+    for ending in ADDRESSES:
         answer = visitor.get(address + ending, headers=ENGLISH)
         assert answer.status_code == 200
         assert answer.headers["X-Robots-Tag"] == "noindex, nofollow"
@@ -413,7 +414,7 @@ def test_everybody_with_the_link_reads_what_was_released_until_it_is_revoked(
     assert 'lang="es"' in visitor.get(f"{address}?lang=es").text.partition(">")[2][:40]
 
     builder.client.post(f"{builder.home}/link/revoke")
-    for ending in FORMATS:
+    for ending in ADDRESSES:
         answer = visitor.get(address + ending, headers=ENGLISH)
         assert answer.status_code == 410
         assert "This report was withdrawn" in answer.text
@@ -472,7 +473,7 @@ def test_a_public_report_depends_on_what_was_released_and_on_no_response(
         read.append(
             {
                 f"{ending}{query}": visitor.get(address + ending + query).data
-                for ending in FORMATS
+                for ending in ADDRESSES
                 for query in ("?lang=en", "?lang=es")
             }
         )

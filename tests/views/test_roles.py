@@ -9,6 +9,7 @@ from flask import Flask
 from werkzeug.routing import Rule
 from werkzeug.test import TestResponse
 
+from server.reports.formats import FORMATS, PAGE
 from server.store.models import InvitationBatch, Stratum
 from tests import factories
 from tests.conftest import NewDatabase
@@ -59,10 +60,7 @@ LEAST = {
     "simulate.form": EDITOR,
     "simulate.run": EDITOR,
     "public.page": ANYBODY,
-    "public.report_pdf": ANYBODY,
-    "public.report_xlsx": ANYBODY,
-    "public.report_csv": ANYBODY,
-    "public.report_json": ANYBODY,
+    **{f"public.report_{ending}": ANYBODY for ending in FORMATS if ending != PAGE},
     "releases.page": VIEWER,
     "releases.one": VIEWER,
     "releases.set_budget": OWNER,
@@ -75,12 +73,8 @@ LEAST = {
     "releasing.exact": EDITOR,
     "releasing.plan_file": EDITOR,
     "results.live": VIEWER,
-    "results.report_pdf": VIEWER,
-    "results.report_xlsx": VIEWER,
+    **{f"results.report_{ending}": VIEWER for ending in FORMATS},
     "results.microdata": VIEWER,
-    "results.report_html": VIEWER,
-    "results.report_csv": VIEWER,
-    "results.report_json": VIEWER,
     "results.responses_csv": VIEWER,
     "results.strata_csv": VIEWER,
     "results.codebook_csv": VIEWER,

@@ -10,22 +10,15 @@ from flask_babel import get_locale
 from server import releases, reports
 from server.inputs import N_, refuse
 from server.output import documents
-from server.output.documents import Document
 from server.releases.links import find_link
 from server.reports import Published
-from server.reports.contents import public
+from server.reports.formats import FORMATS, PAGE, Format, PublicReport
 from server.store.models import ReportLink
 from server.web.context import session
 
 blueprint = Blueprint("public", __name__, url_prefix="/r/<slug>")
 
-FORMATS = {
-    "pdf": ("PDF", "application/pdf"),
-    "xlsx": ("Excel", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
-    "csv": ("CSV", "text/csv"),
-    "json": ("JSON", "application/json"),
-}
-"""Each format's name and type."""
+_FILES = tuple(entry for entry in FORMATS.values() if entry.ending != PAGE)
 
 
 @blueprint.get("")
@@ -33,13 +26,12 @@ def page(slug: str) -> ResponseReturnValue:
     """The report as a page, with the other formats."""
 
     def write(published: Published) -> Response:
-        document = _document(published)
+        document = PublicReport(published, str(get_locale())).document
         context: dict[str, Any] = {}
         current_app.update_template_context(context)
         asked_for: dict[str, Any] = {"lang": document.language} if "lang" in request.args else {}
         downloads = [
-            (name, url_for(f".report_{ending}", slug=slug, **asked_for))
-            for ending, (name, _) in FORMATS.items()
+            (entry.name, url_for(f".report_{entry.ending}", slug=slug, **asked_for)) for entry in _FILES
         ]
         text = documents.to_html(
             document, "public/report.html", languages=context["languages"], downloads=downloads
@@ -49,41 +41,26 @@ def page(slug: str) -> ResponseReturnValue:
     return _answer(slug, write)
 
 
-@blueprint.get("/report.pdf")
-def report_pdf(slug: str) -> ResponseReturnValue:
-    """The report as PDF."""
-    return _file(slug, "pdf", lambda published: documents.to_pdf(_document(published)))
+def _offer(chosen: Format) -> None:
+    """Give a format its address."""
+
+    def report(slug: str) -> ResponseReturnValue:
+        """The report as a file."""
+
+        def download(published: Published) -> Response:
+            source = PublicReport(published, str(get_locale()))
+            response = Response(chosen.prepare_public(source)(), mimetype=chosen.content_type)
+            name = f"{slug}-report.{chosen.ending}"
+            response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+            return response
+
+        return _answer(slug, download)
+
+    blueprint.add_url_rule(f"/report.{chosen.ending}", f"report_{chosen.ending}", report)
 
 
-@blueprint.get("/report.xlsx")
-def report_xlsx(slug: str) -> ResponseReturnValue:
-    """The report as a spreadsheet."""
-    return _file(slug, "xlsx", lambda published: documents.to_xlsx(_document(published)))
-
-
-@blueprint.get("/report.csv")
-def report_csv(slug: str) -> ResponseReturnValue:
-    """What was released as CSV."""
-    return _file(slug, "csv", reports.public_csv)
-
-
-@blueprint.get("/report.json")
-def report_json(slug: str) -> ResponseReturnValue:
-    """What was released as JSON."""
-    return _file(slug, "json", reports.public_json)
-
-
-def _document(published: Published) -> Document:
-    return public(published, str(get_locale()))
-
-
-def _file(slug: str, ending: str, write: Callable[[Published], bytes | str]) -> ResponseReturnValue:
-    def download(published: Published) -> Response:
-        response = Response(write(published), mimetype=FORMATS[ending][1])
-        response.headers["Content-Disposition"] = f'attachment; filename="{slug}-report.{ending}"'
-        return response
-
-    return _answer(slug, download)
+for _format in _FILES:
+    _offer(_format)
 
 
 def _answer(slug: str, write: Callable[[Published], Response]) -> ResponseReturnValue:

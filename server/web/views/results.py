@@ -11,12 +11,10 @@ from sqlalchemy.orm import Session
 
 from server import releases, reports
 from server.inputs import N_, refuse, shown
-from server.output import documents
-from server.output.documents import Document
 from server.people import survey_access
 from server.reports import Crossed, QuestionReport, Report
-from server.reports.contents import internal
 from server.reports.contents.diagnostics import FORGED
+from server.reports.formats import FORMATS, Format, InternalReport
 from server.store.engines import snapshot
 from server.store.models import Role, Survey
 from server.study import planning, strata, surveys
@@ -25,7 +23,6 @@ from server.web.security import on_survey
 
 blueprint = Blueprint("results", __name__, url_prefix="/manage/surveys/<slug>")
 
-SPREADSHEET = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 _KEPT = ("version", "interval", "question", "figure", "row", "column", "row_answer", "column_answer")
 """What the address says the page shall show; each of its forms and links changes some of it."""
 
@@ -44,6 +41,7 @@ def live(survey: Survey) -> ResponseReturnValue:
             "results/live.html",
             survey=survey,
             report=report,
+            formats=FORMATS.values(),
             planned=_planned(survey),
             anytime=anytime,
             kept=kept,
@@ -61,47 +59,23 @@ def live(survey: Survey) -> ResponseReturnValue:
         )
 
 
-@blueprint.get("/report.html")
-@on_survey(Role.VIEWER)
-def report_html(survey: Survey) -> ResponseReturnValue:
-    """The report as one HTML file."""
-    document, name = _document(survey)
-    return _download(documents.to_html(document), "text/html", f"{name}.html")
+def _offer(chosen: Format) -> None:
+    """Give a format its address."""
+
+    @on_survey(Role.VIEWER)
+    def report(survey: Survey) -> ResponseReturnValue:
+        """The report as a file."""
+        with _report(survey) as (found, reading):
+            reports.require_shown(found)
+            source = InternalReport(found, partial(releases.ledger, reading, survey), str(get_locale()))
+            finish = chosen.prepare_internal(source)
+        return _download(finish(), chosen.content_type, f"{_name(found)}.{chosen.ending}")
+
+    blueprint.add_url_rule(f"/report.{chosen.ending}", f"report_{chosen.ending}", report)
 
 
-@blueprint.get("/report.pdf")
-@on_survey(Role.VIEWER)
-def report_pdf(survey: Survey) -> ResponseReturnValue:
-    """The report as PDF."""
-    document, name = _document(survey)
-    return _download(documents.to_pdf(document), "application/pdf", f"{name}.pdf")
-
-
-@blueprint.get("/report.xlsx")
-@on_survey(Role.VIEWER)
-def report_xlsx(survey: Survey) -> ResponseReturnValue:
-    """The report as a spreadsheet."""
-    document, name = _document(survey)
-    return _download(documents.to_xlsx(document), SPREADSHEET, f"{name}.xlsx")
-
-
-@blueprint.get("/report.csv")
-@on_survey(Role.VIEWER)
-def report_csv(survey: Survey) -> ResponseReturnValue:
-    """The report as CSV."""
-    with _report(survey) as (report, _session):
-        reports.require_shown(report)
-        return _download(reports.to_csv(report), "text/csv", f"{_name(report)}.csv")
-
-
-@blueprint.get("/report.json")
-@on_survey(Role.VIEWER)
-def report_json(survey: Survey) -> ResponseReturnValue:
-    """The report as JSON."""
-    with _report(survey) as (report, reading):
-        reports.require_shown(report)
-        text = reports.to_json(report, releases.ledger(reading, survey))
-        return _download(text, "application/json", f"{_name(report)}.json")
+for _format in FORMATS.values():
+    _offer(_format)
 
 
 @blueprint.get("/microdata.zip")
@@ -160,13 +134,6 @@ def _report(survey: Survey, *, pooled: bool = False) -> Iterator[tuple[Report, S
         if found is None:  # deleted a moment ago
             raise refuse(404, "survey", N_("is not known; check the link"))
         yield reports.read(reading, found, None if pooled else request.args.get("version")), reading
-
-
-def _document(survey: Survey) -> tuple[Document, str]:
-    """The report as a document, and what its file is called but for the ending."""
-    with _report(survey) as (report, reading):
-        reports.require_shown(report)
-        return internal(report, releases.ledger(reading, survey), str(get_locale())), _name(report)
 
 
 def _name(report: Report) -> str:

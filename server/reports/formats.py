@@ -1,0 +1,129 @@
+"""The formats of a report: one line of `FORMATS` each, which pages, addresses, the command line and tests read."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property, partial
+
+from server.inputs import N_
+from server.output import documents
+from server.output.documents import Document
+from server.releases.values import Ledger
+from server.reports.contents import internal, public
+from server.reports.documents import to_json
+from server.reports.ledgers import public_csv, public_json
+from server.reports.publishing import Published
+from server.reports.report import Report
+from server.reports.tables import to_csv
+
+Written = str | bytes
+Finish = Callable[[], Written]
+"""The rest of writing a file, which reads nothing of the database any more."""
+
+
+@dataclass(frozen=True)
+class InternalReport:
+    """What the report from stored responses is written from; its parts are made when a format needs them, and once."""
+
+    report: Report
+    read_ledger: Callable[[], Ledger]
+    language: str
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        """The survey's ledger."""
+        return self.read_ledger()
+
+    @cached_property
+    def document(self) -> Document:
+        """The report in its reader's language."""
+        return internal(self.report, self.ledger, self.language)
+
+
+@dataclass(frozen=True)
+class PublicReport:
+    """What the report from releases alone is written from."""
+
+    published: Published
+    language: str
+
+    @cached_property
+    def document(self) -> Document:
+        """The report in its reader's language."""
+        return public(self.published, self.language)
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format: how its files end and what they are called, what they are sent as, and what writes both reports.
+
+    The ending is also its name on the command line. A format is `worded` where its texts are in the
+    reader's language, `binary` where a terminal cannot show it.
+    """
+
+    ending: str
+    name: str
+    content_type: str
+    prepare_internal: Callable[[InternalReport], Finish]
+    prepare_public: Callable[[PublicReport], Finish]
+    link: str = N_("Report as %(name)s")
+    worded: bool = False
+    binary: bool = False
+
+
+def _draw(
+    ending: str,
+    name: str,
+    content_type: str,
+    write: Callable[[Document], Written],
+    *,
+    link: str = Format.link,
+    binary: bool = False,
+) -> Format:
+    """A format that is drawn from the document that either report is."""
+
+    def prepare(source: InternalReport | PublicReport) -> Finish:
+        return partial(write, source.document)
+
+    return Format(ending, name, content_type, prepare, prepare, link, worded=True, binary=binary)
+
+
+def _list(
+    ending: str,
+    name: str,
+    content_type: str,
+    write_internal: Callable[[InternalReport], Written],
+    write_public: Callable[[Published], Written],
+) -> Format:
+    """A format for programs, written from the numbers themselves."""
+
+    def prepare_internal(source: InternalReport) -> Finish:
+        text = write_internal(source)
+        return lambda: text
+
+    def prepare_public(source: PublicReport) -> Finish:
+        return partial(write_public, source.published)
+
+    return Format(ending, name, content_type, prepare_internal, prepare_public)
+
+
+SPREADSHEET = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+PAGE = "html"
+"""The ending of the format that is read at the public report's own address."""
+
+FORMATS: Mapping[str, Format] = {
+    entry.ending: entry
+    for entry in (
+        _draw(PAGE, "HTML", "text/html", documents.to_html),
+        _draw("pdf", "PDF", "application/pdf", documents.to_pdf, binary=True),
+        _draw("xlsx", "Excel", SPREADSHEET, documents.to_xlsx, link=N_("Report for %(name)s"), binary=True),
+        _list("csv", "CSV", "text/csv", lambda source: to_csv(source.report), public_csv),
+        _list(
+            "json",
+            "JSON",
+            "application/json",
+            lambda source: to_json(source.report, source.ledger),
+            public_json,
+        ),
+    )
+}
+"""By their endings, in the order in which pages and the command line name them."""
