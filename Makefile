@@ -101,7 +101,7 @@ bench-live: $(VENV)/.tests-installed $(BENCH_VENV)/.installed ## Looking at ten 
 # --- Words and versions --------------------------------------------------------
 
 TRANSLATIONS := server/translations
-LANGUAGES := es
+LANGUAGES = $(shell $(PY) -c 'from server.output.languages import TRANSLATED; print(*TRANSLATED)')
 PYBABEL := $(PY) -m babel.messages.frontend --quiet
 
 messages: $(VENV)/.installed ## Collect texts into the catalogue of each language and compile the catalogues

@@ -17,6 +17,7 @@ from server.cli import main
 from server.cli.running import demo
 from server.config import from_environment, marks_folder
 from server.inputs import InputError
+from server.output.languages import LANGUAGES
 from server.privacy.accounting import shuffle_amplification
 from server.privacy.designs import coin_flip, round_up
 from server.privacy.planning import belief_after_report
@@ -186,7 +187,7 @@ def test_limits_in_the_manual_are_the_limits(field: str, inside: Any, outside: A
 
 # --- The guides ----------------------------------------------------------------
 
-GUIDES = {"en": ROOT / "docs" / "guide.md", "es": ROOT / "docs" / "guia.md"}
+GUIDES = {code: ROOT / "docs" / f"{language.guide}.md" for code, language in LANGUAGES.items()}
 PICTURE = re.compile(r"!?\[([^\]]*)\]\(([\w./-]+\.png)\)")
 
 

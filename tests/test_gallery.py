@@ -4,9 +4,10 @@ import re
 
 import pytest
 
+from server.output.languages import LANGUAGES
 from server.privacy.planning import Headline, respondents_for_margin_two_samples
 from server.study.definitions import Definition, Question
-from server.study.gallery import LANGUAGES, Template, find, templates
+from server.study.gallery import Template, find, templates
 from server.study.planning import plan
 
 SAID = {

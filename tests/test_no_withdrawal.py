@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
+from server.output.languages import LANGUAGES
 from tests import factories
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -13,7 +14,7 @@ SAID = {
     "en": "After you press Send your answers cannot be found or removed.",
     "es": "Después de pulsar Enviar, tus respuestas no se pueden encontrar ni eliminar.",
 }
-GUIDES = {"en": DOCS / "guide.md", "es": DOCS / "guia.md"}
+GUIDES = {code: DOCS / f"{language.guide}.md" for code, language in LANGUAGES.items()}
 PROMISES = re.compile(
     r"name your answers later|number of your receipt and tell|número de tu recibo y nos|or withdrew,|o se retiró"
 )

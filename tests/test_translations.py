@@ -12,14 +12,13 @@ from babel.messages import Message
 from flask.testing import FlaskClient
 
 from server.output.formatting import day, integer
-from server.output.languages import LANGUAGES
+from server.output.languages import TRANSLATED
 from server.study import surveys
 from tests import factories
 from tests.words import TRANSLATIONS, messages, texts
 
 VALUE = r"%\(\w+\)(?:[sd]|\.\df)"
 PLACEHOLDER = re.compile(VALUE + r"|\{\w+\}|</?\w+>")
-TRANSLATED = sorted(LANGUAGES.keys() - {"en"})
 SPANISH = {"Accept-Language": "es"}
 
 

@@ -13,7 +13,7 @@ from tests import factories
 
 TRANSLATIONS = factories.ROOT / "server" / "translations"
 OPEN, CLOSE = "⟦", "⟧"
-NAMES = ["Moneda", "SHA-256", "SVG", "PNG", "make run", *LANGUAGES.values()]
+NAMES = ["Moneda", "SHA-256", "SVG", "PNG", "make run", *(language.name for language in LANGUAGES.values())]
 ADDRESS, HASH, SLUG = r"https?://\S+", r"\b[0-9a-f]{8,64}\b", r"\b[2-9b-df-hj-np-tv-xz]{12}\b"
 ZONE = r"\b(?:UTC|[A-Z][a-z]+/[A-Z]\w+)\b"
 SPANISH_DATE, FILLED_IN_BY_A_SCRIPT = r"\d+ de [a-z]+ de \d{4}", r"\{\w+\}"

@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 from server import releases, reports
 from server.cli.common import JSON, SLUG, found_survey, snapshot_session
 from server.cli.results import print_report
+from server.output.languages import DEFAULT_LANGUAGE, LANGUAGES
 from server.reports.formats import FORMATS, Finish, InternalReport, PublicReport
 from server.store.models import Survey
 from server.store.private_files import open_private
@@ -52,8 +53,8 @@ Source = TypeVar("Source")
 )
 @click.option(
     "--language",
-    type=click.Choice(["en", "es"]),
-    default="en",
+    type=click.Choice(list(LANGUAGES)),
+    default=DEFAULT_LANGUAGE,
     show_default=True,
     help=f"Of {_WORDED}.",
 )

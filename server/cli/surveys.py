@@ -23,6 +23,7 @@ from server.cli.results import print_report
 from server.cli.simulating import run_simulation
 from server.cli.tidying import tidy_after
 from server.collect import acceptance
+from server.output.languages import DEFAULT_LANGUAGE, LANGUAGES
 from server.people import change_log as audit
 from server.people.change_log import Action
 from server.simulation import Assumptions, rehearse, setting_of
@@ -30,7 +31,6 @@ from server.store.engines import TakingTurns
 from server.study import planning, surveys
 from server.study.definitions.reading import DEFINITION_LIMIT
 from server.study.files import parse_file
-from server.study.xlsform import LANGUAGES
 
 
 @click.group()
@@ -79,8 +79,8 @@ def import_(file: Any, language: str | None, as_json: bool) -> None:
 )
 @click.option(
     "--language",
-    type=click.Choice(["en", "es"]),
-    default="en",
+    type=click.Choice(list(LANGUAGES)),
+    default=DEFAULT_LANGUAGE,
     show_default=True,
     help="Of the texts for readers in the file.",
 )

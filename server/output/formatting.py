@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 from babel.dates import format_date, format_time
 from babel.numbers import format_decimal, parse_pattern
 
+from server.output.languages import LANGUAGES
 from server.privacy.designs import round_up
 
 _FOURTH = Decimal("0.0001")
@@ -68,8 +69,8 @@ def _tenths(number: float, locale: str) -> str:
 
 def integer(number: int, locale: str) -> str:
     """1537 -> "1,537"; in Spanish "1537", but "15.370"."""
-    # Babel does not know CLDR's minimumGroupingDigits; browsers do, and number the same page.
-    ungrouped = locale.startswith("es") and abs(number) < 10_000
+    language = LANGUAGES.get(locale.partition("_")[0])
+    ungrouped = language is not None and abs(number) < language.grouped_from
     return format_decimal(number, _UNGROUPED if ungrouped else _WHOLE, locale)
 
 

@@ -1,11 +1,7 @@
 """Answers that the software words, such as Yes or a range, in the survey's language: never in that of its reader."""
 
-from functools import cache
-
-from babel.support import NullTranslations, Translations
-
-from server.config import TRANSLATIONS
 from server.output import formatting
+from server.output.languages import load_catalogue
 from server.study.definitions import PREFER_NOT_TO_SAY, Grid, Question
 
 
@@ -38,12 +34,12 @@ def otherwise_text(question: Question, language: str) -> str:
     if isinstance(found, str):
         return answer_text(question, question.answers.index(found), language)
     names = [answer_text(question, question.answers.index(name), language) for name in found or ()]
-    return ", ".join(names) or _words(language).gettext("None of these")
+    return ", ".join(names) or load_catalogue(language).gettext("None of these")
 
 
 def word(answer: str, language: str) -> str:
     """What "yes", "no" or "prefer_not_to_say" is called."""
-    words = _words(language)
+    words = load_catalogue(language)
     if answer == PREFER_NOT_TO_SAY:
         return words.gettext("Prefer not to say")
     return words.gettext("Yes") if answer == "yes" else words.gettext("No")
@@ -67,10 +63,5 @@ FOR_TEMPLATES = {
 def _span(low: float, high: float, unit: str | None, language: str) -> str:
     if low == high:
         return quantity(low, unit, language)
-    said = _words(language).gettext("%(low)s to %(high)s")
+    said = load_catalogue(language).gettext("%(low)s to %(high)s")
     return said % {"low": formatting.number(low, language), "high": quantity(high, unit, language)}
-
-
-@cache
-def _words(language: str) -> NullTranslations:
-    return Translations.load(TRANSLATIONS, [language])

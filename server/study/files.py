@@ -2,8 +2,9 @@
 
 from server.inputs.decoding import parse_json
 from server.inputs.problems import N_, refuse, shown
+from server.output.languages import LANGUAGES
 from server.study.definitions.reading import DEFINITION_LIMIT, parse_definition
-from server.study.xlsform import LANGUAGES, Imported, looks_like_workbook, parse_xlsform
+from server.study.xlsform import Imported, looks_like_workbook, parse_xlsform
 
 
 def parse_file(name: str, body: bytes, language: str = "", fallback: str = "en") -> Imported:

@@ -124,7 +124,8 @@ def _add_languages(app: Flask) -> None:
         # Not by url_for: what somebody put into the query must not become one of its own arguments.
         asked = request.args.to_dict() if here else {}
         return [
-            (code, name, f"{path}?{urlencode({**asked, 'lang': code})}") for code, name in LANGUAGES.items()
+            (code, language.name, f"{path}?{urlencode({**asked, 'lang': code})}")
+            for code, language in LANGUAGES.items()
         ]
 
     def remember(response: Response) -> Response:

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 from playwright.sync_api import Browser, BrowserContext, Page
 
+from server.output.languages import LANGUAGES
 from tests import factories
 from tests.browser.people import DESK, PHONE, Respondent
 
 IMAGES = factories.ROOT / "docs" / "images"
 MOST_BYTES = 120_000
-PREFIX = {"en": "guide", "es": "guia"}
+PREFIX = {code: language.guide for code, language in LANGUAGES.items()}
 
 Document = dict[str, Any]
 Say = Callable[[str, str], str]

@@ -1,12 +1,12 @@
-"""What the microdata say about themselves, in English and in Spanish."""
+"""What the microdata say about themselves, in every language of the interface."""
 
 from collections.abc import Collection
 from textwrap import fill
 
-from babel.support import NullTranslations, Translations
+from babel.support import NullTranslations
 
-from server.config import TRANSLATIONS
 from server.inputs import N_
+from server.output.languages import LANGUAGES, load_catalogue
 from server.reports.report import Report
 
 _OPENING = (
@@ -68,9 +68,8 @@ _SIMULATED = N_("These respondents are simulated.")
 
 
 def readme(report: Report, names: Collection[str]) -> str:
-    """The text of README.txt, on the files of these names: once in English, once in Spanish."""
-    languages = NullTranslations(), Translations.load(TRANSLATIONS, ["es"])
-    parts = [_written(report, names, language) for language in languages]
+    """The text of README.txt, on the files of these names: once in each language of the interface."""
+    parts = [_written(report, names, load_catalogue(code)) for code in LANGUAGES]
     return f"{'-' * 80}\n\n".join(parts)
 
 

@@ -11,10 +11,10 @@ from functools import cache
 from pathlib import Path
 
 from server.inputs import N_
+from server.output.languages import LANGUAGES
 from server.study.definitions import Definition
 from server.study.definitions.reading import parse_definition
 
-LANGUAGES = ("en", "es")
 _FOLDER = Path(__file__).parent
 
 

@@ -10,12 +10,12 @@ from typing import Any
 
 from server.inputs.problems import N_, InputError, Problem, refuse
 from server.inputs.schema import schema_limit
+from server.output.languages import LANGUAGES, load_catalogue
 from server.privacy.designs import coin_flip
 from server.study.definitions import Definition
 from server.study.definitions.reading import parse_definition
 from server.study.xlsform import choices, questions
 from server.study.xlsform.columns import (
-    LANGUAGES,
     columns_of,
     label_languages,
     language_of,
@@ -25,7 +25,7 @@ from server.study.xlsform.columns import (
 from server.study.xlsform.notes import Notes, NotTaken
 from server.study.xlsform.workbook import WORKBOOK_LIMIT, Workbook, looks_like_workbook, read_workbook
 
-__all__ = ["LANGUAGES", "WORKBOOK_LIMIT", "Imported", "NotTaken", "looks_like_workbook", "parse_xlsform"]
+__all__ = ["WORKBOOK_LIMIT", "Imported", "NotTaken", "looks_like_workbook", "parse_xlsform"]
 
 _LISTED = 100
 
@@ -46,7 +46,7 @@ def parse_xlsform(body: bytes, language: str | None = None, fallback: str = "en"
     body : bytes
         The file.
     language : str, optional
-        "en" or "es": which labels to take. Without it, the form's own language.
+        One of `LANGUAGES`: which labels to take. Without it, the form's own language.
     fallback : str
         The language of a form that does not say.
 
@@ -142,7 +142,7 @@ def _title(settings: dict[str, str], language: str, notes: Notes) -> str:
     if len(title) > limit:
         template = N_("a title has at most %(limit)d characters; it was cut")
         notes.add("settings", None, "form_title", title, template, limit=limit)
-    return title[:limit].strip() or {"en": "Imported survey", "es": "Encuesta importada"}[language]
+    return title[:limit].strip() or load_catalogue(language).gettext(N_("Imported survey"))
 
 
 def _budget(entries: list[dict[str, Any]]) -> float:

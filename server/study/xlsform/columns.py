@@ -5,15 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from server.inputs.problems import N_
+from server.output.languages import LANGUAGES
 from server.study.xlsform.notes import Notes
 from server.study.xlsform.workbook import Row
 
-LANGUAGES = {"en": "English", "es": "Español"}
-
-_LANGUAGE_NAMES = {
-    **dict.fromkeys(("en", "eng", "english", "inglés", "ingles"), "en"),
-    **dict.fromkeys(("es", "spa", "esp", "spanish", "español", "espanol", "castellano"), "es"),
-}
+_LANGUAGE_NAMES = {name: code for code, language in LANGUAGES.items() for name in language.called}
 _OTHER_NAMES = {
     "relevance": "relevant",
     "caption": "label",
@@ -122,7 +118,7 @@ def lines(sheet: str, rows: Sequence[Row], language: str, known: frozenset[str],
     for place, column in columns.items():
         if column.meaning == "label" and place not in chosen:
             template = _TWICE if column.language in (language, None) else _OTHER_LANGUAGE
-            values = {"language": LANGUAGES[language]} if template is _OTHER_LANGUAGE else {}
+            values = {"language": LANGUAGES[language].name} if template is _OTHER_LANGUAGE else {}
             notes.add(sheet, None, column.header, column.header, template, **values)
     found = []
     for row in rows[1:]:

@@ -13,6 +13,7 @@ from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from server.inputs import InputError, Problem, number_or_text, parse_form, schema_limit
+from server.output.languages import DEFAULT_LANGUAGE, LANGUAGES
 from server.people.change_log import Action
 from server.store.models import Role, Survey
 from server.study import drafts, editing, planning, surveys
@@ -82,7 +83,7 @@ def save(survey: Survey) -> ResponseReturnValue:
 
 
 def _empty() -> dict[str, Any]:
-    return editing.new_document(str(request.accept_languages.best_match(("en", "es")) or "en"))
+    return editing.new_document(str(request.accept_languages.best_match(LANGUAGES) or DEFAULT_LANGUAGE))
 
 
 def _typed(before: Mapping[str, Any], *, rename: bool) -> dict[str, Any]:

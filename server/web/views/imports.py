@@ -8,6 +8,7 @@ from flask_babel import get_locale
 
 from server import archives
 from server.inputs import N_, InputError, refuse, shown
+from server.output.languages import LANGUAGES
 from server.people.change_log import Action
 from server.releases import rights
 from server.store.engines import TakingTurns
@@ -17,7 +18,7 @@ from server.study.definitions import Definition
 from server.study.definitions.reading import DEFINITION_LIMIT
 from server.study.files import parse_file
 from server.study.planning import plan
-from server.study.xlsform import LANGUAGES, Imported
+from server.study.xlsform import Imported
 from server.web.body_limits import limit_body
 from server.web.context import session, told
 from server.web.security import record, researcher, signed_in

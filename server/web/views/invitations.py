@@ -15,12 +15,12 @@ from flask_babel import force_locale, gettext
 from server import reports
 from server.collect import response_codes as invitations
 from server.inputs import N_, InputError, refuse, shown
+from server.output.languages import DEFAULT_LANGUAGE, LANGUAGES
 from server.output.printing import SHEET_LIMIT, Cards, invitation_link, invitation_sheet
 from server.people.change_log import Action
 from server.reports.cells import csv_text
 from server.store.models import InvitationBatch, Role, Stratum, Survey
 from server.study import strata, surveys
-from server.study.xlsform import LANGUAGES
 from server.web.body_limits import LONG_FORM, limit_body
 from server.web.context import link_to, session, told
 from server.web.security import on_survey, record
@@ -204,7 +204,7 @@ def _cards(survey: Survey, link: str) -> Cards:
     if survey.current is not None:
         document = surveys.definition_of(survey.current).as_json()
     # A draft may still be without a language.
-    language = document["language"] if document["language"] in LANGUAGES else "en"
+    language = document["language"] if document["language"] in LANGUAGES else DEFAULT_LANGUAGE
     with force_locale(language):
         return Cards(
             title=document["title"].strip(),
