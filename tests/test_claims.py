@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import Callable
+from dataclasses import replace
 from types import CodeType
 
 import pytest
@@ -14,7 +15,6 @@ from server.releases import dividing, kinds
 from server.releases.claims import asked, registered, table
 from server.releases.claims.registered import codes_entered, lacking, missing
 from server.releases.plans.reading import Kind
-from server.releases.plans.rules import NOISES
 
 
 @pytest.fixture(scope="module")
@@ -85,8 +85,9 @@ def test_a_kind_of_release_without_a_row_is_missed(entered: set[CodeType], cover
 def test_a_registered_noise_is_asked_for(
     entered: set[CodeType], covered: set[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    noises = {**NOISES, Kind.SHARE: (*NOISES[Kind.SHARE], "uniform")}
-    monkeypatch.setattr(registered, "NOISES", noises)
+    share = kinds.KINDS[Kind.SHARE]
+    more = replace(share, noises=(*share.noises, "uniform"))
+    monkeypatch.setattr(registered, "KINDS", {**kinds.KINDS, Kind.SHARE: more})
     assert lacking(entered, covered) == [
         "share with uniform noise, bounded",
         "share with uniform noise, unbounded",

@@ -13,9 +13,9 @@ from server import __version__
 from server.inputs import N_, refuse
 from server.releases.budgets import budget_of, covers_json, entries, read_released, value_json
 from server.releases.dividing import divide
-from server.releases.kinds import Drawn, Query, drawn, query_of
+from server.releases.kinds import KINDS, Drawn, Query, drawn, query_of
 from server.releases.marks import check_not_restored, debit
-from server.releases.plans.reading import Item, Kind, Plan, item_json, plain
+from server.releases.plans.reading import Item, Plan, item_json, plain
 from server.releases.rights import Limits, check_may_release, limits_of
 from server.releases.shapes import Shape, Source
 from server.releases.sources import survey_shape, survey_source
@@ -129,7 +129,7 @@ def asked_of(item: Item, shape: Shape) -> bytes:
     bare = replace(item, weight=None, error=None, epsilon=None, delta=Decimal(0), anew=False, stratum=())
     found = [shape.variable(name) for name in item.questions]
     identities = [variable.identity for variable in found if variable is not None]
-    by_leaf = item.stratum or item.by_stratum or item.kind == Kind.HIERARCHY
+    by_leaf = item.stratum or item.by_stratum or KINDS[item.kind].by_leaf
     within = shape.within(item.stratum) if by_leaf else ()
     leaves = sorted(shape.leaves[place].identity for place in within)
     written = json.dumps([item_json(bare), identities, leaves], sort_keys=True)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from server.releases.kinds import query_of
+from server.releases.kinds import KINDS, countable, query_of
 from server.releases.plans.reading import Item, Kind
 from server.releases.shapes import Shape, Variable
 from server.store.models import Survey
@@ -23,8 +23,7 @@ class Offer:
 def offers(shape: Shape) -> tuple[Offer, ...]:
     """For each question, in the survey's order, what suits it."""
     return tuple(
-        Offer(variable, tuple(_whole(variable, shape)), tuple(_single(variable)))
-        for variable in shape.variables
+        Offer(variable, _suiting(variable, shape), tuple(_single(variable))) for variable in shape.variables
     )
 
 
@@ -33,11 +32,6 @@ def crossable(shape: Shape) -> tuple[Variable, ...]:
     return tuple(
         variable for variable in shape.variables if countable(variable) and len(variable.answers) > 1
     )
-
-
-def countable(variable: Variable) -> bool:
-    """Whether it has answers to count; a number has a mean instead."""
-    return bool(variable.answers) and not variable.first
 
 
 def instead_of_comparing(item: Item, shape: Shape) -> tuple[Item, float] | None:
@@ -59,17 +53,10 @@ def instead_of_comparing(item: Item, shape: Shape) -> tuple[Item, float] | None:
     return histogram, compared / shown
 
 
-def _whole(variable: Variable, shape: Shape) -> Iterator[Item]:
-    several = countable(variable) and len(variable.answers) > 1
-    if variable.yes_no:
-        yield Item(Kind.SHARE, (variable.name,), option="yes")
-    if variable.values is not None:
-        yield Item(Kind.MEAN, (variable.name,))
-        if shape.strata:
-            yield Item(Kind.MEAN, (variable.name,), by_stratum=True)
-    if several and not variable.yes_no:
-        yield Item(Kind.HISTOGRAM, (variable.name,))
-        yield Item(Kind.MOST_COMMON, (variable.name,), noise="noisy_maximum")
+def _suiting(variable: Variable, shape: Shape) -> tuple[Item, ...]:
+    return tuple(
+        item for kind in KINDS.values() for offer in kind.offers for item in offer.items(variable, shape)
+    )
 
 
 def _single(variable: Variable) -> Iterator[Item]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from decimal import Decimal
 
-from server.releases.plans.reading import Item
+from server.releases.plans.items import Item
 
 STRATUM = "*stratum"
 """The variable of a place that is a stratum; no question can be named so."""

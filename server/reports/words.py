@@ -7,6 +7,7 @@ from typing import Any
 from jinja2 import Environment
 
 from server.output.documents import Words, environment_of
+from server.releases.kinds import title_of
 from server.study.answers import FOR_TEMPLATES
 
 
@@ -28,5 +29,5 @@ class ReportWords(Words):
 @cache
 def _environment(locale: str) -> Environment:
     environment = environment_of(locale).overlay()
-    environment.globals = {**environment.globals, **FOR_TEMPLATES}
+    environment.globals = {**environment.globals, **FOR_TEMPLATES, "title_of": title_of}
     return environment

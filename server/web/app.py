@@ -14,6 +14,7 @@ from server.config import ROOT, TRANSLATIONS, Config, from_environment
 from server.output.formatting import filters
 from server.output.languages import DEFAULT_LANGUAGE, LANGUAGE_COOKIE, LANGUAGES, VARIES, choose_language
 from server.people.throttling import Throttle
+from server.releases.kinds import title_of
 from server.store.engines import SERVING_PATIENCE, make_engine, open_session
 from server.study.answers import FOR_TEMPLATES
 from server.web import assets, error_pages, form_ends, security
@@ -53,7 +54,7 @@ def create_app(config: Config | None = None) -> Flask:
     app.jinja_env.undefined = StrictUndefined
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.jinja_env.globals["form_end"] = form_ends.FIELD
-    app.jinja_env.globals.update(FOR_TEMPLATES)
+    app.jinja_env.globals.update(FOR_TEMPLATES, title_of=title_of)
     app.extensions["moneda.config"] = config
     app.extensions["moneda.engine"] = make_engine(config.database_url, SERVING_PATIENCE)
     app.extensions["moneda.throttle"] = Throttle()

@@ -22,8 +22,8 @@ from server.releases import kinds
 from server.releases.budgets import NEIGHBOURS
 from server.releases.claims import asked
 from server.releases.claims.people import covered
-from server.releases.plans.reading import Kind
-from server.releases.plans.rules import NOISES
+from server.releases.kinds import KINDS
+from server.releases.plans.items import Kind
 
 _SOURCES = ("opendp", "secrets", "random", "numpy.random")
 """Modules that numbers are drawn from."""
@@ -89,7 +89,7 @@ def kinds_registered() -> set[str]:
     return {
         covered(kind.value, noise, neighbours)
         for kind in kinds.registered()
-        for noise in NOISES[kind]
+        for noise in KINDS[kind].noises
         for neighbours in NEIGHBOURS
         if (kind, neighbours) not in _REFUSED
     }

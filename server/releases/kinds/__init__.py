@@ -1,47 +1,176 @@
-"""Each kind of item: what it asks of the responses, how it is perturbed, what is estimated from that."""
+"""Each kind of item: what it asks of the responses, how it is perturbed, what is estimated from that.
 
-from collections.abc import Callable
+`KINDS` is the one place that lists them. What reads plans, offers and words them, draws them and puts
+them on trial goes by it.
+"""
 
-from server.releases.kinds.base import OWN_LINK, Drawn, Error, Query
+from collections.abc import Iterator, Mapping
+
+from server.inputs.problems import N_
+from server.releases.kinds.base import (
+    OWN_LINK,
+    Drawn,
+    Error,
+    Offer,
+    Query,
+    ReleaseKind,
+    countable,
+)
 from server.releases.kinds.counts import Count, Tree
 from server.releases.kinds.means import mean_of
 from server.releases.kinds.selections import Exceeding, MostCommon
 from server.releases.kinds.shuffled import Shuffled, Shuffling, shuffling_of
 from server.releases.kinds.single import Share
 from server.releases.kinds.tables import Table
-from server.releases.plans.reading import Item, Kind
-from server.releases.shapes import Shape, Source
+from server.releases.plans.items import Item, Kind
+from server.releases.shapes import Shape, Source, Variable
 from server.releases.spending import rounded_down
 
 __all__ = [
+    "KINDS",
     "OWN_LINK",
     "Drawn",
     "Error",
     "Query",
+    "ReleaseKind",
     "Shuffled",
     "Shuffling",
+    "countable",
     "drawn",
+    "offer_label",
     "query_of",
     "registered",
     "shuffling_of",
+    "title_of",
 ]
 
-_KINDS: dict[Kind, Callable[[Item, Shape, str], Query]] = {
-    Kind.COUNT: Count.of,
-    Kind.SHARE: Share.of,
-    Kind.HISTOGRAM: Table.of,
-    Kind.TABLE: Table.of,
-    Kind.MEAN: mean_of,
-    Kind.HIERARCHY: Tree.of,
-    Kind.MOST_COMMON: MostCommon.of,
-    Kind.EXCEEDING: Exceeding.of,
-    Kind.SHUFFLED: Shuffled.of,
+_COUNTED = ("geometric", "laplace")
+
+
+def _yes(variable: Variable, _: Shape) -> Iterator[Item]:
+    if variable.yes_no:
+        yield Item(Kind.SHARE, (variable.name,), option="yes")
+
+
+def _mean(variable: Variable, _: Shape) -> Iterator[Item]:
+    if variable.values is not None:
+        yield Item(Kind.MEAN, (variable.name,))
+
+
+def _means(variable: Variable, shape: Shape) -> Iterator[Item]:
+    if variable.values is not None and shape.strata:
+        yield Item(Kind.MEAN, (variable.name,), by_stratum=True)
+
+
+def _has_several(variable: Variable) -> bool:
+    return countable(variable) and len(variable.answers) > 1 and not variable.yes_no
+
+
+def _histogram(variable: Variable, _: Shape) -> Iterator[Item]:
+    if _has_several(variable):
+        yield Item(Kind.HISTOGRAM, (variable.name,))
+
+
+def _most_common(variable: Variable, _: Shape) -> Iterator[Item]:
+    if _has_several(variable):
+        yield Item(Kind.MOST_COMMON, (variable.name,), noise="noisy_maximum")
+
+
+KINDS: Mapping[Kind, ReleaseKind] = {
+    entry.kind: entry
+    for entry in (
+        ReleaseKind(Kind.COUNT, N_("Number of respondents"), Count.of, noises=_COUNTED),
+        ReleaseKind(
+            Kind.SHARE,
+            N_("Share of one answer"),
+            Share.of,
+            noises=_COUNTED,
+            questions=(1, 1),
+            fields=("option",),
+            required=("option",),
+            unit="share",
+            offers=(Offer(N_("Share of “%(answer)s”"), _yes),),
+        ),
+        ReleaseKind(
+            Kind.MEAN,
+            N_("Mean"),
+            mean_of,
+            noises=(*_COUNTED, "gaussian"),
+            questions=(1, 1),
+            fields=("by_stratum",),
+            unit="value",
+            title_by_stratum=N_("Mean by stratum"),
+            offers=(
+                Offer(N_("Mean"), _mean),
+                Offer(N_("Mean in each stratum, and weighted by population where all are known"), _means),
+            ),
+        ),
+        ReleaseKind(
+            Kind.HISTOGRAM,
+            N_("Shares of all answers"),
+            Table.of,
+            noises=_COUNTED,
+            questions=(1, 1),
+            unit="share",
+            offers=(Offer(N_("Shares of all answers"), _histogram),),
+        ),
+        ReleaseKind(
+            Kind.TABLE,
+            N_("Joint table"),
+            Table.of,
+            noises=_COUNTED,
+            questions=(1, 3),
+            fields=("by_stratum",),
+            unit="share",
+            title_by_stratum=N_("Table by stratum"),
+        ),
+        ReleaseKind(
+            Kind.HIERARCHY, N_("Respondents in every stratum"), Tree.of, of_a_stratum=False, by_leaf=True
+        ),
+        ReleaseKind(
+            Kind.MOST_COMMON,
+            N_("Most common answer"),
+            MostCommon.of,
+            noises=("noisy_maximum", "exponential"),
+            questions=(1, 1),
+            offers=(Offer(N_("Most common answer, without any number"), _most_common),),
+        ),
+        ReleaseKind(
+            Kind.EXCEEDING,
+            N_("Shares above %(share)s %%"),
+            Exceeding.of,
+            questions=(1, 1000),
+            fields=("share", "positives", "values"),
+            required=("share",),
+            unit="share",
+        ),
+        ReleaseKind(
+            Kind.SHUFFLED,
+            N_("Exact tallies of all questions"),
+            Shuffled.of,
+            of_a_stratum=False,
+            own_price=True,
+        ),
+        ReleaseKind(Kind.DECLARED, N_("Declared as spent elsewhere"), None),
+    )
 }
+"""In the order in which a page offers what suits a question."""
 
 
 def registered() -> tuple[Kind, ...]:
     """Every kind that can be released."""
-    return tuple(_KINDS)
+    return tuple(entry.kind for entry in KINDS.values() if entry.query is not None)
+
+
+def title_of(item: Item) -> str:
+    """What an item is called, to be translated; `%(share)s` stands for the share that it has."""
+    entry = KINDS[item.kind]
+    return entry.title_by_stratum if item.by_stratum else entry.title
+
+
+def offer_label(item: Item, variable: Variable, shape: Shape) -> str:
+    """What an item that a page offers by itself is called beside its question, to be translated."""
+    return next(offer.label for offer in KINDS[item.kind].offers if item in offer.items(variable, shape))
 
 
 def query_of(item: Item, shape: Shape, field: str) -> Query:
@@ -52,7 +181,9 @@ def query_of(item: Item, shape: Shape, field: str) -> Query:
     InputError
         Naming what of the item (`field`) there is not.
     """
-    return _KINDS[item.kind](item, shape, field)
+    query = KINDS[item.kind].query
+    assert query is not None  # no plan asks for what is only booked
+    return query(item, shape, field)
 
 
 def drawn(item: Item, source: Source, field: str, confidence: float) -> Drawn:

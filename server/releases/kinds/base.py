@@ -1,11 +1,11 @@
 """What every kind of item can do before and when it is paid for."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from server.inputs import N_, refuse, shown
-from server.releases.plans.reading import Item
+from server.releases.plans.items import Item, Kind
 from server.releases.shapes import Shape, Source, Variable
 from server.releases.values import Figure
 
@@ -59,6 +59,67 @@ class Query(Protocol):
 
     def draw(self, source: Source, epsilon: float, delta: float, confidence: float) -> Drawn:
         """Count, perturb, estimate."""
+
+
+@dataclass(frozen=True)
+class Offer:
+    """What a page offers of each question by itself: which items, and how they are called beside it."""
+
+    label: str
+    items: Callable[[Variable, Shape], Iterable[Item]]
+
+
+@dataclass(frozen=True)
+class ReleaseKind:
+    """A kind of item: how plans ask for it, what it is called, and what checks it.
+
+    Attributes
+    ----------
+    kind : Kind
+    title : str
+        What pages and reports call it; with `%(share)s` for the share to exceed.
+    query : callable or None
+        An item, the shape, and the item's field in messages -> the item, checked. Of what is only
+        booked, and never drawn, None.
+    noises : tuple of str
+        What can perturb it, its default first.
+    questions : tuple of int
+        The fewest and the most questions that it names.
+    fields : tuple of str
+        Those of a plan that only some kinds have.
+    required : tuple of str
+        Those of them without which there is no such item.
+    unit : str
+        Of its errors, without strata: "people", "share" or "value", the number's own.
+    of_a_stratum : bool
+        Whether it can be asked of one stratum alone.
+    by_leaf : bool
+        Whether it tells of every stratum by itself, so that another stratum makes another item of it.
+    own_price : bool
+        Whether its price is its own: it stands alone in a plan, and nothing is divided.
+    title_by_stratum : str
+        What it is called by stratum; empty where there is no such thing.
+    offers : tuple of Offer
+    """
+
+    kind: Kind
+    title: str
+    query: Callable[[Item, Shape, str], Query] | None
+    noises: tuple[str, ...] = ("geometric",)
+    questions: tuple[int, int] = (0, 0)
+    fields: tuple[str, ...] = ()
+    required: tuple[str, ...] = ()
+    unit: str = "people"
+    of_a_stratum: bool = True
+    by_leaf: bool = False
+    own_price: bool = False
+    title_by_stratum: str = ""
+    offers: tuple[Offer, ...] = ()
+
+
+def countable(variable: Variable) -> bool:
+    """Whether it has answers to count; a number has a mean instead."""
+    return bool(variable.answers) and not variable.first
 
 
 def leaves_of(item: Item, shape: Shape, field: str) -> tuple[int, ...]:

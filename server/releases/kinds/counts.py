@@ -9,7 +9,7 @@ from server.privacy.noise import geometric_interval
 from server.privacy.queries import Hierarchy, hierarchy
 from server.releases.cells import Noise, people
 from server.releases.kinds.base import OWN_LINK, SEPARATOR, Drawn, Error, bounded, known, leaves_of
-from server.releases.plans.reading import Item
+from server.releases.plans.items import Item
 from server.releases.shapes import Shape, Source
 from server.releases.values import STRATUM, Figure
 

@@ -12,7 +12,7 @@ from server.releases.estimates import Cells, Place, Row, estimate, expected_erro
 from server.releases.kinds.base import Drawn, Error, bounded, known, leaves_of, path_of, variables_of
 from server.releases.kinds.exact_means import ExactMean
 from server.releases.kinds.weighting import StrataWeights, strata_weights
-from server.releases.plans.reading import Item
+from server.releases.plans.items import Item
 from server.releases.shapes import Coins, Shape, Source, Variable
 from server.releases.values import STRATUM, Figure
 

@@ -22,7 +22,7 @@ from server.privacy.selection import (
 from server.releases.cells import Counts, Noise, Part, parts_of, tally, versions_of
 from server.releases.kinds.base import Drawn, Error, bounded, leaves_of, variables_of
 from server.releases.kinds.single import Share
-from server.releases.plans.reading import Item
+from server.releases.plans.items import Item
 from server.releases.shapes import Shape, Source, Variable
 from server.releases.values import Figure
 

@@ -11,7 +11,7 @@ from server.releases.cells import NOTHING_ADDED
 from server.releases.kinds.base import Drawn, Error, bounded
 from server.releases.kinds.means import Mean
 from server.releases.kinds.tables import Table
-from server.releases.plans.reading import Item
+from server.releases.plans.items import Item
 from server.releases.shapes import Shape, Source
 from server.releases.values import Figure
 

@@ -12,7 +12,7 @@ from server.inputs import N_, refuse, shown
 from server.releases.cells import Counts, Noise, Part, notes_of, parts_of, tally, versions_of
 from server.releases.estimates import Cells, Row, cell_row, estimate, expected_error, people_row, reports
 from server.releases.kinds.base import Drawn, Error, bounded, known, leaves_of, variables_of
-from server.releases.plans.reading import Item
+from server.releases.plans.items import Item
 from server.releases.shapes import Coins, Shape, Source, Variable
 from server.releases.values import Figure
 

@@ -25,7 +25,7 @@ from server.releases.estimates import (
 from server.releases.kinds.base import Drawn, Error, bounded, known, leaves_of, path_of, variables_of
 from server.releases.kinds.fitting import fitted
 from server.releases.kinds.weighting import StrataWeights, strata_weights
-from server.releases.plans.reading import Item
+from server.releases.plans.items import Item
 from server.releases.shapes import Coins, Shape, Source, Variable
 from server.releases.values import STRATUM, Figure
 

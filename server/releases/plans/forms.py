@@ -14,6 +14,7 @@ from typing import Any
 from server.inputs.decoding import parse_json
 from server.inputs.forms import number_or_text
 from server.inputs.problems import N_, InputError, Problem, refuse
+from server.releases.kinds import KINDS
 from server.releases.plans.reading import (
     FORMAT,
     Division,
@@ -107,7 +108,7 @@ class Typed:
 
 def in_percent(item: Item) -> bool:
     """Whether the error of an item is one of shares, which people type in percent."""
-    return item.kind in (Kind.SHARE, Kind.HISTOGRAM, Kind.TABLE, Kind.EXCEEDING) and not item.by_stratum
+    return KINDS[item.kind].unit == "share" and not item.by_stratum
 
 
 def key_of(item: Item) -> str:

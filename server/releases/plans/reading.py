@@ -8,8 +8,9 @@ from server.inputs.decimals import parse_decimal, plain
 from server.inputs.decoding import check_text
 from server.inputs.problems import N_, InputError, Problem
 from server.inputs.schema import violations
+from server.releases.kinds import KINDS
 from server.releases.plans.items import Division, Item, Kind, Plan
-from server.releases.plans.rules import NOISES, NOT_HERE, REQUIRED, broken_rules
+from server.releases.plans.rules import NOT_HERE, REQUIRED, broken_rules
 
 __all__ = [
     "LEAST_EPSILON",
@@ -61,11 +62,11 @@ def parse_plan(document: object) -> Plan:
         for problem in broken_rules(item, document["items"][place], division, f"items[{place}]")
     ]
     divided = division in (Division.EQUALLY, Division.PROPORTIONS)
-    shuffled = [place for place, item in enumerate(items) if item.kind == Kind.SHUFFLED]
-    if shuffled and len(items) > 1:
+    alone = [place for place, item in enumerate(items) if KINDS[item.kind].own_price]
+    if alone and len(items) > 1:
         template = N_("must stand alone in its plan; its price is not divided")
-        problems.append(Problem(f"items[{shuffled[0]}].kind", template, {}))
-    if divided and not shuffled and "epsilon" not in document:
+        problems.append(Problem(f"items[{alone[0]}].kind", template, {}))
+    if divided and not alone and "epsilon" not in document:
         problems.append(Problem("epsilon", REQUIRED, {}))
     if not divided and "epsilon" in document:
         problems.append(Problem("epsilon", NOT_HERE, {"limit": division.value}))
@@ -74,7 +75,7 @@ def parse_plan(document: object) -> Plan:
     return Plan(
         items=items,
         division=division,
-        epsilon=None if shuffled else _decimal(document, "epsilon", "", (LEAST_EPSILON, MOST_EPSILON)),
+        epsilon=None if alone else _decimal(document, "epsilon", "", (LEAST_EPSILON, MOST_EPSILON)),
         people=None if document.get("people") is None else int(document["people"]),
         confidence=float(document.get("confidence", 0.95)),
     )
@@ -82,7 +83,7 @@ def parse_plan(document: object) -> Plan:
 
 def noises(kind: Kind) -> tuple[str, ...]:
     """The kinds of noise that such an item can have, the usual one first."""
-    return NOISES[kind]
+    return KINDS[kind].noises
 
 
 def plan_json(plan: Plan) -> dict[str, Any]:
@@ -103,9 +104,9 @@ def item_json(item: Item) -> dict[str, Any]:
         document["questions"] = list(item.questions)
     if item.stratum:
         document["stratum"] = list(item.stratum)
-    if item.noise != NOISES[item.kind][0]:
+    if item.noise != KINDS[item.kind].noises[0]:
         document["noise"] = item.noise
-    if item.kind == Kind.EXCEEDING:
+    if "positives" in KINDS[item.kind].fields:
         document["positives"] = item.positives
     for name in ("option", "share", "weight", "error", "epsilon"):
         value = getattr(item, name)
@@ -144,7 +145,7 @@ def _item(document: Mapping[str, Any], field: str) -> Item:
         option=document.get("option"),
         by_stratum=document.get("by_stratum", False),
         stratum=tuple(document.get("stratum", ())),
-        noise=document.get("noise", NOISES[kind][0]),
+        noise=document.get("noise", KINDS[kind].noises[0]),
         share=_decimal(document, "share", field, (Decimal("0.0001"), Decimal("0.9999"))),
         positives=int(document.get("positives", 1)),
         values=document.get("values", False),

@@ -5,40 +5,10 @@ from typing import Any
 
 from server.inputs.decimals import plain
 from server.inputs.problems import N_, Problem, shown
+from server.releases.kinds import KINDS
 from server.releases.plans.items import Division, Item, Kind
 
-NOISES: Mapping[Kind, tuple[str, ...]] = {
-    Kind.COUNT: ("geometric", "laplace"),
-    Kind.SHARE: ("geometric", "laplace"),
-    Kind.HISTOGRAM: ("geometric", "laplace"),
-    Kind.TABLE: ("geometric", "laplace"),
-    Kind.MEAN: ("geometric", "laplace", "gaussian"),
-    Kind.HIERARCHY: ("geometric",),
-    Kind.MOST_COMMON: ("noisy_maximum", "exponential"),
-    Kind.EXCEEDING: ("geometric",),
-    Kind.SHUFFLED: ("geometric",),
-    Kind.DECLARED: ("geometric",),
-}
-"""Each kind's, its default first."""
-_QUESTIONS: Mapping[Kind, tuple[int, int]] = {
-    Kind.COUNT: (0, 0),
-    Kind.SHARE: (1, 1),
-    Kind.HISTOGRAM: (1, 1),
-    Kind.MEAN: (1, 1),
-    Kind.TABLE: (1, 3),
-    Kind.HIERARCHY: (0, 0),
-    Kind.MOST_COMMON: (1, 1),
-    Kind.EXCEEDING: (1, 1000),
-    Kind.SHUFFLED: (0, 0),
-}
-"""The fewest and the most of each kind."""
-_OWN: Mapping[str, tuple[Kind, ...]] = {
-    "option": (Kind.SHARE,),
-    "by_stratum": (Kind.TABLE, Kind.MEAN),
-    "share": (Kind.EXCEEDING,),
-    "positives": (Kind.EXCEEDING,),
-    "values": (Kind.EXCEEDING,),
-}
+_SOME_HAVE = tuple(dict.fromkeys(name for entry in KINDS.values() for name in entry.fields))
 """Fields that only some kinds have."""
 _NEEDED = {Division.PROPORTIONS: "weight", Division.ERRORS: "error", Division.GIVEN: "epsilon"}
 """What each item must state, by how the loss is divided."""
@@ -53,7 +23,8 @@ def broken_rules(
     """What does not go together in one item."""
     if "question" in document and "questions" in document:
         yield Problem(f"{field}.question", NOT_HERE, {"limit": "questions"})
-    low, high = _QUESTIONS[item.kind]
+    kind = KINDS[item.kind]
+    low, high = kind.questions
     if not low <= len(item.questions) <= high:
         template = N_("must name %(low)s to %(high)s questions; it has %(length)d")
         yield Problem(
@@ -68,20 +39,17 @@ def broken_rules(
         yield Problem(f"{field}.questions", template, {})
     yield from (
         Problem(f"{field}.{name}", NOT_HERE, {"limit": item.kind.value})
-        for name, kinds in _OWN.items()
-        if name in document and item.kind not in kinds
+        for name in _SOME_HAVE
+        if name in document and name not in kind.fields
     )
-    if item.stratum and item.kind in (Kind.HIERARCHY, Kind.SHUFFLED):
+    if item.stratum and not kind.of_a_stratum:
         yield Problem(f"{field}.stratum", NOT_HERE, {"limit": item.kind.value})
-    if item.kind == Kind.SHARE and item.option is None:
-        yield Problem(f"{field}.option", REQUIRED, {})
-    if item.kind == Kind.EXCEEDING and item.share is None:
-        yield Problem(f"{field}.share", REQUIRED, {})
-    if item.noise not in NOISES[item.kind]:
+    yield from (
+        Problem(f"{field}.{name}", REQUIRED, {}) for name in kind.required if getattr(item, name) is None
+    )
+    if item.noise not in kind.noises:
         template = N_("must be one of %(limit)s; it is %(value)s")
-        yield Problem(
-            f"{field}.noise", template, {"limit": ", ".join(NOISES[item.kind]), "value": item.noise}
-        )
+        yield Problem(f"{field}.noise", template, {"limit": ", ".join(kind.noises), "value": item.noise})
     if item.noise == "gaussian" and not item.delta:
         template = N_("must be more than 0 with Gaussian noise")
         yield Problem(f"{field}.delta", template, {})
@@ -90,7 +58,7 @@ def broken_rules(
         yield Problem(f"{field}.delta", template, {"value": plain(item.delta)})
     for way, name in _NEEDED.items():
         stated = getattr(item, name) is not None
-        if item.kind == Kind.SHUFFLED:
+        if kind.own_price:
             if stated:
                 yield Problem(f"{field}.{name}", NOT_HERE, {"limit": item.kind.value})
         elif way == division and not stated:

@@ -12,7 +12,8 @@ from server import releases
 from server.inputs import N_, InputError, Problem, parse_json, refuse
 from server.people.change_log import Action
 from server.releases import Ledger, Released
-from server.releases.offers import countable, crossable, instead_of_comparing, offers, questions_of
+from server.releases.kinds import countable, offer_label
+from server.releases.offers import crossable, instead_of_comparing, offers, questions_of
 from server.releases.plans.forms import (
     AMOUNTS,
     INSTEAD,
@@ -205,6 +206,7 @@ def _page(
         count=Item(Kind.COUNT),
         hierarchy=Item(Kind.HIERARCHY),
         offers=offers(shape),
+        offer_label=offer_label,
         countable=countable,
         crossable=crossable(shape),
         strata_side=STRATA,
