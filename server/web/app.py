@@ -1,6 +1,8 @@
 """The factory: it assembles, and nothing happens when this module is imported."""
 
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 from urllib.parse import urlencode
 
 import sqlalchemy as sa
@@ -17,30 +19,12 @@ from server.people.throttling import Throttle
 from server.releases.kinds import title_of
 from server.store.engines import SERVING_PATIENCE, make_engine, open_session
 from server.study.answers import FOR_TEMPLATES
-from server.web import assets, error_pages, form_ends, security
+from server.web import assets, error_pages, form_ends, security, views
 from server.web.body_limits import FORM, find_limit
 from server.web.housekeeping import Housekeeper
-from server.web.views import (
-    account,
-    colleagues,
-    editor,
-    imports,
-    invitations,
-    joining,
-    keeping,
-    links,
-    log,
-    manage,
-    people,
-    public,
-    releases,
-    releasing,
-    respond,
-    results,
-    schedule,
-    settings,
-    simulate,
-)
+
+VIEWS = tuple(import_module(f"{views.__name__}.{each.name}") for each in iter_modules(views.__path__))
+"""Every module of `server.web.views`: each has a `blueprint`."""
 
 
 def create_app(config: Config | None = None) -> Flask:
@@ -67,27 +51,7 @@ def create_app(config: Config | None = None) -> Flask:
     app.before_request(_limit_body)
     app.before_request(form_ends.refuse_cut_forms)
     app.after_request(security.add_headers)
-    for view in (
-        account,
-        colleagues,
-        editor,
-        imports,
-        invitations,
-        joining,
-        keeping,
-        links,
-        log,
-        manage,
-        people,
-        public,
-        releases,
-        releasing,
-        respond,
-        results,
-        schedule,
-        settings,
-        simulate,
-    ):
+    for view in VIEWS:
         app.register_blueprint(view.blueprint)
     # No redirects by the router: they would name the host, and http, that a request claims.
     app.url_map.merge_slashes = False

@@ -43,7 +43,7 @@ from server.study import surveys
 from server.web.context import session, told
 from server.web.security import on_survey, record, researcher
 
-blueprint = Blueprint("releasing", __name__, url_prefix="/manage/surveys/<slug>/releases")
+blueprint = Blueprint("release_builder", __name__, url_prefix="/manage/surveys/<slug>/releases")
 
 _USUAL = Decimal(1)
 """The loss that the form proposes, where as much is left."""
@@ -60,7 +60,7 @@ def form(survey: Survey) -> ResponseReturnValue:
 
 @blueprint.post("/new")
 @on_survey(Role.EDITOR, changes=False)
-def look(survey: Survey) -> ResponseReturnValue:
+def quote_price(survey: Survey) -> ResponseReturnValue:
     """What the ticked things would cost, and how exact they would be."""
     ledger = releases.ledger(session(), survey)
     typed, looked = Typed(), None
