@@ -22,6 +22,7 @@ from server.cli.released import (
 from server.people import change_log as audit
 from server.people.change_log import Action
 from server.releases import Released
+from server.releases.basis import load_basis
 from server.releases.plans.reading import Plan, parse_plan, plain
 from server.releases.pricing import cells_digest, price, require_cells
 from server.reports.ledgers import entry_json, ledger_json
@@ -146,9 +147,10 @@ def _declare(slug: str, epsilon: str, delta: str) -> None:
 def _from_survey(slug: str, plan: Plan, yes: bool, as_json: bool) -> None:
     with database_session() as session:
         survey = found_survey(session, slug)
-        priced = price(session, survey, plan)
-        left = releases.ledger(session, survey).left
-        cells = "" if priced.paying is None else cells_digest(session, survey, priced.paying)
+        basis = load_basis(session, survey)
+        priced = price(basis, plan)
+        left = basis.ledger.left
+        cells = "" if priced.paying is None else cells_digest(basis, priced.paying)
     # Asked between two transactions: nobody else has to wait for the answer.
     document: dict[str, Any] = {
         "survey": slug,
@@ -180,12 +182,12 @@ def _make(slug: str, plan: Plan, cells: str) -> tuple[tuple[Released, ...], Deci
     """Pay for a plan; what was released, and what is left of the budget."""
     with database_session() as session:
         survey = survey_to_change(session, slug)
-        before = releases.ledger(session, survey)
-        require_cells(session, survey, plan, cells)
-        made = releases.make(session, survey, plan, None)
+        basis = load_basis(session, survey)
+        require_cells(basis, plan, cells)
+        made = releases.make(session, survey, plan, None, basis)
         after = releases.ledger(session, survey)
-        new = after.released[len(before.released) :]
+        new = after.released[len(basis.asked) :]
         if new:
-            spent = plain(after.spent.epsilon - before.spent.epsilon)
+            spent = plain(after.spent.epsilon - basis.ledger.spent.epsilon)
             audit.record(session, None, Action.RELEASED, survey, number=new[0].release, epsilon=spent)
     return made, after.left

@@ -39,9 +39,9 @@ def is_possible(value: object, *path: str) -> bool:
     return Draft202012Validator(rules).is_valid(value)
 
 
-def violations(document: object, name: str = "survey") -> list[Problem]:
-    """Every violation of a schema (of the first 1000) with its field, as the schema orders them."""
-    found = islice(_validator(name).iter_errors(document), _PROBLEMS_LIMIT)
+def violations(document: object, name: str = "survey", *path: str) -> list[Problem]:
+    """Every violation of a schema, or of what stands at a path there (of the first 1000), as the schema orders them."""
+    found = islice(_validator(name, *path).iter_errors(document), _PROBLEMS_LIMIT)
     errors = sorted(found, key=partial(_position, list(schema(name)["properties"])))
     problems = [problem for error in errors for problem in _problems(error)]
     # An empty text breaks two rules of the schema that say the same.
@@ -49,8 +49,11 @@ def violations(document: object, name: str = "survey") -> list[Problem]:
 
 
 @cache
-def _validator(name: str) -> Draft202012Validator:
-    return Draft202012Validator(schema(name))
+def _validator(name: str, *path: str) -> Draft202012Validator:
+    rules: Any = schema(name)
+    for step in path:
+        rules = rules[step]
+    return Draft202012Validator(rules)
 
 
 def _position(order: list[str], error: ValidationError) -> tuple[tuple[int, str], ...]:

@@ -9,7 +9,7 @@ shown of a release comes from what `ledger` reads.
 from server.releases.budgets import budget_of, ledger, set_budget
 from server.releases.declaring import declare_spent
 from server.releases.dividing import Expected, divide, expected
-from server.releases.kinds import OWN_LINK, Shuffling, query_of
+from server.releases.kinds import OWN_LINK, Shuffling, query_of, shuffling_of
 from server.releases.making import make
 from server.releases.shapes import Shape, Source
 from server.releases.sources import shuffling_price, survey_shape, survey_source
@@ -36,6 +36,7 @@ __all__ = [
     "make",
     "query_of",
     "set_budget",
+    "shuffling_of",
     "shuffling_price",
     "survey_shape",
     "survey_source",

@@ -73,8 +73,13 @@ def budget_of(session: Session, survey: Survey) -> Budget | None:
 
 def ledger(session: Session, survey: Survey) -> Ledger:
     """A survey's budget and everything that was released from it."""
-    budget, stored = budget_of(session, survey), enumerate(entries(session, survey), start=1)
-    released = tuple(read_released(number, entry) for number, entry in stored)
+    return ledger_of(session, survey, entries(session, survey))
+
+
+def ledger_of(session: Session, survey: Survey, stored: Sequence[LedgerEntry]) -> Ledger:
+    """The same where the entries were read already."""
+    budget = budget_of(session, survey)
+    released = tuple(read_released(number, entry) for number, entry in enumerate(stored, start=1))
     together = spent(budget, released)
     restored = is_restored(session, survey)
     if budget is None:

@@ -6,20 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from sqlalchemy.orm import Session
-
 from server.inputs import N_, InputError, Problem, refuse
-from server.releases.budgets import entries, ledger
+from server.releases.basis import Basis, asked_of
 from server.releases.dividing import Expected, divide, expected
-from server.releases.kinds import query_of
-from server.releases.making import asked_of, covered
-from server.releases.plans.reading import Item, Plan
-from server.releases.rights import limits_of
-from server.releases.shapes import Shape
-from server.releases.sources import survey_shape
-from server.releases.spending import Wanted, losses
+from server.releases.plans.reading import Plan
 from server.releases.values import Released
-from server.store.models import Survey
 
 _PLACE = re.compile(r"items\[(\d+)\]")
 
@@ -47,19 +38,15 @@ class Price:
     delta: Decimal
 
 
-def price(session: Session, survey: Survey, plan: Plan) -> Price:
-    """What a plan would cost now. No response is looked at.
+def price(basis: Basis, plan: Plan) -> Price:
+    """What a plan would cost. No response is looked at.
 
     Raises
     ------
     InputError
         As `divide`.
     """
-    shape = survey_shape(session, survey)
-    booked = ledger(session, survey)
-    assert booked.budget is not None  # survey_shape says so
-    released = released_already(session, survey)
-    newest = [released.get(asked_of(item, shape)) for item in plan.items]
+    newest = [basis.find_released(item) for item in plan.items]
     known = {
         place: found
         for place, (item, found) in enumerate(zip(plan.items, newest, strict=True))
@@ -70,28 +57,23 @@ def price(session: Session, survey: Survey, plan: Plan) -> Price:
     if not places:
         return Price(known, {}, None, nothing, nothing)
     try:
-        paying = divide(
-            replace(plan, items=tuple(plan.items[place] for place in places)), shape, booked.budget
-        )
+        rest = replace(plan, items=tuple(plan.items[place] for place in places))
+        paying = divide(rest, basis.shape, basis.budget)
     except InputError as error:
         raise InputError(error.status, [_at_home(problem, places) for problem in error.problems]) from None
-    wanted = [_wanted(item, shape) for item in paying.items]
-    inherited = limits_of(session, survey, booked.budget).inherited
-    counted = [each for each in booked.released if each.release > inherited]
-    before = losses(booked.budget.neighbours, counted)
-    after = losses(booked.budget.neighbours, [*counted, *wanted])
-    errors = dict(zip(places, expected(paying, shape), strict=True))
+    wanted = [basis.want(item, f"items[{place}]") for place, item in zip(places, paying.items, strict=True)]
+    before, after = basis.add_losses(wanted)
+    errors = dict(zip(places, expected(paying, basis.shape), strict=True))
     return Price(known, errors, paying, after[0] - before[0], after[1] - before[1])
 
 
-def cells_digest(session: Session, survey: Survey, plan: Plan) -> str:
+def cells_digest(basis: Basis, plan: Plan) -> str:
     """What tells whether a plan still asks for the very cells whose price was shown: the same questions and strata."""
-    shape = survey_shape(session, survey)
-    asked = b"".join(asked_of(item, shape) for item in plan.items)
+    asked = b"".join(asked_of(item, basis.shape) for item in plan.items)
     return hashlib.sha256(asked).hexdigest()
 
 
-def require_cells(session: Session, survey: Survey, plan: Plan, shown: str | None) -> None:
+def require_cells(basis: Basis, plan: Plan, shown: str | None) -> None:
     """Refuse to be paid for other cells than those that were shown.
 
     Raises
@@ -99,18 +81,12 @@ def require_cells(session: Session, survey: Survey, plan: Plan, shown: str | Non
     InputError
         409.
     """
-    if cells_digest(session, survey, plan) != shown:
+    if cells_digest(basis, plan) != shown:
         raise refuse(
             409,
             "plan",
             N_("is about other strata or questions than when its price was shown; look at it again"),
         )
-
-
-def released_already(session: Session, survey: Survey) -> Mapping[bytes, Released]:
-    """The newest entry for each question that was asked, by what `asked_of` says of it."""
-    stored, read = entries(session, survey), ledger(session, survey).released
-    return {bytes(entry.asked): each for entry, each in zip(stored, read, strict=True)}
 
 
 def _at_home(problem: Problem, places: Sequence[int]) -> Problem:
@@ -121,12 +97,7 @@ def _at_home(problem: Problem, places: Sequence[int]) -> Problem:
     return replace(problem, field=f"items[{places[int(found[1])]}]{problem.field[found.end() :]}")
 
 
-def _wanted(item: Item, shape: Shape) -> Wanted:
-    assert item.epsilon is not None  # the plan was divided
-    return Wanted(item.epsilon, item.delta, covered(query_of(item, shape, "items[0]"), shape))
-
-
-def renewed(session: Session, survey: Survey, plan: Plan, seen: Sequence[int | None]) -> Plan:
+def renewed(basis: Basis, plan: Plan, seen: Sequence[int | None]) -> Plan:
     """The plan with those items wanted anew that were not released since an entry that somebody has seen.
 
     Whoever means "newer than this one" pays once, however often they ask: if others wait meanwhile (`lock`).
@@ -136,9 +107,8 @@ def renewed(session: Session, survey: Survey, plan: Plan, seen: Sequence[int | N
     seen : sequence of int or None
         For each item, the number of the entry that it shall be newer than; None where any will do.
     """
-    shape, known = survey_shape(session, survey), released_already(session, survey)
     items = []
     for item, entry in zip(plan.items, seen, strict=True):
-        newest = known.get(asked_of(item, shape))
+        newest = basis.find_released(item)
         items.append(replace(item, anew=newest is not None and newest.entry == entry))
     return replace(plan, items=tuple(items))

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from typing import Protocol
@@ -25,15 +24,6 @@ class Booked(Protocol):
 
     @property
     def strata(self) -> tuple[int, ...] | None: ...
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """An entry that is not booked yet."""
-
-    epsilon: Decimal
-    delta: Decimal
-    strata: tuple[int, ...] | None
 
 
 def losses(neighbours: str, booked: Sequence[Booked]) -> tuple[Decimal, Decimal]:

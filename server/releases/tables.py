@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from server import __version__
 from server.inputs import N_, refuse
+from server.releases.basis import covered
 from server.releases.columns import Categories, Columns, Numbers
 from server.releases.files import Coded
 from server.releases.kinds import drawn, query_of
@@ -103,7 +104,6 @@ def release_table(plan: Plan, source: Source) -> tuple[Released, ...]:
         query = query_of(item, shape, f"items[{place}]")
         assert item.epsilon is not None  # the plan is divided
         found = drawn(item, source, f"items[{place}]", plan.confidence)
-        keys = tuple(key for leaf in query.leaves for key in shape.leaves[leaf].keys)
         made.append(
             Released(
                 entry=place + 1,
@@ -118,7 +118,7 @@ def release_table(plan: Plan, source: Source) -> tuple[Released, ...]:
                 made_by="",
                 software=f"Moneda {__version__}",
                 covers=Covers((), "table", now.date(), shape.respondents),
-                strata=None if len(query.leaves) == len(shape.leaves) else keys,
+                strata=covered(query, shape),
                 figures=found.figures,
                 notes=found.notes,
             )

@@ -13,7 +13,7 @@ from typing import Any
 
 from server.inputs.decoding import parse_json
 from server.inputs.forms import number_or_text
-from server.inputs.problems import N_, InputError, Problem, refuse
+from server.inputs.problems import N_, refuse
 from server.releases.kinds import KINDS
 from server.releases.plans.reading import (
     FORMAT,
@@ -23,9 +23,10 @@ from server.releases.plans.reading import (
     Plan,
     item_json,
     noises,
-    parse_plan,
+    parse_item,
     plain,
 )
+from server.releases.plans.rules import NOT_HERE
 
 ASKED = ("kind", "questions", "option", "by_stratum", "stratum", "share", "positives", "values")
 """What makes an item another one; the rest is how it is released."""
@@ -238,18 +239,10 @@ def _keyed(text: str, name: str = "item") -> tuple[str, Item]:
 def _base(document: Mapping[str, Any]) -> Item:
     """What is asked, whatever is chosen for it; problems are named without the place in a plan."""
     asked = {name: document[name] for name in ASKED if name in document}
-    given = {"format": FORMAT, "items": [{**asked, "epsilon": 1}], "division": Division.GIVEN.value}
-    try:
-        (item,) = parse_plan(given).items
-    except InputError as error:
-        problems = [
-            Problem(
-                problem.field.removeprefix("items[0]").lstrip(".") or "item", problem.template, problem.values
-            )
-            for problem in error.problems
-        ]
-        raise InputError(error.status, problems) from None
-    return replace(item, epsilon=None)
+    item = parse_item(asked)
+    if KINDS[item.kind].own_price:  # it has a button of its own
+        raise refuse(422, "epsilon", NOT_HERE, limit=item.kind.value)
+    return item
 
 
 def _number(text: str) -> str:

@@ -1,6 +1,7 @@
 """What a researcher asks to release: untrusted JSON and forms -> `Plan`."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -23,6 +24,7 @@ __all__ = [
     "Plan",
     "item_json",
     "parse_decimal",
+    "parse_item",
     "parse_plan",
     "plain",
     "plan_json",
@@ -79,6 +81,31 @@ def parse_plan(document: object) -> Plan:
         people=None if document.get("people") is None else int(document["people"]),
         confidence=float(document.get("confidence", 0.95)),
     )
+
+
+def parse_item(document: Mapping[str, Any]) -> Item:
+    """One item by itself: what it asks, before anything is said of its loss.
+
+    Raises
+    ------
+    InputError
+        As `parse_plan`, with the fields of the item.
+    """
+    check_text(document)
+    problems = violations(document, "release", "properties", "items", "items")
+    if not problems:
+        item = _item(document, "")
+        problems = list(broken_rules(item, document, None, ""))
+    if problems:
+        fields = [problem.field.lstrip(".") for problem in problems]
+        raise InputError(
+            422,
+            [
+                replace(problem, field="item" if field in ("", "definition") else field)
+                for problem, field in zip(problems, fields, strict=True)
+            ],
+        )
+    return item
 
 
 def noises(kind: Kind) -> tuple[str, ...]:

@@ -18,9 +18,9 @@ NOT_HERE = N_("does not go with %(limit)s")
 
 
 def broken_rules(
-    item: Item, document: Mapping[str, Any], division: Division, field: str
+    item: Item, document: Mapping[str, Any], division: Division | None, field: str
 ) -> Iterator[Problem]:
-    """What does not go together in one item."""
+    """What does not go together in one item; without a division, whatever is said of its loss."""
     if "question" in document and "questions" in document:
         yield Problem(f"{field}.question", NOT_HERE, {"limit": "questions"})
     kind = KINDS[item.kind]
@@ -56,6 +56,8 @@ def broken_rules(
     if item.noise != "gaussian" and item.delta:
         template = N_("goes with Gaussian noise only; it is %(value)s")
         yield Problem(f"{field}.delta", template, {"value": plain(item.delta)})
+    if division is None:
+        return
     for way, name in _NEEDED.items():
         stated = getattr(item, name) is not None
         if kind.own_price:

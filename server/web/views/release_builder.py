@@ -12,6 +12,7 @@ from server import releases
 from server.inputs import N_, InputError, Problem, parse_json, refuse
 from server.people.change_log import Action
 from server.releases import Ledger, Released
+from server.releases.basis import Basis, load_basis
 from server.releases.kinds import countable, offer_label
 from server.releases.offers import crossable, instead_of_comparing, offers, questions_of
 from server.releases.plans.forms import (
@@ -53,16 +54,18 @@ _USUAL = Decimal(1)
 @on_survey(Role.EDITOR)
 def form(survey: Survey) -> ResponseReturnValue:
     """Everything that can be released of this survey, nothing ticked."""
-    ledger = releases.ledger(session(), survey)
-    proposed = min(ledger.left, _USUAL)
-    return _page(survey, ledger, Typed(epsilon=plain(proposed) if proposed else ""))
+    basis = _read(survey)
+    if basis is None:
+        return _nothing_page(survey)
+    proposed = min(basis.ledger.left, _USUAL)
+    return _page(survey, basis, Typed(epsilon=plain(proposed) if proposed else ""))
 
 
 @blueprint.post("/new")
 @on_survey(Role.EDITOR, changes=False)
 def quote_price(survey: Survey) -> ResponseReturnValue:
     """What the ticked things would cost, and how exact they would be."""
-    ledger = releases.ledger(session(), survey)
+    basis = _read(survey)
     typed, looked = Typed(), None
     problems: Sequence[Problem] = ()
     status = 200
@@ -71,12 +74,11 @@ def quote_price(survey: Survey) -> ResponseReturnValue:
         typed = with_added(typed, _fields())
         if not typed.items:
             raise refuse(422, "items", N_("must be one thing or more"))
-        if typed.complete and ledger.budget is not None:
-            plan = parse_plan(typed.document())
-            looked = price(session(), survey, renewed(session(), survey, plan, _seen(typed, plan)))
+        if typed.complete and basis is not None:
+            looked = _quote(basis, typed)
     except InputError as error:
         problems, status = error.problems, error.status
-    answer = _page(survey, ledger, typed, looked, problems)
+    answer = _nothing_page(survey) if basis is None else _page(survey, basis, typed, looked, problems)
     session().rollback()  # looking changes nothing
     return answer, status
 
@@ -96,7 +98,7 @@ def plan_file(survey: Survey) -> ResponseReturnValue:
 @on_survey(Role.EDITOR)
 def make(survey: Survey) -> ResponseReturnValue:
     """Release what was looked at, and pay for it; pressed twice, it is paid for once."""
-    before = releases.ledger(session(), survey)
+    basis = _read(survey)
     typed = Typed()
     try:
         typed = read_typed(_fields())
@@ -105,21 +107,26 @@ def make(survey: Survey) -> ResponseReturnValue:
             raise refuse(409, "plan", N_("was changed after its price was shown; look at it again"))
         if "sure" not in request.form:
             raise refuse(422, "sure", N_("must be ticked"))
-        require_cells(session(), survey, plan, request.form.get("cells"))
-        plan = renewed(session(), survey, plan, _seen(typed, plan))
-        made = releases.make(session(), survey, plan, researcher())
+        basis = basis or load_basis(session(), survey)  # which says what there is not
+        require_cells(basis, plan, request.form.get("cells"))
+        plan = renewed(basis, plan, _seen(typed, plan))
+        made = releases.make(session(), survey, plan, researcher(), basis)
     except InputError as error:
-        answer = _page(survey, before, typed, _priced(survey, before, typed), error.problems)
+        if basis is None:
+            answer = _nothing_page(survey)
+        else:
+            answer = _page(survey, basis, typed, _quote_if_possible(basis, typed), error.problems)
         session().rollback()
         return answer, error.status
-    return _paid(survey, before, made)
+    return _paid(survey, basis.ledger, made)
 
 
 @blueprint.post("/exact")
 @on_survey(Role.EDITOR)
 def exact(survey: Survey) -> ResponseReturnValue:
     """Release the tallies exactly as they arrived, for the price that was shown or less."""
-    price = releases.shuffling_price(session(), survey)
+    basis = load_basis(session(), survey)
+    price = releases.shuffling_of(basis.shape)
     if isinstance(price, Problem):
         raise InputError(409, [price])
     if "sure" not in request.form:
@@ -128,9 +135,8 @@ def exact(survey: Survey) -> ResponseReturnValue:
     if price.epsilon > shown:
         template = N_("must be %(low)s by now; it is %(value)s")
         raise refuse(409, "epsilon", template, low=plain(price.epsilon), value=plain(shown))
-    before = releases.ledger(session(), survey)
-    made = releases.make(session(), survey, Plan((Item(Kind.SHUFFLED),)), researcher())
-    return _paid(survey, before, made)
+    made = releases.make(session(), survey, Plan((Item(Kind.SHUFFLED),)), researcher(), basis)
+    return _paid(survey, basis.ledger, made)
 
 
 def _paid(survey: Survey, before: Ledger, made: Sequence[Released]) -> ResponseReturnValue:
@@ -143,6 +149,13 @@ def _paid(survey: Survey, before: Ledger, made: Sequence[Released]) -> ResponseR
     number = max(entry.release for entry in made)
     said = "released" if new else "known"
     return redirect(url_for("releases.one", slug=survey.slug, number=number, said=said), 303)
+
+
+def _read(survey: Survey) -> Basis | None:
+    """What a release starts from; None while there is nothing to release, or no budget."""
+    if survey.current is None or releases.budget_of(session(), survey) is None:
+        return None
+    return load_basis(session(), survey)
 
 
 def _fields() -> list[tuple[str, str]]:
@@ -164,11 +177,16 @@ def _seen(typed: Typed, plan: Plan) -> list[int | None]:
     return [int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None for text in numbers]
 
 
-def _priced(survey: Survey, ledger: Ledger, typed: Typed) -> Price | None:
-    """What is typed costs this much; None where it cannot be said."""
+def _quote(basis: Basis, typed: Typed) -> Price:
+    """What is typed costs this much."""
+    plan = parse_plan(typed.document())
+    return price(basis, renewed(basis, plan, _seen(typed, plan)))
+
+
+def _quote_if_possible(basis: Basis, typed: Typed) -> Price | None:
+    """The same; None where it cannot be said."""
     try:
-        plan = parse_plan(typed.document())
-        return price(session(), survey, renewed(session(), survey, plan, _seen(typed, plan)))
+        return _quote(basis, typed)
     except InputError:
         return None
 
@@ -181,28 +199,30 @@ def _digest(typed: Typed) -> str:
     return hashlib.sha256(json.dumps([{**document, "items": items}, chosen]).encode()).hexdigest()
 
 
+def _nothing_page(survey: Survey) -> str:
+    """The page where nothing can be released yet."""
+    ledger = releases.ledger(session(), survey)
+    return render_template("releases/new.html", survey=survey, ledger=ledger, shape=None, problems=())
+
+
 def _page(
     survey: Survey,
-    ledger: Ledger,
+    basis: Basis,
     typed: Typed,
     looked: Price | None = None,
     problems: Sequence[Problem] = (),
 ) -> str:
-    if ledger.budget is None or survey.current is None:
-        return render_template("releases/new.html", survey=survey, ledger=ledger, shape=None, problems=())
-    shape = releases.survey_shape(session(), survey)
+    shape = basis.shape
     return render_template(
         "releases/new.html",
         survey=survey,
-        ledger=ledger,
+        ledger=basis.ledger,
         shape=shape,
         typed=typed,
         looked=looked,
         paying="" if looked is None or looked.paying is None else json.dumps(plan_json(looked.paying)),
         digest=_digest(typed),
-        cells=""
-        if looked is None or looked.paying is None
-        else cells_digest(session(), survey, looked.paying),
+        cells="" if looked is None or looked.paying is None else cells_digest(basis, looked.paying),
         count=Item(Kind.COUNT),
         hierarchy=Item(Kind.HIERARCHY),
         offers=offers(shape),
@@ -220,7 +240,7 @@ def _page(
         key_of=key_of,
         sent=request.form,
         compared=request.form.getlist("exceeding"),
-        noises=lambda item: [each for each in noises(item.kind) if each != "gaussian" or ledger.budget.delta],
+        noises=lambda item: [each for each in noises(item.kind) if each != "gaussian" or basis.budget.delta],
         problems=[told(problem) for problem in problems],
         bad={problem.field for problem in problems},
     )
