@@ -1,6 +1,5 @@
 """A new release: choose, see what it costs, then pay. Nothing is spent by looking."""
 
-import hashlib
 import json
 from collections.abc import Sequence
 from decimal import Decimal
@@ -13,14 +12,8 @@ from server.inputs import N_, InputError, Problem, parse_json, refuse
 from server.people.change_log import Action
 from server.releases import Ledger, Released
 from server.releases.basis import Basis, load_basis
-from server.releases.kinds import countable, offer_label
-from server.releases.offers import crossable, instead_of_comparing, offers, questions_of
 from server.releases.plans.forms import (
-    AMOUNTS,
-    INSTEAD,
-    STRATA,
     Typed,
-    in_percent,
     key_of,
     read_typed,
     typed_plan,
@@ -32,16 +25,15 @@ from server.releases.plans.reading import (
     Item,
     Kind,
     Plan,
-    noises,
     parse_decimal,
     parse_plan,
     plain,
     plan_json,
 )
-from server.releases.pricing import Price, cells_digest, price, renewed, require_cells
+from server.releases.pricing import Price, price, renewed, require_cells
 from server.store.models import Role, Survey
-from server.study import surveys
 from server.web.context import session, told
+from server.web.release_page import ReleasePage, digest_of
 from server.web.security import on_survey, record, researcher
 
 blueprint = Blueprint("release_builder", __name__, url_prefix="/manage/surveys/<slug>/releases")
@@ -103,7 +95,7 @@ def make(survey: Survey) -> ResponseReturnValue:
     try:
         typed = read_typed(_fields())
         plan = parse_plan(parse_json(request.form.get("plan", "").encode(), PLAN_LIMIT))
-        if request.form.get("looked") != _digest(typed):
+        if request.form.get("looked") != digest_of(typed):
             raise refuse(409, "plan", N_("was changed after its price was shown; look at it again"))
         if "sure" not in request.form:
             raise refuse(422, "sure", N_("must be ticked"))
@@ -191,18 +183,10 @@ def _quote_if_possible(basis: Basis, typed: Typed) -> Price | None:
         return None
 
 
-def _digest(typed: Typed) -> str:
-    """What tells whether a form still says what it said when its price was shown."""
-    chosen = sorted((name, text) for name, text in typed.chosen.items() if name.startswith("anew "))
-    document = typed.document()
-    items = sorted(json.dumps(item, sort_keys=True) for item in document["items"])
-    return hashlib.sha256(json.dumps([{**document, "items": items}, chosen]).encode()).hexdigest()
-
-
 def _nothing_page(survey: Survey) -> str:
     """The page where nothing can be released yet."""
     ledger = releases.ledger(session(), survey)
-    return render_template("releases/new.html", survey=survey, ledger=ledger, shape=None, problems=())
+    return render_template("releases/new.html", survey=survey, ledger=ledger, page=None, problems=())
 
 
 def _page(
@@ -212,35 +196,6 @@ def _page(
     looked: Price | None = None,
     problems: Sequence[Problem] = (),
 ) -> str:
-    shape = basis.shape
-    return render_template(
-        "releases/new.html",
-        survey=survey,
-        ledger=basis.ledger,
-        shape=shape,
-        typed=typed,
-        looked=looked,
-        paying="" if looked is None or looked.paying is None else json.dumps(plan_json(looked.paying)),
-        digest=_digest(typed),
-        cells="" if looked is None or looked.paying is None else cells_digest(basis, looked.paying),
-        count=Item(Kind.COUNT),
-        hierarchy=Item(Kind.HIERARCHY),
-        offers=offers(shape),
-        offer_label=offer_label,
-        countable=countable,
-        crossable=crossable(shape),
-        strata_side=STRATA,
-        instead=INSTEAD,
-        instead_of_comparing=lambda item: instead_of_comparing(item, shape),
-        strata=[leaf.path for leaf in shape.leaves if leaf.path],
-        asked=questions_of(survey),
-        language=surveys.draft_document(survey)["language"],
-        amount_of=AMOUNTS.get(typed.division),
-        in_percent=in_percent,
-        key_of=key_of,
-        sent=request.form,
-        compared=request.form.getlist("exceeding"),
-        noises=lambda item: [each for each in noises(item.kind) if each != "gaussian" or basis.budget.delta],
-        problems=[told(problem) for problem in problems],
-        bad={problem.field for problem in problems},
-    )
+    page = ReleasePage(survey, basis, typed, looked, {problem.field for problem in problems}, request.form)
+    said = [told(problem) for problem in problems]
+    return render_template("releases/new.html", survey=survey, ledger=basis.ledger, page=page, problems=said)

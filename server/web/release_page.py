@@ -1,0 +1,124 @@
+"""What the page of a new release shows, as one value that its template asks."""
+
+import hashlib
+import json
+from collections.abc import Set
+from dataclasses import dataclass
+from functools import cached_property
+
+from werkzeug.datastructures import MultiDict
+
+from server.releases import Shape, kinds
+from server.releases.basis import Basis
+from server.releases.offers import Offer, crossable, instead_of_comparing, offers, questions_of
+from server.releases.plans import forms
+from server.releases.plans.forms import AMOUNTS, INSTEAD, STRATA, Typed
+from server.releases.plans.reading import Item, Kind, noises, plan_json
+from server.releases.pricing import Price, cells_digest
+from server.releases.shapes import Variable
+from server.store.models import Survey
+from server.study import surveys
+from server.study.definitions import Question
+
+
+@dataclass(frozen=True, eq=False)
+class ReleasePage:
+    """What is offered, what is typed, and what that costs.
+
+    `looked` is the price, where it was asked for and can be said; `bad` are the fields with problems,
+    `sent` what the form held.
+    """
+
+    survey: Survey
+    basis: Basis
+    typed: Typed
+    looked: Price | None
+    bad: Set[str]
+    sent: MultiDict[str, str]
+
+    count = Item(Kind.COUNT)
+    hierarchy = Item(Kind.HIERARCHY)
+    strata_side = STRATA
+    instead = INSTEAD
+    countable = staticmethod(kinds.countable)
+    in_percent = staticmethod(forms.in_percent)
+    key_of = staticmethod(forms.key_of)
+
+    @property
+    def shape(self) -> Shape:
+        """What may be asked of the survey."""
+        return self.basis.shape
+
+    @cached_property
+    def offers(self) -> tuple[Offer, ...]:
+        """What is offered of each question."""
+        return offers(self.shape)
+
+    @cached_property
+    def crossable(self) -> tuple[Variable, ...]:
+        """Questions that can be a side of a table."""
+        return crossable(self.shape)
+
+    @property
+    def strata(self) -> list[tuple[str, ...]]:
+        """The paths of the smallest strata."""
+        return [leaf.path for leaf in self.shape.leaves if leaf.path]
+
+    @cached_property
+    def asked(self) -> dict[str, Question]:
+        """The questions by name, in their newest wording."""
+        return questions_of(self.survey)
+
+    @cached_property
+    def language(self) -> str:
+        """The survey's language."""
+        return str(surveys.draft_document(self.survey)["language"])
+
+    @property
+    def compared(self) -> list[str]:
+        """The questions that are ticked to be compared."""
+        return self.sent.getlist("exceeding")
+
+    @property
+    def amount_of(self) -> str | None:
+        """What is stated beside each item, by how the loss is divided."""
+        return AMOUNTS.get(self.typed.division)
+
+    @property
+    def paying(self) -> str:
+        """The plan that would be paid for; empty without one."""
+        if self.looked is None or self.looked.paying is None:
+            return ""
+        return json.dumps(plan_json(self.looked.paying))
+
+    @property
+    def cells(self) -> str:
+        """Which cells that is about."""
+        if self.looked is None or self.looked.paying is None:
+            return ""
+        return cells_digest(self.basis, self.looked.paying)
+
+    @property
+    def digest(self) -> str:
+        """What the form said when this was shown."""
+        return digest_of(self.typed)
+
+    def noises(self, item: Item) -> list[str]:
+        """What can perturb an item within this budget."""
+        return [each for each in noises(item.kind) if each != "gaussian" or self.basis.budget.delta]
+
+    def instead_of_comparing(self, item: Item) -> tuple[Item, float] | None:
+        """The histogram that says more than a comparison, and how much more exactly."""
+        return instead_of_comparing(item, self.shape)
+
+    def offer_label(self, item: Item, variable: Variable) -> str:
+        """What an offered item is called beside its question, to be translated."""
+        return kinds.offer_label(item, variable, self.shape)
+
+
+def digest_of(typed: Typed) -> str:
+    """What tells whether a form still says what it said when its price was shown."""
+    chosen = sorted((name, text) for name, text in typed.chosen.items() if name.startswith("anew "))
+    document = typed.document()
+    items = sorted(json.dumps(item, sort_keys=True) for item in document["items"])
+    return hashlib.sha256(json.dumps([{**document, "items": items}, chosen]).encode()).hexdigest()
