@@ -28,8 +28,8 @@ from server.people import survey_access
 from server.simulation import Assumptions, simulate
 from server.study import surveys
 from server.study.definitions import Choice
-from server.study.definitions.designing import make_designs
 from server.study.definitions.reading import parse_definition
+from server.study.kinds import KINDS
 from tests import factories, kinds
 from tests.conftest import NewDatabase
 from tests.factories import Published
@@ -501,7 +501,7 @@ def test_the_codebook_names_each_mechanism_and_what_its_parameters_make(cases: M
                 given[name_] += changed
                 choice = Choice(first["mechanism"], tuple(given.items()))
                 of = boxes if first["encoding"] in ("one_hot", "boxes") else truths
-                design = make_designs(choice, of, first["kind"], None)[0]
+                design = KINDS[first["kind"]].make_designs(choice, of, None)[0]
                 same = bool(np.allclose(design.weights.ravel() / 2**32, np.array(stated) / 2**32, atol=1e-4))
                 wrong += bool(changed) and not same
                 assert same or changed, first

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from server.study.definitions.designing import DEVICES
+from server.study.kinds.designing import DEVICES
 
 BASE = ("randomize.js", "design.js", "submit.js", "page.js", "delivery.js")
 

@@ -7,11 +7,12 @@ rows of these designs.
 """
 
 from server.study.definitions.budget import BudgetError, divide, left_of, spent_of
-from server.study.definitions.designing import Choice
-from server.study.definitions.entries import PREFER_NOT_TO_SAY, Check, Condition, Entry, Option, Section, Text
-from server.study.definitions.grids import Grid, Point, plain
-from server.study.definitions.questions import Answer, Question, Truth, same_wording
+from server.study.definitions.entries import Check, Condition, Entry, Option, Section, Text
+from server.study.definitions.questions import Question, same_wording
 from server.study.definitions.surveys import FORMAT, Definition, Plan, version_of
+from server.study.kinds import PREFER_NOT_TO_SAY, Answer, Truth
+from server.study.kinds.designing import Choice
+from server.study.kinds.grids import Grid, Point, plain
 
 __all__ = [
     "FORMAT",

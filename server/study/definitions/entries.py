@@ -3,10 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from server.study.definitions.grids import Number
-
-PREFER_NOT_TO_SAY = "prefer_not_to_say"
-"""The reserved name of that answer; it is randomised like any other."""
+from server.study.kinds.grids import Number
 
 
 @dataclass(frozen=True)

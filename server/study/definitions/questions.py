@@ -1,27 +1,18 @@
 """A question of any kind: its answers, its designs, and the truths an answer stands for."""
 
-import bisect
 import math
-from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 from server.privacy.designs import Design, one_hot_epsilon
-from server.study.definitions.designing import Choice, make_designs
-from server.study.definitions.entries import PREFER_NOT_TO_SAY, Entry, Option
-from server.study.definitions.grids import Grid, Number, Point
-
-Answer = str | Number | Collection[str]
-"""An answer's name; the number; the names of the boxes that are ticked."""
-
-Truth = int | Point
-"""A row of a design, or a point between its first two."""
+from server.study.definitions.entries import Entry, Option
+from server.study.kinds import KINDS, PREFER_NOT_TO_SAY, Answer, Encoding, Kind, Truth
+from server.study.kinds.designing import Choice
+from server.study.kinds.grids import Grid, Number
 
 TAKEN = frozenset({"day", "stratum", "stratum_path", "version"})
 """Columns of exports of responses that are no question's."""
-
-KINDS = ("yes_no", "select_one", "select_multiple", "scale", "number", "binned_number")
 
 
 def same_wording(text: str) -> str:
@@ -49,41 +40,37 @@ class Question(Entry):
     written: tuple[Design, ...] = ()
 
     @property
+    def traits(self) -> Kind:
+        """What its kind says of it."""
+        return KINDS[self.kind]
+
+    @property
     def answers(self) -> tuple[str, ...]:
         """The names of the designs' rows, or of the boxes, in the order of the reports' codes.
 
         A number's are "low" and "high", between which it lies; a bin's say what it holds.
         """
-        names: tuple[str, ...]
-        if self.kind == "yes_no":
-            names = ("no", "yes")
-        elif self.kind == "number":
-            names = ("low", "high")
-        elif self.grid is not None:
-            names = tuple(f"{low}" if low == high else f"{low} to {high}" for low, high in self.grid.bins)
-        else:
-            names = tuple(option.name for option in self.options)
+        names = self.traits.name_answers(self)
         return (*names, PREFER_NOT_TO_SAY) if self.prefer_not_to_say else names
 
     @property
-    def encoding(self) -> Literal["whole", "one_hot", "boxes", "line"]:
-        """How an answer becomes truths.
+    def first_answer(self) -> int:
+        """How many of `answers` are no answers of anybody: the two ends of a number."""
+        return 2 if self.encoding.between_ends else 0
 
-        whole: one design whose rows are the answers; one_hot: a design for each answer, exactly
-        one of them ticked; boxes: the same, any number ticked; line: a point between two rows.
-        """
-        if self.kind == "number":
-            return "line"
-        if self.kind == "select_multiple":
-            return "boxes"
-        return "whole" if len(self.designs) == 1 else "one_hot"
+    @property
+    def encoding(self) -> Encoding:
+        """How an answer becomes truths."""
+        if self.traits.encoding is not None:
+            return self.traits.encoding
+        return Encoding.WHOLE if len(self.designs) == 1 else Encoding.ONE_HOT
 
     @cached_property
     def designs(self) -> tuple[Design, ...]:
         """One design for each byte that the question adds to a response."""
         if self.written:
             return self.written
-        return make_designs(self.choice, len(self.answers), self.kind, self.share)
+        return self.traits.make_designs(self.choice, len(self.answers), self.share)
 
     @cached_property
     def epsilon(self) -> float:
@@ -92,7 +79,7 @@ class Question(Entry):
         Boxes add up. Where exactly one is ticked, another answer changes two of them, and
         the loss is theirs together (`one_hot_epsilon`).
         """
-        if self.encoding == "one_hot":
+        if self.encoding is Encoding.ONE_HOT:
             return one_hot_epsilon(self.designs[0])
         return math.fsum(design.epsilon for design in self.designs)
 
@@ -102,14 +89,17 @@ class Question(Entry):
 
         The levels of a scale count as 1, 2, 3, ...
         """
-        if self.kind == "number" and self.grid is not None:
-            return self.grid.low, self.grid.high
-        return (1, len(self.options)) if self.kind == "scale" else None
+        return self.traits.give_ends(self)
+
+    @property
+    def spans(self) -> tuple[tuple[Number, Number], ...]:
+        """The lowest and the highest number of each answer that is a number or a range; empty without any."""
+        return self.traits.give_spans(self)
 
     @property
     def columns(self) -> tuple[str, ...]:
         """A name for each byte in exports. Names hold no dot, so that these are unique in a survey."""
-        if self.encoding in ("whole", "line"):
+        if not self.encoding.by_answer:
             return (f"{self.name}.report" if self.name in TAKEN else self.name,)
         return tuple(f"{self.name}.{answer.replace(' ', '_')}" for answer in self.answers)
 
@@ -121,24 +111,7 @@ class Question(Entry):
         ValueError
             If it is no answer to this question.
         """
-        if self.kind == "select_multiple":
-            if isinstance(answer, str | int | float) or not set(answer) <= set(self.answers):
-                raise ValueError(f"an answer to {self.name} must be a list of its boxes; it is {answer!r}")
-            return tuple(int(name in answer) for name in self.answers)
-        if self.grid is not None and answer != PREFER_NOT_TO_SAY:
-            if not isinstance(answer, int | float) or not self.grid.holds(answer):
-                raise ValueError(f"an answer to {self.name} must be on its grid; it is {answer!r}")
-            steps = self.grid.steps(answer)
-            if self.kind == "number":
-                return (Point(steps, self.grid.of),)
-            row = bisect.bisect(self.grid.first_steps, steps) - 1
-        elif answer in self.answers:
-            row = self.answers.index(str(answer))
-        else:
-            raise ValueError(f"an answer to {self.name} must be one of its own; it is {answer!r}")
-        if self.encoding == "one_hot":
-            return tuple(int(row == other) for other in range(len(self.answers)))
-        return (row,)
+        return self.traits.give_truths(self, answer)
 
     def _own_json(self) -> dict[str, Any]:
         document: dict[str, Any] = {}
@@ -146,8 +119,6 @@ class Question(Entry):
             document["options"] = [option.as_json() for option in self.options]
         if self.grid is not None:
             document |= self.grid.as_json()
-            if self.kind == "binned_number":
-                document["cuts"] = list(self.grid.cuts)
         if self.unit is not None:
             document["unit"] = self.unit
         if self.control:

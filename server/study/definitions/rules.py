@@ -12,7 +12,7 @@ from server.privacy.designs.numbers import STEPS_LIMIT
 from server.study.definitions import PREFER_NOT_TO_SAY, BudgetError, Choice, Grid
 from server.study.definitions.budget import LEAST_SHARE
 from server.study.definitions.looks import strip_unseen
-from server.study.definitions.questions import KINDS
+from server.study.kinds import KINDS
 
 BYTES_LIMIT = 1000
 """Most bytes of one response."""
@@ -77,7 +77,7 @@ def _broken(document: Document) -> _Broken:
             yield f"{field}.correct", _ONE_OF, {"limit": ", ".join(_names(entry)), "value": entry["correct"]}
     if not before:
         yield "questions", N_("must hold at least one question that is sent"), {}
-    most = sum(_bytes(entry) for entry in before.values())
+    most = sum(KINDS[entry["kind"]].most_bytes(entry) for entry in before.values())
     if most > BYTES_LIMIT:
         template = N_("must have at most %(limit)d options and boxes in all; they have %(length)d")
         yield "questions", template, {"limit": BYTES_LIMIT, "length": most}
@@ -88,14 +88,9 @@ _ONE_OF = N_("must be one of %(limit)s; it is %(value)s")
 
 def _names(entry: Document) -> list[str]:
     """The answers of a question that has names for them."""
-    options = [option["name"] for option in entry.get("options", ())]
-    names = ["no", "yes"] if entry["kind"] == "yes_no" else options
+    fixed = KINDS[entry["kind"]].fixed if entry["kind"] in KINDS else ()
+    names = [*fixed, *(option["name"] for option in entry.get("options", ()))]
     return [*names, PREFER_NOT_TO_SAY] if entry.get("prefer_not_to_say") else names
-
-
-def _bytes(entry: Document) -> int:
-    boxes = len(entry.get("options", entry.get("cuts", ()))) + 1
-    return boxes if entry["kind"] in ("select_one", "select_multiple", "binned_number") else 1
 
 
 def _options(entry: Document, field: str) -> _Broken:
@@ -195,17 +190,17 @@ def _condition(entry: Document, field: str, before: Mapping[str, Document]) -> _
 
 def _design(entry: Document, field: str, budget: bool) -> _Broken:
     design = entry["design"]
-    mechanism, where = design["mechanism"], f"{field}.design"
+    kind, mechanism, where = KINDS[entry["kind"]], design["mechanism"], f"{field}.design"
     if entry.get("prefer_not_to_say"):
-        if entry["kind"] in ("yes_no", "scale") and mechanism != "k_ary":
+        if kind.with_refusal and mechanism not in kind.with_refusal:
             template = N_('must be k_ary where "prefer not to say" is an answer; it is %(value)s')
             yield f"{where}.mechanism", template, {"value": mechanism}
         if entry.get("control"):
             yield f"{field}.control", N_('must not be set where "prefer not to say" is an answer'), {}
-    elif entry["kind"] == "yes_no" and mechanism == "k_ary":
+    elif mechanism in kind.refusal_only:
         yield f"{where}.mechanism", N_('must be another one: k_ary is for "prefer not to say"'), {}
     if not budget and Choice.from_json(design).by_share:
-        name = "gamma" if entry["kind"] == "yes_no" and mechanism == "coin_flip" else "epsilon"
+        name = "gamma" if mechanism in kind.by_gamma else "epsilon"
         yield f"{where}.{name}", N_("is required where the survey has no budget"), {}
     if mechanism == "forced_response" and design["truth"] + design["yes"] >= 1:
         template = N_("must be below %(high)s, so that some answers are forced to be No; it is %(value)s")

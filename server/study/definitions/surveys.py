@@ -11,8 +11,8 @@ import rfc8785
 from server.privacy.designs import Design, round_up
 from server.privacy.planning import Guesses, count_guesses, list_room
 from server.study.definitions.entries import Entry
-from server.study.definitions.grids import Number
 from server.study.definitions.questions import Question
+from server.study.kinds.grids import Number
 
 FORMAT = 1
 

@@ -5,7 +5,7 @@ from functools import cache
 from typing import Any
 
 from server.inputs.schema import schema
-from server.study.definitions.questions import KINDS as QUESTIONS
+from server.study.kinds import KINDS as QUESTIONS
 
 NOT_SENT = ("text", "section", "check")
 KINDS = (*QUESTIONS, *NOT_SENT)

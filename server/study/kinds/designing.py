@@ -57,8 +57,22 @@ class Choice:
         return {"mechanism": self.mechanism, **dict(self.parameters)}
 
 
-def make_designs(choice: Choice, answers: int, kind: str, share: float | None) -> tuple[Design, ...]:
-    """One design for each byte: a single one, or one for each of the `answers`.
+def loss_of(choice: Choice, share: float | None) -> float:
+    """The privacy loss that a choice states, or else the share of the survey's budget.
+
+    Raises
+    ------
+    ValueError
+        If there is neither.
+    """
+    epsilon: float | None = dict(choice.parameters).get("epsilon", share)
+    if epsilon is None:
+        raise ValueError("epsilon must be given, or a share of the survey's budget")
+    return epsilon
+
+
+def make_designs(choice: Choice, answers: int, share: float | None) -> tuple[Design, ...]:
+    """One design for each byte: a single one, or one for each of the `answers`, of which exactly one is given.
 
     Raises
     ------
@@ -71,11 +85,7 @@ def make_designs(choice: Choice, answers: int, kind: str, share: float | None) -
         return (DEVICES[choice.mechanism](**chances),)
     if "gamma" in parameters:
         return (coin_flip(parameters["gamma"]),)
-    epsilon = parameters.get("epsilon", share)
-    if epsilon is None:
-        raise ValueError("epsilon must be given, or a share of the survey's budget")
-    if kind == "select_multiple":
-        return (for_epsilon(epsilon / answers),) * answers
+    epsilon = loss_of(choice, share)
     match choice.mechanism:
         case "coin_flip":
             return (for_epsilon(epsilon),)

@@ -62,7 +62,8 @@ class Grid:
         )
 
     def as_json(self) -> dict[str, Any]:
-        return {"low": self.low, "high": self.high, "step": self.step}
+        document: dict[str, Any] = {"low": self.low, "high": self.high, "step": self.step}
+        return {**document, "cuts": list(self.cuts)} if self.cuts else document
 
 
 def plain(number: Fraction) -> Number:
