@@ -12,21 +12,9 @@ from server.privacy.designs import round_up
 from server.study import planning, surveys
 from server.study.definitions import Choice, Definition, Grid, Option, Question
 from server.study.definitions.reading import DEFINITION_LIMIT, parse_definition
+from server.study.kinds import KINDS
 
-KINDS = {
-    "coin_flip": "yes_no",
-    "warner": "yes_no",
-    "forced_response": "yes_no",
-    "unrelated_question": "yes_no",
-    "kuk": "yes_no",
-    "crosswise": "yes_no",
-    "best_choice": "select_one",
-    "k_ary": "select_one",
-    "unary": "select_one",
-    "symmetric_unary": "select_one",
-    "ordinal": "scale",
-    "stochastic_rounding": "number",
-}
+PLANNED = {mechanism: kind for kind in KINDS.values() for mechanism in kind.planned_for}
 """The kind of question that a mechanism is planned for, when it is named on the command line."""
 
 PARAMETERS = {
@@ -56,7 +44,7 @@ class Margin(click.FloatRange):
 
 @click.command()
 @click.argument("survey", required=False)
-@click.option("--mechanism", type=click.Choice(list(KINDS)), help="Plan one question instead of a survey.")
+@click.option("--mechanism", type=click.Choice(list(PLANNED)), help="Plan one question instead of a survey.")
 @click.option("--gamma", type=float, help="Of a coin flip: the truth is sent with probability 1/2 + gamma.")
 @click.option("--epsilon", type=float, help="Privacy loss of the question, in nats.")
 @click.option("--truth", type=float, help="Chance of answering truthfully (warner, forced_response).")
@@ -126,7 +114,7 @@ def _definition(survey: str) -> Definition:
 
 def _question(mechanism: str, given: dict[str, float], options: int | None) -> Question:
     """The question that the options describe."""
-    kind = KINDS[mechanism]
+    kind = PLANNED[mechanism]
     needed = PARAMETERS.get(mechanism, ("epsilon",))
     if mechanism == "coin_flip" and "epsilon" in given:
         if "gamma" in given:
@@ -142,17 +130,16 @@ def _question(mechanism: str, given: dict[str, float], options: int | None) -> Q
     for name in given:
         if name not in needed:
             raise click.UsageError(f"{_flag(name)} is not known to --mechanism {mechanism}")
-    chosen = kind in ("select_one", "scale")
-    if chosen != (options is not None):
+    if kind.has_options != (options is not None):
         raise click.UsageError(
-            f"--options must {'' if chosen else 'not '}be given with --mechanism {mechanism}"
+            f"--options must {'' if kind.has_options else 'not '}be given with --mechanism {mechanism}"
         )
     return Question(
         name="question",
-        kind=kind,
+        kind=kind.name,
         text="",
         options=tuple(Option(f"o{place}", "") for place in range(options or 0)),
-        grid=Grid(0, 1, 1) if kind == "number" else None,
+        grid=Grid(0, 1, 1) if kind.asks_number else None,
         choice=Choice(mechanism, tuple(given.items())),
     )
 

@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from server.inputs import N_, InputError, Problem
 from server.study.definitions import PREFER_NOT_TO_SAY, Definition, Question
 
-USUAL_SHARE = 0.2
-"""Of "yes", and of each box, where nothing is assumed."""
 USUAL_PREFER_NOT_TO_SAY = 0.05
 
 
@@ -30,20 +28,16 @@ def assumption_names(definition: Definition) -> tuple[tuple[str, ...], tuple[str
 
 def own_answers(question: Question) -> tuple[str, ...]:
     """The answers that a share may be assumed of: of a number, whose mean is assumed, only that none is given."""
-    if question.kind == "yes_no":
-        return question.answers[1:]
     if question.grid is not None:
         return question.answers[-1:] if question.prefer_not_to_say else ()
-    return question.answers
+    return question.answers if question.traits.main is None else question.answers[1:]
 
 
 def usual_share(question: Question, answer: str) -> float | None:
     """What is assumed of an answer when nothing is said; None where the answers share the rest evenly."""
     if answer == PREFER_NOT_TO_SAY:
         return USUAL_PREFER_NOT_TO_SAY
-    if question.kind == "yes_no":
-        return 0.0 if question.control else USUAL_SHARE
-    return USUAL_SHARE if question.encoding == "boxes" else None
+    return 0.0 if question.control else question.traits.usual_share
 
 
 def check(definition: Definition, assumptions: Assumptions) -> Assumptions:
@@ -95,7 +89,7 @@ def ticked(question: Question, assumptions: Assumptions) -> dict[str, float]:
     """The share of people who tick each box; "prefer not to say" excludes the others, which leave room for it."""
     given = _given(question, assumptions.shares)
     boxes = [name for name in question.answers if name != PREFER_NOT_TO_SAY]
-    shares = {name: given.get(name, USUAL_SHARE) for name in boxes}
+    shares = {name: given.get(name, question.traits.usual_share or 0.0) for name in boxes}
     if question.prefer_not_to_say:
         room = 1 - max((given[name] for name in boxes if name in given), default=0.0)
         refusing = given.get(PREFER_NOT_TO_SAY, min(USUAL_PREFER_NOT_TO_SAY, room))
@@ -121,15 +115,20 @@ def _given(question: Question, shares: Mapping[str, float]) -> dict[str, float]:
 
 def _key(definition: Definition, name: str) -> str:
     """The name of a yes/no question stands for its share of yes."""
-    kinds = {question.name: question.kind for question in definition.questions}
-    return f"{name}.yes" if kinds.get(name) == "yes_no" else name
+    return next((key for key, short in _short_names(definition).items() if short == name), name)
+
+
+def _short_names(definition: Definition) -> dict[str, str]:
+    """Keys of shares for which the question's name may stand alone."""
+    asked = definition.questions
+    return {f"{entry.name}.{entry.traits.main}": entry.name for entry in asked if entry.traits.main}
 
 
 def _unknown(
     what: str, given: Mapping[str, float], known: tuple[str, ...], definition: Definition
 ) -> Iterator[Problem]:
-    yes_no = {f"{entry.name}.yes": entry.name for entry in definition.questions if entry.kind == "yes_no"}
-    names = ", ".join(yes_no.get(name, name) for name in known)
+    short = _short_names(definition)
+    names = ", ".join(short.get(name, name) for name in known)
     for name in given:
         if name not in known:
             yield Problem(
@@ -140,7 +139,7 @@ def _unknown(
 def _of_question(question: Question, shares: Mapping[str, float], mean: float | None) -> Iterator[Problem]:
     given = _given(question, shares)
     total = math.fsum(given.values())
-    if question.encoding == "boxes":
+    if question.encoding.several:
         refusing = given.pop(PREFER_NOT_TO_SAY, 0.0)
         for answer, share in given.items():
             if share > 1 - refusing + 1e-9:

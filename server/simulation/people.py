@@ -75,7 +75,7 @@ def draw_people(definition: Definition, respondents: int, assumptions: Assumptio
 def _drawn(
     question: Question, respondents: int, assumptions: Assumptions, generator: np.random.Generator
 ) -> Answers:
-    if question.encoding == "boxes":
+    if question.encoding.several:
         shares = ticked(question, assumptions)
         refusing = shares.get(PREFER_NOT_TO_SAY, 0.0)
         chances = [min(share / (1 - refusing), 1.0) if refusing < 1 else 0.0 for share in shares.values()]
@@ -102,7 +102,7 @@ def _otherwise(question: Question) -> Any:
     """The answer of whoever is not shown a question, as an entry of its array."""
     assert question.otherwise is not None
     truths = question.truths(question.otherwise)
-    if question.encoding == "boxes":
+    if question.encoding.several:
         return np.array(truths, dtype=np.bool_)
     if question.grid is not None:
         if question.otherwise == PREFER_NOT_TO_SAY:
@@ -114,7 +114,7 @@ def _otherwise(question: Question) -> Any:
 
 def _meets(condition: Condition, question: Question, answers: Answers) -> NDArray[np.bool_]:
     """Who answered the earlier question as the condition asks."""
-    if question.encoding == "boxes":
+    if question.encoding.several:
         asked = [name in condition.any_of for name in question.answers]
         return np.asarray((answers & np.array(asked)).any(axis=1))
     if question.grid is None:
@@ -128,10 +128,10 @@ def _meets(condition: Condition, question: Question, answers: Answers) -> NDArra
 
 
 def _rows(question: Question, answers: Answers) -> NDArray[np.int64]:
-    """Which of the question's answers each person gave; a number under "line" has none."""
+    """Which of the question's answers each person gave; a number known by its ends has none."""
     if question.grid is None:
         return answers.astype(np.int64)
-    if question.encoding == "line":
+    if question.encoding.between_ends:
         return np.where(answers < 0, 2, 0)
     bins = np.searchsorted(question.grid.first_steps, answers, side="right") - 1
     return np.where(answers < 0, len(question.answers) - 1, bins)
@@ -139,15 +139,15 @@ def _rows(question: Question, answers: Answers) -> NDArray[np.int64]:
 
 def _reports(question: Question, answers: Answers) -> list[NDArray[np.uint8]]:
     n = len(answers)
-    if question.encoding == "boxes":
+    if question.encoding.several:
         return _by_box(question.designs, answers)
     rows = _rows(question, answers)
-    if question.encoding == "one_hot":
+    if question.encoding.by_answer:
         return _by_box(question.designs, rows[:, None] == np.arange(len(question.answers)))
     (design,) = question.designs
     coins = draw_coins(n)
     reports = design.report(rows, coins)
-    if question.encoding == "line" and question.grid is not None:
+    if question.encoding.between_ends and question.grid is not None:
         number = answers >= 0
         reports[number] = report_between(design, answers[number], question.grid.of, coins[number])
     return [reports]
@@ -161,7 +161,7 @@ def _by_box(designs: tuple[Design, ...], boxes: NDArray[np.bool_]) -> list[NDArr
 
 
 def _entered(question: Question, answers: Answers) -> Entered:
-    if question.encoding == "boxes":
+    if question.encoding.several:
         return Entered(tuple(answers.mean(axis=0).tolist()), None)
     counts = np.bincount(_rows(question, answers), minlength=len(question.answers))
     shares = tuple((counts / len(answers)).tolist())

@@ -1,8 +1,10 @@
 """Answers that the software words, such as Yes or a range, in the survey's language: never in that of its reader."""
 
+from server.inputs.problems import N_
 from server.output import formatting
 from server.output.languages import load_catalogue
-from server.study.definitions import PREFER_NOT_TO_SAY, Grid, Question
+from server.study.definitions import Grid, Question
+from server.study.kinds import KINDS, PREFER_NOT_TO_SAY
 
 
 def answer_text(question: Question, index: int, language: str) -> str:
@@ -11,14 +13,11 @@ def answer_text(question: Question, index: int, language: str) -> str:
     Of a number, its lowest and its highest, between which it lies.
     """
     answer = question.answers[index]
-    if answer == PREFER_NOT_TO_SAY or question.kind == "yes_no":
+    if answer == PREFER_NOT_TO_SAY or answer in question.traits.fixed:
         return word(answer, language)
     if question.options:
         return question.options[index].text
-    assert question.grid is not None  # what has neither options nor Yes and No asks for a number
-    if question.encoding == "line":
-        return quantity((question.grid.low, question.grid.high)[index], question.unit, language)
-    return _span(*question.grid.bins[index], question.unit, language)
+    return _span(*question.spans[index], question.unit, language)
 
 
 def span_text(grid: Grid, unit: str | None, language: str) -> str:
@@ -38,11 +37,8 @@ def otherwise_text(question: Question, language: str) -> str:
 
 
 def word(answer: str, language: str) -> str:
-    """What "yes", "no" or "prefer_not_to_say" is called."""
-    words = load_catalogue(language)
-    if answer == PREFER_NOT_TO_SAY:
-        return words.gettext("Prefer not to say")
-    return words.gettext("Yes") if answer == "yes" else words.gettext("No")
+    """What "yes", "no" or "prefer_not_to_say" is called: an answer that no researcher writes."""
+    return load_catalogue(language).gettext(_FIXED[answer])
 
 
 def quantity(value: float, unit: str | None, language: str) -> str:
@@ -51,11 +47,17 @@ def quantity(value: float, unit: str | None, language: str) -> str:
     return f"{text}\N{NO-BREAK SPACE}{unit}" if unit else text
 
 
+_FIXED = {
+    PREFER_NOT_TO_SAY: N_("Prefer not to say"),
+    **{name: text for kind in KINDS.values() for name, text in kind.fixed.items()},
+}
+
 FOR_TEMPLATES = {
     "answer_text": answer_text,
     "answer_word": word,
     "otherwise_text": otherwise_text,
     "quantity": quantity,
+    "question_kinds": KINDS,
 }
 """What templates call these, on pages and in reports."""
 

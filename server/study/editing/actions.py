@@ -14,6 +14,8 @@ from server.study.editing.shares import (
     strength,
     with_share,
 )
+from server.study.kinds import FIRST_KIND
+from server.study.kinds import KINDS as QUESTIONS
 
 Entry = dict[str, Any]
 
@@ -35,12 +37,12 @@ def new_document(language: str) -> dict[str, Any]:
         "language": language,
         "title": "",
         "introduction": "",
-        "questions": [reshaped({"name": "q1", "kind": "yes_no", "text": ""}, {})],
+        "questions": [reshaped({"name": "q1", "kind": FIRST_KIND, "text": ""}, {})],
     }
     return with_share(document, DEFAULT_SHARE)
 
 
-def act(document: Mapping[str, Any], action: str, kind: str = "yes_no") -> Step:
+def act(document: Mapping[str, Any], action: str, kind: str = FIRST_KIND) -> Step:
     """Carry out a button: its name, and the numbers of the entry and the option that it is about.
 
     A button about something that is not there does nothing.
@@ -51,7 +53,7 @@ def act(document: Mapping[str, Any], action: str, kind: str = "yes_no") -> Step:
     ]
     step = Step(dict(document))
     if name == "add":
-        step = _add(document, kind if kind in KINDS else "yes_no")
+        step = _add(document, kind if kind in KINDS else FIRST_KIND)
     elif len(places) == len(numbers) and places and places[0] < len(document["questions"]):
         if name in ENTRY_ACTIONS and len(places) == 1:
             step = ENTRY_ACTIONS[name](document, places[0])
@@ -162,13 +164,15 @@ def _stay(document: Mapping[str, Any], place: int) -> Step:
     return Step(dict(document), at=place)
 
 
-def _with_mechanism(mechanism: str) -> Callable[[Mapping[str, Any], int], Step]:
-    """Give a scale another design of the same strength, where it may have it."""
+def _serve(use: str) -> Callable[[Mapping[str, Any], int], Step]:
+    """Give a question the design of the same strength that serves this use, where it may have it."""
 
     def change(document: Mapping[str, Any], place: int) -> Step:
         entries = list(document["questions"])
         entry = entries[place]
-        if entry["kind"] == "scale" and mechanism in mechanisms(entry):
+        kind = QUESTIONS.get(entry["kind"])
+        mechanism = kind.design_of_use.get(use) if kind else None
+        if mechanism in mechanisms(entry):
             entries[place] = {**entry, "design": {**entry.get("design", {}), "mechanism": mechanism}}
         return Step({**document, "questions": entries}, at=place)
 
@@ -182,8 +186,8 @@ ENTRY_ACTIONS: Mapping[str, Callable[[Mapping[str, Any], int], Step]] = {
     "down": _down,
     "renew": _stay,
     "add_option": _add_option,
-    "for_shares": _with_mechanism("k_ary"),
-    "for_average": _with_mechanism("ordinal"),
+    "for_shares": _serve("for_shares"),
+    "for_average": _serve("for_average"),
 }
 OPTION_ACTIONS: Mapping[str, Callable[[Mapping[str, Any], int, int], Step]] = {
     "delete_option": _delete_option,

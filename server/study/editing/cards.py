@@ -6,9 +6,9 @@ from typing import Any
 
 from server.privacy.designs import BestChoice
 from server.study.answers import word
-from server.study.definitions import PREFER_NOT_TO_SAY
 from server.study.editing.shapes import NOT_SENT, mechanisms, parameters, strength_name
 from server.study.editing.shares import Spending, chosen_design
+from server.study.kinds import KINDS, PREFER_NOT_TO_SAY, Kind
 
 Entry = Mapping[str, Any]
 
@@ -46,6 +46,11 @@ class Card:
         return f"questions[{self.place}]"
 
     @property
+    def traits(self) -> Kind | None:
+        """What its kind says of it; None if it is no question."""
+        return KINDS.get(self.entry["kind"])
+
+    @property
     def sent(self) -> bool:
         return self.entry["kind"] not in NOT_SENT
 
@@ -81,8 +86,8 @@ def cards(document: Mapping[str, Any], spending: Spending) -> list[Card]:
 
 
 def _answers(entry: Entry, language: str) -> list[tuple[str, str]]:
-    ours = ("no", "yes") if entry["kind"] == "yes_no" else ()
-    answers = [(name, word(name, language)) for name in ours]
+    kind = KINDS.get(entry["kind"])
+    answers = [(name, word(name, language)) for name in (kind.fixed if kind else ())]
     answers += [(option["name"], option["text"]) for option in entry.get("options", ()) if option["name"]]
     if entry.get("prefer_not_to_say"):
         answers.append((PREFER_NOT_TO_SAY, word(PREFER_NOT_TO_SAY, language)))

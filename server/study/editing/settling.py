@@ -16,6 +16,7 @@ from server.study.editing.shares import (
     strength,
     with_share,
 )
+from server.study.kinds import KINDS
 
 Entry = dict[str, Any]
 
@@ -102,16 +103,16 @@ def _conditioned(entry: Entry, was: Entry, questions: Mapping[str, str], kinds: 
     old = was.get("show_if", {}).get("question", "")
     if gate != questions.get(old, old):
         condition = {"question": gate}
-    number = kinds.get(gate) in ("number", "binned_number")
+    number = gate in kinds and kinds[gate] in KINDS and KINDS[kinds[gate]].asks_number
     kept = {"from", "to"} if number else {"any_of"}
     condition = {name: value for name, value in condition.items() if name == "question" or name in kept}
     if not number and gate in kinds:
         condition.setdefault("any_of", [])
     entry = {**entry, "show_if": condition}
     if not old and "otherwise" not in entry:
-        usual: dict[str, Any] = {"yes_no": "no", "select_multiple": []}
-        if entry["kind"] in usual:
-            entry["otherwise"] = usual[entry["kind"]]
+        usual = KINDS[entry["kind"]].usual_otherwise if entry["kind"] in KINDS else None
+        if usual is not None:
+            entry["otherwise"] = usual if isinstance(usual, str) else list(usual)
     return entry
 
 

@@ -27,13 +27,12 @@ Entry = dict[str, Any]
 
 def mechanisms(entry: Mapping[str, Any]) -> tuple[str, ...]:
     """The designs that an entry may have, the usual one first."""
-    kind = entry.get("kind")
-    known = _known_mechanisms(kind) if kind in KINDS else ()
-    if kind not in ("yes_no", "scale"):
-        return known
+    kind = QUESTIONS.get(entry.get("kind", ""))
+    if kind is None:
+        return ()
     if entry.get("prefer_not_to_say"):
-        return ("k_ary",)
-    return tuple(name for name in known if kind == "scale" or name != "k_ary")
+        return kind.with_refusal or _known_mechanisms(kind.name)
+    return tuple(name for name in _known_mechanisms(kind.name) if name not in kind.refusal_only)
 
 
 def strength_name(entry: Mapping[str, Any]) -> str | None:
@@ -41,7 +40,8 @@ def strength_name(entry: Mapping[str, Any]) -> str | None:
     mechanism = entry.get("design", {}).get("mechanism")
     if mechanism is None or mechanism in _DEVICES:
         return None
-    return "gamma" if (entry.get("kind"), mechanism) == ("yes_no", "coin_flip") else "epsilon"
+    kind = QUESTIONS.get(entry.get("kind", ""))
+    return "gamma" if kind is not None and mechanism in kind.by_gamma else "epsilon"
 
 
 def reshaped(entry: Mapping[str, Any], before: Mapping[str, Any]) -> Entry:
@@ -79,8 +79,7 @@ def _of_its_kind(entry: Entry) -> Entry:
 
 @cache
 def _known_mechanisms(kind: str) -> tuple[str, ...]:
-    design = schema()["$defs"][kind]["properties"].get("design")
-    return tuple(design["properties"]["mechanism"]["enum"]) if design else ()
+    return tuple(schema()["$defs"][kind]["properties"]["design"]["properties"]["mechanism"]["enum"])
 
 
 def parameters(entry: Mapping[str, Any]) -> tuple[str, ...]:

@@ -22,6 +22,9 @@ Answer = str | Number | Collection[str]
 Truth = int | Point
 """A row of a design, or a point between its first two."""
 
+USUAL_SHARE = 0.2
+"""Of "yes", and of each box, where nothing is assumed of made-up people."""
+
 What = Literal["share", "shares", "boxes", "mean"]
 WHATS: tuple[What, ...] = get_args(What)
 
@@ -156,10 +159,10 @@ class Kind:
         How an answer becomes truths; None: whole, or with a design for each answer, as its designs are.
     example : mapping
         What a small question says beside its name, its text and its design.
-    scripts : frozenset of str
-        Modules that a respondent's page needs for it, beside those that every page has.
-    explains_devices : bool
-        Whether a respondent's page explains the design by its name.
+    page_parts : frozenset of str
+        What a respondent's page needs for it: modules by their files, texts by their ids.
+    by_device : bool
+        Whether a device of cards or dice could draw its reports, which a respondent's page then tells of.
 
     The designs it may have, beside what the schema of definitions says:
 
@@ -213,8 +216,8 @@ class Kind:
     in_ranges: bool = False
     encoding: Encoding | None = None
     example: Mapping[str, Any] = field(default_factory=dict)
-    scripts: frozenset[str] = frozenset()
-    explains_devices: bool = False
+    page_parts: frozenset[str] = frozenset()
+    by_device: bool = False
 
     with_refusal: tuple[str, ...] = ()
     refusal_only: tuple[str, ...] = ()
@@ -234,3 +237,13 @@ class Kind:
 
     main: str | None = None
     usual_share: float | None = None
+
+    @property
+    def has_options(self) -> bool:
+        """Whether the researcher writes its answers."""
+        return "options" in self.example
+
+    @property
+    def several(self) -> bool:
+        """Whether any number of answers may be given at once."""
+        return self.encoding is not None and self.encoding.several

@@ -8,7 +8,15 @@ from server.privacy.designs import Design, for_epsilon
 from server.study.kinds.designing import Choice, loss_of
 from server.study.kinds.encodings import Encoding
 from server.study.kinds.examples import OPTIONS
-from server.study.kinds.kind import Answer, Estimand, Kind, QuestionLike, Truth, fill_byte_by_answer
+from server.study.kinds.kind import (
+    USUAL_SHARE,
+    Answer,
+    Estimand,
+    Kind,
+    QuestionLike,
+    Truth,
+    fill_byte_by_answer,
+)
 
 
 def _make_designs(choice: Choice, answers: int, share: float | None) -> tuple[Design, ...]:
@@ -41,12 +49,12 @@ SELECT_MULTIPLE = Kind(
     options_title=N_("Boxes"),
     encoding=Encoding.BOXES,
     example={"options": OPTIONS},
-    scripts=frozenset({"options.js", "labels.js", "ticks.js"}),
+    page_parts=frozenset({"options.js", "labels.js", "ticks.js", "label-boxes"}),
     make_designs=_make_designs,
     most_bytes=fill_byte_by_answer,
     give_truths=_give_truths,
     list_answers=_list_answers,
     list_estimands=_list_estimands,
     usual_otherwise=(),
-    usual_share=0.2,
+    usual_share=USUAL_SHARE,
 )

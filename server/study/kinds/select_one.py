@@ -9,7 +9,7 @@ SELECT_ONE = Kind(
     title=N_("One of several"),
     use=N_("The results estimate the share of each answer."),
     example={"options": OPTIONS},
-    scripts=frozenset({"options.js", "labels.js"}),
+    page_parts=frozenset({"options.js", "labels.js"}),
     planned_for=("best_choice", "k_ary", "unary", "symmetric_unary"),
     most_bytes=fill_byte_by_answer,
 )

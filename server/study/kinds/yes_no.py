@@ -1,7 +1,7 @@
 """A question that is answered Yes or No, where Yes is the sensitive answer."""
 
 from server.inputs.problems import N_
-from server.study.kinds.kind import Estimand, Kind, QuestionLike, estimate_shares
+from server.study.kinds.kind import USUAL_SHARE, Estimand, Kind, QuestionLike, estimate_shares
 
 
 def _name_answers(_question: QuestionLike) -> tuple[str, ...]:
@@ -22,7 +22,7 @@ YES_NO = Kind(
         "the results estimate the share of Yes."
     ),
     fixed=_FIXED,
-    explains_devices=True,
+    by_device=True,
     with_refusal=("k_ary",),
     refusal_only=("k_ary",),
     by_gamma=("coin_flip",),
@@ -31,5 +31,5 @@ YES_NO = Kind(
     list_estimands=_list_estimands,
     usual_otherwise="no",
     main="yes",
-    usual_share=0.2,
+    usual_share=USUAL_SHARE,
 )

@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 
 from server.privacy.designs import Design, gamma_of, k_ary
 from server.privacy.planning import belief_after_report
-from server.study.definitions import PREFER_NOT_TO_SAY, Definition, Question, left_of, spent_of
-from server.study.planning.targets import WHATS, Target, What, target
+from server.study.definitions import Definition, Question, left_of, spent_of
+from server.study.kinds import WHATS, What
+from server.study.planning.targets import Target, target
 
 DEFAULT_MARGIN = 0.05
 PRIOR = 0.1
@@ -136,7 +137,7 @@ def plan_question(
                 promised=what in promised,
                 range=width,
             )
-            for what, answered, width in _estimated(question)
+            for what, answered, width in question.traits.list_estimands(question)
         )
 
     return QuestionPlan(
@@ -148,22 +149,6 @@ def plan_question(
         targets=targets(question.designs[0], ("mean",) if ordinal else WHATS),
         under_k_ary=targets(k_ary(len(question.answers), question.epsilon), WHATS) if ordinal else (),
     )
-
-
-def _estimated(question: Question) -> tuple[tuple[What, float | None, float], ...]:
-    """What the results of a question show: the kind, the share of people who give a number, the range."""
-    refusals = PREFER_NOT_TO_SAY in question.answers
-    answered = 1.0 if refusals else None
-    if question.grid is not None and question.encoding == "line":
-        return (("mean", answered, float(question.grid.high - question.grid.low)),)
-    if question.encoding == "boxes":
-        return (("boxes", None, 1.0),)
-    if question.kind == "yes_no" and not refusals:
-        return (("share", None, 1.0),)
-    levels = len(question.options)
-    if question.kind == "scale":
-        return ("mean", answered, levels - 1.0), ("shares", None, 1.0)
-    return (("shares", None, 1.0),)
 
 
 def _gamma(epsilon: float) -> float | None:

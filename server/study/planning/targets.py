@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal, get_args
 
 from server.privacy.designs import Design
 from server.privacy.planning import (
@@ -13,9 +12,7 @@ from server.privacy.planning import (
     respondents_for_margin_mean,
     respondents_for_margin_shares,
 )
-
-What = Literal["share", "shares", "boxes", "mean"]
-WHATS: tuple[What, ...] = get_args(What)
+from server.study.kinds import What
 
 
 @dataclass(frozen=True)
