@@ -143,7 +143,6 @@ def _variable(name: str, waves: Sequence[Wave]) -> Variable:
     since = next(place for place, wave in enumerate(waves) if name in wave.asked)
     asked = same_question(name, waves[since:])
     question, split = asked[0].question, by_option(asked)
-    line = question.encoding == "line"
     values: tuple[float, ...] | None = None
     if question.ends is not None:
         count = len(question.answers) - question.prefer_not_to_say
@@ -151,10 +150,10 @@ def _variable(name: str, waves: Sequence[Wave]) -> Variable:
     return Variable(
         name=name,
         identity=waves[since].identities[name],
-        answers=question.answers[2:] if line else question.answers,
-        boxes=question.encoding == "boxes",
+        answers=question.answers[question.first_answer :],
+        boxes=question.encoding.several,
         split=split,
-        first=2 if line else 0,
+        first=question.first_answer,
         values=values,
         steps=None,
         asked=tuple(_asked(one, split) for one in asked),

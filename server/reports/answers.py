@@ -24,7 +24,7 @@ class AnswerTexts:
     def of_column(self, question: Question, number: int) -> tuple[str, ...]:
         """A text for each row of the design of one of its columns: of one answer, not chosen and chosen."""
         texts = self.of(question)
-        if question.encoding in ("one_hot", "boxes"):
+        if question.encoding.by_answer:
             return self._words.gettext("not: %(answer)s", answer=texts[number]), texts[number]
         return texts
 

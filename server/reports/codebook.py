@@ -41,7 +41,7 @@ def codebook_rows(definition: Definition) -> Iterator[Sequence[object]]:
     texts = AnswerTexts(definition)
     for question in definition.questions:
         low, high = value_range(question) or ("", "")
-        step = question.grid.step if question.encoding == "line" and question.grid else ""
+        step = question.grid.step if question.encoding.between_ends and question.grid else ""
         how = mechanism_of(question), json.dumps(parameters_of(question), ensure_ascii=False)
         for number, (column, design) in enumerate(zip(question.columns, question.designs, strict=True)):
             asked = (column, question.name, question.text, question.kind, question.encoding, *how)
@@ -63,7 +63,7 @@ def strata_rows() -> Iterator[Sequence[object]]:
 def mechanism_of(question: Question) -> str:
     """The name of the mechanism that randomised a question, as in a survey definition."""
     if question.choice.mechanism == "best_choice":
-        return "unary" if question.encoding == "one_hot" else "k_ary"
+        return "unary" if question.encoding.by_answer else "k_ary"
     return question.choice.mechanism
 
 
@@ -75,7 +75,7 @@ def parameters_of(question: Question) -> dict[str, object]:
 
 def _names(question: Question, number: int) -> Sequence[str]:
     """The name of each row of the design of a column."""
-    if question.encoding in ("one_hot", "boxes"):
+    if question.encoding.by_answer:
         answer = question.answers[number]
         return f"not {answer}", answer
     return question.answers

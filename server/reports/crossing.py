@@ -15,6 +15,7 @@ from server.reports.pairs import Pairs, count_pairs
 from server.reports.questions import value_range
 from server.reports.report import Report
 from server.study.definitions import Question
+from server.study.kinds import Encoding
 
 MOST_CELLS = 144
 """Of a table that is shown whole."""
@@ -96,7 +97,7 @@ class Crossed:
     @property
     def numeric(self) -> bool:
         """Whether the second question is a number."""
-        return self.column.question.encoding == "line"
+        return self.column.question.encoding.between_ends
 
     @property
     def too_large(self) -> bool:
@@ -192,12 +193,12 @@ class Crossed:
 
 def can_be_crossed(question: Question) -> bool:
     """Whether a question has answers, or is a number that everybody gives."""
-    return question.encoding != "line" or not question.prefer_not_to_say
+    return not question.encoding.between_ends or not question.prefer_not_to_say
 
 
 def crossed(report: Report, row: str, column: str, chosen: tuple[int, int]) -> Crossed:
     """Two different questions of a report that can be crossed; not both are numbers."""
-    if report.question(row).question.encoding == "line":
+    if report.question(row).question.encoding.between_ends:
         row, column, chosen = column, row, chosen[::-1]
     pairs = _asked_together(same_question(row, report.waves), same_question(column, report.waves))
     rows, columns = zip(*pairs, strict=True)
@@ -224,7 +225,7 @@ def _too_large(row: _Side, column: _Side) -> bool:
 def _tables(row: _Side, column: _Side, chosen: tuple[int, int]) -> Iterator[Pairs]:
     """Of each version the pairs of columns that are looked at, counted in one go."""
     pairs = [(row.at(chosen[0])[0], column.at(chosen[1])[0])]
-    if _whole(row, column) or column.question.encoding == "line":
+    if _whole(row, column) or column.question.encoding.between_ends:
         pairs = list(product(range(row.columns), range(column.columns)))
     if not _too_large(row, column):
         for one, other in zip(row.asked, column.asked, strict=True):
@@ -241,6 +242,7 @@ def _side(asked: tuple[Asked, ...]) -> _Side:
     cells = len(asked[0].question.answers)
     # Many answers make a joint table that is slow to estimate and says nothing more than pairs of answers do.
     alike = all(
-        one.question.encoding != "whole" or one.question.designs[0].treats_options_alike() for one in asked
+        one.question.encoding is not Encoding.WHOLE or one.question.designs[0].treats_options_alike()
+        for one in asked
     )
     return _Side(asked, by_option(asked) or (cells > MOST_WHOLE and alike))

@@ -178,7 +178,7 @@ class QuestionReport:
         answers = tuple(enumerate(self.question.answers))
         if self.by_option:
             return tuple(ShareRow(index, answer, self.columns[index], 1) for index, answer in answers)
-        first = 2 if self.question.encoding == "line" else 0
+        first = self.question.first_answer
         return tuple(ShareRow(index, answer, self.columns[0], index) for index, answer in answers[first:])
 
     @property

@@ -127,7 +127,7 @@ class Asked:
         Where every answer is kept, and turned into each other one, with the same chances, whether
         an answer arrived is a report of whether it was given, under a design of two rows.
         """
-        if by_option and self.question.encoding == "whole":
+        if by_option and not self.question.encoding.by_answer:
             (whole,) = self._bytes
             return [self._split(whole, answer) for answer in range(len(self.question.answers))]
         return self._bytes
@@ -170,7 +170,7 @@ def same_question(name: str, waves: Sequence[Wave]) -> tuple[Asked, ...]:
 
 def by_option(asked: Sequence[Asked]) -> bool:
     """Whether a question has to be looked at answer by answer: some version has a coin for each."""
-    return any(one.question.encoding in ("one_hot", "boxes") for one in asked)
+    return any(one.question.encoding.by_answer for one in asked)
 
 
 def _comparable(one: Question, other: Question) -> bool:
@@ -178,6 +178,5 @@ def _comparable(one: Question, other: Question) -> bool:
     if one.encoding == other.encoding:
         return True
     return all(
-        question.encoding == "one_hot" or question.designs[0].treats_options_alike()
-        for question in (one, other)
+        question.encoding.by_answer or question.designs[0].treats_options_alike() for question in (one, other)
     )

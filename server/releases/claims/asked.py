@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping
 from functools import partial
-from itertools import combinations, permutations
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from server.privacy.auditing.reported import coins_of_reports
 from server.privacy.designs import Design, report_between
 from server.study.definitions import Point, Question
 from server.study.definitions.reading import parse_definition
+from server.study.kinds import KINDS
 
 _FIXED: Mapping[str, tuple[float, Mapping[str, Any]]] = {
     "gamma": (3, {"gamma": 0.25}),
@@ -31,16 +32,6 @@ _FIXED: Mapping[str, tuple[float, Mapping[str, Any]]] = {
 """Designs by chances, with the largest ratio of two chances of a report."""
 _GRID = 1e-8
 """More than rounding to 32 bits can add to the loss of a device."""
-_OPTIONS = [{"name": name, "text": name} for name in ("red", "green", "blue")]
-_NUMBERS = {"low": 0, "high": 4, "step": 1}
-_OWN: Mapping[str, Mapping[str, Any]] = {
-    "select_one": {"options": _OPTIONS},
-    "select_multiple": {"options": _OPTIONS},
-    "scale": {"options": _OPTIONS},
-    "number": _NUMBERS,
-    "binned_number": {**_NUMBERS, "cuts": [2]},
-}
-"""What a question of a kind says beside its name, its text and its design."""
 _NOT_SAYING = ("k_ary", "best_choice", "unary", "symmetric_unary", "stochastic_rounding")
 """Mechanisms that "prefer not to say" is an answer under; of Yes and No, k-ary response is for it alone."""
 
@@ -63,19 +54,19 @@ def cases() -> list[Case]:
         _case(kind, mechanism, prefer)
         for kind, mechanism in registered()
         for prefer in (False, True)
-        if (mechanism in _NOT_SAYING if prefer else (kind, mechanism) != ("yes_no", "k_ary"))
+        if (mechanism in _NOT_SAYING if prefer else mechanism not in KINDS[kind].refusal_only)
     ]
 
 
 def _case(kind: str, mechanism: str, prefer: bool) -> Case:
-    named = "gamma" if (kind, mechanism) == ("yes_no", "coin_flip") else mechanism
+    named = "gamma" if mechanism in KINDS[kind].by_gamma else mechanism
     ratio, parameters = _FIXED.get(named, (None, {"epsilon": 1}))
     document = {
         "name": "asked",
         "kind": kind,
         "text": "Asked?",
         "design": {"mechanism": mechanism, **parameters},
-        **_OWN.get(kind, {}),
+        **KINDS[kind].example,
         **({"prefer_not_to_say": True} if prefer else {}),
     }
     made = partial(_question, document)
@@ -97,7 +88,7 @@ def _question(document: Mapping[str, Any]) -> Question:
 
 def _loss(question: Question) -> Finding:
     """Of any answer against any other: bytes are flipped apart, so that their losses add up."""
-    answers = list(_answers(question))
+    answers = list(question.traits.list_answers(question))
     rows = [
         [
             _weights(design, truth)
@@ -111,17 +102,6 @@ def _loss(question: Question) -> Finding:
         if loss > worst:
             worst, event = loss, f"{one} against {other}"
     return Finding(max(worst - ROUNDING, 0.0), event)
-
-
-def _answers(question: Question) -> Iterator[Any]:
-    if question.kind == "select_multiple":
-        sizes = range(len(question.answers) + 1)
-        yield from (some for size in sizes for some in combinations(question.answers, size))
-    elif question.grid is not None:
-        yield from (question.grid.number(steps) for steps in range(question.grid.of + 1))
-        yield from question.answers[-1:] if question.prefer_not_to_say else ()
-    else:
-        yield from question.answers
 
 
 def _weights(design: Design, truth: int | Point) -> NDArray[np.int64]:

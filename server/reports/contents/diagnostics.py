@@ -80,4 +80,4 @@ def _moved(words: ReportWords, entry: QuestionReport, forged: int) -> Number:
 
 def _moves_mean(question: Question) -> bool:
     """Whether the bound is told of a mean: of a number that everybody gives."""
-    return question.encoding == "line" and not question.prefer_not_to_say
+    return question.encoding.between_ends and not question.prefer_not_to_say

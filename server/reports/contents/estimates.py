@@ -132,7 +132,7 @@ def _charts(words: ReportWords, report: Report) -> Iterator[Chart]:
         made = charts.estimates(caption, rows, axis, percent_label)
         yield Chart(made.svg, caption, made.alternative)
     for entry in drawn:
-        if entry.question.kind == "binned_number":
+        if entry.question.traits.in_ranges:
             caption = _("Histogram: %(question)s", question=entry.question.text)
             rows = [replace(row, heading="") for row in rows_of(words, report, entry)]
             made = charts.histogram(caption, rows, axis, percent_label)

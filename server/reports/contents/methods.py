@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from server.output.documents import Block, Cell, Paragraph, Table, Text
 from server.privacy.designs import Design
+from server.reports.codebook import mechanism_of
 from server.reports.columns import Column
 from server.reports.contents import cells
 from server.reports.intervals import SENTENCES
@@ -47,9 +48,7 @@ def collected(words: ReportWords, definition: Definition) -> Iterator[Block]:
 
 def _designed(words: ReportWords, question: Question) -> str:
     """What the design is called, as in the editor, and the harmless question that it draws on."""
-    names, mechanism = "manage/_editor_texts.html", question.choice.mechanism
-    if mechanism == "best_choice":
-        mechanism = "unary" if question.encoding == "one_hot" else "k_ary"
+    names, mechanism = "manage/_editor_texts.html", mechanism_of(question)
     called = words.macro(names, "design_name", question.kind, mechanism)
     innocuous = dict(question.choice.parameters).get("innocuous")
     if innocuous is None:
@@ -113,22 +112,22 @@ def interval_methods(words: ReportWords, report: Report) -> str:
 def encodings(words: ReportWords, questions: Sequence[Question]) -> Iterator[Block]:
     """What must be known of how some kinds of questions were randomised."""
     _ = words.gettext
-    found = {question.encoding for question in questions}
-    if "one_hot" in found:
+    by_answer = [question.encoding for question in questions if question.encoding.by_answer]
+    if not all(encoding.several for encoding in by_answer):
         yield said(
             _(
                 "One of several, each option by itself: every option was randomised with a coin of its own, so that "
                 "the estimated shares of a question need not add up to 100 %%."
             )
         )
-    if "boxes" in found:
+    if any(encoding.several for encoding in by_answer):
         yield said(
             _(
                 "All that apply: every box was randomised with a coin of its own, and the privacy losses of the "
                 "boxes add up."
             )
         )
-    if "line" in found or any(question.kind == "scale" for question in questions):
+    if any(question.ends is not None for question in questions):
         yield said(
             _(
                 "Means: a number is rounded at random to the lowest or the highest possible one, so that its mean "
@@ -167,13 +166,13 @@ def codebook(words: ReportWords, definition: Definition) -> Table:
 def _codes(words: ReportWords, definition: Definition, question: Question) -> Iterator[tuple[Cell, ...]]:
     _ = words.gettext
     asked = cells.asked(definition, question)
-    if question.encoding in ("one_hot", "boxes"):
+    if question.encoding.by_answer:
         ticked = (Text(_("an option not chosen")), Text(_("an option chosen")))
         for design in _distinct(question.designs):
             yield from _matrix(words, asked, ticked, design)
         return
     (design,) = question.designs
-    if question.encoding != "line" and len(question.answers) > 2 and design.treats_options_alike():
+    if not question.encoding.between_ends and len(question.answers) > 2 and design.treats_options_alike():
         first = Text(_("an answer"))
         for code, arrived in ((0, _("the same answer")), (1, _("each other answer"))):
             yield (asked, first, Text(arrived), *_chance(words, design, 0, code))

@@ -53,9 +53,12 @@ def _routed(words: ReportWords, definition: Definition, question: Question) -> t
 
 def _offered(definition: Definition, question: Question) -> Text:
     """What could be answered."""
-    if question.encoding == "line" and question.grid is not None:
+    if question.encoding.between_ends and question.grid is not None:
         text = span_text(question.grid, question.unit, definition.language)
-        more = [cells.answer(definition, question, k).text for k in range(2, len(question.answers))]
+        more = [
+            cells.answer(definition, question, k).text
+            for k in range(question.first_answer, len(question.answers))
+        ]
         return cells.own(definition, "; ".join([text, *more]))
     shown = [cells.answer(definition, question, index) for index in range(len(question.answers))]
     return cells.own(definition, "; ".join(answer.text for answer in shown))

@@ -38,7 +38,7 @@ def _design(words: ReportWords, question: Question) -> str:
     """What it is called, its parameters as they were stated, and its loss."""
     mechanism = mechanism_of(question)
     parts = [words.gettext(_CALLED[mechanism])]
-    if question.kind == "select_multiple":
+    if question.encoding.several:
         parts.append(words.gettext("for each box"))
     if mechanism == "coin_flip":
         design = question.designs[0]
