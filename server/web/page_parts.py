@@ -7,24 +7,22 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from server.study.kinds import KINDS
 from server.study.kinds.designing import DEVICES
 
 BASE = ("randomize.js", "design.js", "submit.js", "page.js", "delivery.js")
 
-CHOICES = {"select_one", "scale", "select_multiple"}
-NUMBERS = {"number", "binned_number"}
-
-# Each module with what asks for it, dependencies first.
+# Each module with what asks for it beside kinds of questions, which name theirs; dependencies first.
 EXTRAS: tuple[tuple[str, set[str]], ...] = (
     ("preview.js", {"preview"}),
     ("routing.js", {"show_if"}),
     ("markdown.js", {"markdown", "text", "section", "check"}),
     ("blocks.js", {"text", "section", "check"}),
-    ("options.js", CHOICES | NUMBERS),
-    ("labels.js", {"prefer_not_to_say", *DEVICES} | CHOICES | NUMBERS),
-    ("ticks.js", {"select_multiple"}),
-    ("numbers.js", NUMBERS),
-    ("field.js", NUMBERS),
+    ("options.js", set()),
+    ("labels.js", {"prefer_not_to_say", *DEVICES}),
+    ("ticks.js", set()),
+    ("numbers.js", set()),
+    ("field.js", set()),
     ("codes.js", {"invited"}),
     ("invitation.js", {"invited"}),
 )
@@ -46,7 +44,11 @@ class Parts:
     @cached_property
     def modules(self) -> tuple[str, ...]:
         """The page's scripts, dependencies first."""
-        return (*BASE, *(module for module, needed_by in EXTRAS if self.names & needed_by), "answer.js")
+        return (
+            *BASE,
+            *(module for module, asked_by in EXTRAS if self.names & {module, *asked_by}),
+            "answer.js",
+        )
 
     @property
     def late_modules(self) -> tuple[str, ...]:
@@ -66,7 +68,8 @@ class Parts:
     @property
     def arrives_as_yes(self) -> bool:
         """Whether every answer is Yes or No, and arrives as such."""
-        return not self.names & {"prefer_not_to_say", "kuk", "crosswise", *CHOICES, *NUMBERS}
+        others = {name for name, kind in KINDS.items() if not kind.by_device}
+        return not self.names & {"prefer_not_to_say", "kuk", "crosswise", *others}
 
 
 def parts_of(
@@ -96,11 +99,13 @@ def _names(document: dict[str, Any]) -> Iterator[str]:
         yield entry["kind"]
         yield from {"show_if", "prefer_not_to_say"} & entry.keys()
     for entry in questions:
-        if entry["kind"] == "yes_no":
+        kind = KINDS[entry["kind"]]
+        yield from kind.page_parts
+        if kind.by_device:
             yield entry["design"]["mechanism"]
             if _can_be_played(entry):
                 yield "play"
-        elif entry["kind"] != "select_multiple" and len(entry["designs"]) > 1:
+        elif not kind.several and len(entry["designs"]) > 1:
             yield "boxes"
 
 

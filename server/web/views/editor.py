@@ -169,7 +169,12 @@ def _promise(spending: editing.Spending, margin: float) -> planning.Promise | No
 def _scale_needs(margin: float, card: editing.Card) -> planning.ScaleNeeds | None:
     """What both designs of a scale take; None where it has but one, or nothing to compare yet."""
     levels = len(card.entry.get("options", ()))
-    if card.entry["kind"] != "scale" or len(card.mechanisms) < 2 or levels < 3 or not card.epsilon:
+    if (
+        not (card.traits and card.traits.design_of_use)
+        or len(card.mechanisms) < 2
+        or levels < 3
+        or not card.epsilon
+    ):
         return None
     try:
         return planning.compare_scale_designs(levels, card.epsilon, margin)

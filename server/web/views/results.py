@@ -172,7 +172,7 @@ def _crossed(report: Report) -> Crossed | None:
         return None
     if row == column:
         raise refuse(404, "column", N_("must be another question than %(value)s"), value=shown(row))
-    if all(report.question(name).question.encoding == "line" for name in (row, column)):
+    if all(report.question(name).question.encoding.between_ends for name in (row, column)):
         raise refuse(404, "column", N_("must have answers; it is a number like %(value)s"), value=shown(row))
     chosen = _answer(report, "row_answer", row), _answer(report, "column_answer", column)
     return reports.crossed(report, row, column, chosen)
@@ -185,7 +185,8 @@ def _answer(report: Report, field: str, name: str) -> int:
     asked = request.args.get(field, "")
     if asked in places:
         return places.index(asked)
-    return 1 if question.kind == "yes_no" else 0
+    main = question.traits.main
+    return 0 if main is None else question.answers.index(main)
 
 
 def _planned(survey: Survey) -> int | None:
