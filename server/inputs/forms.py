@@ -148,8 +148,8 @@ def _read_object(node: Any, rules: Mapping[str, Any], path: str) -> dict[str, An
 
 
 def _read_texts(texts: list[str], rules: Mapping[str, Any]) -> Any:
-    kind = rules.get("type")
-    if kind == "array":
+    stated = rules.get("type")
+    if stated == "array":
         if _resolved(rules["items"]).get("type") == "number":
             parts = re.split(r"[;\s]+|,\s*", texts[-1].strip())
             return [number_or_text(part) for part in parts if part] or None
@@ -157,7 +157,7 @@ def _read_texts(texts: list[str], rules: Mapping[str, Any]) -> Any:
     text = texts[-1]
     if rules.get("const") is True:
         return True if "true" in texts else None
-    if kind in ("number", "integer", ["number", "string"]):
+    if stated in ("number", "integer", ["number", "string"]):
         return number_or_text(text) if text.strip() else None
     return text if text.strip() or not rules.get("optional") else None
 

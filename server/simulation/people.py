@@ -169,7 +169,8 @@ def _entered(question: Question, answers: Answers) -> Entered:
     if ends is None:
         return Entered(shares, None)
     low, high = ends
-    of = question.grid.of if question.grid is not None else len(question.options) - 1
+    levels = len(question.answers) - question.prefer_not_to_say
+    of = question.grid.of if question.grid is not None else levels - 1
     given = answers[(answers >= 0) & (answers <= of)]
     mean = low + (high - low) * float(given.mean()) / of if given.size else None
     return Entered(shares, mean)
