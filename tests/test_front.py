@@ -17,6 +17,7 @@ import psutil
 import pytest
 
 from server.web.form_ends import NAME, VALUE
+from server.web.front.bridge import WRITERS
 from tests import factories
 from tests.conftest import NewDatabase
 from tests.factories import Published, Served, dump, stored
@@ -216,6 +217,27 @@ def test_pages_are_answered_while_the_database_is_locked(sqlite: NewDatabase) ->
         deadline = time.monotonic() + 60
         while factories.ask(served.url + survey.url, survey.response())[0] != 201:
             assert time.monotonic() < deadline
+
+
+def test_forms_that_wait_in_line_behind_a_lock_are_sent_away_too(sqlite: NewDatabase, tmp_path: Path) -> None:
+    """Not one round of threads after the other: who is still in line when the first give up has waited long enough."""
+    database_url = sqlite(True)
+    forms = 5 * WRITERS
+    with (tmp_path / "log").open("w+") as log:
+        with (
+            factories.serving(database_url, log) as served,
+            ThreadPoolExecutor(forms) as clients,
+            closing(sqlite3.connect(database_url.removeprefix("sqlite:///"), isolation_level=None)) as lock,
+        ):
+            lock.execute("BEGIN IMMEDIATE")
+            signing = [clients.submit(factories.fill_in, served.sign_in_link, {}) for _ in range(forms)]
+            for each in signing:
+                status, headers, _answer = each.result()
+                assert (status, int(headers["Retry-After"]) > 0) == (503, True)
+            lock.execute("ROLLBACK")
+        log.seek(0)
+        # Those that had a thread at once, and those that were given one just before their time was over.
+        assert WRITERS <= log.read().count("account.redeem") <= 2 * WRITERS
 
 
 def test_nothing_is_acknowledged_into_a_file_that_was_removed(sqlite: NewDatabase, tmp_path: Path) -> None:

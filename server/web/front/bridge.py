@@ -12,7 +12,7 @@ import os
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from server.store.failures import describe_failure
@@ -31,6 +31,8 @@ SIGNERS = 2
 """Passwords checked at once: each takes 64 MiB and some 50 ms of two cores, and who floods the sign-in waits there."""
 WAITING = 512
 """Requests of a kind that wait for a thread; more of it are sent away."""
+LONGEST_WAIT = 5.0
+"""Seconds that a request waits for a thread; then it is sent away. With a lock it waits for as long again."""
 FILES = 128
 """Answers that are on their way from a file; more are sent away."""
 PIECE = 64 * 1024
@@ -63,6 +65,11 @@ class Answer:
     async def wait_until_started(self) -> None:
         """Wait until status and headers are known, and whether the body is whole."""
         await self._started
+
+    def give_up(self, work: Future[None]) -> None:
+        """Stop waiting for a thread, if none has begun with it."""
+        if work.cancel():
+            self._started.set_exception(OverloadedError)
 
     def make(self, site: "WSGIApplication", environ: dict[str, Any]) -> None:
         """In a thread: ask the site."""
@@ -161,7 +168,7 @@ class Bridge:
         Raises
         ------
         OverloadedError
-            If too many requests wait already.
+            If too many requests wait already, or this one has waited too long for a thread. Nothing was done.
         """
         pool = self._find_pool(environ)
         if self._waiting[pool] >= WAITING or self._files >= FILES:
@@ -169,10 +176,12 @@ class Bridge:
         loop = asyncio.get_running_loop()
         answer = Answer(loop)
         self._waiting[pool] += 1
+        work = pool.submit(answer.make, self._site, environ)
+        giving_up = loop.call_later(LONGEST_WAIT, answer.give_up, work)
         try:
-            pool.submit(answer.make, self._site, environ)
             await answer.wait_until_started()
         finally:
+            giving_up.cancel()
             self._waiting[pool] -= 1
         return answer
 
