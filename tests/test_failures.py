@@ -4,6 +4,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,13 @@ import sqlalchemy as sa
 from flask import Flask
 from flask.testing import FlaskClient
 
+from server.config import Config
 from server.store.engines import make_engine
 from server.store.failures import RETRY_AFTER, Failure, describe_failure, find_failure
 from tests import factories
 from tests.conftest import NewDatabase
 from tests.factories import dump
+from tests.fronted import create_app
 
 SECRET = "a word of the request"
 
@@ -243,3 +246,28 @@ def _destroy(app: Flask) -> None:
     with admin.connect() as connection:
         connection.exec_driver_sql(f"DROP DATABASE {engine.url.database} WITH (FORCE)")
     admin.dispose()
+
+
+def test_the_job_that_keeps_house_names_what_failed(sqlite: NewDatabase, caplog: pytest.LogCaptureFixture) -> None:
+    """A full disk while it tidies, and a lock while it closes what is over, are different lines."""
+    database_url = sqlite(True)
+    survey = factories.publish(database_url)
+    factories.store(database_url, survey, [([0, 1], 2_000)])
+    factories.close(database_url, survey.slug)
+    app = create_app(Config(database_url=database_url))
+    engine = app.extensions["moneda.engine"]
+    engine.dispose()
+    sa.event.listen(engine, "connect", lambda connection, _: connection.execute("PRAGMA max_page_count = 1"))
+    factories.keep_house(app)
+    assert "the disk is full (SQLITE_FULL): OperationalError at " in caplog.text
+
+    caplog.clear()
+    engine.dispose()
+    sa.event.listen(engine, "connect", lambda connection, _: connection.execute("PRAGMA busy_timeout = 0"))
+    factories.settle(database_url, factories.publish(database_url).slug, closes_at=datetime(2026, 1, 1))  # noqa: DTZ001
+    with sqlite3.connect(str(engine.url.database)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        factories.keep_house(app)
+    assert "the database was locked for too long (SQLITE_BUSY): OperationalError at " in caplog.text
+    assert survey.slug not in caplog.text
+    engine.dispose()

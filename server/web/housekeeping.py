@@ -17,6 +17,7 @@ from server import archives
 from server import people as accounts
 from server.collect import tidying
 from server.store.engines import open_session
+from server.store.failures import describe_failure
 from server.study import surveys
 
 LOOK = 5.0
@@ -95,7 +96,7 @@ class Housekeeper:
             return False
         except Exception as error:
             # Whatever it was, the next look comes; the log says nothing of what was stored.
-            logging.getLogger(__name__).error("%s while keeping house", type(error).__name__)
+            logging.getLogger(__name__).error("%s while keeping house", describe_failure(error))
             return False
         return True
 

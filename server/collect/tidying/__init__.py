@@ -50,6 +50,7 @@ from server.collect.tidying.marks import (
 )
 from server.collect.tidying.waiting import BRIEFLY, LONG_PATIENCE, OvertakenError, Patience, UnfinishedError
 from server.store.engines import open_session
+from server.store.failures import describe_failure
 from server.store.models import Base
 
 _OF_PEOPLE = {"researchers", "recovery_codes", "sign_in_links", "sign_ins"}
@@ -99,10 +100,8 @@ def tidy(engine: sa.Engine, patience: Patience) -> None:
             secrets.SystemRandom().shuffle(held_up)
             for work in held_up:
                 _attempt(engine, work, patience, unfinished)
-    except sqlite3.Error as error:
-        raise UnfinishedError(str(error)) from error
-    except sa.exc.DBAPIError as error:
-        raise UnfinishedError(str(error.orig)) from error
+    except (sqlite3.Error, sa.exc.DBAPIError) as error:
+        raise UnfinishedError(describe_failure(error)) from error
     if unfinished:
         raise unfinished[0]
 
@@ -135,7 +134,5 @@ def _tidy_one(engine: sa.Engine, work: Due, patience: Patience) -> None:
             note_rewritten(engine, work)
         tool.forget_log(engine, patience)
         finish(engine, work)
-    except sqlite3.Error as error:
-        raise UnfinishedError(str(error)) from error
-    except sa.exc.DBAPIError as error:
-        raise UnfinishedError(str(error.orig)) from error
+    except (sqlite3.Error, sa.exc.DBAPIError) as error:
+        raise UnfinishedError(describe_failure(error)) from error
