@@ -31,8 +31,7 @@ def bring(database_url: str, file: IO[bytes], meanwhile: Callable[[int], None], 
 
     try:
         with open_session(engine, writes=True) as session:
-            owner = accounts.first_researcher(session)
-            session.commit()
+            owner = accounts.first_researcher(session)  # which is a transaction, as in the command
             taking = _Slow(session) if turns else _Selfish(session)
             survey = archives.unpack(session, owner, file, taking, tell).survey
             session.commit()
@@ -49,6 +48,9 @@ class _Slow(TakingTurns):
 
 class _Selfish(TakingTurns):
     def after_a_part(self) -> None:
+        pass
+
+    def give_way(self) -> None:
         pass
 
 

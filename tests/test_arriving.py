@@ -20,7 +20,7 @@ from tests import archives, factories
 from tests.arrivals import bring
 from tests.factories import Published, Rows
 
-ROWS = 5_000
+ROWS = 1_200
 PARTS = 3
 """So many parts are stored of them, after one look at all of them."""
 CHECKED = 1

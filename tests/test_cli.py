@@ -10,7 +10,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 from server.cli import main
-from server.simulation import REHEARSAL_LIMIT
+from server.cli.simulating import run_simulation
+from server.inputs import InputError
+from server.people import survey_access
+from server.simulation import REHEARSAL_LIMIT, Assumptions
+from server.store.engines import TakingTurns, make_engine, open_session
 from tests import factories, kinds
 from tests.conftest import NewDatabase
 from tests.factories import dump, moneda
@@ -113,6 +117,29 @@ def test_simulation_never_mixes_with_responses_of_people(url: str) -> None:
     assert refused.exit_code == 2
     assert "real people" in refused.stderr
     assert dump(url) == before
+
+
+def test_others_write_while_people_are_made_up_and_are_not_mixed_with_them(database_url: str) -> None:
+    """Drawing a million takes seconds, in which nobody waits; who answers the same survey then is noticed."""
+    survey = factories.publish(database_url)
+
+    class Turns(TakingTurns):
+        def give_way(self) -> None:
+            super().give_way()
+            factories.store(database_url, survey, [([0, 1], 1)])
+
+    engine = make_engine(database_url)
+    with open_session(engine, writes=True) as session, pytest.raises(InputError, match="real people"):
+        found = survey_access.find(session, survey.slug)
+        assert found is not None
+        run_simulation(session, found, 10, Assumptions(), Turns(session))
+    engine.dispose()
+
+    assert len(factories.stored(database_url)) == 1
+    with factories.writing(database_url) as session:
+        again = survey_access.find(session, survey.slug)
+        assert again is not None
+        assert not again.simulated
 
 
 def test_every_kind_is_simulated_with_shares_and_means(url: str) -> None:

@@ -41,6 +41,7 @@ def store_codes(
     ]
     session.add_all(made)
     session.flush()
+    turns.give_way()
     for rows in checked.invitation_rows(archive):
         for start in range(0, len(rows), _PART):
             part = rows[start : start + _PART]
@@ -56,6 +57,7 @@ def store_codes(
             ]
             session.execute(sa.insert(invitations_of(survey.id)), values)
             turns.after_a_part()
+        turns.give_way()  # the next ones are read first
     return True
 
 

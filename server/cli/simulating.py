@@ -23,5 +23,7 @@ def run_simulation(
     with click.progressbar(length=respondents, label="Simulating respondents", file=sys.stderr) as bar:
         for size in groups:
             bar.update(size)
-            if turns is not None:
+            if turns is not None and size:
                 turns.after_a_part()
+            elif turns is not None:
+                turns.give_way()

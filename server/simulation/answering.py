@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from itertools import islice
 from threading import Lock
 
+import numpy as np
 import sqlalchemy as sa
+from numpy.typing import NDArray
 from sqlalchemy.orm import Session
 from sqlalchemy.pool import StaticPool
 
@@ -16,8 +18,9 @@ from server.collect import responses
 from server.collect.responses import Arrival
 from server.collect.submissions import Submission
 from server.inputs import N_, InputError, refuse
+from server.people import survey_access
 from server.simulation.assumptions import Assumptions, check
-from server.simulation.people import Entered, People, draw_people
+from server.simulation.people import Entered, draw_people
 from server.simulation.places import Codes, Place, Setting, Spread, build_strata, find_places, group_people
 from server.store.engines import migrate
 from server.store.models import State, Survey, SurveyVersion
@@ -53,7 +56,8 @@ def simulate(
 ) -> Iterator[int]:
     """Answer a survey as `respondents` made-up people; yields the size of each group, and never commits.
 
-    The caller may commit after a group: the survey is marked in the transaction of the first. People come by
+    The caller may commit after a group: the survey is marked in the transaction of the first. Before that it
+    yields 0: what comes next is made up without the database, which a commit leaves to others. People come by
     the links of the strata (see `find_places`), with codes of their own where these are asked for.
 
     Parameters
@@ -75,12 +79,15 @@ def simulate(
         raise refuse(409, "survey", N_("must be open; publish it first"))
     definition = surveys.definition_of(version)
     assumptions = check(definition, assumptions or Assumptions())
+    yield 0
+    made_up = draw_people(definition, respondents, assumptions).reports()
+    survey_access.lock(session, survey)
     if not survey.simulated:
         if _has_responses(session, survey):
             raise refuse(409, "survey", N_("holds responses of real people; simulate on a copy"))
         survey.simulated = True
     places, _spread = find_places(session, survey, respondents, path)
-    yield from _answer(session, version, draw_people(definition, respondents, assumptions), places)
+    yield from _answer(session, version, made_up, places)
 
 
 def rehearse(
@@ -112,7 +119,7 @@ def rehearse(
             build_strata(session, survey, setting or Setting())
             version = surveys.publish(session, survey, keep_brackets=True)
             places, spread = find_places(session, survey, respondents, path)
-            for _ in _answer(session, version, people, places):
+            for _ in _answer(session, version, people.reports(), places):
                 pass
             report = reports.read(session, survey)
     finally:
@@ -121,14 +128,14 @@ def rehearse(
 
 
 def _answer(
-    session: Session, version: SurveyVersion, people: People, places: Sequence[Place]
+    session: Session, version: SurveyVersion, made_up: NDArray[np.uint8], places: Sequence[Place]
 ) -> Iterator[int]:
-    rows = iter(people.reports().tolist())
+    rows = (row.tobytes() for row in made_up)
     doors = responses.Doors()
     codes = Codes(session, version.survey)
     for links in group_people(places, _GROUP):
         group = [
-            Arrival(place.slug, Submission(secrets.token_bytes(16), version.sha256, bytes(row), code))
+            Arrival(place.slug, Submission(secrets.token_bytes(16), version.sha256, row, code))
             for place, number in links
             for code, row in zip(codes.make(place, number), islice(rows, number), strict=True)
         ]

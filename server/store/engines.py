@@ -113,10 +113,14 @@ class TakingTurns:
         """Commit what was done so far, if it has taken a while, and let others have their turn."""
         if time.monotonic() - self._since < _TURN:
             return
-        self._session.commit()
+        self.give_way()
         if self._session.get_bind().dialect.name == "sqlite":
             time.sleep(_TURN)
         self._since = time.monotonic()
+
+    def give_way(self) -> None:
+        """Commit what was done so far: what comes next takes a while, and needs no lock."""
+        self._session.commit()
 
 
 def snapshot(engine: sa.Engine) -> Session:

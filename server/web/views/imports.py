@@ -109,7 +109,6 @@ def _unpacked() -> archives.Unpacked | None:
     if not archives.looks_like_archive(file.filename or "", beginning):
         file.seek(0)
         return None
-    session().commit()  # it is checked before the database is needed again: respondents need not wait for that
     return archives.unpack(session(), researcher(), file.stream, TakingTurns(session()))
 
 
