@@ -25,6 +25,8 @@ from tests.factories import Published, Served, dump, stored
 STALLED = 1_000
 SIGN_INS = 300
 SLOW_READERS = 64
+LONG_HEADER = 300_000
+"""Bytes; the server takes some more."""
 FORM = "application/x-www-form-urlencoded"
 JSON = "application/json"
 
@@ -282,6 +284,24 @@ def test_a_large_answer_holds_no_thread_while_it_is_read_slowly(
         for reader in readers:
             assert status_of(reader) == 200
         assert factories.ask(served.url + path, None, Cookie=cookie)[0] == 200
+
+
+def test_long_headers_are_not_remembered(site: tuple[Served, Published]) -> None:
+    """What a browser says of languages and compression is looked up in memory, and there only its beginning."""
+    served, survey = site
+    (worker,) = psutil.Process(served.process.pid).children()
+    headers = {
+        "Accept-Encoding": "gzip, {}",
+        "Cookie": "moneda_language={}",
+        "Accept-Language": "es, {}",
+    }
+    factories.ask(f"{served.url}/s/{survey.slug}")
+    before = worker.memory_info().rss
+    for number in range(200):
+        for name, text in headers.items():
+            said = text.format(f"{number}".rjust(LONG_HEADER, "x"))
+            assert factories.ask(f"{served.url}/s/{survey.slug}", **{name: said})[0] == 200
+    assert worker.memory_info().rss - before < 100 * LONG_HEADER
 
 
 @pytest.fixture

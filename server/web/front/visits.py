@@ -39,7 +39,12 @@ KEPT = 1_000
 LEAST = 500
 """Bytes; what is shorter gains less by compression than the header costs."""
 
+LONGEST = 1_000
+"""Bytes of what a browser says of languages and compression that are looked at, and remembered."""
+
 _PAGE = re.compile(r"/s/([^/]+)(?:/survey\.json)?")
+_LANGUAGE = re.compile(rb"(?:^|; ?)(%b=[^;]{0,20})(?:;|$)" % LANGUAGE_COOKIE.encode())
+"""That cookie alone: nothing of the others is remembered."""
 
 _Head = list[tuple[bytes, bytes]]
 
@@ -89,7 +94,7 @@ class Visits:
             packed = await self._find_file(path)
         else:
             return False
-        accepted = headers.get(b"accept-encoding", b"")
+        accepted = headers.get(b"accept-encoding", b"")[:LONGEST]
         head, body = packed.gzipped if _takes_gzip(accepted) else packed.plain
         await send({"type": "http.response.start", "status": packed.status, "headers": head})
         await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
@@ -179,10 +184,11 @@ def _pack(status: int, headers: Sequence[tuple[str, str]], body: bytes) -> _Pack
 
 
 def _choose_language(query: bytes, headers: Mapping[bytes, bytes]) -> str:
+    cookie = _LANGUAGE.search(headers.get(b"cookie", b""))
     return _chosen(
-        query[:1000],
-        headers.get(b"accept-language", b"")[:1000],
-        headers.get(b"cookie", b"") if LANGUAGE_COOKIE.encode() in headers.get(b"cookie", b"") else b"",
+        query[:LONGEST],
+        headers.get(b"accept-language", b"")[:LONGEST],
+        b"" if cookie is None else cookie[1],
     )
 
 
