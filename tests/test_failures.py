@@ -248,7 +248,9 @@ def _destroy(app: Flask) -> None:
     admin.dispose()
 
 
-def test_the_job_that_keeps_house_names_what_failed(sqlite: NewDatabase, caplog: pytest.LogCaptureFixture) -> None:
+def test_the_job_that_keeps_house_names_what_failed(
+    sqlite: NewDatabase, caplog: pytest.LogCaptureFixture
+) -> None:
     """A full disk while it tidies, and a lock while it closes what is over, are different lines."""
     database_url = sqlite(True)
     survey = factories.publish(database_url)
