@@ -200,6 +200,24 @@ def test_the_page_says_what_follows_from_all_answers_together(
             assert said == (other == headline), (language, other)
         assert words in page
         assert bool(TOO_MUCH.search(page)) == (headline == Headline.NOBODY_SURE), TOO_MUCH.findall(page)
+        # Whom the coins do not hide is not told to answer honestly because of them.
+        honestly = "answer honestly" if language == "en" else "responde con sinceridad"
+        assert (honestly in page) == (headline == Headline.NOBODY_SURE)
+
+
+def test_a_link_by_invitation_says_what_is_sent_before_the_coins_and_what_files_can_tell(
+    client: FlaskClient, signed_in: FlaskClient, database_url: str
+) -> None:
+    """The code goes out before any coin, and a write-ahead log or a backup holds it beside its response."""
+    survey = factories.publish(database_url)
+    factories.settle(database_url, survey.slug, by_invitation=True)
+    page = client.get(f"/s/{survey.slug}").text
+    assert "Before anything is sent" not in page
+    assert "Nothing is sent yet" not in page
+    assert "find in its files, at least until the survey is closed, which came together" in page
+    told = signed_in.get(f"/manage/surveys/{survey.slug}/invitations").text
+    assert "which code came with which response" in told
+    assert "Backups and other copies made until then go on telling it" in told
 
 
 def test_a_new_version_says_what_follows_from_its_own_questions(

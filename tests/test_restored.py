@@ -98,6 +98,26 @@ def test_what_a_backup_has_forgotten_must_be_declared(new_database: NewDatabase,
     assert is_refused(url, slug)
 
 
+@pytest.mark.parametrize("before", ["", "9"])
+def test_a_budget_that_was_set_or_changed_since_comes_back(
+    new_database: NewDatabase, tmp_path: Path, before: str
+) -> None:
+    """What was promised stays the limit, however much an older database allowed, or its owner sets now."""
+    url = new_database(True)
+    slug = study(url, before)
+    restore = back_up(url)
+    assert run(url, "release", slug, "--budget-epsilon", "1").exit_code == 0
+    assert release(url, slug, "0.9").exit_code == 0
+    restore()
+
+    anew = run(url, "release", slug, "--budget-epsilon", "100")
+    assert (anew.exit_code, NOTICED in anew.stderr) == (2, True), anew.stderr
+    assert run_json(url, "release", slug)["budget"]["epsilon"] == 1
+    assert "from 0 to 1; it is 1.5" in run(url, "release", slug, "--declare", "1.5").stderr
+    assert declare(url, slug, "0.9") == pytest.approx(0.1)
+    assert release(url, slug, "0.2").exit_code == 2
+
+
 def test_nothing_is_asked_where_nothing_was_forgotten(new_database: NewDatabase) -> None:
     url = new_database(True)
     slug, other = study(url), study(url)

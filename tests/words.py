@@ -28,7 +28,7 @@ READ_ATTRIBUTES = set(
 CODE_ATTRIBUTES = set(
     "data-by data-check data-copy data-definition data-entry data-family data-keeps data-many data-one "
     "data-look data-place data-preview data-refresh data-renews data-responses data-rooms data-round data-shut "
-    "data-slug data-spends data-sure data-truth data-version data-why".split()
+    "data-spends data-sure data-truth data-version data-why".split()
 )
 """Read by scripts only; every other data- attribute holds a text that a script shows."""
 

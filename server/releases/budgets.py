@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
 from server.inputs import N_, refuse
-from server.releases.marks import check_not_restored, is_restored
+from server.releases.marks import check_not_restored, forgotten_budget, is_restored
 from server.releases.plans.reading import MOST_DELTA, MOST_EPSILON, parse_decimal, plain, read_item
 from server.releases.rights import MayRelease, check_may_release, given_rights, limits_of, spent_within
 from server.releases.spending import spent
@@ -36,7 +36,7 @@ def set_budget(
     InputError
         422 on `epsilon`, `delta` or `neighbours`; 403 if the researcher is not the survey's owner; 409
         on `budget` if something was released or given away, on `survey` if it may not release, or was
-        restored with a budget: that one stays.
+        restored and its budget is known: that one stays.
     """
     if researcher is not None and researcher.id != survey.owner_id:
         raise refuse(403, "survey", N_("allows this to its owner only"))
@@ -51,9 +51,9 @@ def set_budget(
     ):
         raise refuse(409, "budget", N_("must stay as it was before the first release"))
     budget = session.get(PrivacyBudget, survey.id, populate_existing=True)
-    if budget is not None:
+    if budget is not None or forgotten_budget(session, survey) is not None:
         check_not_restored(session, survey)
-    else:
+    if budget is None:
         session.add(budget := PrivacyBudget(survey_id=survey.id))
     budget.epsilon, budget.delta, budget.neighbours = plain(loss), plain(failure), neighbours
     budget.set_at = surveys.now()
@@ -66,9 +66,10 @@ def _written(number: object) -> object:
 
 
 def budget_of(session: Session, survey: Survey) -> Budget | None:
-    """A survey's budget, if it was set."""
+    """A survey's budget, if it was set; of a restored one, that of which something was spent since, if it is known."""
     row = session.get(PrivacyBudget, survey.id)
-    return None if row is None else Budget(Decimal(row.epsilon), Decimal(row.delta), row.neighbours)
+    known = forgotten_budget(session, survey) or (row and (row.epsilon, row.delta, row.neighbours))
+    return None if known is None else Budget(Decimal(known[0]), Decimal(known[1]), known[2])
 
 
 def ledger(session: Session, survey: Survey) -> Ledger:

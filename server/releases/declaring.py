@@ -14,7 +14,7 @@ from server.releases.marks import debit
 from server.releases.plans.reading import Item, Kind, item_json, parse_decimal, plain
 from server.releases.rights import check_may_release
 from server.releases.values import Covers
-from server.store.models import LedgerEntry, Release, ReleasedValue, Researcher, State, Survey
+from server.store.models import LedgerEntry, PrivacyBudget, Release, ReleasedValue, Researcher, State, Survey
 from server.study import surveys
 
 
@@ -23,7 +23,7 @@ def declare_spent(
 ) -> Release:
     """Book what was spent elsewhere: after a backup was restored, in a copy of the database, or by other means.
 
-    It counts for everybody, and may be nothing. The caller holds the survey, and commits.
+    It counts for everybody, and may be nothing. A budget that was set or changed after the backup comes back. The caller holds the survey, and commits.
 
     Raises
     ------
@@ -41,6 +41,10 @@ def declare_spent(
         raise refuse(409, "budget", N_("must be set first"))
     loss = parse_decimal(epsilon, "epsilon", Decimal(0), budget.epsilon)
     failure = parse_decimal(delta or "0", "delta", Decimal(0), budget.delta)
+    row = session.get(PrivacyBudget, survey.id)
+    if row is None:
+        session.add(row := PrivacyBudget(survey_id=survey.id, set_at=surveys.now()))
+    row.epsilon, row.delta, row.neighbours = plain(budget.epsilon), plain(budget.delta), budget.neighbours
     numbers = tuple(sorted(version.number for version in survey.versions))
     release = new_release(session, survey, Covers(numbers, survey.state, surveys.today(), None), researcher)
     release.entries.append(

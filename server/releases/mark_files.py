@@ -23,10 +23,11 @@ _FORMAT = 1
 
 @dataclass(frozen=True)
 class Newest:
-    """The newest debit of a survey: its number there, and its name."""
+    """The newest debit of a survey: its number there, its name, and epsilon, delta and neighbours of its budget."""
 
     number: int
     token: str
+    budget: tuple[str, str, str] | None = None
 
 
 @dataclass(frozen=True)
@@ -118,12 +119,25 @@ def _parse(path: Path) -> Mark | None:
         document = json.loads(path.read_bytes())
         if document["format"] != _FORMAT:
             return None
-        surveys = {str(name): Newest(int(number), str(token)) for name, number, token in document["surveys"]}
+        surveys = {
+            str(name): Newest(int(number), str(token), _budget(*budget))
+            for name, number, token, *budget in document["surveys"]
+        }
         return Mark(str(document["server"]), surveys, frozenset(map(str, document["taken"])))
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         return None
 
 
+def _budget(*stated: object) -> tuple[str, str, str] | None:
+    if not stated:
+        return None
+    epsilon, delta, neighbours = stated
+    return str(epsilon), str(delta), str(neighbours)
+
+
 def _document(mark: Mark) -> dict[str, Any]:
-    surveys = [[name, newest.number, newest.token] for name, newest in sorted(mark.surveys.items())]
+    surveys = [
+        [name, newest.number, newest.token, *(newest.budget or ())]
+        for name, newest in sorted(mark.surveys.items())
+    ]
     return {"format": _FORMAT, "server": mark.server, "surveys": surveys, "taken": sorted(mark.taken)}

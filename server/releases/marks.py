@@ -3,7 +3,8 @@
 A restored database has forgotten what was released since the backup, and given to copies. So every debit gets
 a random name, and the newest one of each survey stands in a small file as well, on the disk before anything that it
 paid for is shown. Where the database lacks the name in the file, it is an older one: nothing more is spent of that
-survey until its owner has declared what was spent meanwhile, which is a debit that answers the name in the file.
+survey until its owner has declared what was spent meanwhile, which is a debit that answers the name in the file. The
+budget stands beside the name, as it may have been set or changed after the backup.
 
 Without its file a database may be any: then every survey that was published counts as restored. What this
 cannot notice is a file that was restored, or copied, together with its database.
@@ -20,7 +21,7 @@ from sqlalchemy.orm import Session
 from server.inputs import N_, refuse
 from server.releases.mark_files import Mark, Newest, change_mark, hashed, read_mark, unknown
 from server.store.engines import do_after_commit, engine_of, open_session, waits_for_commit
-from server.store.models import Debit, Survey, TakenRight
+from server.store.models import Debit, PrivacyBudget, Survey, TakenRight
 
 
 def is_restored(session: Session, survey: Survey) -> bool:
@@ -40,6 +41,12 @@ def is_restored(session: Session, survey: Survey) -> bool:
     if not waits_for_commit(session, survey.id):
         _keep_up(session, {survey.slug: known})
     return False
+
+
+def forgotten_budget(session: Session, survey: Survey) -> tuple[str, str, str] | None:
+    """Epsilon, delta and neighbours of the budget of which more was spent than is known here, if the file states them."""
+    newest = read_mark(session).surveys.get(hashed(survey.slug))
+    return newest.budget if newest and _lacks(_known(session, survey.id), newest) else None
 
 
 def check_not_restored(session: Session, survey: Survey) -> None:
@@ -137,12 +144,18 @@ def _keep_up(
             token = max(known, key=known.__getitem__, default="")
             old = found.get(hashed(slug))
             if token and not _lacks(known, old) and (old is None or known[token] > old.number):
-                found[hashed(slug)] = Newest(known[token], token)
+                found[hashed(slug)] = Newest(known[token], token, _budget(session, slug))
         return replace(mark, surveys=found, taken=mark.taken | taken)
 
     mark = read_mark(session)
     if newer(mark) != mark:
         change_mark(session, newer)
+
+
+def _budget(session: Session, slug: str) -> tuple[str, str, str] | None:
+    columns = (PrivacyBudget.epsilon, PrivacyBudget.delta, PrivacyBudget.neighbours)
+    row = session.execute(sa.select(*columns).join(Survey).where(Survey.slug == slug)).first()
+    return None if row is None else (row.epsilon, row.delta, row.neighbours)
 
 
 def _known(session: Session, survey_id: int) -> dict[str, int]:

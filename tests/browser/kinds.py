@@ -139,7 +139,7 @@ def begin(visit: Respondent) -> None:
     expect(visit.page.locator("main progress")).to_be_visible()
 
 
-REVIEW = "Only what the coins decided leaves this device"
+REVIEW = "Of your answers, only what the coins decided leaves this device"
 """The heading of the screen that sends."""
 
 

@@ -15,7 +15,7 @@ from tests import factories
 from tests.browser.conftest import Opener
 from tests.browser.people import PHONE, SURVEY, Respondent
 
-REVIEW = "Only what the coins decided leaves this device"
+REVIEW = "Of your answers, only what the coins decided leaves this device"
 REVIEWED = "This is what you were about to send"
 SENT = "Sent. Thank you."
 ANSWERED = "This survey was already answered on this device"
