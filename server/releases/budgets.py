@@ -67,9 +67,11 @@ def _written(number: object) -> object:
 
 def budget_of(session: Session, survey: Survey) -> Budget | None:
     """A survey's budget, if it was set; of a restored one, that of which something was spent since, if it is known."""
+    forgotten = forgotten_budget(session, survey)
+    if forgotten is not None:
+        return Budget(Decimal(forgotten[0]), Decimal(forgotten[1]), forgotten[2])
     row = session.get(PrivacyBudget, survey.id)
-    known = forgotten_budget(session, survey) or (row and (row.epsilon, row.delta, row.neighbours))
-    return None if known is None else Budget(Decimal(known[0]), Decimal(known[1]), known[2])
+    return None if row is None else Budget(Decimal(row.epsilon), Decimal(row.delta), row.neighbours)
 
 
 def ledger(session: Session, survey: Survey) -> Ledger:

@@ -23,7 +23,8 @@ def declare_spent(
 ) -> Release:
     """Book what was spent elsewhere: after a backup was restored, in a copy of the database, or by other means.
 
-    It counts for everybody, and may be nothing. A budget that was set or changed after the backup comes back. The caller holds the survey, and commits.
+    It counts for everybody, and may be nothing. A budget that was set or changed after the backup comes back.
+    The caller holds the survey, and commits.
 
     Raises
     ------

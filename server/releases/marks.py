@@ -44,7 +44,7 @@ def is_restored(session: Session, survey: Survey) -> bool:
 
 
 def forgotten_budget(session: Session, survey: Survey) -> tuple[str, str, str] | None:
-    """Epsilon, delta and neighbours of the budget of which more was spent than is known here, if the file states them."""
+    """Epsilon, delta and neighbours of the budget of which more was spent than is known here, if they are known."""
     newest = read_mark(session).surveys.get(hashed(survey.slug))
     return newest.budget if newest and _lacks(_known(session, survey.id), newest) else None
 

@@ -97,7 +97,9 @@ class Respondent:
         self.start(len(truths))
         for truth in truths:
             self.choose(truth)
-        expect(self.heading("Of your answers, only what the coins decided leaves this device")).to_be_visible()
+        expect(
+            self.heading("Of your answers, only what the coins decided leaves this device")
+        ).to_be_visible()
 
     def send(self) -> None:
         """Send, and wait for the receipt."""

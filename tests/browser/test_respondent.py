@@ -276,7 +276,8 @@ def test_the_first_load_is_under_25_kb(open_page: Opener, survey: factories.Publ
     unpacked = {Path(answer.url).name: len(answer.body()) for answer in answers}
     drawn = len(page.request.get(icon).body())
     print(
-        f"\nFirst load of the respondent's page ({language}): {sum(sent.values()) + drawn:,} bytes sent, {sum(unpacked.values()) + drawn:,} unpacked, {sent}"
+        f"\nFirst load of the respondent's page ({language}): {sum(sent.values()) + drawn:,} bytes sent, {sent}; "
+        f"{sum(unpacked.values()) + drawn:,} unpacked"
     )
     assert {"survey.json", "style.css", "answer.js", "randomize.js", survey.slug} <= set(sent)
     assert sum(sent.values()) + drawn < MOST_SENT
