@@ -1,7 +1,9 @@
 """What a researcher is told before publishing: the respondents' headline, wording asked twice, brackets left over."""
 
 import html
+import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,7 +11,9 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from server.privacy.planning import Headline
+from server.study import gallery
 from server.study.definitions.reading import parse_definition
+from server.study.editing import find_alike, find_repeated
 from tests import factories
 
 WORDS = {
@@ -90,8 +94,57 @@ def test_wording_asked_twice_is_noticed(signed_in: FlaskClient, database_url: st
     for name in ("/edit", ""):
         text = page(signed_in, slug, name)
         assert re.findall(r"Questions ([\d, ]+) ask the same in the same words", text) == ["1, 3", "2, 4"]
+        assert "worded almost alike" not in text
     other = factories.draft(database_url, factories.definition())
     assert "ask the same" not in page(signed_in, other, "/edit") + page(signed_in, other, "")
+
+
+SAME = [
+    ("Have you copied?", "Have you copied"),
+    ("¿Ha robado algo?", "Ha robado algo."),
+    ("¿Ha visitado un café?", "¿Ha visitado un cafe?"),
+    ("Have you, ever, paid?", "have you ever paid"),
+]
+ALIKE = [
+    ("Have you ever copied?", "Have you copied?"),
+    ("Did you steal a phone?", "Did you steal the phone?"),
+    ("¿Ha copiado en el examen?", "¿Ha copiado en un examen?"),
+    ("¿Has robado en tu trabajo?", "¿Has robado alguna vez en tu trabajo?"),
+    ("Have you ever paid a bribe?", "Have you ever payed bribes?"),
+]
+OTHERS = [
+    ("Have you copied?", "Have you paid?"),
+    ("Have you ever taken cannabis?", "Have you ever taken cocaine?"),
+    (
+        "In the last 12 months, have you taken cannabis without a prescription of a doctor?",
+        "In the last 12 months, have you taken cocaine without a prescription of a doctor?",
+    ),
+    ("¿Le han pegado en casa durante el último año?", "¿Le han pegado en clase durante el último año?"),
+    ("Did you vote in 2023?", "Did you vote in 2024?"),
+]
+
+
+@pytest.mark.parametrize(
+    ("pairs", "said"), [(SAME, "in the same words"), (ALIKE, "almost alike"), (OTHERS, "")]
+)
+def test_small_changes_of_the_words_are_asked_about(
+    signed_in: FlaskClient, database_url: str, pairs: list[tuple[str, str]], said: str
+) -> None:
+    for pair in pairs:
+        questions = [factories.question(f"q{place}", text) for place, text in enumerate(pair)]
+        slug = factories.draft(database_url, factories.definition(questions=questions))
+        for name in ("/edit", ""):
+            text = page(signed_in, slug, name)
+            found = re.findall(
+                r"Questions 1, 2 (?:ask the same|are worded).*?(in the same words|almost alike)", text
+            )
+            assert found == [said] * bool(said), pair
+
+
+def test_no_template_asks_anything_twice() -> None:
+    for path in Path(gallery.__file__).parent.glob("*.json"):
+        document = json.loads(path.read_text("utf-8"))
+        assert find_repeated(document) + find_alike(document) == [], path
 
 
 def bracketed() -> dict[str, Any]:

@@ -103,7 +103,7 @@ def test_new_version_with_as_much_privacy_is_published(
 
 def test_question_under_another_name_keeps_its_promise(signed_in: FlaskClient, database_url: str) -> None:
     survey = factories.publish(database_url, factories.definition([0.25]))
-    wordings = ["Question 1?", "QUESTION  1?\n"]
+    wordings = ["Question 1?", "QUESTION  1?\n", "¿Quéstion, 1"]
     for text in wordings:
         renamed = factories.definition(questions=[factories.question("renamed", text, gamma=0.26)])
         factories.save(database_url, survey.slug, renamed)

@@ -1,6 +1,8 @@
 """A question of any kind: its answers, its designs, and the truths an answer stands for."""
 
 import math
+import re
+import unicodedata
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,10 +16,15 @@ from server.study.kinds.grids import Grid, Number
 TAKEN = frozenset({"day", "stratum", "stratum_path", "version"})
 """Columns of exports of responses that are no question's."""
 
+# Of Latin, Greek and Cyrillic letters; other scripts write vowels in this way.
+_ACCENTS = re.compile("[\u0300-\u036f]")
+
 
 def same_wording(text: str) -> str:
-    """What the same question has in common, however it is spaced and capitalised."""
-    return " ".join(text.split()).casefold()
+    """What the same question has in common, however it is spaced, capitalised, punctuated and accented."""
+    letters = _ACCENTS.sub("", unicodedata.normalize("NFKD", text.casefold()))
+    words = "".join(" " if unicodedata.category(letter)[0] == "P" else letter for letter in letters).split()
+    return " ".join(words or text.split())
 
 
 @dataclass(frozen=True, kw_only=True)

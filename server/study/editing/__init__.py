@@ -7,7 +7,7 @@ numbers may be missing or wrong. What is done here never fails for that.
 from server.study.editing.actions import Step, act, new_document
 from server.study.editing.cards import Card, cards
 from server.study.editing.fields import Fields
-from server.study.editing.remarks import find_brackets, find_repeated
+from server.study.editing.remarks import find_alike, find_brackets, find_repeated
 from server.study.editing.settling import settle
 from server.study.editing.shapes import KINDS, NOT_SENT
 from server.study.editing.shares import Spending, equal_division, gamma_of_share, slider_gamma, spending
@@ -22,6 +22,7 @@ __all__ = [
     "act",
     "cards",
     "equal_division",
+    "find_alike",
     "find_brackets",
     "find_repeated",
     "gamma_of_share",

@@ -151,6 +151,7 @@ def _page(
         promise=_promise(spending, margin),
         margin=margin,
         repeated=editing.find_repeated(document),
+        alike=editing.find_alike(document),
         brackets=editing.find_brackets(document),
         make_plan=None if definition is None else partial(planning.plan, definition),
         kinds=editing.KINDS,

@@ -155,6 +155,7 @@ def _overview(survey: Survey, refused: Sequence[tuple[str, str]]) -> str:
         promise=None if draft is None else _promise(draft),
         margin=_margin(draft),
         repeated=editing.find_repeated(document),
+        alike=editing.find_alike(document),
         brackets=editing.find_brackets(document),
         unpublished=survey.current is None or survey.current.sha256 != sha256,
         link=link_to(survey.link),
