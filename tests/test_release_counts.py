@@ -4,6 +4,7 @@ import secrets
 from datetime import datetime
 
 import pytest
+from flask.testing import FlaskClient
 
 from server.collect import batches, responses
 from server.collect.responses import Arrival
@@ -57,3 +58,20 @@ def test_what_is_released_is_of_all_that_are_stored(new_database: NewDatabase) -
         (count,) = release(database_url, survey.slug, {"kind": "count"})
 
         assert list(ledgers.values(count, "respondents").values()) == [number]
+
+
+def test_a_bounded_budget_tells_one_response_and_says_so_before_it_is_chosen(
+    signed_in: FlaskClient, database_url: str
+) -> None:
+    """While a survey is open, and below its smallest group: no page shows anything of these, and two releases do."""
+    survey = factories.publish(database_url, minimum=10)
+    page = f"/manage/surveys/{survey.slug}/releases"
+    assert "two releases can tell that one person answered in between" in signed_in.get(page).text
+    grant(database_url, survey.slug, neighbours="bounded")
+    told = []
+    for _ in range(2):
+        factories.store(database_url, survey, [((1, 0), 1)])
+        item = {"kind": "histogram", "questions": ["q1"], "anew": True}
+        (made,) = release(database_url, survey.slug, item, epsilon="1")
+        told.append(made.covers.respondents)
+    assert told == [1, 2]
