@@ -14,21 +14,27 @@ from server.study.strata import leaves
 def used_codes(session: Session, survey: Survey) -> dict[int | None, int]:
     """Of each link (a stratum's id; None for the survey's own) exactly how many of its codes were used.
 
-    Only links of a closed survey whose responses are shown. Those with a code are then all of them; or, where
-    some came without one before or after, they and the others are none or as many as a group that is shown.
+    Only links of a closed survey whose responses are shown. Those with a code are then all of them, which tells no
+    more than their number; or, where some came without one before or after and no response is left out of the
+    report, they and the others are none or as many as a group that is shown.
     """
     if survey.state != State.CLOSED:
         return {}
     report = read(session, survey)
-    if report.withheld or report.left_out or report.without_left_out:
+    if report.withheld:
         return {}
+    whole = not (report.left_out or report.without_left_out)
     used = Counter[int | None]()
     for batch, number in invitations.spent(session, survey):
         used[batch.stratum_id] += number
     return {
         link: used[link]
         for link, n in _shown(report).items()
-        if link in used and all(not group or group >= survey.minimum for group in _groups(n, used[link]))
+        if link in used
+        and (
+            n == used[link]
+            or (whole and all(not group or group >= survey.minimum for group in (used[link], n - used[link])))
+        )
     }
 
 
@@ -39,8 +45,3 @@ def _shown(report: Report) -> dict[int | None, int]:
     for wave in report.waves:
         sizes.update(dict(zip(wave.strata, wave.sizes.tolist(), strict=True)))
     return {link: n for link, n in sizes.items() if (link is None or link in own) and report.shows(link)}
-
-
-def _groups(n: int, used: int) -> tuple[int, ...]:
-    """What the number tells of, beyond how many responses there are."""
-    return () if n == used else (used, n - used)

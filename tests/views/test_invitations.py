@@ -324,3 +324,19 @@ def test_what_no_report_tells_no_number_of_codes_tells(
     factories.close(database_url, survey.slug)
 
     assert _told_of(signed_in, survey) == told
+
+
+@pytest.mark.parametrize(("without_code", "told"), [(0, ["12 of 12 used"]), (20, ["too few codes"])])
+def test_an_invited_part_is_told_exactly_although_a_few_came_by_the_open_link(
+    signed_in: FlaskClient, database_url: str, without_code: int, told: list[str]
+) -> None:
+    """Its number is in every report; who else came, and is left out of them, is not in it."""
+    survey = factories.publish(database_url, minimum=10)
+    links = factories.plant(database_url, survey.slug, "North\nStaff")
+    _use(database_url, factories.invite(database_url, survey.slug, 12, links["Staff"]))
+    factories.store(database_url, survey, [([1, 0], 12 + without_code)], links["Staff"])
+    factories.store(database_url, survey, [([1, 0], 60)], links["North"])
+    factories.store(database_url, survey, [([1, 0], 3)])
+    factories.close(database_url, survey.slug)
+
+    assert _told_of(signed_in, survey) == told
