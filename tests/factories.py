@@ -335,7 +335,7 @@ class Served:
     url: str
     database_url: str
     sign_in_link: str
-    process: ForkedServer
+    process: ForkedServer | subprocess.Popen[str]
 
 
 def free_port() -> int:
@@ -389,7 +389,19 @@ def serving(
     """
     port = port or free_port()
     command = ["serve", "--port", str(port), "--sign-in-link", "--workers", str(workers)]
-    process = ForkedServer(command, environment(database_url, **settings), log)
+    process: ForkedServer | subprocess.Popen[str]
+    if "PYTHONPATH" in settings:  # another copy of the program, which is not the one that was imported
+        process = subprocess.Popen(
+            [sys.executable, "-m", "server", *command],
+            cwd=ROOT,
+            env=environment(database_url, **settings),
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+            start_new_session=True,
+        )
+    else:
+        process = ForkedServer(command, environment(database_url, **settings), log)
     try:
         yield _started(process, f"http://127.0.0.1:{port}", database_url)
         if process.poll() is None:
@@ -398,11 +410,14 @@ def serving(
     finally:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
-        process.close()
+            process.wait()
+        assert process.stdout is not None
+        process.stdout.close()
 
 
-def _started(process: ForkedServer, url: str, database_url: str) -> Served:
+def _started(process: ForkedServer | subprocess.Popen[str], url: str, database_url: str) -> Served:
     """Wait until the server has said everything and answers."""
+    assert process.stdout is not None
     link = ""
     for line in process.stdout:
         if "/manage/sign-in/" in line:

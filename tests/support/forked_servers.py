@@ -76,14 +76,10 @@ class ForkedServer:
         """End it without asking."""
         self.send_signal(signal.SIGKILL)
 
-    def close(self) -> None:
-        """Give back what reading from it took."""
-        self.stdout.close()
-        self._status.close()
-
     def _end(self, timeout: float | None) -> int | None:
         if self.returncode is None and select.select([self._status], [], [], timeout)[0]:
             self.returncode = int(self._read_line())
+            self._status.close()
         return self.returncode
 
     def _read_line(self) -> bytes:
