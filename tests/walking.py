@@ -977,6 +977,13 @@ def walk(site: factories.Served) -> list[Reader]:
     owner.post(f"/manage/surveys/{whole}/edit", edited(pseudo("Old"), pseudo("c?"), base="1", action="undo"))
     owner.post(f"/manage/surveys/{whole}/edit", edited(pseudo("Overtaken"), pseudo("c?"), base="2"))
     owner.post("/manage/surveys/new", edited(pseudo("New"), pseudo("c?")))
+    alike = [
+        factories.question(name, pseudo(f"{name} copied?"), 0.25) for name in ("Have you", "Have you ever")
+    ]
+    alike = [{**entry, "name": f"q{place}"} for place, entry in enumerate(alike)]
+    owner.get(
+        f"/manage/surveys/{factories.draft(database, factories.definition(questions=alike, title=pseudo('Alike'), language='es'))}/edit"
+    )
     owner.get("/manage/surveys/import")
     owner.get("/manage/gallery")
     owner.post("/manage/gallery", {"template": "none", "language": "es"})
