@@ -56,12 +56,12 @@ client-tests: $(NODE_MODULES)/.installed ## The browser's modules under Node's t
 
 # Files start in their order: those of the browser, which take longest, are first, and short ones are left for the end.
 # Where every core has its tests, threads for a matrix would only wait for each other, and no server should compile again
-# what another has compiled. A few that failed are looked at again, alone (tests/again.py): three passes of three, or the
+# what another has compiled. A few that failed are looked at again, alone (tests/support/rerun_failures.py): three passes of three, or the
 # run has failed.
 python-tests: $(VENV)/.tests-installed $(NODE_MODULES)/.installed chromium ## pytest, real browser included (JOBS=2 at a time)
 	@OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(PY) -m pytest --numprocesses=$(JOBS) --dist=loadfile \
 	  --no-loadscope-reorder --durations=10 \
-	  || $(PY) -m tests.again $$?
+	  || $(PY) -m tests.support.rerun_failures $$?
 
 # Unpacks a browser when the machine has none, or says how to get one; takes no time when there is one.
 chromium: $(VENV)/.tests-installed $(NODE_MODULES)/.installed
@@ -72,9 +72,9 @@ format: $(VENV)/.tests-installed ## Rewrite Python files in the house style
 	$(PY) -m ruff format $(SOURCES)
 
 screenshots: $(VENV)/.tests-installed chromium ## Take the pictures of the README, the guides and the reports again
-	$(PY) -m tests.browser.screenshots
-	$(PY) -m tests.browser.guide_pictures
-	$(PY) -m tests.browser.report_pictures
+	$(PY) -m tests.pictures.screenshots
+	$(PY) -m tests.pictures.guide_pictures
+	$(PY) -m tests.pictures.report_pictures
 
 bench-privacy: $(BENCH_VENV)/.installed ## Times of the privacy library beside those of its peers, which get an environment of their own
 	$(BENCH_VENV)/bin/python -m tests.benchmarks.privacy

@@ -16,10 +16,10 @@ from flask.testing import FlaskClient
 from hypothesis import HealthCheck, settings
 
 from server.config import Config
-from server.web.opening import open_database
-from tests import compiled, factories
-from tests.fronted import create_app
-from tests.sending import Browser
+from server.web.database_start import open_database
+from tests.support import factories, shared_compilation
+from tests.support.form_client import Browser
+from tests.support.front_client import create_app
 
 # The same examples in every run, however busy the machine: a red build means a change, not chance. To look
 # further, pass --hypothesis-profile=default.
@@ -37,7 +37,7 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
-compiled.keep()
+shared_compilation.keep()
 Flask.test_client_class = Browser
 
 

@@ -14,10 +14,10 @@ from flask.testing import FlaskClient
 
 from server.inputs import InputError
 from server.store.engines import make_engine, migrate
-from server.study.definitions.reading import parse_definition
-from tests import factories
+from server.study.definitions.definition_reader import parse_definition
 from tests.conftest import NewDatabase
-from tests.factories import Served
+from tests.support import factories
+from tests.support.factories import Served
 
 
 def test_respondents_do_not_wait_for_a_researcher_who_sends_slowly(served: Served) -> None:

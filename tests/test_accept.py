@@ -18,9 +18,9 @@ from server.collect.responses import Arrival
 from server.collect.submissions import parse_submission
 from server.inputs import InputError
 from server.store.engines import make_engine
-from tests import factories
 from tests.conftest import NewDatabase
-from tests.factories import Published, stored, writing
+from tests.support import factories
+from tests.support.factories import Published, stored, writing
 
 NOW = datetime(2024, 5, 6, 7, 8, 9)  # noqa: DTZ001 - in UTC, as the database holds times
 HOUR, RESOLUTION = timedelta(hours=1), timedelta.resolution
@@ -168,7 +168,7 @@ def _outcomes(
         for link, body in zip(links, bodies, strict=True)
     ]
     with writing(database_url) as session:
-        outcomes = responses.accept_all(session.connection(), arrivals, now, responses.Doors())
+        outcomes = responses.accept_all(session.connection(), arrivals, now, responses.Links())
     return [
         (outcome.status, outcome.problems[0].field)
         if isinstance(outcome, InputError)
@@ -240,7 +240,7 @@ def test_each_state_refuses_in_its_own_words_and_takes_retries(survey: Published
         assert _outcomes(database_url, [survey.slug], [body]) == [(200, "")]
         arrival = Arrival(survey.slug, parse_submission(json.dumps(survey.response()).encode()))
         with writing(database_url) as session:
-            (refusal,) = responses.accept_all(session.connection(), [arrival], NOW, responses.Doors())
+            (refusal,) = responses.accept_all(session.connection(), [arrival], NOW, responses.Links())
         assert isinstance(refusal, InputError)
         messages.add(str(refusal))
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.again import NEVER, ROOT, refusal
+from tests.support.rerun_failures import NEVER, ROOT, refusal
 
 
 def test_few_failed_tests_get_a_second_look() -> None:

@@ -13,15 +13,15 @@ import pytest
 import sqlalchemy as sa
 from flask.testing import FlaskClient
 
-from server.archives.opening import Archive
+from server.archives.archive_reader import Archive
 from server.config import Config
 from server.store.models import Stratum, Survey, SurveyVersion
 from server.store.own_tables import responses_of
 from server.study import surveys
-from tests import archives, factories, kinds
-from tests.archives import CODES, entries, export, imported, stated
 from tests.conftest import NewDatabase
-from tests.fronted import create_app
+from tests.support import every_kind, factories, sample_archives
+from tests.support.front_client import create_app
+from tests.support.sample_archives import CODES, entries, export, imported, stated
 
 on_sqlite = pytest.mark.parametrize("new_database", ["sqlite"], indirect=True)
 """Where nothing depends on the kind of database."""
@@ -51,7 +51,7 @@ def results(client: FlaskClient, slug: str, *, copied: bool = False) -> dict[str
     found: dict[str, Any] = {path: answer.data for path, answer in answers.items()}
     for path in paths:
         if path.startswith("report.json"):
-            found[path], known = archives.without_admission(answers[path].text)
+            found[path], known = sample_archives.without_admission(answers[path].text)
             assert known == {not copied}
     return found
 
@@ -59,7 +59,7 @@ def results(client: FlaskClient, slug: str, *, copied: bool = False) -> dict[str
 def test_a_study_has_the_same_results_elsewhere(
     signed_in: FlaskClient, database_url: str, sqlite: NewDatabase, postgresql: NewDatabase
 ) -> None:
-    slug = archives.study(signed_in, database_url)
+    slug = sample_archives.study(signed_in, database_url)
     body = export(signed_in, slug)
     made_on_sqlite = database_url.startswith("sqlite")
 
@@ -75,7 +75,7 @@ def test_a_study_has_the_same_results_elsewhere(
 def test_everything_but_ids_is_the_same_elsewhere(
     signed_in: FlaskClient, database_url: str, sqlite: NewDatabase
 ) -> None:
-    slug = archives.study(signed_in, database_url)
+    slug = sample_archives.study(signed_in, database_url)
     target = sqlite(True)
     with elsewhere(target) as other:
         imported(other, export(signed_in, slug))
@@ -125,7 +125,7 @@ def surveys_draft(database_url: str) -> dict[str, Any]:
 
 @on_sqlite
 def test_every_kind_of_question_comes_back(signed_in: FlaskClient, database_url: str) -> None:
-    survey = factories.publish(database_url, kinds.document(), minimum=3)
+    survey = factories.publish(database_url, every_kind.document(), minimum=3)
     with factories.writing(database_url) as session:
         (possible,) = session.scalars(sa.select(SurveyVersion.reports))
     rng = random.Random(5)
@@ -135,7 +135,7 @@ def test_every_kind_of_question_comes_back(signed_in: FlaskClient, database_url:
     copy = imported(signed_in, export(signed_in, survey.slug))
 
     (one, known), (two, known_of_copy) = (
-        archives.without_admission(signed_in.get(f"/manage/surveys/{slug}/report.json").text)
+        sample_archives.without_admission(signed_in.get(f"/manage/surveys/{slug}/report.json").text)
         for slug in (survey.slug, copy)
     )
     assert two == {**one, "survey": copy}
@@ -144,16 +144,16 @@ def test_every_kind_of_question_comes_back(signed_in: FlaskClient, database_url:
 
 @on_sqlite
 def test_the_same_content_gives_the_same_bytes(signed_in: FlaskClient, database_url: str) -> None:
-    slug = archives.study(signed_in, database_url)
-    body = archives.pack(database_url, slug)
-    assert archives.pack(database_url, slug) == body
+    slug = sample_archives.study(signed_in, database_url)
+    body = sample_archives.pack(database_url, slug)
+    assert sample_archives.pack(database_url, slug) == body
     factories.settle(database_url, slug, cap=501)
-    assert archives.pack(database_url, slug) != body
+    assert sample_archives.pack(database_url, slug) != body
 
 
 @on_sqlite
 def test_rows_are_sorted_by_what_they_hold_and_have_no_ids(signed_in: FlaskClient, database_url: str) -> None:
-    slug = archives.study(signed_in, database_url)
+    slug = sample_archives.study(signed_in, database_url)
     ids = [bytes(row[0]) for row in factories.stored(database_url)]  # type: ignore[call-overload]
 
     found = entries(export(signed_in, slug))
@@ -171,7 +171,7 @@ def test_rows_are_sorted_by_what_they_hold_and_have_no_ids(signed_in: FlaskClien
 
 @on_sqlite
 def test_no_text_of_a_table_starts_a_formula(signed_in: FlaskClient, database_url: str) -> None:
-    slug = archives.study(signed_in, database_url)
+    slug = sample_archives.study(signed_in, database_url)
     factories.plant(database_url, slug, "=1+1; 5")
     found = entries(export(signed_in, slug))
 
@@ -187,7 +187,7 @@ def test_no_text_of_a_table_starts_a_formula(signed_in: FlaskClient, database_ur
 @on_sqlite
 def test_a_closed_survey_takes_no_invitations_along(signed_in: FlaskClient, database_url: str) -> None:
     """How many of a stratum's were used would tell how many have responded there."""
-    slug = archives.study(signed_in, database_url)
+    slug = sample_archives.study(signed_in, database_url)
     found = entries(export(signed_in, slug))
     assert found["invitations.csv"] == b"code_sha256,batch,spent\r\n"
     assert json.loads(found["manifest.json"])["batches"] == []
@@ -213,11 +213,11 @@ def test_a_second_copy_gets_new_links_and_leaves_invitations_where_they_are(
     signed_in: FlaskClient, database_url: str
 ) -> None:
     slug = factories.draft(database_url, factories.definition())
-    factories.plant(database_url, slug, archives.TREE)
+    factories.plant(database_url, slug, sample_archives.TREE)
     factories.invite(database_url, slug, CODES)
     before = factories.dump(database_url)
 
-    answer = archives.send(signed_in, export(signed_in, slug))
+    answer = sample_archives.send(signed_in, export(signed_in, slug))
 
     assert answer.status_code == 201
     assert "4 links are new" in answer.text
@@ -237,7 +237,7 @@ def test_a_file_does_not_lower_the_smallest_group_shown(signed_in: FlaskClient, 
     factories.close(database_url, survey.slug)
     body = stated("minimum", value=3)(export(signed_in, survey.slug))
 
-    answer = archives.send(signed_in, body)
+    answer = sample_archives.send(signed_in, body)
 
     assert (answer.status_code, "groups of fewer than 10 responses are not shown" in answer.text) == (
         201,
@@ -245,7 +245,7 @@ def test_a_file_does_not_lower_the_smallest_group_shown(signed_in: FlaskClient, 
     )
     with factories.writing(database_url) as session:
         assert list(session.scalars(sa.select(Survey.minimum))) == [10, 10]
-    again = archives.send(signed_in, stated("minimum", value=20)(body))
+    again = sample_archives.send(signed_in, stated("minimum", value=20)(body))
     assert "not shown, as in the copy" not in again.text  # one that is raised stays so
     with factories.writing(database_url) as session:
         assert max(session.scalars(sa.select(Survey.minimum))) == 20
@@ -254,8 +254,8 @@ def test_a_file_does_not_lower_the_smallest_group_shown(signed_in: FlaskClient, 
 @on_sqlite
 def test_an_open_survey_comes_paused(signed_in: FlaskClient, database_url: str) -> None:
     survey = factories.publish(database_url, minimum=3)
-    archives.respond(signed_in, survey, [survey.slug], 3)
-    body = archives.pack(
+    sample_archives.respond(signed_in, survey, [survey.slug], 3)
+    body = sample_archives.pack(
         database_url, survey.slug
     )  # open ones are not exported any more; earlier archives hold some
 
@@ -271,9 +271,9 @@ def test_a_survey_that_takes_responses_is_not_exported_where_that_would_tell_who
     signed_in: FlaskClient, database_url: str
 ) -> None:
     many = factories.publish(database_url, minimum=3)
-    archives.respond(signed_in, many, [many.slug], 12)
+    sample_archives.respond(signed_in, many, [many.slug], 12)
     invited = factories.publish(database_url, minimum=3)
-    archives.respond(signed_in, invited, [invited.slug], 3)
+    sample_archives.respond(signed_in, invited, [invited.slug], 3)
     factories.invite(database_url, invited.slug, 3)
     for slug in (many.slug, invited.slug):
         answer = signed_in.post(f"/manage/surveys/{slug}/export.zip")
@@ -285,7 +285,7 @@ def test_a_survey_that_takes_responses_is_not_exported_where_that_would_tell_who
 
 @on_sqlite
 def test_drafts_come_back_finished_or_not(signed_in: FlaskClient, database_url: str) -> None:
-    whole = factories.draft(database_url, kinds.document())
+    whole = factories.draft(database_url, every_kind.document())
     home = "/manage/surveys"
     typed = {"title": "", "introduction": "x\r\ny", "language": "es", "action": "add", "added": "select_one"}
     typed |= {
@@ -322,7 +322,7 @@ def test_rows_are_read_wherever_the_parts_of_a_file_end() -> None:
 
 @on_sqlite
 def test_the_file_says_in_the_readers_language_what_it_is(signed_in: FlaskClient, database_url: str) -> None:
-    slug = archives.study(signed_in, database_url)
+    slug = sample_archives.study(signed_in, database_url)
     found = entries(export(signed_in, slug))
     for name in found:
         shown = name.replace("versions/1/", "versions/N/").replace("versions/2/", "versions/N/")

@@ -14,12 +14,12 @@ from click.testing import CliRunner, Result
 
 from server.cli import main
 from server.people import survey_access
-from server.releases.links import make_link
+from server.releases.report_links import make_link
 from server.study import strata
-from tests import archives, factories
-from tests.archives import entries, moving, pack, with_entry
 from tests.conftest import NewDatabase
-from tests.factories import dump
+from tests.support import factories, sample_archives
+from tests.support.factories import dump
+from tests.support.sample_archives import entries, moving, pack, with_entry
 
 LEDGER = "releases.json"
 ITEMS = [
@@ -270,7 +270,7 @@ def refusing(sqlite: NewDatabase) -> str:
 
 
 def test_an_archive_without_its_ledger_is_refused(packed: tuple[bytes, Any], refusing: str) -> None:
-    done = run(refusing, "survey", "import", "-", text=archives.without(LEDGER)(packed[0]))
+    done = run(refusing, "survey", "import", "-", text=sample_archives.without(LEDGER)(packed[0]))
     assert (done.exit_code, "releases.json: is missing from the archive" in done.stderr) == (2, True)
     for content, said in ((b"{", "must be JSON"), (b"[]", "must be an object"), (b"\xff", "must be UTF-8")):
         done = run(refusing, "survey", "import", "-", text=with_entry(LEDGER, content)(packed[0]))

@@ -19,10 +19,19 @@ from hypothesis import strategies as st
 from server.config import Config
 from server.study.definitions import version_of
 from server.web.views.imports import ARCHIVE_LIMIT
-from tests import archives, factories
-from tests.archives import Change, archive_of, entries, in_directory, stated, with_entry, with_text, without
 from tests.conftest import NewDatabase
-from tests.fronted import create_app
+from tests.support import factories, sample_archives
+from tests.support.front_client import create_app
+from tests.support.sample_archives import (
+    Change,
+    archive_of,
+    entries,
+    in_directory,
+    stated,
+    with_entry,
+    with_text,
+    without,
+)
 
 FIRST = "versions/1/responses.csv"
 PUBLISHED = "versions/1/published.json"
@@ -46,15 +55,15 @@ def site(sqlite: NewDatabase) -> Iterator[Site]:
     database_url = sqlite(True)
     app = create_app(Config(database_url=database_url))
     client = factories.sign_in(app.test_client(), factories.sign_in_secret(database_url))
-    slug = archives.study(client, database_url)
-    yield Site(client, database_url, archives.export(client, slug))
+    slug = sample_archives.study(client, database_url)
+    yield Site(client, database_url, sample_archives.export(client, slug))
     app.extensions["moneda.engine"].dispose()
 
 
 def refused(site: Site, body: bytes, name: str = "survey.zip") -> tuple[int, str]:
     """Status and page of an archive that is refused and changes nothing."""
     before = factories.dump(site.database_url)
-    answer = archives.send(site.client, body, name)
+    answer = sample_archives.send(site.client, body, name)
     assert factories.dump(site.database_url) == before
     assert "Traceback" not in answer.text
     return answer.status_code, html.unescape(re.sub(r"<[^>]*>", "", answer.text))
@@ -253,8 +262,8 @@ def test_strangers_send_no_archive(site: Site) -> None:
     stranger = site.client.application.test_client()
     before = factories.dump(site.database_url)
     large = site.body + bytes(2 << 20)
-    assert archives.send(stranger, large).status_code == 413
-    assert archives.send(stranger, site.body).status_code == 302
+    assert sample_archives.send(stranger, large).status_code == 413
+    assert sample_archives.send(stranger, site.body).status_code == 302
     assert factories.dump(site.database_url) == before
 
 
@@ -272,6 +281,6 @@ def test_a_damaged_file_is_read_or_refused(site: Site, data: st.DataObject) -> N
     body = bytearray(site.body)
     for _ in range(data.draw(st.integers(1, 4))):
         body[data.draw(st.integers(0, len(body) - 1))] = data.draw(st.integers(0, 255))
-    answer = archives.send(site.client, bytes(body))
+    answer = sample_archives.send(site.client, bytes(body))
     assert answer.status_code in (201, 400, 413, 422)
     assert "Traceback" not in answer.text

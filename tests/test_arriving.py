@@ -16,9 +16,9 @@ from server.store.engines import make_engine, open_session
 from server.store.models import Survey
 from server.store.own_tables import invitations_of
 from server.study import surveys
-from tests import archives, factories
-from tests.arrivals import bring
-from tests.factories import Published, Rows
+from tests.support import factories, sample_archives
+from tests.support.factories import Published, Rows
+from tests.support.interrupted_imports import bring
 
 ROWS = 1_200
 PARTS = 3
@@ -36,17 +36,17 @@ def make_archive(client: FlaskClient, database_url: str, codes: int = 0) -> tupl
     factories.settle(database_url, survey.slug, minimum=3)  # none waits, also of an open one
     if codes:
         factories.invite(database_url, survey.slug, codes)
-        return archives.pack(database_url, survey.slug), survey  # a closed one takes no codes along
+        return sample_archives.pack(database_url, survey.slug), survey  # a closed one takes no codes along
     factories.close(database_url, survey.slug)
     factories.keep_house(client.application)
-    return archives.export(client, survey.slug), survey
+    return sample_archives.export(client, survey.slug), survey
 
 
 def kill_at(database_url: str, folder: Path, body: bytes, told: int) -> None:
     """Import it in a process that is killed when it is told for the nth time."""
     path = folder / "survey.zip"
     path.write_bytes(body)
-    command = [sys.executable, "-m", "tests.arrivals", database_url, str(path), str(told)]
+    command = [sys.executable, "-m", "tests.support.interrupted_imports", database_url, str(path), str(told)]
     killed = subprocess.run(command, cwd=factories.ROOT, check=False, timeout=120)
     assert killed.returncode == -signal.SIGKILL
 
@@ -90,7 +90,7 @@ def test_what_dies_on_its_way_is_seen_by_nobody_and_removed(
     factories.keep_house(signed_in.application)
     assert held(database_url) == before
 
-    assert archives.send(signed_in, body).status_code == 201  # nothing is in its way
+    assert sample_archives.send(signed_in, body).status_code == 201  # nothing is in its way
 
 
 def test_others_send_while_an_import_is_under_way(
@@ -167,7 +167,7 @@ def test_invitations_that_are_known_are_left_out_wherever_they_stand(
         last = session.scalar(sa.select(sa.func.max(codes)))
         session.execute(sa.delete(invitations_of(number)).where(codes < last))
 
-    answer = archives.send(signed_in, body)
+    answer = sample_archives.send(signed_in, body)
 
     assert answer.status_code == 201
     assert "no invitations" in answer.text

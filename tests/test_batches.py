@@ -21,18 +21,18 @@ from sqlalchemy.orm import Session
 
 from server.collect import batches, responses
 from server.collect.batches import Key, Recount
-from server.collect.batches.contents import add_up
+from server.collect.batches.encoding import add_up
 from server.collect.responses import Acceptance, Arrival
 from server.collect.submissions import Submission
 from server.collect.tallies import Tally
-from server.inputs import InputError, normalised
+from server.inputs import InputError, normalise_code
 from server.people import survey_access
 from server.store.engines import make_engine, open_session
 from server.store.models import Survey
 from server.store.own_tables import batches_of, cells_of, counters_of, responses_of
 from server.study.smallest_group import waiting_limit
-from tests import factories
 from tests.conftest import NewDatabase
+from tests.support import factories
 
 NOW = datetime(2026, 5, 6)  # noqa: DTZ001 - in UTC, as the database holds times
 MINIMUM = 3
@@ -63,12 +63,12 @@ def rows(session: Session, survey: Survey) -> dict[Key, Tally]:
 
 def shown(session: Session, survey: Survey) -> dict[Key, Tally]:
     """What anybody is shown of a survey."""
-    return together(batches.shown(session, survey))
+    return together(batches.read_sealed(session, survey))
 
 
 def counted(session: Session, survey: Survey) -> dict[Key, Tally]:
     """All that is in the books, what waits included."""
-    return together([*batches.shown(session, survey), *batches.waiting(session, survey)])
+    return together([*batches.read_sealed(session, survey), *batches.read_waiting(session, survey)])
 
 
 def together(parts: Iterable[tuple[Key, Tally]]) -> dict[Key, Tally]:
@@ -129,7 +129,7 @@ class Books(RuleBasedStateMachine):
                 arrival = Arrival(link, Submission(secrets.token_bytes(16), self.survey.version, b"\7\7"))
             group.append(arrival)
         with self.engine.connect() as connection:
-            outcomes = responses.accept_all(connection, group, NOW, responses.Doors())
+            outcomes = responses.accept_all(connection, group, NOW, responses.Links())
             if not commits:
                 return
             connection.commit()
@@ -174,8 +174,8 @@ class Books(RuleBasedStateMachine):
             number = sum(n.total() for n in stored.values())
             assert batches.recount(session.connection(), survey.id) == Recount((), number, number)
             assert number == self.taken
-            sizes = batches.shown_sizes(session, survey)
-            by_day = batches.shown_by_day(session, survey)
+            sizes = batches.count_sealed(session, survey)
+            by_day = batches.count_sealed_by_day(session, survey)
             limit = 1 if self.closed else waiting_limit(survey.minimum)
             for key, n in stored.items():
                 assert n.total() - sizes.get(key, 0) < limit
@@ -270,7 +270,7 @@ while True:
         for k in range(1 + secrets.randbelow(40))
     ]
     with engine.begin() as connection:
-        responses.accept_all(connection, group, datetime(2026, 5, 6), responses.Doors())
+        responses.accept_all(connection, group, datetime(2026, 5, 6), responses.Links())
 """
 
 
@@ -317,7 +317,7 @@ def test_groups_of_several_surveys_at_once_are_counted_once(new_database: NewDat
             for _ in range(12):
                 group = [*arrivals(one, 3), *arrivals(other, 3)][::order]
                 with engine.begin() as connection:
-                    outcomes = responses.accept_all(connection, group, NOW, responses.Doors())
+                    outcomes = responses.accept_all(connection, group, NOW, responses.Links())
                 stored.append(outcomes.count(Acceptance.STORED))
         except Exception as error:  # told by the test, which a thread's would not be
             failed.append(error)
@@ -337,7 +337,7 @@ def test_groups_of_several_surveys_at_once_are_counted_once(new_database: NewDat
 def test_an_invitation_lets_one_response_in_however_many_arrive_at_once(new_database: NewDatabase) -> None:
     database_url = new_database(True)
     survey = factories.publish(database_url)
-    codes = [normalised(code) for code in factories.invite(database_url, survey.slug, 10)]
+    codes = [normalise_code(code) for code in factories.invite(database_url, survey.slug, 10)]
     engine = make_engine(database_url).execution_options(moneda_writes=True)
     outcomes: list[object] = []
 
@@ -347,7 +347,7 @@ def test_an_invitation_lets_one_response_in_however_many_arrive_at_once(new_data
             for code in codes
         ]
         with engine.begin() as connection:
-            outcomes.extend(responses.accept_all(connection, group[::order], NOW, responses.Doors()))
+            outcomes.extend(responses.accept_all(connection, group[::order], NOW, responses.Links()))
 
     threads = [Thread(target=write, args=[order]) for order in (1, -1, 1, -1)]
     for thread in threads:
@@ -367,7 +367,7 @@ def test_batches_stay_few_and_tidying_leaves_one_for_each_cell(sqlite: NewDataba
     engine = make_engine(database_url).execution_options(moneda_writes=True)
     for _ in range(150):
         with engine.begin() as connection:
-            responses.accept_all(connection, arrivals(survey, 25), NOW, responses.Doors())
+            responses.accept_all(connection, arrivals(survey, 25), NOW, responses.Links())
     engine.dispose()
 
     assert agree(database_url, survey.slug) == 3750
@@ -390,7 +390,7 @@ def test_a_minimum_that_is_raised_holds_for_what_comes_later(sqlite: NewDatabase
             if place == 20:
                 found.minimum = 8
                 session.flush()
-            responses.accept_all(session.connection(), arrivals(survey, 1), NOW, responses.Doors())
+            responses.accept_all(session.connection(), arrivals(survey, 1), NOW, responses.Links())
             look = counters(shown(session, found))
             assert changes_by_the_minimum(last, look, found.minimum)
             steps.add(sum(n.total() for n in look.values()) - sum(n.total() for n in last.values()))
@@ -418,7 +418,7 @@ def test_tallies_of_any_size_are_put_in_order_part_by_part(sqlite: NewDatabase) 
     assert factories.run(database_url, "tidy").exit_code == 0
 
     with opened(database_url, survey.slug) as (session, found):
-        pieces = [tally for _key, tally in batches.shown(session, found)]
+        pieces = [tally for _key, tally in batches.read_sealed(session, found)]
         after = counters(shown(session, found))
     assert (after, agree(database_url, survey.slug)) == (before, number)
     strings = [row.tobytes() for tally in pieces for row in tally.patterns]
@@ -431,8 +431,8 @@ def test_recount_tells_what_differs_and_mends_it(database_url: str) -> None:
     links = [survey.slug, *factories.plant(database_url, survey.slug, "A\nB").values()]
     engine = make_engine(database_url).execution_options(moneda_writes=True)
     with engine.begin() as connection:
-        responses.accept_all(connection, arrivals(survey, 60, links), NOW, responses.Doors())
-        responses.accept_all(connection, arrivals(other, 10), NOW, responses.Doors())
+        responses.accept_all(connection, arrivals(survey, 60, links), NOW, responses.Links())
+        responses.accept_all(connection, arrivals(other, 10), NOW, responses.Links())
     assert factories.run(database_url, "recount").exit_code == 0
     with engine.begin() as connection:
         cells, counts, counter = cells_of(1), batches_of(1), counters_of(2)

@@ -10,35 +10,39 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from server.output import charts
-from server.output.charts import Bar, Branch, Drawing, Row
-from server.output.charts.drawing import PAPER_CSS, WIDTH, wide, wrapped
-from tests.factories import ROOT
+from server.output.charts import DayBar, Drawing, PlottedEstimate, PlottedGroup
+from server.output.charts.drawing import PAPER_CSS, WIDTH, estimate_width, wrap_text
+from tests.support.factories import ROOT
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = "<script>alert(1)</script> & \"quotes\" 'here'"
 AXIS = charts.share_axis([(-0.1, 1.0)])
 ROWS = [
-    Row("Yes", "25.0 % (10.0 % to 40.0 %)", 0.25, (0.1, 0.4), "Have you copied?"),
-    Row("No", "75.0 % (60.0 % to 90.0 %)", 0.75, (0.6, 0.9)),
-    Row("Below", "-5.0 % (-10.0 % to 1.0 %)", -0.05, (-0.1, 0.01)),
-    Row("Unknown", "–", None, None),
+    PlottedEstimate("Yes", "25.0 % (10.0 % to 40.0 %)", 0.25, (0.1, 0.4), "Have you copied?"),
+    PlottedEstimate("No", "75.0 % (60.0 % to 90.0 %)", 0.75, (0.6, 0.9)),
+    PlottedEstimate("Below", "-5.0 % (-10.0 % to 1.0 %)", -0.05, (-0.1, 0.01)),
+    PlottedEstimate("Unknown", "–", None, None),
 ]
 CELLS = [[(0.4, "40.0 %"), (0.1, "10.0 %")], [(0.5, "50.0 %"), (-0.02, "-2.0 %")]]
 BRANCHES = [
-    Branch(0, "All", "700", 700),
-    Branch(1, "Spain", "500", 500),
-    Branch(2, "Madrid", "300", 300),
-    Branch(2, "Getafe", "withheld", None),
-    Branch(1, "Peru", "200", 200),
+    PlottedGroup(0, "All", "700", 700),
+    PlottedGroup(1, "Spain", "500", 500),
+    PlottedGroup(2, "Madrid", "300", 300),
+    PlottedGroup(2, "Getafe", "withheld", None),
+    PlottedGroup(1, "Peru", "200", 200),
 ]
-BARS = [Bar(0, 25, 100, "May 1: 40"), Bar(25, 50, 25, "May 2 to May 3: 20"), Bar(75, 25, 50, "May 4: 20")]
+BARS = [
+    DayBar(0, 25, 100, "May 1: 40"),
+    DayBar(25, 50, 25, "May 2 to May 3: 20"),
+    DayBar(75, 25, 50, "May 4: 20"),
+]
 
 
 def percent(mark: float) -> str:
     return f"{100 * mark:.0f} %"
 
 
-def every_chart(rows: list[Row] = ROWS, name: str = "") -> dict[str, Drawing]:
+def every_chart(rows: list[PlottedEstimate] = ROWS, name: str = "") -> dict[str, Drawing]:
     """One of each kind; `name` in place of every label."""
     rows = [replace(row, label=name or row.label, heading=name and row.heading) for row in rows]
     first, second = name or "North", name or "South"
@@ -130,7 +134,7 @@ def test_nothing_is_drawn_outside(kind: str, name: str) -> None:
             assert float(element.attrib["y"]) + float(element.attrib["height"]) <= height + 0.01
             assert float(element.attrib["width"]) >= 0
         if element.tag == f"{SVG}text" and "text-anchor" not in element.attrib and kind != "wide heat map":
-            assert float(element.attrib["x"]) + wide(element.text or "") <= width + 20
+            assert float(element.attrib["x"]) + estimate_width(element.text or "") <= width + 20
             baselines.append(float(element.attrib["y"]))
     assert all(height > at for at in baselines)
 
@@ -146,7 +150,7 @@ def test_every_class_has_a_rule_on_pages_and_on_paper() -> None:
         assert used <= set(re.findall(r"\.([a-z]+(?:-\d)?)\b", rules))
 
 
-def off(drawing: Drawing, rows: list[Row]) -> list[str]:
+def off(drawing: Drawing, rows: list[PlottedEstimate]) -> list[str]:
     """The rows whose dot or interval is not where it belongs."""
     zero, one = scale(drawing)
     dots = [dot["cx"] for dot in places(drawing, "circle", "dot")]
@@ -201,7 +205,7 @@ def test_a_bar_reaches_from_zero_to_its_value() -> None:
 
 
 def test_each_mean_has_an_axis_of_its_own() -> None:
-    row = Row("Mean", "4.15", 4.15, (1.9, 6.47), "How many?")
+    row = PlottedEstimate("Mean", "4.15", 4.15, (1.9, 6.47), "How many?")
     axes = [charts.mean_axis(-10, 30, row.interval), charts.mean_axis(1, 5, (3.0, 4.9))]
     drawing = charts.means("Means", [(row, axis, str) for axis in axes])
 
@@ -258,10 +262,10 @@ words = st.lists(
 def test_wrapped_lines_fit_and_lose_nothing_without_saying_so(
     parts: list[str], width: int, most: int
 ) -> None:
-    lines = wrapped(" ".join(parts), width, most)
+    lines = wrap_text(" ".join(parts), width, most)
 
     assert 1 <= len(lines) <= most
-    assert all(wide(line) <= width for line in lines)
+    assert all(estimate_width(line) <= width for line in lines)
     whole = "".join(parts)
     together = "".join(lines).replace(" ", "")
     assert together == whole or (lines[-1].endswith("…") and whole.startswith(together[:-1]))

@@ -12,9 +12,9 @@ from server.privacy import designs, noise, queries
 from server.privacy.auditing.cases import Case
 from server.privacy.designs import Design
 from server.releases import dividing, kinds
-from server.releases.claims import asked, registered, table
-from server.releases.claims.registered import codes_entered, lacking, missing
-from server.releases.plans.reading import Kind
+from server.releases.claims import question_cases, registered, table
+from server.releases.claims.registered import codes_entered, find_lacking, find_missing
+from server.releases.plans.plan_reader import ItemKind
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,7 @@ def covered(cases: list[Case]) -> set[str]:
 
 
 def test_everything_that_can_be_run_is_in_the_table(cases: list[Case]) -> None:
-    assert missing(cases) == []
+    assert find_missing(cases) == []
     assert len({case.mechanism for case in cases}) == len(cases)
 
 
@@ -63,7 +63,7 @@ def test_an_importable_mechanism_without_a_row_is_missed(
     names = [*package.__all__, added.__name__]  # type: ignore[attr-defined]
     monkeypatch.setattr(package, "__all__", names)
     monkeypatch.setattr(package, added.__name__, added, raising=False)
-    assert lacking(entered, covered) == [f"{package.__name__}.{added.__name__}"]  # type: ignore[attr-defined]
+    assert find_lacking(entered, covered) == [f"{package.__name__}.{added.__name__}"]  # type: ignore[attr-defined]
 
 
 def test_a_page_that_perturbs_by_itself_is_missed(
@@ -71,12 +71,12 @@ def test_a_page_that_perturbs_by_itself_is_missed(
 ) -> None:
     made = type(noisier)(noisier.__code__, {"queries": queries, "__name__": dividing.__name__}, "noisier")
     monkeypatch.setattr(dividing, "noisier", made, raising=False)
-    assert lacking(entered, covered) == [f"{dividing.__name__}.noisier"]
+    assert find_lacking(entered, covered) == [f"{dividing.__name__}.noisier"]
 
 
 def test_a_kind_of_release_without_a_row_is_missed(entered: set[CodeType], covered: set[str]) -> None:
-    without = {name for name in covered if not name.startswith(f"{Kind.MEAN} with gaussian")}
-    assert lacking(entered, without) == [
+    without = {name for name in covered if not name.startswith(f"{ItemKind.MEAN} with gaussian")}
+    assert find_lacking(entered, without) == [
         "mean with gaussian noise, bounded",
         "mean with gaussian noise, unbounded",
     ]
@@ -85,18 +85,18 @@ def test_a_kind_of_release_without_a_row_is_missed(entered: set[CodeType], cover
 def test_a_registered_noise_is_asked_for(
     entered: set[CodeType], covered: set[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    share = kinds.KINDS[Kind.SHARE]
+    share = kinds.KINDS[ItemKind.SHARE]
     more = replace(share, noises=(*share.noises, "uniform"))
-    monkeypatch.setattr(registered, "KINDS", {**kinds.KINDS, Kind.SHARE: more})
-    assert lacking(entered, covered) == [
+    monkeypatch.setattr(registered, "KINDS", {**kinds.KINDS, ItemKind.SHARE: more})
+    assert find_lacking(entered, covered) == [
         "share with uniform noise, bounded",
         "share with uniform noise, unbounded",
     ]
-    assert set(kinds.registered()) == set(Kind) - {Kind.DECLARED}  # of which nothing is drawn
+    assert set(kinds.list_kinds()) == set(ItemKind) - {ItemKind.DECLARED}  # of which nothing is drawn
 
 
 def test_a_mechanism_that_the_schema_allows_is_put_on_trial(monkeypatch: pytest.MonkeyPatch) -> None:
     allowed = schema("survey")["$defs"]["scale"]["properties"]["design"]["properties"]["mechanism"]
-    assert ("scale", "ordinal") in asked.registered()
+    assert ("scale", "ordinal") in question_cases.list_mechanisms()
     monkeypatch.setitem(allowed, "enum", [*allowed["enum"], "wishful"])
-    assert ("scale", "wishful") in asked.registered()
+    assert ("scale", "wishful") in question_cases.list_mechanisms()

@@ -10,14 +10,14 @@ import pytest
 from click.testing import CliRunner, Result
 
 from server.cli import main
-from server.cli.simulating import run_simulation
+from server.cli.simulate_command import run_simulation
 from server.inputs import InputError
 from server.people import survey_access
 from server.simulation import REHEARSAL_LIMIT, Assumptions
 from server.store.engines import TakingTurns, make_engine, open_session
-from tests import factories, kinds
 from tests.conftest import NewDatabase
-from tests.factories import dump, moneda
+from tests.support import every_kind, factories
+from tests.support.factories import dump, moneda
 
 NOWHERE = "sqlite:////proc/nowhere/moneda.sqlite3"
 """A database that cannot be made: what works here touches none."""
@@ -144,7 +144,7 @@ def test_others_write_while_people_are_made_up_and_are_not_mixed_with_them(datab
 
 
 def test_every_kind_is_simulated_with_shares_and_means(url: str) -> None:
-    slug = _json(url, "survey", "import", "-", text=json.dumps(kinds.document()))["survey"]
+    slug = _json(url, "survey", "import", "-", text=json.dumps(every_kind.document()))["survey"]
     before = dump(url)
     assumed = ("--share", "party.red=1", "--share", "paid=0.4", "--mean", "cups=30", "--respondents", "300")
 
@@ -281,7 +281,7 @@ def test_bad_design_is_refused(arguments: tuple[str, ...], message: str) -> None
     ],
 )
 def test_bad_assumption_is_refused(arguments: tuple[str, ...], message: str, url: str) -> None:
-    slug = _json(url, "survey", "import", "-", text=json.dumps(kinds.document()))["survey"]
+    slug = _json(url, "survey", "import", "-", text=json.dumps(every_kind.document()))["survey"]
     _json(url, "survey", "publish", slug)
     before = dump(url)
     result = CliRunner(env={"DATABASE_URL": url}).invoke(main, ["simulate", slug, *arguments])

@@ -10,9 +10,9 @@ from click.testing import CliRunner, Result
 
 from server.cli import main
 from server.store.models import Survey
-from tests import archives, factories
 from tests.conftest import NewDatabase
-from tests.factories import dump
+from tests.support import factories, sample_archives
+from tests.support.factories import dump
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def test_a_survey_goes_from_one_installation_to_another(
         CliRunner(env={"DATABASE_URL": each}).invoke(main, ["report", slug, "--json"])
         for each in (url, other)
     ]
-    (one, known), (two, known_of_copy) = (archives.without_admission(each.stdout) for each in reports)
+    (one, known), (two, known_of_copy) = (sample_archives.without_admission(each.stdout) for each in reports)
     assert one == two
     assert (known, known_of_copy, one["simulated"]) == ({True}, {False}, True)
     again = run_json(other, "import", "-", text=file.read_bytes())
@@ -78,7 +78,11 @@ def test_a_file_that_is_no_archive_is_refused(url: str, tmp_path: Path) -> None:
     file = tmp_path / "survey.zip"
     run(url, "export", collected(url), "--zip", str(file))
     before = dump(url)
-    bodies = [file.read_bytes()[:-100], archives.with_entry("../x", b"")(file.read_bytes()), b"PK\x03\x04"]
+    bodies = [
+        file.read_bytes()[:-100],
+        sample_archives.with_entry("../x", b"")(file.read_bytes()),
+        b"PK\x03\x04",
+    ]
     for body in bodies:
         file.write_bytes(body)
         refused = run(url, "import", str(file))

@@ -9,9 +9,9 @@ from click.testing import CliRunner
 
 from server.cli import main
 from server.output.languages import LANGUAGES
-from tests import factories
 from tests.conftest import NewDatabase
-from tests.factories import dump, moneda
+from tests.support import factories
+from tests.support.factories import dump, moneda
 
 ESTIMATE = ["estimate", "--gamma", "0.25", "--counts", "600,400"]
 

@@ -17,7 +17,7 @@ from click.testing import CliRunner, Result
 
 from server.cli import main
 from server.privacy.noise import geometric_variance
-from tests.factories import ROOT, moneda
+from tests.support.factories import ROOT, moneda
 
 NOWHERE = "sqlite:////proc/nowhere/moneda.sqlite3"
 """A database that cannot be made: a table needs none."""

@@ -12,9 +12,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from server.cli import main
-from tests import factories
 from tests.conftest import NewDatabase
-from tests.factories import ROOT, dump, environment
+from tests.support import factories
+from tests.support.factories import ROOT, dump, environment
 
 SPENT_TABLES = ("releases", "ledger_entries", "released_values")
 PLAN = {

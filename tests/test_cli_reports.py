@@ -18,9 +18,9 @@ from click.testing import CliRunner, Result
 
 from server.cli import main
 from server.reports.formats import FORMATS
-from tests import factories
 from tests.conftest import NewDatabase
-from tests.factories import ROOT, dump, environment
+from tests.support import factories
+from tests.support.factories import ROOT, dump, environment
 
 TITLE = "Exámenes – ¿sí?"
 PLAN = {"format": 1, "items": [{"kind": "histogram", "question": "q1"}], "epsilon": "0.5"}

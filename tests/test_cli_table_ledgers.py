@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from server.cli import main
 from server.releases.table_ledgers import TableLedger, read_ledger, write_ledger
-from tests.factories import ROOT
+from tests.support.factories import ROOT
 
 NOWHERE = "sqlite:////proc/nowhere/moneda.sqlite3"
 DATA = "sex,town\nfemale,Alba\nmale,Bruma\nmale,Alba\n"

@@ -9,10 +9,10 @@ from click.testing import CliRunner, Result
 from flask import Flask
 
 from server.cli import main
-from server.people import codes
+from server.people import second_factors
 from server.store.models import Researcher
-from tests import factories
-from tests.signing import PASSWORD, enter, is_in
+from tests.support import factories
+from tests.support.sign_in_form import PASSWORD, enter, is_in
 
 
 def run(database_url: str, *arguments: str) -> Result:
@@ -67,8 +67,8 @@ def test_lost_codes_are_reset(app: Flask, database_url: str) -> None:
     number = factories.account(database_url, "ana", PASSWORD)
     with factories.writing(database_url) as session:
         researcher = session.get_one(Researcher, number)
-        researcher.totp_secret = codes.new_totp_secret()
-        codes.new_recovery_codes(session, researcher)
+        researcher.totp_secret = second_factors.new_totp_secret()
+        second_factors.new_recovery_codes(session, researcher)
     assert enter(app.test_client(), "ana", PASSWORD).status_code == 403
 
     assert document(database_url, "reset-totp", "ana")["codes"] is False

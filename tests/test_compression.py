@@ -6,7 +6,8 @@ import re
 import pytest
 from flask.testing import FlaskClient
 
-from tests import factories, kinds
+from tests.support import every_kind as kinds
+from tests.support import factories
 
 MOST_BYTES = 50_000
 """Of a first load, in all (experience.md, Respondent 9)."""

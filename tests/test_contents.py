@@ -26,14 +26,14 @@ from server.output.documents import (
     to_html,
 )
 from server.people import survey_access
-from server.releases.plans.reading import Kind
+from server.releases.plans.plan_reader import ItemKind
 from server.reports import Published, Report
-from server.reports.publishing import NOTHING
+from server.reports.public_source import NOTHING
 from server.study import surveys
-from tests import factories, kinds
-from tests.booked import ledger
 from tests.conftest import NewDatabase
-from tests.factories import ROOT
+from tests.support import every_kind, factories
+from tests.support.factories import ROOT
+from tests.support.sample_ledger import ledger
 
 SCHEMAS = ROOT / "server" / "schemas"
 TREE = "Spain > Madrid, 900\nSpain > Getafe, 50\nSpain > Bilbao, 100\nPeru, 300"
@@ -48,7 +48,7 @@ def database_url(sqlite: NewDatabase) -> str:
 @pytest.fixture(scope="module")
 def survey(database_url: str) -> factories.Published:
     """Every kind of question, a tree of strata with a group to withhold, some days."""
-    survey = factories.publish(database_url, kinds.document(), minimum=10)
+    survey = factories.publish(database_url, every_kind.document(), minimum=10)
     links = factories.plant(database_url, survey.slug, TREE)
     bytes_ = sum(len(question.designs) for question in _definition(database_url, survey).questions)
     patterns = [[(place * place + k) % 2 for place in range(bytes_)] for k in range(2)]
@@ -88,7 +88,7 @@ def read(database_url: str, survey: factories.Published) -> tuple[Report, Publis
     with factories.writing(database_url) as session:
         found = survey_access.find(session, survey.slug)
         assert found is not None
-        return reports.read(session, found), reports.published(session, found, ledger())
+        return reports.read(session, found), reports.read_published(session, found, ledger())
 
 
 def blocks(document: Document) -> Iterator[Block]:
@@ -150,8 +150,8 @@ def misread(document: Document) -> list[Number]:
 def document(request: pytest.FixtureRequest, report: Report, published: Published) -> Document:
     kind, language = request.param.split()
     if kind == "internal":
-        return reports.internal(report, ledger(), language)
-    return reports.public(published, language)
+        return reports.build_internal_document(report, ledger(), language)
+    return reports.build_public_document(published, language)
 
 
 def test_a_document_is_whole(document: Document) -> None:
@@ -176,7 +176,7 @@ def test_a_document_is_whole(document: Document) -> None:
 
 
 def test_the_internal_report_has_everything_that_a_report_must(report: Report) -> None:
-    document = reports.internal(report, ledger(), "en")
+    document = reports.build_internal_document(report, ledger(), "en")
     said = words(document)
 
     order = [section.name for depth, section in document.walk() if depth == 1]
@@ -210,7 +210,7 @@ def test_the_internal_report_has_everything_that_a_report_must(report: Report) -
     total = table(document, "designs").rows[-1]
     assert isinstance(total[-1], Number)
     assert total[-1].value == report.definition.epsilon
-    without = words(reports.internal(report, NOTHING, "en"))
+    without = words(reports.build_internal_document(report, NOTHING, "en"))
     assert "No central budget was set, and nothing was released." in without
 
 
@@ -232,7 +232,10 @@ def test_the_internal_report_has_everything_that_a_report_must(report: Report) -
 def test_every_question_says_which_design_it_has_and_which_harmless_question_that_asks(
     report: Report, published: Published, locale: str, names: tuple[str, ...]
 ) -> None:
-    for document in (reports.internal(report, NOTHING, locale), reports.public(published, locale)):
+    for document in (
+        reports.build_internal_document(report, NOTHING, locale),
+        reports.build_public_document(published, locale),
+    ):
         *rows, _total = table(document, "designs").rows
         designs = dict(
             zip((one.name for one in report.definition.questions), (row[1] for row in rows), strict=True)
@@ -250,7 +253,7 @@ def test_every_question_says_which_design_it_has_and_which_harmless_question_tha
 def test_the_estimates_are_the_reports_own(report: Report) -> None:
     rows = {
         (row[0].text, row[1].text): [cell.value if isinstance(cell, Number) else None for cell in row[2:]]
-        for row in table(reports.internal(report, NOTHING, "en"), "estimates").rows
+        for row in table(reports.build_internal_document(report, NOTHING, "en"), "estimates").rows
     }
     coin = report.question("coin").rows[1]
     assert coin.column.estimate is not None
@@ -265,7 +268,7 @@ def test_the_estimates_are_the_reports_own(report: Report) -> None:
         low,
         high,
     ]
-    plain = table(reports.internal(report, NOTHING, "en"), "estimates-unweighted").rows
+    plain = table(reports.build_internal_document(report, NOTHING, "en"), "estimates-unweighted").rows
     unweighted = next(row for row in plain if (row[0].text, row[1].text) == ("Yes by coin?", "Yes"))
     assert isinstance(unweighted[3], Number)
     assert isinstance(unweighted[4], Number)
@@ -280,7 +283,7 @@ def test_the_estimates_are_the_reports_own(report: Report) -> None:
 
 
 def test_withheld_groups_are_nowhere(report: Report) -> None:
-    document = reports.internal(report, NOTHING, "en")
+    document = reports.build_internal_document(report, NOTHING, "en")
 
     rows = {row[0].text: row for row in table(document, "strata").rows}
     hidden = {path for path, row in rows.items() if row[3].text == "withheld"}
@@ -306,7 +309,7 @@ def test_withheld_groups_are_nowhere(report: Report) -> None:
 
 
 def test_the_public_report_holds_what_was_released(published: Published) -> None:
-    document = reports.public(published, "en")
+    document = reports.build_public_document(published, "en")
 
     for each in ledger().released:
         section = next(s for _, s in document.walk() if s.name == f"entry-{each.entry}")
@@ -314,7 +317,7 @@ def test_the_public_report_holds_what_was_released(published: Published) -> None
         found = [[cell.value for cell in row[2:] if isinstance(cell, Number)] for row in made.rows]
         assert found == [[f.value, f.standard_error, f.low, f.high] for f in each.figures]
         drawn = [block.alternative for block in section.blocks if isinstance(block, Chart)]
-        expected = {Kind.COUNT: 0, Kind.MOST_COMMON: 0, Kind.EXCEEDING: 0}.get(each.item.kind, 1)
+        expected = {ItemKind.COUNT: 0, ItemKind.MOST_COMMON: 0, ItemKind.EXCEEDING: 0}.get(each.item.kind, 1)
         assert len(drawn) == expected, each.item.kind
     said = words(document)
     for text in (
@@ -335,7 +338,7 @@ def test_the_public_report_tells_nothing_of_the_stored_responses(
 ) -> None:
     def written() -> tuple[list[str], str]:
         report, public = read(database_url, survey)
-        files = [to_html(reports.public(public, language)) for language in ("en", "es")]
+        files = [to_html(reports.build_public_document(public, language)) for language in ("en", "es")]
         return [*files, reports.public_csv(public), reports.public_json(public)], reports.to_json(report)
 
     before, inside = written()
@@ -361,7 +364,9 @@ def test_a_release_of_an_older_version_keeps_its_words(published: Published) -> 
         ),
     )
     said = words(
-        replace_released(reports.public(replace(published, versions=(newer, *published.versions)), "en"))
+        replace_released(
+            reports.build_public_document(replace(published, versions=(newer, *published.versions)), "en")
+        )
     )
 
     assert "Option red × No" in said
@@ -375,7 +380,7 @@ def replace_released(document: Document) -> Document:
 
 def test_json_is_as_its_schemas_say(report: Report, published: Published, database_url: str) -> None:
     empty = factories.publish(database_url)
-    few = factories.publish(database_url, kinds.document())
+    few = factories.publish(database_url, every_kind.document())
     factories.store(database_url, few, [([0] * 33, 1)])
     internal = [reports.to_json(report, ledger()), reports.to_json(report)]
     internal += [reports.to_json(read(database_url, other)[0]) for other in (empty, few)]
@@ -437,7 +442,7 @@ def test_the_ledger_is_the_same_in_every_file(report: Report, published: Publish
 
 
 def test_texts_of_the_survey_are_in_its_language_on_the_page(report: Report) -> None:
-    page = to_html(reports.internal(report, ledger(), "es"))
+    page = to_html(reports.build_internal_document(report, ledger(), "es"))
 
     assert '<html lang="es">' in page
     assert '<span lang="en" dir="auto">Yes by coin?</span>' in page

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from werkzeug.test import EnvironBuilder, TestResponse
 
 from server.web.form_ends import FIELD, NAME, VALUE, CutForm, FormRequest
-from tests import factories
 from tests.conftest import NewDatabase
-from tests.scene import routes
-from tests.sending import ended, plain, written
+from tests.support import factories
+from tests.support.form_client import ended, plain, written
+from tests.support.full_installation import routes
 
 Pair = tuple[str, str]
 URLENCODED = "application/x-www-form-urlencoded"

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from server.inputs import InputError, parse_json
 from server.privacy.designs import TOTAL, coin_flip, one_hot_epsilon
-from server.study.definitions import Definition, Point, Question
-from server.study.definitions.reading import parse_definition
-from tests.strategies import documents
+from server.study.definitions import Definition, GridPoint, Question
+from server.study.definitions.definition_reader import parse_definition
+from tests.support.strategies import documents
 
 Document = dict[str, Any]
 
@@ -93,7 +93,7 @@ def test_every_answer_has_a_truth_for_each_byte(document: Document, data: st.Dat
             truths = question.truths(answer)
             assert len(truths) == len(question.designs) == len(question.columns)
             for truth, design in zip(truths, question.designs, strict=True):
-                if isinstance(truth, Point):
+                if isinstance(truth, GridPoint):
                     assert 0 <= truth.steps <= truth.of
                 else:
                     assert 0 <= truth < len(design.weights)
@@ -118,8 +118,8 @@ def test_the_better_encoding_is_chosen() -> None:
 
 def test_numbers_are_exact_decimals() -> None:
     tenths = one(number(low=0, high=0.3, step=0.1))  # in binary floats, 0.3 is not three times 0.1
-    assert tenths.truths(0.3) == (Point(3, 3),)
-    assert one(number()).truths(2.5) == (Point(5, 80),)
+    assert tenths.truths(0.3) == (GridPoint(3, 3),)
+    assert one(number()).truths(2.5) == (GridPoint(5, 80),)
     unsaid = one(number(prefer_not_to_say=True))
     assert unsaid.designs[0].weights.shape == (3, 3)
     assert unsaid.truths("prefer_not_to_say") == (2,)

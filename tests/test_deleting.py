@@ -9,11 +9,11 @@ import sqlalchemy as sa
 from flask.testing import FlaskClient
 
 from server import archives
-from server.inputs import normalised
+from server.inputs import normalise_code
 from server.people import survey_access
 from server.store.engines import make_engine
-from tests import factories
-from tests.traces_of_order import content
+from tests.support import factories
+from tests.support.order_traces import content
 
 WORDS = {
     "title": "Zqxjtitle",
@@ -56,7 +56,7 @@ def fill(client: FlaskClient, database_url: str) -> dict[str, bytes]:
     known = {name: word.encode() for name, word in WORDS.items() if name != "colleague"}
     known |= {f"link of {name}": slug.encode() for name, slug in links.items()}
     known |= {"link": survey.slug.encode(), "version": survey.version.encode(), "reports": REPORTS}
-    known["code"] = hashlib.sha256(normalised(codes[0]).encode()).digest()
+    known["code"] = hashlib.sha256(normalise_code(codes[0]).encode()).digest()
     return known
 
 

@@ -4,19 +4,18 @@ import json
 
 import pytest
 
-from server import people as accounts
-from server import reports, simulation
+from server import people, reports, simulation
 from server.collect import acceptance
 from server.privacy.planning import Headline
 from server.simulation import Assumptions, demonstration
 from server.study import planning, surveys
-from tests import factories
 from tests.conftest import NewDatabase
+from tests.support import factories
 
 
 def test_something_is_assumed_of_every_answer_and_the_report_comes_near(sqlite: NewDatabase) -> None:
     with factories.writing(sqlite(True)) as session:
-        survey = demonstration.create(session, accounts.first_researcher(session))
+        survey = demonstration.create(session, people.first_researcher(session))
         assert demonstration.find(session) == survey
         version = survey.current
         assert version is not None

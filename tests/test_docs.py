@@ -14,20 +14,20 @@ import rfc8785
 from babel.messages.pofile import read_po
 
 from server.cli import main
-from server.cli.running import demo
+from server.cli.serve_commands import demo
 from server.config import from_environment, marks_folder
 from server.inputs import InputError
 from server.output.languages import LANGUAGES
 from server.privacy.accounting import shuffle_amplification
 from server.privacy.designs import coin_flip, round_up
 from server.privacy.planning import belief_after_report
-from server.releases.dividing import divide, expected
-from server.releases.plans.reading import parse_plan
-from server.releases.shapes import Asked, Coins, Leaf, Shape, Variable
+from server.releases.dividing import divide, expect_results
+from server.releases.plans.plan_reader import parse_plan
+from server.releases.survey_shapes import Coins, Leaf, Shape, Variable, VariableVersion
 from server.simulation import demonstration
 from server.study import planning
 from server.study.definitions import version_of
-from server.study.definitions.reading import parse_definition
+from server.study.definitions.definition_reader import parse_definition
 from server.study.xlsform import types, workbook
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -348,7 +348,7 @@ def test_the_numbers_in_the_guides_are_those_of_the_plan(language: str) -> None:
 @pytest.mark.parametrize("language", GUIDES)
 def test_the_numbers_in_the_guides_are_those_of_releases(language: str) -> None:
     question = parse_definition(whole({"name": "q", "text": "?", **COSTS[0]})).questions[0]
-    asked = (Asked(1, (Coins(2, question.designs[0]),)),)
+    asked = (VariableVersion(1, (Coins(2, question.designs[0]),)),)
     variable = Variable("q", "q", ("no", "yes"), False, False, 0, None, None, asked)
     shape = Shape("unbounded", (1,), (variable,), (Leaf((), ()),), True, None)
     items = [{"kind": "count"}, {"kind": "share", "question": "q", "option": "yes"}]
@@ -356,7 +356,7 @@ def test_the_numbers_in_the_guides_are_those_of_releases(language: str) -> None:
     def found(epsilon: float, people: int) -> list[float]:
         priced = [{**item, "epsilon": epsilon} for item in items]
         plan = {"format": 1, "division": "given", "items": priced, "people": people}
-        count, share = expected(divide(parse_plan(plan), shape), shape)
+        count, share = expect_results(divide(parse_plan(plan), shape), shape)
         assert count.error is not None
         assert share.margin is not None
         return [round_up(count.error, 1), round_up(share.margin * 100, 1)]

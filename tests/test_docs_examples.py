@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 from server.cli import main
-from server.releases.plans.reading import parse_plan
-from tests.factories import ROOT
+from server.releases.plans.plan_reader import parse_plan
+from tests.support.factories import ROOT
 
 COMMAND = re.compile(r"(?:\.venv/bin/)?python -m server (.+)")
 

@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from tests.factories import ROOT
+from tests.support.factories import ROOT
 
 BEGINNINGS = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
 PAGES = [*BEGINNINGS, *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md"))]
@@ -177,7 +177,7 @@ def test_every_promise_has_a_test() -> None:
         "none yet",
         "`tests/test_nothing.py`",
         "`tests/vectors/`",
-        "`tests/factories.py`",
+        "`tests/support/factories.py`",
         "`server/study/smallest_group.py`",
         "`tests/test_docs.py`, `tests/test_nothing.py`",
     ],

@@ -5,18 +5,18 @@ import pytest
 from server.collect.batches import merging
 from server.collect.tidying import pieces, waiting
 from server.people.sign_ins import SIGN_IN_LIFETIME
-from server.people.throttling import LIMITS, Kind
+from server.people.throttling import LIMITS, AttemptKind
 from server.store.engines import SERVING_PATIENCE
-from server.study.definitions.reading import DEFINITION_LIMIT
+from server.study.definitions.definition_reader import DEFINITION_LIMIT
 from server.web import serving
 from server.web.front import bridge, intake, messages
 from server.web.views.imports import ARCHIVE_LIMIT
-from tests.factories import ROOT
+from tests.support.factories import ROOT
 
 OPERATING = (ROOT / "docs" / "operating.md").read_text("utf-8")
 
 
-def limit_of(kind: Kind, place: int = 0) -> str:
+def limit_of(kind: AttemptKind, place: int = 0) -> str:
     """So many in so many minutes, or in a day."""
     item = LIMITS[kind][place]
     minutes = item.get_expiry() // 60
@@ -33,9 +33,10 @@ SAID = [
     f"others have waited for {intake.PATIENCE:.0f} seconds already",
     f"Stopping takes up to {serving.STOP_TIMEOUT + 1} seconds",
     f"end after {SIGN_IN_LIFETIME.days} days",
-    f"the process ends: {limit_of(Kind.ADDRESS)} for an address",
-    f"{limit_of(Kind.ACCOUNT).replace(' in ', ' wrong codes in ', 1)} and {limit_of(Kind.ACCOUNT, 1)} for an account",
-    f"whatever they find: {limit_of(Kind.INVITATION)} for an address",
+    f"the process ends: {limit_of(AttemptKind.ADDRESS)} for an address",
+    f"{limit_of(AttemptKind.ACCOUNT).replace(' in ', ' wrong codes in ', 1)} and "
+    f"{limit_of(AttemptKind.ACCOUNT, 1)} for an account",
+    f"whatever they find: {limit_of(AttemptKind.INVITATION)} for an address",
     {2: "Two"}[bridge.SIGNERS] + " passwords are checked at once",
     f"up to {intake.GROUP}; on a quiet day",
     f"pieces of {pieces.PIECE:,} rows, or {pieces.SMALL >> 20} MB",

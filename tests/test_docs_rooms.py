@@ -7,7 +7,7 @@ import tomllib
 from jinja2 import Environment, meta
 
 from server.study import smallest_group
-from tests.factories import ROOT
+from tests.support.factories import ROOT
 
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
 TEMPLATES = ROOT / "templates"

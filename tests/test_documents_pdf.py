@@ -10,12 +10,12 @@ import pytest
 
 from server.output.documents import Document, Text, to_pdf
 from server.output.typesetting import MISSING
-from tests import papers
+from tests.support import sample_documents
 
-SHARES = papers.table(
+SHARES = sample_documents.table(
     [
-        (Text("Yes"), papers.share(0.05), papers.share(None)),
-        (Text("No"), papers.share(1.0), papers.share(0.4)),
+        (Text("Yes"), sample_documents.share(0.05), sample_documents.share(None)),
+        (Text("No"), sample_documents.share(1.0), sample_documents.share(0.4)),
     ]
 )
 LEFT, RIGHT = 56.6, 595.3 - 56.6
@@ -28,7 +28,7 @@ def plain(text: str) -> str:
 
 
 def text_of(document: Document) -> str:
-    return plain("".join(page.extract_text() for page in papers.reader(to_pdf(document)).pages))
+    return plain("".join(page.extract_text() for page in sample_documents.reader(to_pdf(document)).pages))
 
 
 def elements(node: pypdf.generic.PdfObject) -> Iterator[pypdf.generic.DictionaryObject]:
@@ -45,7 +45,7 @@ def elements(node: pypdf.generic.PdfObject) -> Iterator[pypdf.generic.Dictionary
 
 
 def test_everything_of_a_document_is_in_its_text() -> None:
-    document = papers.document(SHARES)
+    document = sample_documents.document(SHARES)
 
     said = text_of(document)
 
@@ -66,7 +66,7 @@ def test_everything_of_a_document_is_in_its_text() -> None:
 
 
 def test_it_is_tagged_with_title_language_headings_and_headers_and_says_what_its_charts_show() -> None:
-    reader = papers.reader(to_pdf(papers.document(SHARES)))
+    reader = sample_documents.reader(to_pdf(sample_documents.document(SHARES)))
     root = reader.trailer["/Root"]
     found = list(elements(root["/StructTreeRoot"]))
     kinds = [str(node["/S"]) for node in found]
@@ -84,16 +84,16 @@ def test_it_is_tagged_with_title_language_headings_and_headers_and_says_what_its
 
 
 def test_the_same_document_gives_the_same_bytes() -> None:
-    made = to_pdf(papers.document(SHARES))
+    made = to_pdf(sample_documents.document(SHARES))
 
-    assert to_pdf(papers.document(SHARES)) == made
-    assert to_pdf(papers.document(SHARES, title="Another survey")) != made
+    assert to_pdf(sample_documents.document(SHARES)) == made
+    assert to_pdf(sample_documents.document(SHARES, title="Another survey")) != made
     assert b"/CreationDate" not in made
 
 
 def test_the_header_of_a_long_table_stands_on_every_page() -> None:
-    rows = [(Text(f"Answer {place}"), papers.share(place / 1000)) for place in range(150)]
-    pages = papers.reader(to_pdf(papers.document(papers.table(rows)))).pages
+    rows = [(Text(f"Answer {place}"), sample_documents.share(place / 1000)) for place in range(150)]
+    pages = sample_documents.reader(to_pdf(sample_documents.document(sample_documents.table(rows)))).pages
 
     texts = [plain(page.extract_text()) for page in pages]
     assert len(texts) > 2
@@ -103,10 +103,12 @@ def test_the_header_of_a_long_table_stands_on_every_page() -> None:
 
 
 def test_numbers_end_at_the_same_place() -> None:
-    rows = [(Text(f"{value} of 100"), papers.share(value / 100)) for value in papers.NUMBERS]
-    (page,) = papers.reader(to_pdf(papers.document(papers.table(rows)))).pages
+    rows = [
+        (Text(f"{value} of 100"), sample_documents.share(value / 100)) for value in sample_documents.NUMBERS
+    ]
+    (page,) = sample_documents.reader(to_pdf(sample_documents.document(sample_documents.table(rows)))).pages
 
-    starts = {text: left for text, left in papers.pieces(page) if text.endswith("%")}
+    starts = {text: left for text, left in sample_documents.pieces(page) if text.endswith("%")}
     # A figure of Libertinus Serif is 0.465 em wide (its own table of widths), and the letters here have 9 points.
     assert starts["5.0\xa0%"] - starts["100.0\xa0%"] == pytest.approx(2 * 0.465 * 9, abs=0.1)
     assert starts["0.0\xa0%"] == pytest.approx(starts["5.0\xa0%"], abs=0.1)
@@ -114,7 +116,7 @@ def test_numbers_end_at_the_same_place() -> None:
 
 def test_what_rows_have_in_common_heads_them_on_every_page() -> None:
     rows = [(Text(head), Text(f"{head[0]}{place}")) for head in ("First", "Second") for place in range(100)]
-    pages = papers.reader(to_pdf(papers.document(papers.table(rows)))).pages
+    pages = sample_documents.reader(to_pdf(sample_documents.document(sample_documents.table(rows)))).pages
 
     said = [plain(page.extract_text()) for page in pages]
     assert "Answer·Column1FirstF0F1F2" in said[0]
@@ -130,22 +132,24 @@ def test_what_rows_have_in_common_heads_them_on_every_page() -> None:
 
 def test_a_table_with_too_many_columns_is_laid_on_several() -> None:
     values = [place / 40 for place in range(40)]
-    rows = [(Text(f"Row {letter}"), *(papers.share(value) for value in values)) for letter in "ab"]
-    pages = papers.reader(to_pdf(papers.document(papers.table(rows)))).pages
+    rows = [(Text(f"Row {letter}"), *(sample_documents.share(value) for value in values)) for letter in "ab"]
+    pages = sample_documents.reader(to_pdf(sample_documents.document(sample_documents.table(rows)))).pages
 
-    pieces = [piece for page in pages for piece in papers.pieces(page)]
+    pieces = [piece for page in pages for piece in sample_documents.pieces(page)]
     said = "".join(plain(text) for text, _ in pieces)
-    assert all(said.count(plain(papers.share(value).text)) >= 2 for value in values)
+    assert all(said.count(plain(sample_documents.share(value).text)) >= 2 for value in values)
     assert 2 <= said.count("Rowa") <= 4
     assert all(LEFT <= left <= RIGHT - 10 for text, left in pieces)
 
 
 @pytest.mark.parametrize("word", ["W" * 300, "long-" * 60, "漢" * 300])
 def test_no_word_leaves_the_page(word: str) -> None:
-    rows = [(Text(word), papers.share(0.5), Text(word)) for _ in range(2)]
-    pages = papers.reader(to_pdf(papers.document(papers.table(rows), title=word[:200], own=word))).pages
+    rows = [(Text(word), sample_documents.share(0.5), Text(word)) for _ in range(2)]
+    pages = sample_documents.reader(
+        to_pdf(sample_documents.document(sample_documents.table(rows), title=word[:200], own=word))
+    ).pages
 
-    assert all(LEFT <= left <= RIGHT for page in pages for _, left in papers.pieces(page))
+    assert all(LEFT <= left <= RIGHT for page in pages for _, left in sample_documents.pieces(page))
 
 
 @pytest.mark.parametrize(
@@ -161,7 +165,7 @@ def test_no_word_leaves_the_page(word: str) -> None:
 def test_a_text_is_never_more_than_a_text(text: str) -> None:
     rows = [(Text(text, own=True, language="es"), Text(text, code=True))]
 
-    said = text_of(papers.document(papers.table(rows), title=text, own=text))
+    said = text_of(sample_documents.document(sample_documents.table(rows), title=text, own=text))
 
     assert said.count(plain(text)) >= 5  # the foot of the page holds the title too
 
@@ -169,21 +173,25 @@ def test_a_text_is_never_more_than_a_text(text: str) -> None:
 @pytest.mark.parametrize("text", ["האם העתקת אי פעם?", "هل غششت في امتحان؟", "क्या आपने नकल की?"])
 def test_other_scripts_are_set_in_the_fonts_that_are_at_hand(text: str) -> None:
     # Letters of a word may stand in another order, or as one with their neighbour.
-    assert set(plain(text)) <= set(text_of(papers.document(SHARES, own=text)))
+    assert set(plain(text)) <= set(text_of(sample_documents.document(SHARES, own=text)))
 
 
 def test_a_text_that_runs_from_right_to_left_begins_at_the_right() -> None:
-    (page,) = papers.reader(to_pdf(papers.document(SHARES, own="האם העתקת אי פעם?"))).pages
+    (page,) = sample_documents.reader(
+        to_pdf(sample_documents.document(SHARES, own="האם העתקת אי פעם?"))
+    ).pages
 
-    starts = [left for text, left in papers.pieces(page) if re.search("[א-ת]", text)]
+    starts = [left for text, left in sample_documents.pieces(page) if re.search("[א-ת]", text)]
     assert starts
     assert min(starts) > RIGHT / 2
 
 
 @pytest.mark.parametrize("letter", ["\U0010fffd", "\x01", "\ud800"])
 def test_a_letter_that_no_font_has_is_seen_to_be_missing(letter: str) -> None:
-    chart = papers.CHART.replace("Drawn", f"Dr{letter}wn" if letter == "\U0010fffd" else "Dr\ufffdwn")
-    document = papers.document(SHARES, own=f"Be{letter}fore")
+    chart = sample_documents.CHART.replace(
+        "Drawn", f"Dr{letter}wn" if letter == "\U0010fffd" else "Dr\ufffdwn"
+    )
+    document = sample_documents.document(SHARES, own=f"Be{letter}fore")
     first = document.sections[0]
     blocks = (*first.blocks[:-1], replace(first.blocks[-1], svg=chart))
 
@@ -200,20 +208,20 @@ def test_a_letter_that_no_font_has_is_seen_to_be_missing(letter: str) -> None:
     [("يوماً", True), ("क्या", True), ("☕️", True), ("\U0010fffd\u093f", False), ("¿Sí?", False)],
 )
 def test_a_chart_with_letters_of_several_glyphs_is_a_picture(word: str, pictures: bool) -> None:
-    document = papers.document(SHARES, own="Before")  # its letters would be known elsewhere
+    document = sample_documents.document(SHARES, own="Before")  # its letters would be known elsewhere
     first = document.sections[0]
-    chart = replace(first.blocks[-1], svg=papers.CHART.replace("Drawn", word))
+    chart = replace(first.blocks[-1], svg=sample_documents.CHART.replace("Drawn", word))
     document = replace(document, sections=(replace(first, blocks=(*first.blocks[:-1], chart)),))
 
     pdf = to_pdf(document)
 
     assert (b"/Subtype/Image" in pdf, b"/Width 1080/Height 180" in pdf) == (pictures, pictures)
-    said = plain("".join(page.extract_text() for page in papers.reader(pdf).pages))
+    said = plain("".join(page.extract_text() for page in sample_documents.reader(pdf).pages))
     assert "Before" in said  # the text around it stays text
     assert ("40.0%" in said.partition("Drawing")[2]) == (not pictures)
 
 
 def test_a_document_without_sections_or_rows_is_one_too() -> None:
-    empty = replace(papers.document(), sections=(), blocks=(replace(SHARES, rows=()),))
+    empty = replace(sample_documents.document(), sections=(), blocks=(replace(SHARES, rows=()),))
 
     assert plain("Shares Answer Column 1 Column 2 A note below.") in text_of(empty)

@@ -5,16 +5,18 @@ from dataclasses import replace
 import pytest
 
 from server.output.documents import Number, Text, to_xlsx
-from tests import papers
+from tests.support import sample_documents
 
 ROWS = [
-    (Text("Yes"), papers.share(0.0525), Number(None, "–")),
-    (Text("=1+1"), papers.share(-0.25), Number(1234, "1,234", "#,##0")),
+    (Text("Yes"), sample_documents.share(0.0525), Number(None, "–")),
+    (Text("=1+1"), sample_documents.share(-0.25), Number(1234, "1,234", "#,##0")),
 ]
 
 
 def test_a_table_is_a_sheet_with_numbers_that_are_numbers() -> None:
-    sheet = papers.workbook(to_xlsx(papers.document(papers.table(ROWS))))["Shares"]
+    sheet = sample_documents.workbook(to_xlsx(sample_documents.document(sample_documents.table(ROWS))))[
+        "Shares"
+    ]
 
     assert [[cell.value for cell in row] for row in sheet["A1:C3"]] == [
         ["Answer", "Column 1", "Column 2"],
@@ -30,13 +32,19 @@ def test_a_table_is_a_sheet_with_numbers_that_are_numbers() -> None:
 
 @pytest.mark.parametrize("value", [0.1 + 0.2, 1 / 3, 1e-12, -2.5e-7, 123456789.123456])
 def test_numbers_keep_sixteen_digits(value: float) -> None:
-    document = papers.document(papers.table([(Text("Yes"), papers.share(value))]))
+    document = sample_documents.document(
+        sample_documents.table([(Text("Yes"), sample_documents.share(value))])
+    )
 
-    assert papers.workbook(to_xlsx(document))["Shares"]["B2"].value == pytest.approx(value, rel=5e-16)
+    assert sample_documents.workbook(to_xlsx(document))["Shares"]["B2"].value == pytest.approx(
+        value, rel=5e-16
+    )
 
 
 def test_the_first_sheet_holds_the_text_and_leads_to_the_tables() -> None:
-    book = papers.workbook(to_xlsx(papers.document(papers.table(ROWS), title="Exams: [all] / none?")))
+    book = sample_documents.workbook(
+        to_xlsx(sample_documents.document(sample_documents.table(ROWS), title="Exams: [all] / none?"))
+    )
     sheet = book.worksheets[0]
 
     assert book.sheetnames == ["Exams all none", "Shares"]
@@ -64,9 +72,9 @@ def test_the_first_sheet_holds_the_text_and_leads_to_the_tables() -> None:
 )
 def test_no_text_becomes_a_formula_or_a_link(text: str) -> None:
     table = replace(
-        papers.table([(Text(text), Text(text))], caption=text), columns=(text, text), notes=(text,)
+        sample_documents.table([(Text(text), Text(text))], caption=text), columns=(text, text), notes=(text,)
     )
-    book = papers.workbook(to_xlsx(papers.document(table, title=text, own=text)))
+    book = sample_documents.workbook(to_xlsx(sample_documents.document(table, title=text, own=text)))
 
     cells = [cell for sheet in book for row in sheet.iter_rows() for cell in row if cell.value == text]
     assert len(cells) == 9
@@ -85,9 +93,9 @@ def test_no_text_becomes_a_formula_or_a_link(text: str) -> None:
     ],
 )
 def test_names_of_sheets_are_valid_and_all_different(captions: list[str], names: list[str]) -> None:
-    tables = [papers.table(ROWS, f"t{place}", caption) for place, caption in enumerate(captions)]
+    tables = [sample_documents.table(ROWS, f"t{place}", caption) for place, caption in enumerate(captions)]
 
-    book = papers.workbook(to_xlsx(papers.document(*tables)))
+    book = sample_documents.workbook(to_xlsx(sample_documents.document(*tables)))
 
     assert book.sheetnames == ["Exam survey", *names]
     links = [
@@ -97,16 +105,18 @@ def test_names_of_sheets_are_valid_and_all_different(captions: list[str], names:
 
 
 def test_the_same_document_gives_the_same_bytes() -> None:
-    made = to_xlsx(papers.document(papers.table(ROWS)))
+    made = to_xlsx(sample_documents.document(sample_documents.table(ROWS)))
 
-    assert to_xlsx(papers.document(papers.table(ROWS))) == made
-    assert to_xlsx(papers.document(papers.table(ROWS), title="Another survey")) != made
+    assert to_xlsx(sample_documents.document(sample_documents.table(ROWS))) == made
+    assert to_xlsx(sample_documents.document(sample_documents.table(ROWS), title="Another survey")) != made
 
 
 def test_what_a_cell_cannot_hold_is_seen_to_be_missing() -> None:
     rows = [(Text("a" * 40_000), Text("b\x00c\ud800d"), Number(2**60 + 1, "1,152,921,504,606,846,977"))]
 
-    sheet = papers.workbook(to_xlsx(papers.document(papers.table(rows))))["Shares"]
+    sheet = sample_documents.workbook(to_xlsx(sample_documents.document(sample_documents.table(rows))))[
+        "Shares"
+    ]
 
     assert sheet["A2"].value == "a" * 32_766 + "…"
     assert sheet["B2"].value == "b\ufffdc\ufffdd"

@@ -9,21 +9,21 @@ import sqlalchemy as sa
 
 from server import archives
 from server.collect import responses
-from server.collect.responses import Acceptance, Arrival, Doors
+from server.collect.responses import Acceptance, Arrival, Links
 from server.collect.submissions import Submission
 from server.config import Config
 from server.inputs import InputError
 from server.people import survey_access
 from server.store.engines import make_engine
 from server.study import surveys
-from tests import factories
-from tests.fronted import create_app
+from tests.support import factories
+from tests.support.front_client import create_app
 from tests.test_visits import Study
 
 CHANGES = 15
 
 
-def _outcomes(engine: sa.Engine, study: Study, doors: Doors) -> list[object]:
+def _outcomes(engine: sa.Engine, study: Study, doors: Links) -> list[object]:
     """What would become of a response by each link, of a known version and of a code; nothing is stored."""
     arrivals = [
         Arrival(link, Submission(bytes([place, k] * 8), study.survey.version, b"\0\0", code))
@@ -53,26 +53,26 @@ def test_the_comparison_sees_doors_that_are_never_read_again(
     def say_that_nothing_changed(_connection: object, ids: Sequence[int]) -> dict[int, int]:
         return dict.fromkeys(ids, 1)
 
-    monkeypatch.setattr("server.collect.responses.links.read_revisions", say_that_nothing_changed)
+    monkeypatch.setattr("server.collect.responses.open_links.read_revisions", say_that_nothing_changed)
     assert sum(_count_differences(database_url, seed) for seed in range(3)) > 0
 
 
 def _count_differences(database_url: str, seed: int) -> int:
     study = Study(database_url, seed)
     engine = make_engine(database_url)
-    remembering = Doors()
+    remembering = Links()
     differences = 0
     for _ in range(CHANGES):
         change: Any = study.random.choice(study.changes)
         change()
         if change == study.let_time_pass:
             time.sleep(0.4)
-        differences += _outcomes(engine, study, remembering) != _outcomes(engine, study, Doors())
+        differences += _outcomes(engine, study, remembering) != _outcomes(engine, study, Links())
     with factories.writing(database_url) as session:
         survey = survey_access.find(session, study.survey.slug)
         assert survey is not None
         archives.delete(session, survey)
-    differences += _outcomes(engine, study, remembering) != _outcomes(engine, study, Doors())
+    differences += _outcomes(engine, study, remembering) != _outcomes(engine, study, Links())
     engine.dispose()
     return differences
 

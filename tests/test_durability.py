@@ -7,9 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPException
 from threading import Event
 
-from tests import factories
 from tests.conftest import NewDatabase
-from tests.factories import Published, Served, stored
+from tests.support import factories
+from tests.support.factories import Published, Served, stored
 
 CLIENTS = 8
 ENOUGH = 200

@@ -14,9 +14,9 @@ from flask.testing import FlaskClient
 
 from server.collect import batches
 from server.people import survey_access
-from tests import factories
-from tests.exits import Looker, told
-from tests.scale import scaled
+from tests.support import factories
+from tests.support.observers import Looker, told
+from tests.support.scale import scaled
 
 MINIMUM = 3
 """The smallest that a survey may have."""

@@ -18,8 +18,8 @@ import pytest
 from flask.testing import FlaskClient
 
 from server.reports.withholding import left_out
-from tests import archives, factories
-from tests.scale import scaled
+from tests.support import factories, sample_archives
+from tests.support.scale import scaled
 
 MINIMUM = 5
 TREES = (
@@ -153,7 +153,7 @@ def note_files(known: Known, made: Study, client: FlaskClient, slug: str) -> Non
         note_report(known, made, json.loads(everything), (1, 2))
     named: set[str] = set()
     if packed := get("microdata.zip"):
-        parts = archives.entries(packed)
+        parts = sample_archives.entries(packed)
         named = {row["stratum"] for row in table(parts["strata.csv"]) if row["named"] == "true"}
         rows = table(parts["responses.csv"])
         for number in {group[0] for group in made.kept()}:
@@ -168,7 +168,7 @@ def note_files(known: Known, made: Study, client: FlaskClient, slug: str) -> Non
 
 def note_archive(known: Known, made: Study, body: bytes) -> None:
     """What an archive tells."""
-    parts = archives.entries(body)
+    parts = sample_archives.entries(body)
     manifest = json.loads(parts["manifest.json"])
     named = {" > ".join(each["names"]) for each in manifest["strata"] if "merged" not in each}
     for number in {group[0] for group in made.kept()}:
@@ -190,14 +190,14 @@ def test_no_difference_of_files_tells_of_fewer_than_the_minimum(
     for seed in range(scaled(6, 100)):
         made = study(database_url, seed)
         known = Known(made.sizes)
-        body = archives.export(signed_in, made.slug)
+        body = sample_archives.export(signed_in, made.slug)
         note_files(known, made, signed_in, made.slug)
         note_archive(known, made, body)
-        copy = archives.imported(signed_in, body)
+        copy = sample_archives.imported(signed_in, body)
         note_files(known, made, signed_in, copy)
         assert (
-            archives.entries(archives.pack(database_url, copy))["versions/1/responses.csv"]
-            == (archives.entries(body)["versions/1/responses.csv"])
+            sample_archives.entries(sample_archives.pack(database_url, copy))["versions/1/responses.csv"]
+            == (sample_archives.entries(body)["versions/1/responses.csv"])
         )
         assert known.told(MINIMUM) == [], f"study {seed}"
 
@@ -232,12 +232,12 @@ def test_twelve_strata_of_one_person_each_are_named_nowhere(
         factories.store(database_url, survey, [([1, 0], 1)], link)
     factories.close(database_url, survey.slug)
 
-    body = archives.export(signed_in, survey.slug)
+    body = sample_archives.export(signed_in, survey.slug)
 
-    rows = table(archives.entries(body)["versions/1/responses.csv"])
+    rows = table(sample_archives.entries(body)["versions/1/responses.csv"])
     assert len(rows) == 12
     assert {(row["stratum"], row["stratum_path"]) for row in rows} == {("", "")}
-    copy = archives.imported(signed_in, body)
+    copy = sample_archives.imported(signed_in, body)
     assert "Person" not in signed_in.get(f"/manage/surveys/{copy}/responses.csv").text
     shown = signed_in.get(f"/manage/surveys/{copy}/report.json").get_json()
     assert shown["n"] == 12

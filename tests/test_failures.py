@@ -16,10 +16,10 @@ from flask.testing import FlaskClient
 from server.config import Config
 from server.store.engines import make_engine
 from server.store.failures import RETRY_AFTER, Failure, describe_failure, find_failure
-from tests import factories
 from tests.conftest import NewDatabase
-from tests.factories import dump
-from tests.fronted import create_app
+from tests.support import factories
+from tests.support.factories import dump
+from tests.support.front_client import create_app
 
 SECRET = "a word of the request"
 

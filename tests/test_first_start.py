@@ -6,10 +6,10 @@ from time import sleep
 import pytest
 import sqlalchemy as sa
 
-from server import people as accounts
+from server import people
 from server.store.engines import lock_installation, make_engine, migrate, open_session
-from tests import factories
 from tests.conftest import NewDatabase
+from tests.support import factories
 
 STARTS = 3
 
@@ -20,7 +20,7 @@ def _start(database_url: str) -> int:
     try:
         migrate(engine)
         with open_session(engine, writes=True) as session, session.begin():
-            return accounts.first_researcher(session).id
+            return people.first_researcher(session).id
     finally:
         engine.dispose()
 

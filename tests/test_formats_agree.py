@@ -16,8 +16,8 @@ from server import releases, reports
 from server.output.documents import Document, Number, Section, Table, to_html, to_pdf, to_xlsx
 from server.people import survey_access
 from server.reports.formats import FORMATS
-from tests import factories, figures, papers, reading, reported
 from tests.conftest import NewDatabase
+from tests.support import factories, report_numbers, report_readers, sample_documents, sample_report
 
 TITLE = "Every kind"
 LANGUAGES = ("en", "es")
@@ -47,24 +47,24 @@ class Study:
     def files(self, kind: str, locale: str) -> Files:
         """One report in all formats."""
         document = self.documents[kind, locale]
-        text = reading.pdf_text(to_pdf(document), TITLE)
+        text = report_readers.pdf_text(to_pdf(document), TITLE)
         return Files(locale, to_html(document), text, to_xlsx(document), self.csv[kind], self.json[kind])
 
 
 @pytest.fixture(scope="module")
 def study(sqlite: NewDatabase) -> Study:
     database_url = sqlite(True)
-    slug = reported.study(database_url)
+    slug = sample_report.study(database_url)
     with factories.writing(database_url) as session:
         survey = survey_access.find(session, slug)
         assert survey is not None
-        ledger = releases.ledger(session, survey)
-        report, published = reports.read(session, survey), reports.published(session, survey, ledger)
+        ledger = releases.read_ledger(session, survey)
+        report, published = reports.read(session, survey), reports.read_published(session, survey, ledger)
         documents = {
             (kind, locale): write(locale)
             for kind, write in (
-                ("internal", lambda locale: reports.internal(report, ledger, locale)),
-                ("public", lambda locale: reports.public(published, locale)),
+                ("internal", lambda locale: reports.build_internal_document(report, ledger, locale)),
+                ("public", lambda locale: reports.build_public_document(published, locale)),
             )
             for locale in LANGUAGES
         }
@@ -77,11 +77,11 @@ def study(sqlite: NewDatabase) -> Study:
 
 def differences(report: Files) -> list[str]:
     """Where the page, the text of the PDF and the workbook of a report are not the same."""
-    page = reading.page(report.html)
+    page = report_readers.page(report.html)
     return [
-        *reading.print_differs(page, report.print),
-        *reading.workbook_differs(page, report.xlsx, report.locale),
-        *reading.texts_differ(page, report.xlsx, report.locale),
+        *report_readers.print_differs(page, report.print),
+        *report_readers.workbook_differs(page, report.xlsx, report.locale),
+        *report_readers.texts_differ(page, report.xlsx, report.locale),
     ]
 
 
@@ -90,35 +90,35 @@ def internal_differences(report: Files) -> list[str]:
     tables = sheets(report)
     return [
         *differences(report),
-        *unequal(figures.from_csv(report.csv), figures.from_json(report.json)),
+        *unequal(report_numbers.from_csv(report.csv), report_numbers.from_json(report.json)),
         *estimates_differ(tables["estimates"], report.csv, "population"),
         *estimates_differ(tables["estimates-unweighted"], report.csv, "responses"),
         *strata_differ(tables, report.csv),
-        *released_differ(tables, figures.released_json(report.json)),
+        *released_differ(tables, report_numbers.released_json(report.json)),
         *days_differ(tables["days"], report.json),
     ]
 
 
 def public_differences(report: Files) -> list[str]:
     """The same of a public report."""
-    csv = figures.released_csv(report.csv)
+    csv = report_numbers.released_csv(report.csv)
     return [
         *differences(report),
-        *unequal(csv, figures.released_json(report.json)),
+        *unequal(csv, report_numbers.released_json(report.json)),
         *released_differ(sheets(report), csv),
     ]
 
 
 def sheets(report: Files) -> dict[str, list[list[object]]]:
     """The rows of the tables of a workbook, without headers, by the name that the page has for each."""
-    tables = reading.page(report.html).tables
+    tables = report_readers.page(report.html).tables
     return {
         table.name: [[cell.value for cell in row] for row in sheet.iter_rows(2, len(table.rows) + 1)]
-        for table, sheet in zip(tables, papers.workbook(report.xlsx).worksheets[1:], strict=True)
+        for table, sheet in zip(tables, sample_documents.workbook(report.xlsx).worksheets[1:], strict=True)
     }
 
 
-def unequal(csv: figures.Figures, json: figures.Figures) -> Iterator[str]:
+def unequal(csv: report_numbers.Figures, json: report_numbers.Figures) -> Iterator[str]:
     """CSV and JSON hold the same at full precision."""
     if not csv:
         yield "nothing in the CSV"
@@ -130,8 +130,8 @@ def unequal(csv: figures.Figures, json: figures.Figures) -> Iterator[str]:
 def estimates_differ(rows: list[list[object]], csv: str, weighting: str) -> Iterator[str]:
     """A table of estimates has the rows of the CSV that are about all, weighted so."""
     wanted = [
-        (row["text"], row["answer_text"], figures.numbers(row, figures.NUMBERS))
-        for found in figures.shown(csv).values()
+        (row["text"], row["answer_text"], report_numbers.numbers(row, report_numbers.NUMBERS))
+        for found in report_numbers.shown(csv).values()
         for row in found
         if row["group"] == "all" and row["weighting"] == weighting
     ]
@@ -155,7 +155,7 @@ def strata_differ(tables: dict[str, list[list[object]]], csv: str) -> Iterator[s
     """A table for each question has the rows of the CSV that are about all, weighted where they can be, and strata."""
     chosen = ["n", "estimate", "standard_error", "interval_low", "interval_high"]
     found = [rows for name, rows in tables.items() if name.startswith("strata-")]
-    wanted = list(figures.shown(csv).values())
+    wanted = list(report_numbers.shown(csv).values())
     if len(found) != len(wanted):
         yield f"{len(found)} tables of strata for {len(wanted)} questions"
     for rows, expected in zip(found, wanted, strict=False):
@@ -166,11 +166,11 @@ def strata_differ(tables: dict[str, list[list[object]]], csv: str) -> Iterator[s
         if len(known) != len(stated):
             yield f"{len(known)} rows of strata, {len(stated)} in the CSV"
         for row, one in zip(known, stated, strict=False):
-            if one["stratum"] not in ("", row[0]) or not same(row[-5:], figures.numbers(one, chosen)):
+            if one["stratum"] not in ("", row[0]) or not same(row[-5:], report_numbers.numbers(one, chosen)):
                 yield f"{row} is {one} in the CSV"
 
 
-def released_differ(tables: dict[str, list[list[object]]], wanted: figures.Figures) -> Iterator[str]:
+def released_differ(tables: dict[str, list[list[object]]], wanted: report_numbers.Figures) -> Iterator[str]:
     """The tables of releases have the figures of the CSV, in its order."""
     rows = [
         (name[9:], row) for name, table in tables.items() if name.startswith("released-") for row in table
@@ -219,9 +219,11 @@ def test_the_reports_hold_what_is_compared(study: Study) -> None:
     assert {each.name for each in fields(Files)} - {"locale"} | {"pdf"} == FORMATS.keys() | {"print"}
     internal, public = (sheets(study.files(kind, "en")) for kind in COMPARE)
 
-    assert sum(name.startswith("strata-") for name in internal) == len(reported.ASKED) - 1  # one is a heading
+    assert (
+        sum(name.startswith("strata-") for name in internal) == len(sample_report.ASKED) - 1
+    )  # one is a heading
     for tables in (internal, public):
-        assert sum(name.startswith("released-") for name in tables) == len(reported.ITEMS)
+        assert sum(name.startswith("released-") for name in tables) == len(sample_report.ITEMS)
     assert ["South > Duna", "withheld"] in [row[:2] for row in internal["strata-1"]]
 
 
@@ -267,7 +269,7 @@ def test_a_number_that_is_wrong_in_a_page_or_a_workbook_is_found(study: Study, k
 def test_a_number_that_is_wrong_in_print_is_found(study: Study) -> None:
     twin = altered(study.documents["public", "en"], "released-10")
 
-    report = replace(study.files("public", "en"), print=reading.pdf_text(to_pdf(twin), TITLE))
+    report = replace(study.files("public", "en"), print=report_readers.pdf_text(to_pdf(twin), TITLE))
 
     assert len(public_differences(report)) > 1
 

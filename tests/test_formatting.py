@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from server.output.documents import Words
 from server.output.formatting import chance, fraction, level, percent
 from server.privacy.planning import belief_after_report
-from server.reports.contents import cells
+from server.reports.contents import cell_texts
 
 SHARES = {
     0.0: "0.0",
@@ -83,7 +83,7 @@ def test_a_confidence_is_said_as_it_was_chosen(confidence: float, shown: str) ->
 
 def test_a_spreadsheet_shows_as_many_decimals() -> None:
     words = Words("en")
-    assert [cells.share(words, share).form for share in (0.5, 0.9999, 1.0, None)] == [
+    assert [cell_texts.share(words, share).form for share in (0.5, 0.9999, 1.0, None)] == [
         "0.0%",
         "0.00%",
         "0.0%",

@@ -18,9 +18,9 @@ import pytest
 
 from server.web.form_ends import NAME, VALUE
 from server.web.front.bridge import WRITERS
-from tests import factories
 from tests.conftest import NewDatabase
-from tests.factories import Published, Served, dump, stored
+from tests.support import factories
+from tests.support.factories import Published, Served, dump, stored
 
 STALLED = 1_000
 SIGN_INS = 300

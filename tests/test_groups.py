@@ -12,12 +12,12 @@ from flask import Flask
 
 from server.config import Config
 from server.store.engines import make_engine
-from tests import factories
 from tests.conftest import NewDatabase
-from tests.crowds import post_all
-from tests.factories import Published, stored
-from tests.fronted import create_app
-from tests.traces_of_order import postgresql_rows
+from tests.support import factories
+from tests.support.factories import Published, stored
+from tests.support.front_client import create_app
+from tests.support.load_client import post_all
+from tests.support.order_traces import postgresql_rows
 
 CROWD = 20
 

@@ -9,9 +9,9 @@ from werkzeug.routing import Rule
 from werkzeug.test import TestResponse
 
 from server.config import Config
-from tests import factories
-from tests.factories import Published
-from tests.fronted import create_app
+from tests.support import factories
+from tests.support.factories import Published
+from tests.support.front_client import create_app
 
 EXACT = {
     "Content-Security-Policy": (

@@ -18,10 +18,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from server.privacy.planning import Guesses, Headline, count_guesses, count_spent, list_room
-from server.study.definitions import Definition, Point, Question
-from server.study.definitions.reading import parse_definition
-from tests import factories
-from tests.scale import scaled
+from server.study.definitions import Definition, GridPoint, Question
+from server.study.definitions.definition_reader import parse_definition
+from tests.support import factories
+from tests.support.scale import scaled
 
 SMALLEST = 1e-6
 """Of 100 guesses: what rounding chances to 2**-32 may add."""
@@ -69,8 +69,8 @@ def _chances(definition: Definition, answers: dict[str, Any]) -> np.ndarray[Any,
     chances = np.ones(1)
     for question in definition.questions:
         for truth, design in zip(question.truths(answers[question.name]), question.designs, strict=True):
-            row = design.matrix[0 if isinstance(truth, Point) else truth]
-            if isinstance(truth, Point):
+            row = design.matrix[0 if isinstance(truth, GridPoint) else truth]
+            if isinstance(truth, GridPoint):
                 row = row + (design.matrix[1] - row) * float(Fraction(truth.steps, truth.of))
             chances = np.outer(chances, row).ravel()
     return chances

@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests import factories
 from tests.conftest import NewDatabase
-from tests.factories import Published, Served, stored
+from tests.support import factories
+from tests.support.factories import Published, Served, stored
 
 
 @pytest.fixture(scope="module")

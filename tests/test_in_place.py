@@ -13,9 +13,9 @@ from server.store.engines import make_engine, open_session
 from server.store.failures import Failure, MovedError, describe_failure, find_failure
 from server.store.in_place import check_in_place
 from server.store.models import Researcher
-from tests import factories
 from tests.conftest import NewDatabase
-from tests.fronted import create_app
+from tests.support import factories
+from tests.support.front_client import create_app
 
 
 @pytest.fixture

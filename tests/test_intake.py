@@ -5,8 +5,8 @@ import json
 import pytest
 from flask.testing import FlaskClient
 
-from tests import factories
-from tests.factories import Published, stored
+from tests.support import factories
+from tests.support.factories import Published, stored
 
 
 def test_new_response_is_stored(client: FlaskClient, survey: Published, database_url: str) -> None:

@@ -10,13 +10,12 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from server.collect import response_codes as invitations
-from server.collect import responses
+from server.collect import response_codes, responses
 from server.inputs import InputError
 from server.people import survey_access
 from server.store.models import InvitationBatch, Stratum, Survey
-from tests import factories
-from tests.factories import Published, dump, stored, writing
+from tests.support import factories
+from tests.support.factories import Published, dump, stored, writing
 
 NOW = datetime(2024, 5, 6)  # noqa: DTZ001 - in UTC, as the database holds times
 
@@ -100,7 +99,7 @@ def test_refused_response_does_not_spend_its_code(survey: Published, database_ur
     ],
 )
 def test_code_is_taken_as_it_is_typed(typed: str) -> None:
-    assert invitations.normalised(typed) == "0123456789ABCDEF"
+    assert response_codes.normalise_code(typed) == "0123456789ABCDEF"
 
 
 @pytest.mark.parametrize(
@@ -113,7 +112,7 @@ def test_what_cannot_be_a_code_is_refused_before_it_is_looked_up(
     factories.invite(database_url, survey.slug, 1)
     status, field, message = _send(database_url, survey.slug, survey.response(invitation=typed))
 
-    assert invitations.normalised(typed) is None
+    assert response_codes.normalise_code(typed) is None
     assert (status, field) == (422, "invitation")
     assert message.startswith("must be a code of 16 letters and digits; it is ")
 
@@ -160,7 +159,7 @@ def test_withdrawn_codes_let_nobody_in_and_used_ones_stay_used(survey: Published
 
     with writing(database_url) as session:
         batch = session.scalars(sa.select(InvitationBatch).where(InvitationBatch.size == 2)).one()
-        invitations.withdraw(session, batch)
+        response_codes.withdraw(session, batch)
 
     statuses = [
         _send(database_url, survey.slug, survey.response(invitation=code))[0] for code in (used, left, kept)
@@ -180,11 +179,11 @@ def test_small_numbers_of_used_codes_are_not_shown(
     codes = factories.invite(database_url, survey.slug, size)
     factories.settle(database_url, survey.slug, minimum=10)
     with writing(database_url) as session:
-        invitations.spend(session.connection(), [(1, code.replace("-", "")) for code in codes[:used]])
+        response_codes.spend(session.connection(), [(1, code.replace("-", "")) for code in codes[:used]])
 
     with writing(database_url) as session:
         found = session.get_one(InvitationBatch, 1)
-        from_survey = invitations.batches(session, _survey(session, survey.slug))
+        from_survey = response_codes.batches(session, _survey(session, survey.slug))
 
     assert [(issued.batch.id, issued.used) for issued in from_survey] == [(found.id, shown)]
 
@@ -207,7 +206,7 @@ def test_batch_that_cannot_be_is_refused(
     before = dump(database_url)
 
     with writing(database_url) as session, pytest.raises(InputError) as refusal:
-        invitations.issue(session, _survey(session, survey.slug), None, size, label)
+        response_codes.issue(session, _survey(session, survey.slug), None, size, label)
 
     assert (refusal.value.status, refusal.value.problems[0].field) == (422, field)
     assert dump(database_url) == before
@@ -220,11 +219,11 @@ def test_codes_are_issued_for_links_that_work_only(survey: Published, database_u
         strata = {stratum.slug: stratum for stratum in session.scalars(sa.select(Stratum))}
         for slug, stratum in ((survey.slug, slugs["Spain"]), (other.slug, slugs["Spain > Madrid"])):
             with pytest.raises(InputError) as refusal:
-                invitations.issue(session, _survey(session, slug), strata[stratum], 1, "a")
+                response_codes.issue(session, _survey(session, slug), strata[stratum], 1, "a")
             assert (refusal.value.status, refusal.value.problems[0].field) == (422, "stratum")
     factories.close(database_url, other.slug)
     with writing(database_url) as session, pytest.raises(InputError) as refusal:
-        invitations.issue(session, _survey(session, other.slug), None, 1, "a")
+        response_codes.issue(session, _survey(session, other.slug), None, 1, "a")
 
     assert refusal.value.status == 409
     assert not _codes(database_url)

@@ -13,8 +13,7 @@ from flask.testing import FlaskClient
 from sqlalchemy.orm import Session
 
 from server import archives
-from server.collect import acceptance, responses
-from server.collect import response_codes as invitations
+from server.collect import acceptance, response_codes, responses
 from server.inputs import InputError
 from server.people import survey_access
 from server.store.engines import TakingTurns, make_engine, open_session
@@ -23,10 +22,9 @@ from server.store.own_tables import invitations_of
 from server.study import schedule, strata, surveys
 from server.study.strata import Node
 from server.study.surveys import now
-from tests import archives as packed
-from tests import factories
-from tests.factories import Published, dump, writing
-from tests.scale import scaled
+from tests.support import factories, sample_archives
+from tests.support.factories import Published, dump, writing
+from tests.support.scale import scaled
 
 NOW = datetime(2024, 5, 6)  # noqa: DTZ001 - in UTC, as the database holds times
 SAID = (None, False, True)
@@ -90,7 +88,9 @@ def test_everybody_who_asks_is_told_the_same(
             session.flush()
             nodes = strata.tree(session, made)
             asking: set[int | None] = set(expected(made, nodes)) | ({None} if made.by_invitation else set())
-            links = {None: made.slug} | {node.stratum.id: node.stratum.slug for node in strata.leaves(nodes)}
+            links = {None: made.slug} | {
+                node.stratum.id: node.stratum.slug for node in strata.list_leaves(nodes)
+            }
             assert strata.invited_links(session, made) == asking
         for number, link in links.items():
             asks = number in asking
@@ -102,10 +102,10 @@ def test_everybody_who_asks_is_told_the_same(
                 assert door is not None
                 assert strata.is_invited(session, *door) == asks
                 if asks:
-                    assert len(invitations.issue(session, *door, 1, "A")[1]) == 1
+                    assert len(response_codes.issue(session, *door, 1, "A")[1]) == 1
                 else:
                     with pytest.raises(InputError) as refusal:
-                        invitations.issue(session, *door, 1, "A")
+                        response_codes.issue(session, *door, 1, "A")
                     assert (refusal.value.status, refusal.value.problems[0].field) == (409, "stratum")
                 session.rollback()
 
@@ -118,7 +118,7 @@ def test_one_part_by_invitation_and_the_others_open(survey: Published, database_
     with writing(database_url) as session:
         door = surveys.find_link(session, links["North"])
         assert door is not None
-        (code,) = invitations.issue(session, *door, 1, "By letter")[1]
+        (code,) = response_codes.issue(session, *door, 1, "By letter")[1]
 
     assert sent(database_url, links["North"], survey.response()) == (422, "invitation")
     assert sent(database_url, links["South"], survey.response()) == (201, "")
@@ -152,7 +152,7 @@ def test_switching_tells_which_links_it_touched(survey: Published, database_url:
     say(database_url, survey.slug, Kenya="open", Lugo="invited")
     with writing(database_url) as session:
         made = found(session, survey.slug)
-        ids = {node.stratum.name: node.stratum.id for node in strata.leaves(strata.tree(session, made))}
+        ids = {node.stratum.name: node.stratum.id for node in strata.list_leaves(strata.tree(session, made))}
         following = {None, ids["Madrid"], ids["France"]}
         assert strata.following_links(session, made) == following
 
@@ -169,7 +169,11 @@ def test_settings_that_are_saved_switch_by_the_same_rule(survey: Published, data
     say(database_url, survey.slug, South="open")
     with writing(database_url) as session:
         made = found(session, survey.slug)
-        fields = {**schedule.written(schedule.schedule_of(made)), "minimum": "10", "by_invitation": "yes"}
+        fields = {
+            **schedule.format_schedule(schedule.schedule_of(made)),
+            "minimum": "10",
+            "by_invitation": "yes",
+        }
         assert acceptance.set_schedule(session, made, schedule.parse_schedule(fields), now())["links"] == 2
         links = links_of(session, made)
     assert sent(database_url, links["North"], survey.response()) == (422, "invitation")
@@ -245,7 +249,7 @@ def test_codes_of_a_part_that_is_open_now_are_told_of(
     with writing(database_url) as session:
         door = surveys.find_link(session, links["North"])
         assert door is not None
-        invitations.issue(session, *door, 3, "By letter")
+        response_codes.issue(session, *door, 3, "By letter")
     page = f"/manage/surveys/{survey.slug}/invitations"
     assert "not asked for at the moment" not in signed_in.get(page).text
     say(database_url, survey.slug, North="open")
@@ -271,7 +275,7 @@ def test_an_archive_and_a_copy_keep_it(survey: Published, database_url: str) -> 
     say(database_url, survey.slug, North="invited", B="open")
     factories.settle(database_url, survey.slug, minimum=3)
     factories.close(database_url, survey.slug)
-    assert unpacked(database_url, packed.pack(database_url, survey.slug)) == SAYS
+    assert unpacked(database_url, sample_archives.pack(database_url, survey.slug)) == SAYS
     with writing(database_url) as session:
         first = found(session, survey.slug)
         owner = session.get_one(Researcher, first.owner_id)
@@ -287,7 +291,7 @@ def test_an_archive_of_the_format_before_is_read(survey: Published, database_url
     factories.close(database_url, survey.slug)
     old = BytesIO()
     with (
-        zipfile.ZipFile(BytesIO(packed.pack(database_url, survey.slug))) as new,
+        zipfile.ZipFile(BytesIO(sample_archives.pack(database_url, survey.slug))) as new,
         zipfile.ZipFile(old, "w") as made,
     ):
         for name in new.namelist():
@@ -319,7 +323,7 @@ def test_open_and_invited_parts_have_one_smallest_group(
     assert told == {"North": None, "South": None, "": 20}
     answer = signed_in.post(
         f"/manage/surveys/{survey.slug}/schedule",
-        data={**schedule.written(stored_schedule(database_url, survey.slug)), "minimum": "9"},
+        data={**schedule.format_schedule(stored_schedule(database_url, survey.slug)), "minimum": "9"},
     )
     assert answer.status_code == 422
 
@@ -335,7 +339,7 @@ def test_no_code_of_another_part_lets_anybody_in(survey: Published, database_url
     with writing(database_url) as session:
         door = surveys.find_link(session, links["North"])
         assert door is not None
-        (code,) = invitations.issue(session, *door, 1, "By letter")[1]
+        (code,) = response_codes.issue(session, *door, 1, "By letter")[1]
     assert sent(database_url, links["South"], survey.response(invitation=code)) == (422, "invitation")
     assert sent(database_url, survey.slug, survey.response(invitation=code)) == (410, "invitation")
     with writing(database_url) as session:

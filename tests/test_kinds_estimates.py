@@ -15,7 +15,7 @@ from scipy.stats import chi2
 
 from server import reports
 from server.people import survey_access
-from server.privacy.designs import Design, between, k_ary, unary
+from server.privacy.designs import Design, k_ary, unary, weigh_between
 from server.privacy.estimators import (
     control_item_test,
     estimate_answered_mean,
@@ -25,27 +25,27 @@ from server.privacy.estimators import (
 from server.reports import QuestionReport, Report, ShareRow, value_range
 from server.simulation import Assumptions, simulate
 from server.study.definitions import Question
-from server.study.definitions.reading import parse_definition
-from tests import factories, kinds
+from server.study.definitions.definition_reader import parse_definition
 from tests.conftest import NewDatabase
+from tests.support import every_kind, factories
 
 RESPONDENTS = 20_000
 REPETITIONS = 20_000
 JOINT = 1 - 1e-8
 """Confidence of an interval that none of the hundred and more values here leaves once in a million runs."""
-SHARES, MEANS = kinds.true_shares(), kinds.true_means()
-QUESTIONS = {question.name: question for question in parse_definition(kinds.document()).questions}
+SHARES, MEANS = every_kind.true_shares(), every_kind.true_means()
+QUESTIONS = {question.name: question for question in parse_definition(every_kind.document()).questions}
 
 
 @pytest.fixture(scope="module")
 def made(sqlite: NewDatabase) -> tuple[Report, Report]:
     """What 20,000 made-up people gave, with intervals of 99.9 % and of the joint confidence."""
     database_url = sqlite(True)
-    slug = factories.publish(database_url, kinds.document()).slug
+    slug = factories.publish(database_url, every_kind.document()).slug
     with factories.writing(database_url) as session:
         survey = survey_access.find(session, slug)
         assert survey is not None
-        assumptions = Assumptions(kinds.assumed_shares(), kinds.assumed_means())
+        assumptions = Assumptions(every_kind.assumed_shares(), every_kind.assumed_means())
         for _ in simulate(session, survey, RESPONDENTS, assumptions):
             pass
         return reports.read(session, survey, confidence=0.999), reports.read(
@@ -138,8 +138,8 @@ def _report_chances(question: Question, column: int) -> NDArray[np.float64]:
     if question.encoding == "whole":
         return np.array([shares[answer] for answer in question.answers]) @ design.matrix
     assert question.grid is not None
-    chances = kinds.grid_chances()
-    rows = [between(design, step, question.grid.of) for step in range(question.grid.of + 1)]
+    chances = every_kind.grid_chances()
+    rows = [weigh_between(design, step, question.grid.of) for step in range(question.grid.of + 1)]
     numbers = chances @ np.array(rows) / 2**32
     refusing = shares.get("prefer_not_to_say", 0.0)
     return (1 - refusing) * numbers + (refusing * design.matrix[2] if refusing else 0)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.factories import ROOT
+from tests.support.factories import ROOT
 
 ALONE = """
 import importlib, pkgutil, sys

@@ -8,18 +8,17 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from server import people as accounts
-from server import releases
+from server import people, releases
 from server.collect import responses
 from server.inputs import InputError
 from server.people import survey_access
-from server.releases.plans.reading import parse_plan
+from server.releases.plans.plan_reader import parse_plan
 from server.store.engines import make_engine
 from server.store.models import Researcher
 from server.study import surveys
-from tests import factories, ledgers
-from tests.factories import Published
-from tests.ledgers import grant, ledger, problem, release
+from tests.support import factories, sample_releases
+from tests.support.factories import Published
+from tests.support.sample_releases import grant, ledger, problem, release
 
 COUNT = {"kind": "count", "anew": True}
 ROWS = [((0, 0), 300), ((1, 0), 100), ((0, 1), 120), ((1, 1), 90)]
@@ -65,11 +64,11 @@ def test_only_the_owner_sets_the_budget_and_only_before_the_first_release(
 ) -> None:
     stranger = factories.account(database_url, "ana")
     with factories.writing(database_url) as session:
-        found = ledgers.found(session, survey.slug)
+        found = sample_releases.found(session, survey.slug)
         with pytest.raises(InputError) as error:
             releases.set_budget(session, found, 1, 0, "bounded", session.get_one(Researcher, stranger))
         assert problem(error) == (403, "survey", "allows this to its owner only")
-        owner = accounts.first_researcher(session)
+        owner = people.first_researcher(session)
         releases.set_budget(session, found, 1, 0, "bounded", owner)
         releases.set_budget(session, found, Decimal("2.50"), "1e-6", "unbounded", owner)
 
@@ -218,7 +217,7 @@ def test_an_entry_says_what_when_by_whom_from_what(database_url: str, survey: Pu
     factories.plant(database_url, survey.slug, "North > Alba\nSouth")
     before = surveys.now()
     with factories.writing(database_url) as session:
-        found = ledgers.found(session, survey.slug)
+        found = sample_releases.found(session, survey.slug)
         plan = parse_plan(
             {
                 "format": 1,
@@ -227,9 +226,11 @@ def test_an_entry_says_what_when_by_whom_from_what(database_url: str, survey: Pu
                 "items": [{"kind": "count", "stratum": ["North"]}],
             }
         )
-        (entry,) = releases.make(session, found, plan, accounts.first_researcher(session))
-        stratum = next(node for node in ledgers.leaves(session, found) if node.names == ("North", "Alba"))
-        owner = f"researcher {accounts.first_researcher(session).id}"  # who has chosen no name yet
+        (entry,) = releases.make(session, found, plan, people.first_researcher(session))
+        stratum = next(
+            node for node in sample_releases.leaves(session, found) if node.names == ("North", "Alba")
+        )
+        owner = f"researcher {people.first_researcher(session).id}"  # who has chosen no name yet
     factories.close(database_url, survey.slug)
     (closed,) = release(database_url, survey.slug, COUNT, epsilon=1)
 
@@ -306,7 +307,7 @@ def test_a_response_that_arrives_meanwhile_is_in_none_of_the_numbers(
             return responses.accept(connection, survey.slug, body, surveys.now())
 
     with ThreadPoolExecutor(1) as someone, factories.writing(database_url) as session:
-        found = ledgers.found(session, survey.slug)
+        found = sample_releases.found(session, survey.slug)
         survey_access.lock(session, found)
         late: list[Future[responses.Acceptance]] = []
         engine = session.get_bind().engine
@@ -327,8 +328,8 @@ def test_a_response_that_arrives_meanwhile_is_in_none_of_the_numbers(
     writing.dispose()
 
     assert (table.covers.respondents, tree.covers.respondents) == (610, 610)
-    assert ledgers.values(tree, "respondents")["",] == 610
-    fitted = ledgers.values(table, "fitted")
+    assert sample_releases.values(tree, "respondents")["",] == 610
+    fitted = sample_releases.values(table, "fitted")
     assert sum(value for place, value in fitted.items() if len(place) > 1) == 610
     assert len(factories.stored(database_url)) == 611
 

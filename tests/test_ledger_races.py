@@ -13,10 +13,10 @@ import pytest
 import sqlalchemy as sa
 
 from server.store.engines import make_engine
-from tests import factories
 from tests.conftest import NewDatabase
-from tests.factories import Published
-from tests.ledgers import grant, ledger, values
+from tests.support import factories
+from tests.support.factories import Published
+from tests.support.sample_releases import grant, ledger, values
 
 PROCESSES, THREADS = 4, 16
 GRANTED = 50
@@ -32,7 +32,7 @@ def survey(database_url: str) -> Published:
 
 def _race(database_url: str, slug: str, *lines: str) -> list[list[int]]:
     """What all threads got, of each line that all processes heard at once."""
-    command = [sys.executable, "-m", "tests.races", "race", database_url, slug, str(THREADS)]
+    command = [sys.executable, "-m", "tests.support.release_races", "race", database_url, slug, str(THREADS)]
     racing = [
         subprocess.Popen(
             command, cwd=factories.ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
@@ -73,7 +73,16 @@ def test_sixty_four_threads_share_fifty_releases(database_url: str, survey: Publ
 
 def _kill(database_url: str, slug: str, times: int, how: str) -> tuple[int, int, int]:
     """Kill it again and again; how many entries there are, entries without value, values without entry."""
-    command = [sys.executable, "-m", "tests.races", "kill", database_url, slug, str(times), how]
+    command = [
+        sys.executable,
+        "-m",
+        "tests.support.release_races",
+        "kill",
+        database_url,
+        slug,
+        str(times),
+        how,
+    ]
     subprocess.run(command, cwd=factories.ROOT, check=True, timeout=300)
     engine = make_engine(database_url)
     with engine.connect() as connection:

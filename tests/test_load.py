@@ -8,10 +8,10 @@ from time import perf_counter
 
 import pytest
 
-from tests import factories
 from tests.conftest import NewDatabase
-from tests.crowds import post_all
-from tests.factories import stored
+from tests.support import factories
+from tests.support.factories import stored
+from tests.support.load_client import post_all
 
 CLIENTS = 32
 RESPONSES = 5_000

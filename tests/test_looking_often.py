@@ -21,8 +21,8 @@ from server.privacy.estimators import (
     estimate_pooled_mean,
     estimate_pooled_shares,
 )
-from server.reports.columns import INTERVAL
-from tests.factories import ROOT
+from server.reports.report_columns import INTERVAL
+from tests.support.factories import ROOT
 
 EPSILONS = (0.5, 1.0986, 2.2)
 SIZES = (300, 1_000, 10_000)

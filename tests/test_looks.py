@@ -10,14 +10,14 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from server.config import Config
-from server.people.throttling import LIMITS, Kind
-from tests import factories
+from server.people.throttling import LIMITS, AttemptKind
 from tests.conftest import NewDatabase
-from tests.factories import Published, dump
-from tests.fronted import create_app
-from tests.sending import Browser
+from tests.support import factories
+from tests.support.factories import Published, dump
+from tests.support.form_client import Browser
+from tests.support.front_client import create_app
 
-LIMIT = LIMITS[Kind.INVITATION][0].amount
+LIMIT = LIMITS[AttemptKind.INVITATION][0].amount
 
 
 def look(client: FlaskClient, link: str, code: object, **more: Any) -> TestResponse:

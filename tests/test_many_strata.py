@@ -13,9 +13,9 @@ from server.config import Config
 from server.people import survey_access
 from server.reports.formats import FORMATS
 from server.study import strata
-from tests import factories
 from tests.conftest import NewDatabase
-from tests.fronted import create_app
+from tests.support import factories
+from tests.support.front_client import create_app
 
 MOST = 3_000_000
 """Bytes of a page or a report."""
@@ -40,7 +40,7 @@ def many(sqlite: NewDatabase) -> tuple[FlaskClient, str]:
         assert survey is not None
         assert survey.current is not None
         reports = [bytes((number >> byte) & 1 for byte in range(10)) for number in range(EACH)]
-        for node in strata.leaves(strata.tree(session, survey)):
+        for node in strata.list_leaves(strata.tree(session, survey)):
             key = batches.CellKey(survey.current.id, node.stratum.id)
             group = batches.Group(survey.minimum, list(reports), {date(2026, 5, 1): EACH})
             batches.add(session.connection(), survey.id, {key: group})

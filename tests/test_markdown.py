@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from server.output.markdown import Run, parse_markdown
-from tests.factories import ROOT
+from tests.support.factories import ROOT
 
 TEXTS = json.loads((ROOT / "tests" / "vectors" / "markdown.json").read_text("utf-8"))["texts"]
 

@@ -28,11 +28,12 @@ from server.people import survey_access
 from server.simulation import Assumptions, simulate
 from server.study import surveys
 from server.study.definitions import Choice
-from server.study.definitions.reading import parse_definition
+from server.study.definitions.definition_reader import parse_definition
 from server.study.kinds import KINDS
-from tests import factories, kinds
 from tests.conftest import NewDatabase
-from tests.factories import Published
+from tests.support import every_kind as kinds
+from tests.support import factories
+from tests.support.factories import Published
 
 R = Path(__file__).parent / "r" / "run.mjs"
 TREE = """Spain > Madrid, 600

@@ -18,9 +18,9 @@ from server.collect import batches
 from server.store import own_tables
 from server.store.engines import make_engine, migrate, open_session
 from server.store.models import Base, Survey
-from tests import factories
 from tests.conftest import NewDatabase
-from tests.factories import Published, dump
+from tests.support import factories
+from tests.support.factories import Published, dump
 
 _OWN = re.compile(r"(responses|invitations|cells|batches|counters)_\d+")
 """The tables that each survey has of its own."""
@@ -237,8 +237,8 @@ def test_stored_responses_are_entered_into_the_books(empty_database_url: str, cl
 
     with open_session(engine, writes=False) as session:
         survey = session.get_one(Survey, 1)
-        shown = batches.shown_sizes(session, survey)
-        by_day = batches.shown_by_day(session, survey)
+        shown = batches.count_sealed(session, survey)
+        by_day = batches.count_sealed_by_day(session, survey)
         recounted = batches.recount(session.connection(), 1)
     engine.dispose()
     assert (recounted.agrees, recounted.rows) == (True, 57)

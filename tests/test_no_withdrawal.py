@@ -7,7 +7,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from server.output.languages import LANGUAGES
-from tests import factories
+from tests.support import factories
 
 DOCS = Path(__file__).parents[1] / "docs"
 SAID = {

@@ -19,12 +19,12 @@ from werkzeug.test import TestResponse
 
 from server.config import Config
 from server.inputs import form_fields
-from tests import archives, factories, kinds
 from tests.conftest import NewDatabase
-from tests.fronted import create_app
-from tests.odd import bent, odd_archives, odd_documents
-from tests.scale import scaled
-from tests.strategies import documents
+from tests.support import every_kind, factories, sample_archives
+from tests.support.front_client import create_app
+from tests.support.odd_inputs import bent, odd_archives, odd_documents
+from tests.support.scale import scaled
+from tests.support.strategies import documents
 
 pytestmark = pytest.mark.scaled
 
@@ -81,7 +81,7 @@ def site(sqlite: NewDatabase) -> Iterator[Site]:
 @pytest.fixture(scope="module")
 def whole(site: Site) -> bytes:
     """The archive of a study with everything in it."""
-    return archives.export(site.client, archives.study(site.client, site.database_url))
+    return sample_archives.export(site.client, sample_archives.study(site.client, site.database_url))
 
 
 def walk(site: Site, slug: str, draw: st.DataObject) -> None:
@@ -125,8 +125,8 @@ def _sent(written: str) -> bool:
 @given(document=odd_documents, draw=st.data())
 def test_odd_definitions(site: Site, document: Any, draw: st.DataObject) -> None:
     body = json.dumps(document).encode("utf-8", "surrogatepass")
-    form, kind = archives.form_of(body, "survey.json")
-    answer = site.ask(archives.IMPORT, form, content_type=kind)
+    form, kind = sample_archives.form_of(body, "survey.json")
+    answer = site.ask(sample_archives.IMPORT, form, content_type=kind)
     if answer.status_code == 303:
         walk(site, slug_in(answer), draw)
 
@@ -155,7 +155,7 @@ def test_odd_drafts(site: Site, document: Any, draw: st.DataObject) -> None:
 @settings(max_examples=scaled(*EACH))
 @given(draw=st.data())
 def test_odd_archives(site: Site, whole: bytes, draw: st.DataObject) -> None:
-    answer = archives.send(site.client, draw.draw(odd_archives(whole)))
+    answer = sample_archives.send(site.client, draw.draw(odd_archives(whole)))
     assert answer.status_code < 500, site.log
     if answer.status_code == 201:
         slug = answer.text.partition('<a class="button primary" href="/manage/surveys/')[2].partition('"')[0]
@@ -164,6 +164,6 @@ def test_odd_archives(site: Site, whole: bytes, draw: st.DataObject) -> None:
 
 def test_nothing_is_odd_about_every_kind(site: Site) -> None:
     """What the examples are made from is opened as it is, on every page."""
-    slug = factories.publish(site.database_url, kinds.document(), minimum=3).slug
+    slug = factories.publish(site.database_url, every_kind.document(), minimum=3).slug
     for path in [*site.pages(slug), f"/manage/surveys/{slug}/report.pdf"]:
         site.ask(path)

@@ -15,8 +15,8 @@ from server.collect import batches
 from server.reports import read
 from server.store.engines import make_engine, snapshot
 from server.store.models import Survey
-from tests import factories
-from tests.scale import scaled
+from tests.support import factories
+from tests.support.scale import scaled
 
 FIRST = date(2026, 5, 1)
 

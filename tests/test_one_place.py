@@ -7,7 +7,7 @@ import pytest
 
 from server.output.languages import DEFAULT_LANGUAGE, LANGUAGES, TRANSLATED
 from server.reports.formats import FORMATS, PAGE
-from tests.factories import ROOT
+from tests.support.factories import ROOT
 
 
 def first_column(path: str, beginning: str) -> list[str]:

@@ -8,16 +8,16 @@ import sqlalchemy as sa
 
 from server.collect import acceptance, batches, tidying
 from server.collect.batches.cells import cell_id
-from server.collect.batches.contents import decode, encode
+from server.collect.batches.encoding import decode, encode
 from server.collect.batches.merging import PIECE, row_of
 from server.collect.tallies import Tally
 from server.collect.tidying import Patience
 from server.people import survey_access
 from server.store.engines import make_engine, snapshot
 from server.store.own_tables import BATCHES, batches_of, cells_of, table
-from tests import books, factories
 from tests.conftest import NewDatabase
-from tests.factories import Published
+from tests.support import batch_dumps, factories
+from tests.support.factories import Published
 
 QUESTIONS = 30
 LARGE, SMALL = (40_000,) * 8, (40, 50, 60)
@@ -56,9 +56,9 @@ def looked_at(database_url: str, survey: Published) -> list[object]:
         assert found is not None
         tallies = [
             (key, [batches.add_up([tally]).patterns.tobytes(), tally.n])
-            for key, tally in sorted(books.shown(session, found).items(), key=repr)
+            for key, tally in sorted(batch_dumps.shown(session, found).items(), key=repr)
         ]
-        days = batches.shown_by_day(session, found)
+        days = batches.count_sealed_by_day(session, found)
     engine.dispose()
     return [tallies, days]
 

@@ -13,8 +13,8 @@ import pytest
 from flask.testing import FlaskClient
 
 from server.people import survey_access
-from tests import factories, kinds
-from tests.releasing import set_budget
+from tests.support import every_kind, factories
+from tests.support.release_form import set_budget
 
 LANGUAGES = ("en", "es")
 OURS = {
@@ -52,7 +52,7 @@ class Case:
 @pytest.fixture(params=LANGUAGES)
 def case(request: pytest.FixtureRequest, signed_in: FlaskClient, database_url: str) -> Case:
     language = request.param
-    survey = factories.publish(database_url, {**kinds.document(), "language": language}, minimum=3)
+    survey = factories.publish(database_url, {**every_kind.document(), "language": language}, minimum=3)
     reports = [0] * _bytes(database_url, survey.slug)
     factories.store(database_url, survey, [(reports, 30), ([1, *reports[1:]], 30)])
     factories.close(database_url, survey.slug)
@@ -128,7 +128,7 @@ def test_the_respondents_page_names_answers_as_the_survey_does(
     signed_in: FlaskClient, database_url: str
 ) -> None:
     for language, other in (LANGUAGES, LANGUAGES[::-1]):
-        survey = factories.publish(database_url, {**kinds.document(), "language": language})
+        survey = factories.publish(database_url, {**every_kind.document(), "language": language})
         case = Case(signed_in, survey.slug, language, other)
         page = case.get(f"/s/{survey.slug}").decode()
         assert f'<html lang="{other}"' in page
@@ -143,7 +143,7 @@ def test_the_editor_offers_answers_as_the_survey_words_them(
     signed_in: FlaskClient, database_url: str
 ) -> None:
     for language, other in (LANGUAGES, LANGUAGES[::-1]):
-        draft = factories.draft(database_url, {**kinds.document(), "language": language})
+        draft = factories.draft(database_url, {**every_kind.document(), "language": language})
         page = Case(signed_in, draft, language, other).get(f"/manage/surveys/{draft}/edit").decode()
         offered = re.findall(r'value="(?:yes|no|prefer_not_to_say)"[^>]*>(?:\s*<span>)?([^<]+)<', page)
         assert set(map(str.strip, offered)) - {""} <= OURS[language]

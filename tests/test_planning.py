@@ -12,10 +12,10 @@ from server.privacy.designs import coin_flip
 from server.privacy.planning import respondents_for_margin
 from server.study import planning
 from server.study.definitions import Definition
-from server.study.definitions.reading import parse_definition
-from tests import factories
+from server.study.definitions.definition_reader import parse_definition
 from tests.conftest import NewDatabase
-from tests.factories import dump
+from tests.support import factories
+from tests.support.factories import dump
 
 HOURS = {"low": 0, "high": 40, "step": 0.5, "unit": "hours"}
 

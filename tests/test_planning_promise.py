@@ -20,8 +20,8 @@ from server.privacy.estimators import estimate_answered_mean, estimate_mean, est
 from server.privacy.planning import worst_shares, worst_shares_mean
 from server.study import planning
 from server.study.definitions import Question
-from server.study.definitions.reading import parse_definition
-from tests import factories
+from server.study.definitions.definition_reader import parse_definition
+from tests.support import factories
 
 REPETITIONS = 200
 TOLERANCE = 0.05

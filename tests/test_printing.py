@@ -8,7 +8,7 @@ import pytest
 import segno
 
 from server.output.printing import Cards, invitation_sheet
-from tests import pdfs
+from tests.support import pdf_reader
 
 SHARED = Cards(
     title="Encuesta de exámenes",
@@ -33,11 +33,11 @@ def expected_modules(text: str) -> set[tuple[int, int]]:
 
 
 def text_of(shared: Cards, codes: Sequence[str] = CODES[:1]) -> str:
-    return plain("".join(page.text for page in pdfs.pages(invitation_sheet(shared, codes))))
+    return plain("".join(page.text for page in pdf_reader.pages(invitation_sheet(shared, codes))))
 
 
 def test_ten_cards_on_a_page_each_with_title_words_address_code_and_qr_code() -> None:
-    pages = pdfs.pages(invitation_sheet(SHARED, CODES))
+    pages = pdf_reader.pages(invitation_sheet(SHARED, CODES))
 
     assert [len(page.codes) for page in pages] == [10, 2]
     for page, codes in zip(pages, (CODES[:10], CODES[10:]), strict=True):
@@ -98,7 +98,7 @@ def test_without_a_font_for_its_title_a_card_does_without_it() -> None:
 
 @pytest.mark.parametrize("title", ["W" * 200, "Wort " * 40, "漢" * 200, "a" * 35, "An, " * 22])
 def test_the_longest_title_leaves_room_for_the_rest(title: str) -> None:
-    (page,) = pdfs.pages(invitation_sheet(replace(SHARED, title=title), CODES[:10]))
+    (page,) = pdf_reader.pages(invitation_sheet(replace(SHARED, title=title), CODES[:10]))
 
     assert len(page.codes) == 10
     assert all(code in page.text for code in CODES[:10])

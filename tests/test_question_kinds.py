@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from server.inputs.schema import schema
-from server.releases.claims.asked import registered
+from server.releases.claims.question_cases import list_mechanisms
 from server.simulation import Assumptions, draw_people
 from server.study import editing
-from server.study.answers import answer_text
+from server.study.answer_texts import answer_text
 from server.study.definitions import Question
-from server.study.definitions.reading import parse_definition
+from server.study.definitions.definition_reader import parse_definition
 from server.study.kinds import KINDS, Encoding, Kind
 from server.study.kinds.designing import DEVICES
 from server.web.page_parts import EXTRAS, parts_of
@@ -29,7 +29,7 @@ APART = ("server/study/kinds/", "server/study/xlsform/", "server/reports/microda
 
 
 def designs() -> Iterator[tuple[Kind, str]]:
-    return ((KINDS[kind], mechanism) for kind, mechanism in registered() if mechanism not in DEVICES)
+    return ((KINDS[kind], mechanism) for kind, mechanism in list_mechanisms() if mechanism not in DEVICES)
 
 
 def ask(kind: Kind, mechanism: str) -> Question:

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from server.config import Config
-from tests import factories
-from tests.factories import Published, dump
-from tests.fronted import create_app
+from tests.support import factories
+from tests.support.factories import Published, dump
+from tests.support.front_client import create_app
 
 WHOLE = "must be a whole number from 0 to 255; it is "
 HEX = "must be 32 hexadecimal digits in lower case; it is "

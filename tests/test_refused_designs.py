@@ -10,10 +10,10 @@ from flask.testing import FlaskClient
 from server.inputs import InputError
 from server.people import survey_access
 from server.study import surveys
-from server.study.definitions.reading import parse_definition
-from tests import archives, factories
+from server.study.definitions.definition_reader import parse_definition
 from tests.conftest import NewDatabase
-from tests.factories import Published
+from tests.support import factories, sample_archives
+from tests.support.factories import Published
 
 CLOSE: list[dict[str, Any]] = [
     {"mechanism": "warner", "truth": 0.5000000001},
@@ -104,8 +104,8 @@ def test_an_impossible_plan_is_no_plan(signed_in: FlaskClient, database_url: str
 def test_times_that_no_form_takes_are_refused_in_archives(
     signed_in: FlaskClient, database_url: str, field: str, time: str
 ) -> None:
-    body = archives.pack(database_url, factories.draft(database_url, factories.definition()))
-    answer = archives.send(signed_in, archives.stated(field, value=time)(body))
+    body = sample_archives.pack(database_url, factories.draft(database_url, factories.definition()))
+    answer = sample_archives.send(signed_in, sample_archives.stated(field, value=time)(body))
     assert answer.status_code == 422
     assert "must be a day and time from 2000-01-01" in answer.text
     assert field in answer.text

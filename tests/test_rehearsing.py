@@ -14,8 +14,8 @@ from server.people import survey_access
 from server.simulation import Assumptions, Rehearsal
 from server.store.models import Stratum, Survey
 from server.study import strata, surveys
-from tests import factories
-from tests.factories import Published, dump, writing
+from tests.support import factories
+from tests.support.factories import Published, dump, writing
 
 SPAIN = "Spain > Madrid, 600\nSpain > Murcia, 300\nKenya, 100"
 
@@ -31,7 +31,7 @@ def rehearse(database_url: str, slug: str, respondents: int, path: str = "") -> 
 def numbers(rehearsal: Rehearsal) -> dict[str, int]:
     """How many came by the link of each smallest stratum."""
     report = rehearsal.report
-    leaves = {node.path for node in strata.leaves(report.nodes)}
+    leaves = {node.path for node in strata.list_leaves(report.nodes)}
     return {group.path: group.n or 0 for group in report.strata(report.questions[0]) if group.path in leaves}
 
 

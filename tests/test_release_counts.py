@@ -9,11 +9,11 @@ from flask.testing import FlaskClient
 from server.collect import batches, responses
 from server.collect.responses import Arrival
 from server.collect.submissions import Submission
-from server.releases.sources import survey_source
+from server.releases.survey_sources import survey_source
 from server.store.engines import make_engine, open_session
-from tests import factories, ledgers
 from tests.conftest import NewDatabase
-from tests.ledgers import found, grant, release
+from tests.support import factories, sample_releases
+from tests.support.sample_releases import found, grant, release
 
 NOW = datetime(2026, 5, 6)  # noqa: DTZ001 - in UTC, as the database holds times
 MINIMUM = 5
@@ -32,13 +32,13 @@ def test_one_response_changes_what_a_release_counts_by_one(database_url: str, ne
         for place in range(6 * MINIMUM):
             sent = Submission(secrets.token_bytes(16), survey.version, b"\1\0")
             responses.accept_all(
-                session.connection(), [Arrival(links[place % 3], sent)], NOW, responses.Doors()
+                session.connection(), [Arrival(links[place % 3], sent)], NOW, responses.Links()
             )
             made = found(session, survey.slug)
             source = survey_source(session, made)
             counted = sum(int(rows.counts.sum()) for rows in source.rows)
             assert source.shape.respondents == (counted if neighbours == "bounded" else None)
-            now = counted, sum(batches.shown_sizes(session, made).values())
+            now = counted, sum(batches.count_sealed(session, made).values())
             steps.append((now[0] - before[0], now[1] - before[1]))
             before = now
     engine.dispose()
@@ -57,7 +57,7 @@ def test_what_is_released_is_of_all_that_are_stored(new_database: NewDatabase) -
 
         (count,) = release(database_url, survey.slug, {"kind": "count"})
 
-        assert list(ledgers.values(count, "respondents").values()) == [number]
+        assert list(sample_releases.values(count, "respondents").values()) == [number]
 
 
 def test_a_bounded_budget_tells_one_response_and_says_so_before_it_is_chosen(

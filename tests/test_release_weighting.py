@@ -13,18 +13,18 @@ import pytest
 
 import server
 from server.privacy.designs import coin_flip
-from server.releases import divide, expected, ledger
-from server.releases.cells import Counts, Noise
-from server.releases.estimates import cell_row, people_row
-from server.releases.kinds.weighting import strata_weights
-from server.releases.plans.reading import parse_plan
-from server.releases.shapes import Asked, Coins, Leaf, Shape, Variable
+from server.releases import divide, expect_results, read_ledger
+from server.releases.kinds.weighted import strata_weights
+from server.releases.noisy_cells import Counts, Noise
+from server.releases.plans.plan_reader import parse_plan
+from server.releases.ratio_estimates import cell_row, people_row
+from server.releases.survey_shapes import Coins, Leaf, Shape, Variable, VariableVersion
 from server.releases.values import Figure
-from server.reports import public_json, published
+from server.reports import public_json, read_published
 from server.study import surveys
-from tests import factories
 from tests.conftest import NewDatabase
-from tests.ledgers import found, grant
+from tests.support import factories
+from tests.support.sample_releases import found, grant
 
 SCHEMAS = Path(server.__file__).parent / "schemas"
 COINS = Coins(2, coin_flip(0.25))
@@ -124,7 +124,9 @@ def test_a_release_by_stratum_says_the_weighted_share_first_and_names_the_other(
     assert "share, not weighted" in lines[-1]
     with factories.writing(database_url) as session:
         text = public_json(
-            published(session, found(session, survey.slug), ledger(session, found(session, survey.slug)))
+            read_published(
+                session, found(session, survey.slug), read_ledger(session, found(session, survey.slug))
+            )
         )
     assert text.index('"weighted_share"') < text.index('"share"')
 
@@ -134,7 +136,9 @@ def test_a_plan_for_a_stratum_expects_the_error_of_as_many_people_as_are_there()
     shape = Shape(
         neighbours="unbounded",
         versions=(1,),
-        variables=(Variable("q1", "q1", ("no", "yes"), False, False, 0, None, None, (Asked(1, (COINS,)),)),),
+        variables=(
+            Variable("q1", "q1", ("no", "yes"), False, False, 0, None, None, (VariableVersion(1, (COINS,)),)),
+        ),
         leaves=tuple(leaves(9900, 100)),
         sampled=True,
         respondents=None,
@@ -143,7 +147,7 @@ def test_a_plan_for_a_stratum_expects_the_error_of_as_many_people_as_are_there()
     def error(**item: object) -> float:
         asked = {"kind": "share", "question": "q1", "option": "yes", "epsilon": "1", **item}
         plan = parse_plan({"format": 1, "items": [asked], "people": 10_000, "division": "given"})
-        (found,) = expected(divide(plan, shape), shape)
+        (found,) = expect_results(divide(plan, shape), shape)
         assert found.standard_error is not None
         assert found.error is not None
         return found.error
@@ -261,13 +265,13 @@ def test_a_mean_by_stratum_is_weighted_first_and_every_other_number_says_that_it
 
 def test_a_mean_by_stratum_expects_the_noise_of_every_stratum() -> None:
     """Noise in the cells of three leaves (two strata, the own link): the root of 3 times that of one."""
-    line = Variable("h", "h", (), False, False, 2, (0.0, 40.0), None, (Asked(1, (COINS,)),))
+    line = Variable("h", "h", (), False, False, 2, (0.0, 40.0), None, (VariableVersion(1, (COINS,)),))
     shape = Shape("unbounded", (1,), (line,), tuple(leaves(9000, 1000)), True, None)
 
     def error(**item: object) -> float:
         asked = {"kind": "mean", "question": "h", "epsilon": "1", **item}
         plan = parse_plan({"format": 1, "items": [asked], "people": 10_000, "division": "given"})
-        (found,) = expected(divide(plan, shape), shape)
+        (found,) = expect_results(divide(plan, shape), shape)
         assert found.error is not None
         return found.error
 

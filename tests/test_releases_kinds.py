@@ -14,14 +14,14 @@ import pytest
 from server import releases, reports
 from server.privacy.queries import hierarchy
 from server.releases import STRATUM, Figure, Source
-from server.releases.plans.reading import parse_plan
+from server.releases.plans.plan_reader import parse_plan
 from server.reports import Report
 from server.simulation import Assumptions, draw_people
 from server.store.engines import make_engine, open_session
-from server.study.definitions.reading import parse_definition
-from tests import factories, kinds
+from server.study.definitions.definition_reader import parse_definition
 from tests.conftest import NewDatabase
-from tests.ledgers import found, grant
+from tests.support import every_kind, factories
+from tests.support.sample_releases import found, grant
 
 Place = tuple[tuple[str, str], ...]
 
@@ -29,18 +29,18 @@ LEAVES = "North > Alba", "North > Bruma", "South"
 OWN = releases.OWN_LINK
 TOPS = "North", "South", OWN
 RESPONDENTS = 4_200
-SHARES, MEANS = kinds.true_shares(), kinds.true_means()
+SHARES, MEANS = every_kind.true_shares(), every_kind.true_means()
 
 
 @pytest.fixture(scope="module", params=["unbounded", "bounded"])
 def study(request: pytest.FixtureRequest, sqlite: NewDatabase) -> tuple[str, str]:
     """A closed survey with every kind of question, in two versions with different designs; its database and slug."""
     database_url = sqlite(True)
-    document = kinds.document()
+    document = every_kind.document()
     tighter = {**document, "questions": [_tighter(entry) for entry in document["questions"]]}
     slug = factories.draft(database_url, document)
     links = factories.plant(database_url, slug, "North > Alba\nNorth > Bruma\nSouth")
-    assumptions = Assumptions(kinds.assumed_shares(), kinds.assumed_means())
+    assumptions = Assumptions(every_kind.assumed_shares(), every_kind.assumed_means())
     for version in (document, tighter):
         published = factories.publish(database_url, version, slug)
         for path in LEAVES:
@@ -95,7 +95,7 @@ def _values(figures: tuple[Figure, ...], statistic: str) -> dict[Place, float | 
     return {figure.place: figure.value for figure in figures if figure.statistic == statistic}
 
 
-QUESTIONS = [entry["name"] for entry in kinds.document()["questions"] if "design" in entry]
+QUESTIONS = [entry["name"] for entry in every_kind.document()["questions"] if "design" in entry]
 ANSWERED = [name for name in QUESTIONS if name not in ("cups", "mugs")]
 
 
@@ -138,7 +138,7 @@ def test_a_mean_is_that_of_the_report(source: Source, report: Report, name: str)
 def test_a_table_is_that_of_the_report(source: Source, report: Report, row: str, column: str) -> None:
     figures = _drawn(source, {"kind": "table", "questions": [row, column]})
 
-    cells = reports.crossed(report, row, column, (0, 0)).cells
+    cells = reports.cross_questions(report, row, column, (0, 0)).cells
     assert cells is not None
     sides = [[(name, answer) for answer in report.question(name).question.answers] for name in (row, column)]
     expected = {

@@ -11,11 +11,11 @@ from server import releases
 from server.inputs import InputError, Problem
 from server.privacy.accounting import shuffle_amplification
 from server.releases import Expected, Shape
-from server.releases.plans.reading import Division, Item, Kind, parse_plan, plan_json
-from tests import factories
+from server.releases.plans.plan_reader import Division, Item, ItemKind, parse_plan, plan_json
 from tests.conftest import NewDatabase
-from tests.factories import Published
-from tests.ledgers import figures, found, grant, ledger, problem, release, values
+from tests.support import factories
+from tests.support.factories import Published
+from tests.support.sample_releases import figures, found, grant, ledger, problem, release, values
 
 SHARE = {"kind": "share", "question": "q1", "option": "yes"}
 SCALE: dict[str, Any] = {
@@ -64,7 +64,7 @@ def test_a_plan_is_read_exactly_and_written_so_that_it_reads_the_same() -> None:
     plan = parse_plan(document)
 
     assert plan.items[1] == Item(
-        Kind.SHARE, ("q1",), "yes", noise="laplace", weight=Decimal("0.30"), anew=True
+        ItemKind.SHARE, ("q1",), "yes", noise="laplace", weight=Decimal("0.30"), anew=True
     )
     assert plan.items[0].weight == Decimal("0.1")
     assert plan.items[2].delta == Decimal("0.000001")
@@ -235,7 +235,7 @@ def test_a_loss_is_divided_equally_or_by_weight_and_never_rounded_up(survey: tup
 
 def _expected(survey: tuple[str, Published], *items: dict[str, Any], **rest: Any) -> tuple[Expected, ...]:
     shape = _shape(survey)
-    return releases.expected(releases.divide(parse_plan(_plan(*items, **rest)), shape), shape)
+    return releases.expect_results(releases.divide(parse_plan(_plan(*items, **rest)), shape), shape)
 
 
 def test_expected_errors_are_those_of_the_formulas(survey: tuple[str, Published]) -> None:
@@ -271,7 +271,7 @@ def test_the_error_that_is_wanted_is_reached_by_the_smallest_loss(survey: tuple[
 
     divided = releases.divide(plan, shape)
 
-    found_ = releases.expected(divided, shape)
+    found_ = releases.expect_results(divided, shape)
     for item, each in zip(wanted, found_, strict=True):
         assert each.error is not None
         assert 0.99 * float(str(item["error"])) < each.error <= float(str(item["error"]))

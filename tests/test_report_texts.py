@@ -15,10 +15,10 @@ from server import reports
 from server.output.documents import Document, to_html, to_pdf, to_xlsx
 from server.people import survey_access
 from server.study import strata, surveys
-from tests import archives, factories, papers, reading
-from tests.booked import ledger
 from tests.conftest import NewDatabase
-from tests.factories import ROOT, Published
+from tests.support import factories, report_readers, sample_archives, sample_documents
+from tests.support.factories import ROOT, Published
+from tests.support.sample_ledger import ledger
 
 TITLE = "Work without papers"
 YES_NO = [{"name": name, "text": name} for name in ("nobody", "all")]
@@ -90,21 +90,21 @@ def written(sqlite: NewDatabase) -> Callable[[str, str], dict[str, str]]:
     with factories.writing(database_url) as session:
         found = survey_access.find(session, survey.slug)
         assert found is not None
-        report, public = reports.read(session, found), reports.published(session, found, ledger())
+        report, public = reports.read(session, found), reports.read_published(session, found, ledger())
 
     def write(kind: str, locale: str) -> dict[str, str]:
         made: Document
         if kind == "internal":
-            made = reports.internal(report, ledger(), locale)
+            made = reports.build_internal_document(report, ledger(), locale)
             rest = {"csv": reports.to_csv(report), "json": reports.to_json(report)}
         else:
-            made = reports.public(public, locale)
+            made = reports.build_public_document(public, locale)
             rest = {"csv": reports.public_csv(public), "json": reports.public_json(public)}
-        sheets = papers.workbook(to_xlsx(made)).worksheets
+        sheets = sample_documents.workbook(to_xlsx(made)).worksheets
         cells = (cell.value for sheet in sheets for row in sheet.iter_rows() for cell in row)
         return {
             "html": to_html(made),
-            "pdf": reading.pdf_text(to_pdf(made), TITLE),
+            "pdf": report_readers.pdf_text(to_pdf(made), TITLE),
             "xlsx": " ".join(str(value) for value in cells if value is not None),
             **rest,
         }
@@ -119,13 +119,13 @@ def test_every_text_stands_in_every_format_drawn(
 ) -> None:
     made = written(kind, locale)
     drawn = {
-        "html": reading.plain(re.sub("<[^>]*>", "", made["html"].partition("<body")[2])),
+        "html": report_readers.plain(re.sub("<[^>]*>", "", made["html"].partition("<body")[2])),
         "pdf": made["pdf"],
-        "xlsx": reading.plain(made["xlsx"]),
+        "xlsx": report_readers.plain(made["xlsx"]),
     }
     for name, said in drawn.items():
         for text in (*TEXTS, *ROUTED):
-            assert reading.plain(text) in said, (name, text)
+            assert report_readers.plain(text) in said, (name, text)
         assert "**" not in said
         assert "](" not in said
     page = made["html"]
@@ -261,7 +261,7 @@ def test_of_a_survey_that_came_from_elsewhere_only_what_is_known_is_said(
     switch(signed_in, second, invited=True)
     factories.close(database_url, slug)
 
-    copy = archives.imported(signed_in, archives.export(signed_in, slug))
+    copy = sample_archives.imported(signed_in, sample_archives.export(signed_in, slug))
 
     assert ways(Published(copy, "", {}), signed_in) == [(2, ["invitation"], False), (1, [], False)]
     page = signed_in.get(f"/manage/surveys/{copy}/report.html").text

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from flask.testing import FlaskClient
 
-from tests import factories
-from tests.factories import Published, stored
+from tests.support import factories
+from tests.support.factories import Published, stored
 
 ROWS = [[1, 0]] * 30 + [[0, 1]] * 20 + [[1, 1]] * 10 + [[0, 0]] * 40
 """100 responses: 40 "yes" to the first question (gamma 1/4) and 30 to the second (gamma 1/10)."""

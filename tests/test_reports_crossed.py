@@ -14,9 +14,9 @@ from server.privacy.designs import coin_flip
 from server.privacy.estimators import estimate_joint
 from server.reports import Crossed
 from server.study import surveys
-from tests import factories, kinds
 from tests.conftest import NewDatabase
-from tests.factories import Published
+from tests.support import every_kind, factories
+from tests.support.factories import Published
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def crossed(
     with factories.writing(database_url) as session:
         found = survey_access.find(session, survey.slug)
         assert found is not None
-        return reports.crossed(reports.read(session, found), row, column, chosen)
+        return reports.cross_questions(reports.read(session, found), row, column, chosen)
 
 
 def shares(made: Crossed) -> Any:
@@ -87,14 +87,14 @@ def test_boxes_are_crossed_with_one_of_several(database_url: str) -> None:
         "name": "party",
         "kind": "select_one",
         "text": "Which?",
-        "options": kinds.options(kinds.PARTIES),
+        "options": every_kind.options(every_kind.PARTIES),
         "design": {"mechanism": "k_ary", "epsilon": 2.0},
     }
     drugs = {
         "name": "drugs",
         "kind": "select_multiple",
         "text": "Which drugs?",
-        "options": kinds.options({"a": 0, "b": 0}),
+        "options": every_kind.options({"a": 0, "b": 0}),
         "design": {"mechanism": "coin_flip", "gamma": 0.25},
     }
     drugs["design"] = {"mechanism": "coin_flip", "epsilon": 2.5}
@@ -167,7 +167,7 @@ def test_large_tables_are_crossed_answer_by_answer(signed_in: FlaskClient, datab
             "name": name,
             "kind": "select_one",
             "text": f"Which {name}?",
-            "options": kinds.options(names),
+            "options": every_kind.options(names),
             "design": {"mechanism": "k_ary", "epsilon": 6.0},
         }
         for name in ("one", "other")
@@ -188,7 +188,7 @@ def test_large_tables_are_crossed_answer_by_answer(signed_in: FlaskClient, datab
 def test_page_shows_the_numbers_and_refuses_what_cannot_be_crossed(
     signed_in: FlaskClient, database_url: str
 ) -> None:
-    survey = factories.publish(database_url, kinds.document())
+    survey = factories.publish(database_url, every_kind.document())
     home = f"/manage/surveys/{survey.slug}/results"
     factories.store(database_url, survey, [([1] * 33, 200), ([0] * 33, 300), ([1, 0] * 16 + [0], 100)])
     made = crossed(database_url, survey, "coin", "party", (1, 0))

@@ -14,9 +14,9 @@ from flask.testing import FlaskClient
 
 from server.people import survey_access
 from server.simulation import Assumptions, simulate
-from tests import factories, kinds
 from tests.conftest import NewDatabase
-from tests.factories import Published
+from tests.support import every_kind, factories
+from tests.support.factories import Published
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def database_url(sqlite: NewDatabase) -> str:
 @pytest.fixture
 def survey(database_url: str) -> Published:
     """Answered by 300 made-up people."""
-    published = factories.publish(database_url, kinds.document())
+    published = factories.publish(database_url, every_kind.document())
     answer(database_url, published.slug, 300)
     return published
 
@@ -38,7 +38,7 @@ def answer(database_url: str, slug: str, respondents: int) -> None:
         survey = survey_access.find(session, slug)
         assert survey is not None
         for _ in simulate(
-            session, survey, respondents, Assumptions(kinds.assumed_shares(), kinds.assumed_means())
+            session, survey, respondents, Assumptions(every_kind.assumed_shares(), every_kind.assumed_means())
         ):
             pass
 
@@ -179,7 +179,7 @@ def test_pages_show_every_answer_and_every_number(signed_in: FlaskClient, survey
 def test_too_few_responses_are_said_and_never_break_a_format(
     respondents: int, signed_in: FlaskClient, database_url: str
 ) -> None:
-    survey = factories.publish(database_url, kinds.document())
+    survey = factories.publish(database_url, every_kind.document())
     if respondents:
         answer(database_url, survey.slug, respondents)
 
@@ -198,7 +198,7 @@ def test_long_lists_of_options_are_reported_row_by_row(signed_in: FlaskClient, d
         "name": "many",
         "kind": "select_one",
         "text": "Which?",
-        "options": kinds.options(names),
+        "options": every_kind.options(names),
         "design": {"mechanism": "best_choice", "epsilon": 1.0},
     }
     survey = factories.publish(database_url, factories.definition(questions=[question]))

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from flask.testing import FlaskClient
 
-from tests import factories
-from tests.factories import Published
+from tests.support import factories
+from tests.support.factories import Published
 
 
 def report(client: FlaskClient, survey: Published, query: str = "") -> Any:

@@ -11,8 +11,8 @@ import pytest
 import sqlalchemy as sa
 from flask.testing import FlaskClient
 
-from tests import archives, factories
 from tests.conftest import NewDatabase
+from tests.support import factories, sample_archives
 from tests.test_rights import SOMEWHERE, brought, export, name_of, release, run, run_json, study
 
 NOTICED = "may have been restored from a backup"
@@ -277,7 +277,7 @@ def test_the_owner_declares_on_the_page(signed_in: FlaskClient, database_url: st
     assert "declared ε = 0.5 as spent elsewhere" in signed_in.get(f"/manage/surveys/{slug}/log").text
     assert "Declared as spent elsewhere" in signed_in.get(f"{page}/1").text
     assert not is_refused(database_url, slug)
-    body = archives.entries(archives.export(signed_in, slug))["releases.json"]
+    body = sample_archives.entries(sample_archives.export(signed_in, slug))["releases.json"]
     assert json.loads(body)["releases"][0]["entries"][0]["mechanism"] == "declared"
 
 

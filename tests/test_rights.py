@@ -14,8 +14,8 @@ from flask.testing import FlaskClient
 
 from server.cli import main
 from server.store.models import Server, Stratum, Survey, TakenRight
-from tests import archives, factories
 from tests.conftest import NewDatabase
+from tests.support import factories, sample_archives
 
 SOMEWHERE = "0123456789abcdef" * 2
 
@@ -120,7 +120,7 @@ def test_a_survey_that_moved_releases_there_and_not_here(
     assert run(url, "release", slug, "--budget-epsilon", "3").exit_code == 2
     # The file is lost on the way, and made again: the same.
     assert export(url, slug, tmp_path / "b.zip", "--again", token).exit_code == 0
-    first, again = (archives.entries((tmp_path / name).read_bytes()) for name in ("a.zip", "b.zip"))
+    first, again = (sample_archives.entries((tmp_path / name).read_bytes()) for name in ("a.zip", "b.zip"))
     assert [name for name in first if first[name] != again[name]] == ["log.csv"]
 
     there = brought(other, tmp_path / "b.zip")
@@ -244,10 +244,13 @@ def test_the_pages_give_and_take_rights(signed_in: FlaskClient, database_url: st
     assert "Once more the part ε = 0.4" in page
     assert "gave a right to release" in html.unescape(signed_in.get(f"{home}/log").text)
     again = signed_in.post(f"{home}/export.zip", data={"right": token})
-    assert archives.entries(again.data)["releases.json"] == archives.entries(body.data)["releases.json"]
-    taken = archives.send(signed_in, again.data)
+    assert (
+        sample_archives.entries(again.data)["releases.json"]
+        == sample_archives.entries(body.data)["releases.json"]
+    )
+    taken = sample_archives.send(signed_in, again.data)
     assert (taken.status_code, "a part of the budget, ε = 0.4" in taken.text) == (201, True)
-    twice = archives.send(signed_in, body.data)
+    twice = sample_archives.send(signed_in, body.data)
     assert (twice.status_code, "a copy with the same right was imported here before" in twice.text) == (
         409,
         True,

@@ -16,7 +16,7 @@ from server.people import survey_access
 from server.store.engines import make_engine, open_session
 from server.store.models import State, Survey
 from server.study import schedule, strata, surveys
-from tests import factories
+from tests.support import factories
 
 at = datetime.fromisoformat
 
@@ -53,7 +53,7 @@ def refused(**fields: str) -> list[str]:
 def test_time_is_read_as_clocks_of_its_zone_show_it(zone: str, clock: str, utc: datetime) -> None:
     read = parsed(time_zone=zone, opens_at=clock)
     assert read.opens_at == utc
-    assert schedule.written(read)["opens_at"] == clock.replace(" ", "T")[:16]
+    assert schedule.format_schedule(read)["opens_at"] == clock.replace(" ", "T")[:16]
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_every_time_comes_back_as_it_was_typed_or_is_refused(zone: str, clock: d
         read = parsed(time_zone=zone, opens_at=typed)
     except InputError:
         return
-    assert schedule.written(read)["opens_at"] == typed
+    assert schedule.format_schedule(read)["opens_at"] == typed
     assert read.opens_at is not None
     assert abs(read.opens_at - clock) < timedelta(hours=27)
 
@@ -200,7 +200,7 @@ def test_minimum_of_a_published_survey_can_only_be_raised(made: tuple[Session, S
 def test_minimum_is_no_greater_than_the_population_of_a_stratum(made: tuple[Session, Survey]) -> None:
     """It could not be published so; once it is closed, small groups are shown as a part of others."""
     session, survey = made
-    strata.plant(session, survey, strata.parse_lines("North > A, 12\nNorth > B, 30\nSouth"))
+    strata.add_strata(session, survey, strata.parse_lines("North > A, 12\nNorth > B, 30\nSouth"))
     session.commit()
     said = (
         "minimum: must be at most 12, the population of the stratum “North > A”; it is 13. Take that stratum together "

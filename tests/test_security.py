@@ -10,8 +10,8 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from server.store.models import SignIn, SignInLink
-from tests import factories, ledgers
-from tests.factories import Published, dump
+from tests.support import factories, sample_releases
+from tests.support.factories import Published, dump
 from tests.test_headers import addresses
 
 ELSEWHERE = [
@@ -105,8 +105,8 @@ def test_owner_reaches_what_the_stranger_does_not(
     app: Flask, signed_in: FlaskClient, survey: Published, database_url: str
 ) -> None:
     """The other side of the test above: the same pages exist for the owner."""
-    ledgers.grant(database_url, survey.slug)
-    ledgers.release(database_url, survey.slug, {"kind": "count"})
+    sample_releases.grant(database_url, survey.slug)
+    sample_releases.release(database_url, survey.slug, {"kind": "count"})
     for method, rule, path in addresses(app, survey.slug):
         if method == "GET" and "/manage/" in rule and "<slug>" in rule:
             assert signed_in.get(path).status_code == 200, path

@@ -8,11 +8,11 @@ import pytest
 from flask import Flask
 
 from server.config import Config, from_environment
-from tests import factories
 from tests.conftest import NewDatabase
-from tests.factories import Published, Served
-from tests.fronted import create_app
-from tests.signing import PASSWORD
+from tests.support import factories
+from tests.support.factories import Published, Served
+from tests.support.front_client import create_app
+from tests.support.sign_in_form import PASSWORD
 
 WEB, ONION = "https://example.org", "http://moneda7abcdefghij.onion"
 

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
-from server.inputs.forms import margin_text
-from server.releases.claims.people import from_table
+from server.inputs.definition_forms import margin_text
+from server.releases.claims.invented_people import from_table
 from server.releases.values import Figure
 from server.study import surveys
 from server.study.definitions import left_of, spent_of
-from tests import factories
 from tests.conftest import NewDatabase
+from tests.support import factories
 
 
 @pytest.mark.parametrize("typed", ["5%", "5 %", "5", "5,0 %", "0.05", "0,05"])

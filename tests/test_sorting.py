@@ -7,7 +7,7 @@ import numpy as np
 
 from server.collect.batches import add_up, as_keys
 from server.collect.tallies import Tally
-from server.reports.sorting import in_order
+from server.reports.response_order import in_order
 
 LENGTH = 30
 PATTERNS = 20_000

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.factories import ROOT
-from tests.words import catalogue
+from tests.support.catalogue_words import catalogue
+from tests.support.factories import ROOT
 
 CHOSEN = {
     "comprobante": r"\brecibos?\b",

@@ -11,11 +11,11 @@ from threading import Barrier
 import sqlalchemy as sa
 
 from server.store.engines import make_engine
-from tests import factories, traces_of_order
 from tests.conftest import NewDatabase
-from tests.crowds import post_all
-from tests.factories import Published, Served, dump, stored
-from tests.traces_of_order import LIMIT, copied, holding, order_in_pages, postgresql_rows, standardised
+from tests.support import factories, order_traces
+from tests.support.factories import Published, Served, dump, stored
+from tests.support.load_client import post_all
+from tests.support.order_traces import LIMIT, copied, holding, order_in_pages, postgresql_rows, standardised
 
 PAIRS = 16
 
@@ -77,7 +77,7 @@ def test_10000_codes_on_sqlite_let_one_of_two_racing_clients_in_and_leave_no_tra
         _check_each_counted_once(race, database_url)
         before = copied(database_url, tmp_path)
         closed = factories.run(database_url, "survey", "close", survey.slug)
-        files = traces_of_order.sqlite_files(database_url)
+        files = order_traces.sqlite_files(database_url)
         assert (closed.exit_code, closed.stderr) == (0, "")
         # The log holds a few pages: on which it was noted that all is tidied.
         assert [file.stat().st_size <= 50_000 for file in files if file.name.endswith("-wal")] == [True]
@@ -137,7 +137,7 @@ def test_search_would_find_a_code(sqlite: NewDatabase) -> None:
     database_url = sqlite(True)
     survey = factories.publish(database_url)
     codes = factories.invite(database_url, survey.slug, 100)
-    assert not holding(traces_of_order.sqlite_files(database_url), codes)
+    assert not holding(order_traces.sqlite_files(database_url), codes)
 
     engine = make_engine(database_url)
     for code in (codes[3], codes[4].replace("-", "").lower()):
@@ -147,5 +147,5 @@ def test_search_would_find_a_code(sqlite: NewDatabase) -> None:
             )
     engine.dispose()
 
-    found = holding(traces_of_order.sqlite_files(database_url), codes)
+    found = holding(order_traces.sqlite_files(database_url), codes)
     assert found == sorted(code.replace("-", "") for code in codes[3:5])

@@ -7,9 +7,9 @@ import pytest
 import sqlalchemy as sa
 
 from server.store.engines import make_engine
-from server.web.opening import LARGE, UnusableError, open_database
-from tests import factories
+from server.web.database_start import LARGE, UnusableError, open_database
 from tests.conftest import NewDatabase
+from tests.support import factories
 
 COMMANDS = [("serve",), ("demo",), ("user", "list"), ("survey", "close", "x"), ("tidy",)]
 SAYS = "DATABASE_URL must name a database that can be used: "

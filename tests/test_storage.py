@@ -11,9 +11,9 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from server.store.engines import make_engine
-from tests import factories
 from tests.conftest import NewDatabase
-from tests.factories import Published, dump, stored
+from tests.support import factories
+from tests.support.factories import Published, dump, stored
 
 
 def _file(database_url: str) -> sqlite3.Connection:

@@ -14,9 +14,9 @@ from server.store.engines import make_engine, open_session
 from server.store.models import InvitationBatch, Stratum, Survey
 from server.store.own_tables import invitations_of, responses_of
 from server.study import strata, surveys
-from server.study.strata import Line
-from tests import factories
+from server.study.strata import StratumLine
 from tests.conftest import NewDatabase
+from tests.support import factories
 
 SPAIN = "Spain > Madrid > Getafe, 183000\nSpain > Madrid > Parla, 132000\nSpain > Murcia\nFrance"
 
@@ -34,7 +34,7 @@ def made(database_url: str) -> Iterator[tuple[Session, Survey]]:
 
 
 def plant(session: Session, survey: Survey, text: str, under: strata.Node | None = None) -> int:
-    return strata.plant(session, survey, strata.parse_lines(text), under)
+    return strata.add_strata(session, survey, strata.parse_lines(text), under)
 
 
 def paths(session: Session, survey: Survey) -> list[str]:
@@ -74,7 +74,12 @@ def test_tree_knows_paths_depths_leaves_and_sums(made: tuple[Session, Survey]) -
         ("Spain > Murcia", 2, True, None),
         ("France", 1, True, None),
     ]
-    assert [node.stratum.name for node in strata.leaves(nodes)] == ["Getafe", "Parla", "Murcia", "France"]
+    assert [node.stratum.name for node in strata.list_leaves(nodes)] == [
+        "Getafe",
+        "Parla",
+        "Murcia",
+        "France",
+    ]
     slugs = {node.stratum.slug for node in strata.walk(nodes)}
     assert len(slugs) == 6
     assert survey.slug not in slugs
@@ -101,12 +106,12 @@ def test_tree_knows_paths_depths_leaves_and_sums(made: tuple[Session, Survey]) -
     ],
 )  # fmt: skip
 def test_line_is_read_as_it_is_meant(line: str, names: tuple[str, ...], population: int | None) -> None:
-    assert strata.parse_lines(line) == (Line(1, names, population),)
+    assert strata.parse_lines(line) == (StratumLine(1, names, population),)
 
 
 def test_lines_may_come_with_a_header_a_byte_order_mark_and_blank_lines() -> None:
     pasted = "\ufeffstratum,population\r\nA,1\r\n\r\n  \r\nB,2\r\n"
-    assert strata.parse_lines(pasted) == (Line(2, ("A",), 1), Line(5, ("B",), 2))
+    assert strata.parse_lines(pasted) == (StratumLine(2, ("A",), 1), StratumLine(5, ("B",), 2))
 
 
 @pytest.mark.parametrize(
@@ -148,7 +153,7 @@ def test_whatever_is_pasted_is_read_or_refused(text: str) -> None:
         return
     for line in lines:
         # What was read can be written as a path again, and is the same.
-        assert strata.parse_lines(" > ".join(line.names) + " ; 7") == (Line(1, line.names, 7),)
+        assert strata.parse_lines(" > ".join(line.names) + " ; 7") == (StratumLine(1, line.names, 7),)
 
 
 def test_what_is_there_already_is_kept_and_only_added_to(made: tuple[Session, Survey]) -> None:
@@ -292,7 +297,7 @@ def test_stratum_whose_link_was_used_stays_a_leaf(made: tuple[Session, Survey], 
         session.execute(sa.insert(invitations_of(survey.id)).values(**row))
     session.commit()
 
-    assert strata.used(session, survey) == {stratum.id}
+    assert strata.list_used(session, survey) == {stratum.id}
     for path in ("A", "A > B"):
         number = at(session, survey, path).stratum.id
         status, problems = refused(lambda n=number: strata.remove(session, survey, n))  # type: ignore[misc]

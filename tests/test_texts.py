@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from tests import factories, forms
 from tests.conftest import NewDatabase
+from tests.support import editor_form, factories
 
 HTML = (
     "<script>alert(1)</script><img src=x onerror=alert(2)>&\"'{{ 7*7 }}{% raw %}</title></style></textarea>"
@@ -158,7 +158,7 @@ def test_text_that_is_too_long_is_kept_and_refused_with_its_limit(
 ) -> None:
     long = "ñ" * 10_000
 
-    editor = forms.new(signed_in).type({field: long}).press("save")
+    editor = editor_form.new(signed_in).type({field: long}).press("save")
 
     said = editor.page.partition('role="alert"')[2].partition("</ul>")[0]
     assert f"at most {limit} characters; it has 10000" in said
@@ -173,7 +173,7 @@ def test_texts_at_their_limits_are_kept_whole(signed_in: FlaskClient, database_u
     options = [{"name": f"o{place}", "text": f"{coin * 197}{place}"} for place in range(50)]
     questions[0] |= {"kind": "select_one", "options": options, "design": {"mechanism": "k_ary", "epsilon": 1}}
     document = factories.definition(title=coin * 200, introduction=coin * 4000, questions=questions)
-    editor = forms.edit(signed_in, factories.draft(database_url, document))
+    editor = editor_form.edit(signed_in, factories.draft(database_url, document))
 
     editor.type(language="es").press("save")
 

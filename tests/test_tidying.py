@@ -23,7 +23,7 @@ from server import archives
 from server.collect import responses, tidying
 from server.collect.response_counts import Key
 from server.collect.tidying import Patience, UnfinishedError
-from server.collect.tidying.marks import Due
+from server.collect.tidying.due_marks import Due
 from server.collect.tidying.pieces import PIECE
 from server.people import survey_access
 from server.store import own_tables
@@ -31,11 +31,11 @@ from server.store.engines import make_engine, open_session, snapshot
 from server.store.models import Untidied
 from server.store.own_tables import responses_of
 from server.web.housekeeping import Housekeeper
-from tests import books, factories
 from tests.conftest import NewDatabase
-from tests.factories import Published, Served, dump, stored
-from tests.sending import ended
-from tests.traces_of_order import (
+from tests.support import batch_dumps, factories
+from tests.support.factories import Published, Served, dump, stored
+from tests.support.form_client import ended
+from tests.support.order_traces import (
     LIMIT,
     PAGE,
     copied,
@@ -207,7 +207,7 @@ def _shown(database_url: str, slug: str) -> dict[Key, list[bytes]]:
     with factories.writing(database_url) as session:
         found = survey_access.find(session, slug)
         assert found is not None
-        return {key: books.strings(tally) for key, tally in books.shown(session, found).items()}
+        return {key: batch_dumps.strings(tally) for key, tally in batch_dumps.shown(session, found).items()}
 
 
 def test_tidying_keeps_every_row_and_rule(survey: Published, database_url: str) -> None:
@@ -301,7 +301,7 @@ def test_one_who_reads_and_writes_another_survey_is_not_in_the_way_on_postgresql
     ):
         found = survey_access.find(session, other.slug)
         assert found is not None
-        assert len(books.shown(session, found)) == 1  # and its moment goes on
+        assert len(batch_dumps.shown(session, found)) == 1  # and its moment goes on
         tidying.tidy(engine, Patience(0))
 
     engine.dispose()

@@ -14,8 +14,8 @@ from flask.testing import FlaskClient
 from server.output.formatting import day, integer
 from server.output.languages import TRANSLATED
 from server.study import surveys
-from tests import factories
-from tests.words import TRANSLATIONS, messages, texts
+from tests.support import factories
+from tests.support.catalogue_words import TRANSLATIONS, messages, texts
 
 VALUE = r"%\(\w+\)(?:[sd]|\.\df)"
 PLACEHOLDER = re.compile(VALUE + r"|\{\w+\}|</?\w+>")

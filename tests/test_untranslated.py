@@ -12,12 +12,12 @@ from werkzeug.exceptions import MethodNotAllowed, NotFound
 
 from server.config import Config
 from server.web.form_ends import FIELD, NAME, VALUE
-from tests import factories
 from tests.conftest import NewDatabase
-from tests.fronted import create_app
-from tests.sending import posted
-from tests.walking import Reader, walk
-from tests.words import catalogue, missing_on, outside, pseudo, untranslated
+from tests.support import factories
+from tests.support.catalogue_words import catalogue, missing_on, outside, pseudo, untranslated
+from tests.support.every_page import Reader, walk
+from tests.support.form_client import posted
+from tests.support.front_client import create_app
 
 
 @pytest.fixture(scope="module")

@@ -17,10 +17,10 @@ from server.people import survey_access
 from server.store.models import Stratum
 from server.study import surveys
 from server.web import app as site
-from tests import factories
 from tests.conftest import NewDatabase
-from tests.factories import Published
-from tests.fronted import create_app
+from tests.support import factories
+from tests.support.factories import Published
+from tests.support.front_client import create_app
 
 CHANGES = 12
 LANGUAGES = ({}, {"Accept-Language": "es"})

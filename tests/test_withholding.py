@@ -9,35 +9,37 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server.reports.days import periods
-from server.reports.withholding import Branch, left_out, withheld
+from server.reports.day_counts import periods
+from server.reports.withholding import ResponseGroup, find_withheld, left_out
 
 SIZES = st.sampled_from([0, 0, 1, 2, 5, 9, 10, 11, 14, 20, 50])
 
 
 @st.composite
-def trees(draw: st.DrawFn) -> Branch:
+def trees(draw: st.DrawFn) -> ResponseGroup:
     """A tree of at most eight leaves in three levels, each with its responses."""
     numbers = iter(range(1000))
 
-    def leaves(most: int) -> tuple[Branch, ...]:
-        return tuple(Branch(next(numbers), n) for n in draw(st.lists(SIZES, min_size=1, max_size=most)))
+    def leaves(most: int) -> tuple[ResponseGroup, ...]:
+        return tuple(
+            ResponseGroup(next(numbers), n) for n in draw(st.lists(SIZES, min_size=1, max_size=most))
+        )
 
-    def around(children: tuple[Branch, ...]) -> Branch:
-        return Branch(next(numbers), sum(child.n for child in children), children)
+    def around(children: tuple[ResponseGroup, ...]) -> ResponseGroup:
+        return ResponseGroup(next(numbers), sum(child.n for child in children), children)
 
     groups = [around(leaves(3)) for _ in range(draw(st.integers(0, 2)))]
     top = [around((*groups, *leaves(1)))] if groups and draw(st.booleans()) else groups
     return around((*top, *leaves(2)))
 
 
-def walk(branch: Branch) -> Iterator[Branch]:
+def walk(branch: ResponseGroup) -> Iterator[ResponseGroup]:
     yield branch
     for child in branch.children:
         yield from walk(child)
 
 
-def disclosed(root: Branch, hidden: Collection[object], minimum: int) -> bool:
+def disclosed(root: ResponseGroup, hidden: Collection[object], minimum: int) -> bool:
     """Whether some group of leaves with 1 to minimum - 1 responses is a combination of what is shown.
 
     By brute force: what is shown are sums over leaves, and a group follows from them exactly if
@@ -60,10 +62,10 @@ def disclosed(root: Branch, hidden: Collection[object], minimum: int) -> bool:
 
 
 @given(root=trees(), minimum=st.sampled_from([2, 10, 12]))
-def test_no_difference_tells_of_a_small_group(root: Branch, minimum: int) -> None:
+def test_no_difference_tells_of_a_small_group(root: ResponseGroup, minimum: int) -> None:
     if root.n < minimum:
         return
-    hidden = withheld(root, minimum)
+    hidden = find_withheld(root, minimum)
 
     small = {branch.key for branch in walk(root) if 0 < branch.n < minimum}
     assert small <= hidden
@@ -74,15 +76,15 @@ def test_no_difference_tells_of_a_small_group(root: Branch, minimum: int) -> Non
 
 def test_withholding_small_groups_alone_would_be_undone() -> None:
     """The broken twin."""
-    root = Branch("all", 64, (Branch("a", 50), Branch("b", 10), Branch("c", 4)))
+    root = ResponseGroup("all", 64, (ResponseGroup("a", 50), ResponseGroup("b", 10), ResponseGroup("c", 4)))
     assert disclosed(root, {"c"}, 10)
-    assert withheld(root, 10) == {"b", "c"}
+    assert find_withheld(root, 10) == {"b", "c"}
     assert not disclosed(root, {"b", "c"}, 10)
     # Hiding a group beside it is not enough where what is inside that group is shown.
-    inner = Branch("b", 24, (Branch("x", 12), Branch("y", 12)))
-    nested = Branch("all", 54, (Branch("a", 26), inner, Branch("c", 4)))
+    inner = ResponseGroup("b", 24, (ResponseGroup("x", 12), ResponseGroup("y", 12)))
+    nested = ResponseGroup("all", 54, (ResponseGroup("a", 26), inner, ResponseGroup("c", 4)))
     assert disclosed(nested, {"b", "c"}, 10)
-    assert withheld(nested, 10) == {"b", "c", "x", "y"}
+    assert find_withheld(nested, 10) == {"b", "c", "x", "y"}
 
 
 @given(sizes=st.lists(st.lists(SIZES, min_size=3, max_size=3), min_size=1, max_size=4))

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from server.study.xlsform import parse_xlsform
-from tests import xlsforms
-from tests.xlsforms import PLAIN_CHOICES, YES_NO, entries, form, refused, taken, why
+from tests.support import sample_xlsforms
+from tests.support.sample_xlsforms import PLAIN_CHOICES, YES_NO, entries, form, refused, taken, why
 
 
 def test_a_kobo_form_in_its_own_language() -> None:
-    imported = parse_xlsform(xlsforms.kobo())
+    imported = parse_xlsform(sample_xlsforms.kobo())
 
     definition = imported.definition
     assert (definition.language, definition.title) == ("es", "Tabaco y salud")
@@ -32,7 +32,7 @@ def test_a_kobo_form_in_its_own_language() -> None:
 
 
 def test_a_kobo_form_in_the_language_that_was_chosen() -> None:
-    imported = parse_xlsform(xlsforms.kobo(), "en")
+    imported = parse_xlsform(sample_xlsforms.kobo(), "en")
 
     assert imported.definition.language == "en"
     assert entries(imported)[2]["text"] == "Do you smoke?"
@@ -41,7 +41,7 @@ def test_a_kobo_form_in_the_language_that_was_chosen() -> None:
 
 
 def test_everything_else_is_listed_with_its_place() -> None:
-    listed = parse_xlsform(xlsforms.kobo()).not_taken
+    listed = parse_xlsform(sample_xlsforms.kobo()).not_taken
 
     places = {(note.sheet, note.places, note.column, note.said) for note in listed}
     assert {
@@ -64,7 +64,7 @@ def test_everything_else_is_listed_with_its_place() -> None:
 
 
 def test_each_question_gets_a_coins_worth_of_the_budget() -> None:
-    imported = parse_xlsform(xlsforms.kobo())
+    imported = parse_xlsform(sample_xlsforms.kobo())
 
     document = imported.definition.as_json()
     assert document["budget"] == math.ceil(5 * math.log(3) * 1e10) / 1e10

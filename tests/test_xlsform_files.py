@@ -11,10 +11,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from server.inputs import InputError
-from server.study.definitions.reading import parse_definition
+from server.study.definitions.definition_reader import parse_definition
 from server.study.xlsform import Imported, parse_xlsform
-from tests import xlsforms
-from tests.xlsforms import HEAD, PLAIN_CHOICES, YES_NO, Rows, entries, form, refused, workbook
+from tests.support import sample_xlsforms
+from tests.support.sample_xlsforms import HEAD, PLAIN_CHOICES, YES_NO, Rows, entries, form, refused, workbook
 
 
 def test_a_form_of_which_nothing_can_be_taken_is_refused_with_every_reason() -> None:
@@ -70,25 +70,27 @@ def test_a_hundred_thousand_rows_are_refused() -> None:
         f'<row r="{k}"><c r="A{k}" t="inlineStr"><is><t>note</t></is></c></row>' for k in range(1, 100_001)
     )
     xml = (
-        xlsforms.sheet_xml(form([HEAD])).partition("<sheetData")[0]
+        sample_xlsforms.sheet_xml(form([HEAD])).partition("<sheetData")[0]
         + f"<sheetData>{rows}</sheetData></worksheet>"
     )
 
-    assert "at most 50000 cells" in refused(xlsforms.repacked(form([HEAD]), sheet1=xml.encode()), 413)
+    assert "at most 50000 cells" in refused(sample_xlsforms.repacked(form([HEAD]), sheet1=xml.encode()), 413)
 
 
 def test_rows_and_columns_that_a_file_only_claims_cost_nothing() -> None:
     body = form([HEAD, ["select_one yn", "a", "A?"]], PLAIN_CHOICES)
     far = '<row r="99999999999"><c r="A99999999999" t="inlineStr"><is><t>x</t></is></c></row></sheetData>'
     wide = '<c r="XFD2" t="inlineStr"><is><t>x</t></is></c></row></sheetData>'
-    claims = re.sub('<dimension ref="[^"]+"', '<dimension ref="A1:XFD1048576"', xlsforms.sheet_xml(body))
+    claims = re.sub(
+        '<dimension ref="[^"]+"', '<dimension ref="A1:XFD1048576"', sample_xlsforms.sheet_xml(body)
+    )
     for xml in (
         claims,
         claims.replace("</row></sheetData>", wide),
         claims.replace("</sheetData>", far),
         claims.replace("</sheetData>", "<row/>" * 40_000 + "</sheetData>"),
     ):
-        imported = parse_xlsform(xlsforms.repacked(body, sheet1=xml.encode()))
+        imported = parse_xlsform(sample_xlsforms.repacked(body, sheet1=xml.encode()))
         assert len(imported.definition.questions) == 1
 
 
@@ -132,8 +134,8 @@ def test_an_archive_that_unpacks_to_too_much_is_refused_before_it_is_parsed() ->
     assert refused(bytes(liar))
     assert "at most 1048576 bytes" in refused(b"PK\x03\x04" + bytes(1024 * 1024), 413)
     assert "must unpack to at most" in refused(archive({f"{k}": b"" for k in range(1_001)}), 413)
-    tags = xlsforms.sheet_xml(form([HEAD])).replace("</row>", "<c/>" * 600_000 + "</row>")
-    assert "at most 50000 cells" in refused(xlsforms.repacked(form([HEAD]), sheet1=tags.encode()), 413)
+    tags = sample_xlsforms.sheet_xml(form([HEAD])).replace("</row>", "<c/>" * 600_000 + "</row>")
+    assert "at most 50000 cells" in refused(sample_xlsforms.repacked(form([HEAD]), sheet1=tags.encode()), 413)
 
 
 def test_an_encrypted_archive_is_refused() -> None:
@@ -149,19 +151,19 @@ def test_entities_are_not_expanded() -> None:
     for part in ("sheet1", "[Content_Types]", "workbook", "workbook.xml.rels"):
         for xml in (laughs, outside):
             assert "cannot be read" in refused(
-                xlsforms.repacked(form([HEAD, ["note", "a", "A"]]), **{part: xml})
+                sample_xlsforms.repacked(form([HEAD, ["note", "a", "A"]]), **{part: xml})
             )
 
 
 def test_texts_in_a_table_of_their_own_as_excel_saves_them_are_read() -> None:
-    assert entries(parse_xlsform(xlsforms.as_excel_saves_it(xlsforms.kobo()))) == entries(
-        parse_xlsform(xlsforms.kobo())
+    assert entries(parse_xlsform(sample_xlsforms.as_excel_saves_it(sample_xlsforms.kobo()))) == entries(
+        parse_xlsform(sample_xlsforms.kobo())
     )
 
 
 @pytest.mark.parametrize("fraction", [0.1, 0.5, 0.9, 0.99])
 def test_a_file_that_was_cut_off_is_refused(fraction: float) -> None:
-    body = xlsforms.kobo()
+    body = sample_xlsforms.kobo()
     assert refused(body[: int(len(body) * fraction)])
 
 
@@ -265,7 +267,7 @@ def read_or_refused(body: bytes, language: str | None = None) -> Imported | Inpu
         return error
 
 
-KOBO = xlsforms.kobo()
+KOBO = sample_xlsforms.kobo()
 
 
 @given(st.data())

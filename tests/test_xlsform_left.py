@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from server.study.xlsform import parse_xlsform
-from tests import factories, xlsforms
-from tests.xlsforms import HEAD, PLAIN_CHOICES, Rows, entries, form, taken, why
+from tests.support import factories, sample_xlsforms
+from tests.support.sample_xlsforms import HEAD, PLAIN_CHOICES, Rows, entries, form, taken, why
 
 
 @pytest.mark.parametrize(
@@ -174,11 +174,11 @@ def taken_with_xml(*cells: str) -> bytes:
     """A form whose labels in rows 3, 4, ... are written by hand."""
     rows = [["select_one yn", f"q{k}", f"MARK{k}"] for k in range(len(cells))]
     body = form([HEAD[:3], ["select_one yn", "a", "A?"], *rows], PLAIN_CHOICES)
-    xml = xlsforms.sheet_xml(body)
+    xml = sample_xlsforms.sheet_xml(body)
     for k, cell in enumerate(cells, start=3):
         start = xml.index(f'<c r="C{k}"')
         xml = xml[:start] + cell + xml[xml.index("</c>", start) + 4 :]
-    return xlsforms.repacked(body, sheet1=xml.encode())
+    return sample_xlsforms.repacked(body, sheet1=xml.encode())
 
 
 def test_formulas_whose_result_was_not_stored_are_named() -> None:
@@ -230,7 +230,7 @@ def test_a_second_column_of_the_same_meaning_is_not_taken() -> None:
 def test_the_command_imports_a_form_and_says_what_it_left(tmp_path: Any) -> None:
     database = f"sqlite:///{tmp_path / 'cli.sqlite3'}"
     path = tmp_path / "form.xlsx"
-    path.write_bytes(xlsforms.kobo())
+    path.write_bytes(sample_xlsforms.kobo())
 
     shown = factories.run(database, "survey", "import", str(path))
     assert shown.exit_code == 0
@@ -243,7 +243,7 @@ def test_the_command_imports_a_form_and_says_what_it_left(tmp_path: Any) -> None
     exported = json.loads(factories.run(database, "survey", "export", document["survey"]).stdout)
     assert exported["language"] == "en"
 
-    path.write_bytes(xlsforms.kobo()[:1000])
+    path.write_bytes(sample_xlsforms.kobo()[:1000])
     broken = factories.run(database, "survey", "import", str(path))
     assert broken.exit_code == 2
     assert "must be a whole .xlsx workbook" in broken.stderr

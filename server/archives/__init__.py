@@ -7,12 +7,12 @@ checked as a whole before anything of it is stored. Functions take a Session and
 `unpack`, which stores what nobody sees yet in turns with others who write.
 """
 
+from server.archives.archive_reader import looks_like_archive
+from server.archives.archive_writer import check_packable, pack
 from server.archives.arriving import are_late, give_up_late
-from server.archives.contents import Told
+from server.archives.importing import Unpacked, unpack
 from server.archives.keeping import check_confirmed, delete, duplicate, put_away, take_out
-from server.archives.opening import looks_like_archive
-from server.archives.packing import check_packable, pack
-from server.archives.unpacking import Unpacked, unpack
+from server.archives.layout import Told
 
 __all__ = [
     "Told",

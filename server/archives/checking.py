@@ -4,20 +4,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
-from server.archives import contents
-from server.archives.charges import read_ledger
-from server.archives.contents import Document, Told, untold
-from server.archives.opening import Archive, inside
-from server.archives.stated import read_manifest
-from server.archives.tables import Rows, Table, invitation_rows, response_rows
-from server.inputs import N_, InputError, form_fields, parse_form, parse_json, refuse, shown
-from server.reports.days import Period
+from server.archives import layout
+from server.archives.archive_reader import Archive, name_entry_in_problems
+from server.archives.layout import Document, Told, report_no_progress
+from server.archives.ledger_reader import read_ledger
+from server.archives.manifest_reader import read_manifest
+from server.archives.table_reader import ResponseRows, ResponseTable, invitation_rows, response_rows
+from server.inputs import N_, InputError, form_fields, parse_form, parse_json, refuse, shorten_value
+from server.reports.day_counts import Period
 from server.study import editing
 from server.study.definitions import Definition, Question, version_of
+from server.study.definitions.definition_reader import DEFINITION_LIMIT, parse_definition
 from server.study.definitions.published import parse_published
-from server.study.definitions.reading import DEFINITION_LIMIT, parse_definition
 from server.study.definitions.reading_designs import are_usable
-from server.study.strata.trees import SEPARATOR
+from server.study.strata.tree import SEPARATOR
 
 _PUBLISHED_LIMIT = 64 * 1024 * 1024
 """A definition with its designs written out takes that much more room."""
@@ -60,10 +60,10 @@ class Checked:
         """How many there are, of all versions."""
         return sum(version.responses for version in self.versions)
 
-    def response_rows(self, archive: Archive, version: Version) -> Iterator[Rows]:
+    def response_rows(self, archive: Archive, version: Version) -> Iterator[ResponseRows]:
         """The responses to a version, in large parts."""
-        table = Table(
-            contents.RESPONSES.format(version.number), version.columns, version.reports, version.responses
+        table = ResponseTable(
+            layout.RESPONSES.format(version.number), version.columns, version.reports, version.responses
         )
         paths = [SEPARATOR.join(stratum["names"]) for stratum in self.manifest["strata"]]
         return response_rows(archive, table, paths)
@@ -73,7 +73,7 @@ class Checked:
         return invitation_rows(archive, [batch["size"] for batch in self.manifest["batches"]])
 
 
-def check(archive: Archive, told: Told = untold) -> Checked:
+def check(archive: Archive, told: Told = report_no_progress) -> Checked:
     """Check everything that an archive says.
 
     Raises
@@ -88,9 +88,7 @@ def check(archive: Archive, told: Told = untold) -> Checked:
     for number, version in enumerate(versions):
         if version.sha256 in {other.sha256 for other in versions[:number]}:
             template = N_("must be unique; %(value)s stands twice")
-            raise refuse(
-                422, f"{contents.MANIFEST}: versions[{number}].sha256", template, value=version.sha256
-            )
+            raise refuse(422, f"{layout.MANIFEST}: versions[{number}].sha256", template, value=version.sha256)
     checked = Checked(manifest, _draft(archive), read_ledger(archive, manifest), versions)
     done = 0
     for version in versions:
@@ -98,8 +96,8 @@ def check(archive: Archive, told: Told = untold) -> Checked:
             told(done := done + len(rows.reports), 2 * checked.responses)
     for _ in checked.invitation_rows(archive):
         pass
-    for name in contents.entry_names(len(versions)):  # to the end, where the checksum stands
-        if name in (contents.README, contents.STRATA, contents.BATCHES, contents.LOG) or "codebook" in name:
+    for name in layout.entry_names(len(versions)):  # to the end, where the checksum stands
+        if name in (layout.README, layout.STRATA, layout.BATCHES, layout.LOG) or "codebook" in name:
             for _chunk in archive.chunks(name):
                 pass
     return checked
@@ -108,8 +106,8 @@ def check(archive: Archive, told: Told = untold) -> Checked:
 def _draft(archive: Archive) -> Document:
     """The draft; unfinished, it is read as the editor would read a form that holds it."""
     limit = 4 * DEFINITION_LIMIT
-    with inside(contents.DRAFT):
-        document = parse_json(archive.read(contents.DRAFT, limit), limit)
+    with name_entry_in_problems(layout.DRAFT):
+        document = parse_json(archive.read(layout.DRAFT, limit), limit)
         try:
             return parse_definition(document).as_json()
         except InputError:
@@ -123,17 +121,17 @@ def _draft(archive: Archive) -> Document:
         )
         blank = {"name": "", "kind": "", "text": ""}
         before = {**typed, "questions": [{**blank, **entry} for entry in typed.get("questions", [])]}
-        return editing.settle(typed, before, equal=editing.equal_division(before), rename=False)
+        return editing.settle_document(typed, before, equal=editing.equal_division(before), rename=False)
 
 
 def _version(archive: Archive, number: int, stated: Document) -> Version:
-    name = contents.PUBLISHED.format(number)
-    with inside(name):
+    name = layout.PUBLISHED.format(number)
+    with name_entry_in_problems(name):
         published = archive.read(name, _PUBLISHED_LIMIT)
         found = version_of(published)
         if found != stated["sha256"]:
             template = N_("must have the SHA-256 %(limit)s; it has %(value)s")
-            raise refuse(422, "", template, limit=shown(stated["sha256"]), value=found)
+            raise refuse(422, "", template, limit=shorten_value(stated["sha256"]), value=found)
         return Version(
             number=number,
             sha256=found,

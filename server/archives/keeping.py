@@ -5,9 +5,9 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from server.archives.trees import Part, grow
+from server.archives.stratum_copies import StratumCopy, copy_tree
 from server.collect.untidied import mark_untidied
-from server.inputs import N_, parse_form, refuse, shown
+from server.inputs import N_, parse_form, refuse, shorten_value
 from server.store.models import Researcher, State, Survey, SurveyVersion
 from server.study import strata, surveys
 
@@ -30,15 +30,17 @@ def duplicate(
     copy = surveys.create(session, owner, document)
     copy.minimum, copy.by_invitation, copy.time_zone = survey.minimum, survey.by_invitation, survey.time_zone
     if with_strata:
-        grow(session, copy, [_part(node) for node in strata.walk(strata.tree(session, survey))])
+        copy_tree(session, copy, [_part(node) for node in strata.walk(strata.tree(session, survey))])
     session.flush()
     return copy
 
 
-def _part(node: strata.Node) -> Part:
+def _part(node: strata.Node) -> StratumCopy:
     """The same stratum with a link of its own."""
     stratum = node.stratum
-    return Part(node.names, stratum.population, surveys.new_slug(), by_invitation=stratum.by_invitation)
+    return StratumCopy(
+        node.names, stratum.population, surveys.new_slug(), by_invitation=stratum.by_invitation
+    )
 
 
 def put_away(survey: Survey) -> None:
@@ -72,7 +74,7 @@ def check_confirmed(survey: Survey, typed: str) -> None:
     typed = " ".join(typed.split())
     if not typed or typed not in (title, survey.slug):
         template = N_("must be exactly the survey's title, or %(limit)s; it is %(value)s")
-        raise refuse(422, "confirmation", template, limit=survey.slug, value=shown(typed))
+        raise refuse(422, "confirmation", template, limit=survey.slug, value=shorten_value(typed))
 
 
 def delete(session: Session, survey: Survey) -> None:

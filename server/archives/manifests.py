@@ -6,8 +6,8 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from server import __version__
-from server.archives.contents import FORMAT, Document
-from server.archives.responses import Responses
+from server.archives.layout import FORMAT, Document
+from server.archives.response_files import PackedResponses
 from server.store.models import InvitationBatch, State, Survey
 from server.study import strata
 
@@ -24,7 +24,7 @@ def batches_of(session: Session, survey: Survey) -> list[InvitationBatch]:
 
 
 def manifest_of(
-    session: Session, survey: Survey, nodes: Sequence[strata.Node], responses: Responses
+    session: Session, survey: Survey, nodes: Sequence[strata.Node], responses: PackedResponses
 ) -> Document:
     """The manifest of a survey; what is not set is left out, and so are the batches of a closed one.
 

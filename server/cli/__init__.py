@@ -12,18 +12,18 @@ import click
 from server import __version__
 
 MODULES: Final = {
-    "serve": "running",
-    "demo": "running",
-    "survey": "surveys",
-    "simulate": "surveys",
-    "estimate": "estimating",
-    "plan": "planning",
-    "release": "releasing",
-    "report": "reporting",
-    "audit": "auditing",
-    "tidy": "tidying",
-    "recount": "recounting",
-    "user": "users",
+    "serve": "serve_commands",
+    "demo": "serve_commands",
+    "survey": "survey_commands",
+    "simulate": "survey_commands",
+    "estimate": "estimate_command",
+    "plan": "plan_command",
+    "release": "release_command",
+    "report": "report_command",
+    "audit": "audit_command",
+    "tidy": "tidy_command",
+    "recount": "recount_command",
+    "user": "user_commands",
 }
 """Where each command is. A command loads what it needs, and nothing of the others."""
 
@@ -54,7 +54,7 @@ class _Commands(click.Group):
         except Exception as error:
             # Imported here: most commands get by without a database.
             from server.store.failures import find_failure
-            from server.web.opening import UnusableError
+            from server.web.database_start import UnusableError
 
             if isinstance(error, UnusableError):
                 raise _Unusable(str(error)) from error

@@ -15,7 +15,7 @@ from server.people import survey_access
 from server.store.engines import open_session, snapshot
 from server.store.models import Survey
 from server.study import surveys
-from server.web.opening import open_database
+from server.web.database_start import open_database
 
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 SLUG = click.argument("slug")

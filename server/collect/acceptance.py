@@ -9,13 +9,12 @@ from typing import Any
 
 from sqlalchemy.orm import Session, object_session
 
-from server.collect import batches
-from server.collect import response_counts as collected
+from server.collect import batches, response_counts
 from server.collect.untidied import mark_untidied
 from server.inputs import N_, InputError, Problem, refuse
 from server.store.models import State, Survey
 from server.study import strata
-from server.study.schedule import FIELDS, Schedule, schedule_of, written
+from server.study.schedule import FIELDS, Schedule, format_schedule, schedule_of
 from server.study.smallest_group import current_waiting_limit
 from server.study.surveys import today
 
@@ -108,7 +107,7 @@ def _problems(
     session: Session, survey: Survey, schedule: Schedule, changed: Mapping[str, Any], now: datetime
 ) -> list[Problem]:
     problems = []
-    fields = written(schedule)
+    fields = format_schedule(schedule)
     if schedule.closes_at is not None and {"closes_at", "opens_at"} & changed.keys():
         if schedule.closes_at <= now:
             template = N_("must be later than now; it is %(value)s")
@@ -151,6 +150,6 @@ def _above_populations(session: Session, survey: Survey, minimum: int) -> list[P
 
 def _most_stored(session: Session, survey: Survey) -> int:
     """How many responses there may be at most, as far as what is shown of the survey tells."""
-    links = 1 + len(strata.leaves(strata.tree(session, survey)))
+    links = 1 + len(strata.list_leaves(strata.tree(session, survey)))
     waiting = len(survey.versions) * links * max(current_waiting_limit(survey) - 1, 0)
-    return sum(collected.sizes(session, survey).values()) + waiting
+    return sum(response_counts.count_shown(session, survey).values()) + waiting

@@ -14,10 +14,10 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from server.collect.untidied import mark_untidied
-from server.inputs import CODE_ALPHABET, CODE_LENGTH, N_, refuse, shown
-from server.inputs import normalised as normalised
+from server.inputs import CODE_ALPHABET, CODE_LENGTH, N_, refuse, shorten_value
+from server.inputs import normalise_code as normalise_code
 from server.store.models import InvitationBatch, State, Stratum, Survey
-from server.store.own_tables import grouped as grouped_by_survey
+from server.store.own_tables import group_by_survey as grouped_by_survey
 from server.store.own_tables import invitations_of
 from server.store.prepared import Prepared, give_several, is_one_of, prepare_several
 from server.study import strata
@@ -85,7 +85,7 @@ def issue(
             "label",
             N_("must have 1 to %(limit)s characters, in one line; it is %(value)s"),
             limit=LABEL_LIMIT,
-            value=shown(label) or "-",
+            value=shorten_value(label) or "-",
         )
     if survey.state == State.CLOSED:
         raise refuse(409, "survey", N_("takes no responses any more; it is closed"))
@@ -118,11 +118,11 @@ def batches(session: Session, survey: Survey) -> list[Issued]:
     step = _step(survey.minimum)
     return [
         Issued(batch, max(min(used, batch.size - step), 0) // step * step, step)
-        for batch, used in spent(session, survey)
+        for batch, used in count_used_codes(session, survey)
     ]
 
 
-def spent(session: Session, survey: Survey) -> list[tuple[InvitationBatch, int]]:
+def count_used_codes(session: Session, survey: Survey) -> list[tuple[InvitationBatch, int]]:
     """The batches, newest first, each with exactly how many of its codes were used: not to be shown as it is."""
     rows = invitations_of(survey.id).c
     query = sa.select(rows.batch_id, sa.func.count()).where(rows.spent).group_by(rows.batch_id)
@@ -156,7 +156,7 @@ def withdraw(session: Session, batch: InvitationBatch) -> None:
     batch.withdrawn_on = batch.withdrawn_on or today()
 
 
-def grouped(code: str) -> str:
+def group_letters(code: str) -> str:
     """A code in its normal form as it is shown and printed: in groups of four."""
     return "-".join(code[start : start + 4] for start in range(0, CODE_LENGTH, 4))
 
@@ -239,7 +239,7 @@ def _write_codes(session: Session, batch: InvitationBatch, size: int) -> list[st
     codes = ["".join(secrets.choice(CODE_ALPHABET) for _ in range(CODE_LENGTH)) for _ in range(size)]
     rows = [{"code_hash": key, "batch_id": batch.id, "spent": False} for key in sorted(map(code_hash, codes))]
     session.execute(sa.insert(invitations_of(batch.survey_id)), rows)
-    return [grouped(code) for code in codes]
+    return [group_letters(code) for code in codes]
 
 
 def _has_parts(session: Session, stratum: Stratum) -> bool:

@@ -21,10 +21,10 @@ __all__ = [
     "Collected",
     "Key",
     "Margin",
-    "by_day",
-    "everything",
-    "shown",
-    "sizes",
+    "count_shown",
+    "count_shown_by_day",
+    "read_everything",
+    "read_shown",
 ]
 
 
@@ -52,33 +52,33 @@ NOTHING = Collected({}, {}, lambda _version_id: iter(()))
 """What there is before the first response."""
 
 
-def shown(session: Session, survey: Survey) -> Collected:
+def read_shown(session: Session, survey: Survey) -> Collected:
     """What is shown of a survey. The session stays as it is, and open, for as long as it is read from."""
     versions = {version.id: version for version in survey.versions}
     moment = session.get_transaction() or session.begin()
 
     def pieces(version_id: int) -> Iterator[tuple[Key, Tally]]:
         _check_moment(session, moment)
-        return batches.shown(session, survey, versions[version_id])
+        return batches.read_sealed(session, survey, versions[version_id])
 
-    return Collected(batches.shown_sizes(session, survey), _margins(session, survey), pieces)
+    return Collected(batches.count_sealed(session, survey), _margins(session, survey), pieces)
 
 
-def everything(session: Session, survey: Survey) -> Collected:
+def read_everything(session: Session, survey: Survey) -> Collected:
     """As `shown`, those that wait included: for releases, whose noise hides each response.
 
     How many are sealed depends on how many there are: one response less could take a whole batch away.
     """
     versions = {version.id: version for version in survey.versions}
-    waiting = list(batches.waiting(session, survey))
+    waiting = list(batches.read_waiting(session, survey))
     moment = session.get_transaction()
 
     def pieces(version_id: int) -> Iterator[tuple[Key, Tally]]:
         _check_moment(session, moment)
-        yield from batches.shown(session, survey, versions[version_id])
+        yield from batches.read_sealed(session, survey, versions[version_id])
         yield from ((key, tally) for key, tally in waiting if key[0] == version_id)
 
-    sizes, margins = batches.shown_sizes(session, survey), _margins(session, survey)
+    sizes, margins = batches.count_sealed(session, survey), _margins(session, survey)
     for key, tally in waiting:
         margin = batches.margin_of(tally, versions[key[0]].reports)
         sizes[key] = sizes.get(key, 0) + tally.n
@@ -86,14 +86,14 @@ def everything(session: Session, survey: Survey) -> Collected:
     return Collected(sizes, margins, pieces)
 
 
-def sizes(session: Session, survey: Survey) -> dict[Key, int]:
+def count_shown(session: Session, survey: Survey) -> dict[Key, int]:
     """How many responses are shown, by version and stratum; those without any are left out."""
-    return batches.shown_sizes(session, survey)
+    return batches.count_sealed(session, survey)
 
 
-def by_day(session: Session, survey: Survey) -> Mapping[Key, Mapping[date, int]]:
+def count_shown_by_day(session: Session, survey: Survey) -> Mapping[Key, Mapping[date, int]]:
     """How many responses are shown from each day (UTC) on, by version and stratum."""
-    return batches.shown_by_day(session, survey)
+    return batches.count_sealed_by_day(session, survey)
 
 
 def _check_moment(session: Session, moment: SessionTransaction | None) -> None:
@@ -106,5 +106,5 @@ def _margins(session: Session, survey: Survey) -> dict[Key, Margin]:
     return {
         (version.id, stratum): margin
         for version in survey.versions
-        for stratum, margin in batches.shown_margins(session, version).items()
+        for stratum, margin in batches.read_sealed_margins(session, version).items()
     }

@@ -3,9 +3,9 @@
 import re
 from dataclasses import dataclass
 
-from server.inputs.codes import CODE_LENGTH, normalised
+from server.inputs.code_forms import CODE_LENGTH, normalise_code
 from server.inputs.decoding import parse_json
-from server.inputs.problems import N_, refuse, shown
+from server.inputs.problems import N_, refuse, shorten_value
 
 RESPONSE_LIMIT = 16 * 1024
 """Largest body of a response, in bytes."""
@@ -31,11 +31,11 @@ def parse_submission(body: bytes) -> Submission:
     """`{"id", "version", "reports", "invitation"?}` -> a `Submission`; what depends on the survey comes later."""
     value = parse_json(body, RESPONSE_LIMIT)
     if not isinstance(value, dict):
-        raise refuse(422, "body", N_("must be a JSON object; it is %(value)s"), value=shown(value))
+        raise refuse(422, "body", N_("must be a JSON object; it is %(value)s"), value=shorten_value(value))
     for name in value.keys() - {"id", "version", "reports", "invitation"}:
         raise refuse(
             422,
-            shown(name),
+            shorten_value(name),
             N_("is not a field of a response; allowed: id, version, reports, invitation"),
         )
     for name in ("id", "version", "reports"):
@@ -46,14 +46,14 @@ def parse_submission(body: bytes) -> Submission:
             422,
             "id",
             N_("must be 32 hexadecimal digits in lower case; it is %(value)s"),
-            value=shown(value["id"]),
+            value=shorten_value(value["id"]),
         )
     if not (isinstance(value["version"], str) and _HEX_VERSION.match(value["version"])):
         raise refuse(
             422,
             "version",
             N_("must be 64 hexadecimal digits in lower case; it is %(value)s"),
-            value=shown(value["version"]),
+            value=shorten_value(value["version"]),
         )
     reports = _parse_reports(value["reports"])
     invitation = _parse_invitation(value["invitation"]) if "invitation" in value else None
@@ -71,7 +71,10 @@ def parse_look(body: bytes) -> str:
 def _parse_reports(reports: object) -> bytes:
     if not isinstance(reports, list):
         raise refuse(
-            422, "reports", N_("must be a list of whole numbers; it is %(value)s"), value=shown(reports)
+            422,
+            "reports",
+            N_("must be a list of whole numbers; it is %(value)s"),
+            value=shorten_value(reports),
         )
     for index, report in enumerate(reports):
         # bool is a subclass of int; true must not pass for 1.
@@ -80,19 +83,19 @@ def _parse_reports(reports: object) -> bytes:
                 422,
                 f"reports[{index}]",
                 N_("must be a whole number from 0 to 255; it is %(value)s"),
-                value=shown(report),
+                value=shorten_value(report),
             )
     return bytes(reports)
 
 
 def _parse_invitation(code: object) -> str:
-    parsed = normalised(code) if isinstance(code, str) else None
+    parsed = normalise_code(code) if isinstance(code, str) else None
     if parsed is None:
         raise refuse(
             422,
             "invitation",
             N_("must be a code of %(limit)d letters and digits; it is %(value)s"),
             limit=CODE_LENGTH,
-            value=shown(code),
+            value=shorten_value(code),
         )
     return parsed

@@ -38,7 +38,7 @@ class Tally:
         )
 
 
-def counted(cells: NDArray[np.integer], counts: NDArray[np.int64], possible: int) -> NDArray[np.int64]:
+def count_cells(cells: NDArray[np.integer], counts: NDArray[np.int64], possible: int) -> NDArray[np.int64]:
     """How often each of the numbers below `possible` occurs among `cells`, each counting as often as it says."""
     # Weights are added up as floats, exactly: no survey has 2^53 responses.
     return np.bincount(cells, weights=counts, minlength=possible).astype(np.int64)

@@ -5,10 +5,10 @@ named values, marked for translation with `N_` and translated at the edge, so th
 package (and with it the intake of responses) needs no web framework.
 """
 
-from server.inputs.codes import CODE_ALPHABET, CODE_LENGTH, normalised
+from server.inputs.code_forms import CODE_ALPHABET, CODE_LENGTH, normalise_code
 from server.inputs.decoding import parse_json
-from server.inputs.forms import form_fields, margin_text, number_or_text, parse_form
-from server.inputs.problems import N_, InputError, Problem, refuse, shown
+from server.inputs.definition_forms import form_fields, margin_text, number_or_text, parse_form
+from server.inputs.problems import N_, InputError, Problem, refuse, shorten_value
 from server.inputs.schema import schema_limit
 
 __all__ = [
@@ -19,11 +19,11 @@ __all__ = [
     "Problem",
     "form_fields",
     "margin_text",
-    "normalised",
+    "normalise_code",
     "number_or_text",
     "parse_form",
     "parse_json",
     "refuse",
     "schema_limit",
-    "shown",
+    "shorten_value",
 ]

@@ -2,7 +2,7 @@
 
 from decimal import Decimal, InvalidOperation
 
-from server.inputs.problems import N_, refuse, shown
+from server.inputs.problems import N_, refuse, shorten_value
 
 MOST_DECIMALS = 20
 """Digits after the point: sums of ten thousand losses are then exact, and fit into a column of 40."""
@@ -11,7 +11,7 @@ _WITHIN = N_("must be from %(low)s to %(high)s; it is %(value)s")
 _BETWEEN = N_("must be more than %(low)s and at most %(high)s; it is %(value)s")
 
 
-def plain(number: Decimal) -> str:
+def format_decimal(number: Decimal) -> str:
     """A decimal as people write it: no exponent, no zeros at its end.
 
     Examples
@@ -49,11 +49,11 @@ def parse_decimal(value: object, field: str, low: Decimal, high: Decimal, *, abo
     """
     read = read_decimal(value if isinstance(value, str) else repr(value))
     number = Decimal("NaN") if read is None else read
-    limits = {"low": plain(low), "high": plain(high), "value": shown(value)}
+    limits = {"low": format_decimal(low), "high": format_decimal(high), "value": shorten_value(value)}
     fits = number.is_finite() and (low < number if above else low <= number) and number <= high
     if not fits:
         raise refuse(422, field, _BETWEEN if above else _WITHIN, **limits)
     if -int(number.as_tuple().exponent) > MOST_DECIMALS:
         template = N_("must have at most %(limit)s digits after the point; it is %(value)s")
-        raise refuse(422, field, template, limit=MOST_DECIMALS, value=plain(number))
+        raise refuse(422, field, template, limit=MOST_DECIMALS, value=format_decimal(number))
     return number

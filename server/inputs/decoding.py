@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from typing import Any
 
-from server.inputs.problems import N_, InputError, refuse, shown
+from server.inputs.problems import N_, InputError, refuse, shorten_value
 
 _DEPTH_LIMIT = 32
 _HALF_PAIR = re.compile("[\ud800-\udfff]")
@@ -49,7 +49,7 @@ def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(value) < len(pairs):
         counted = Counter(name for name, _ in pairs)  # not list.count: a long object must not take minutes
         twice = next(name for name, count in counted.items() if count > 1)
-        raise refuse(400, shown(twice), N_("must stand only once in its object"))
+        raise refuse(400, shorten_value(twice), N_("must stand only once in its object"))
     return value
 
 
@@ -72,7 +72,7 @@ def check_text(value: Any, field: str = "", depth: int = 0) -> None:
             raise refuse(422, field or "body", N_("must not contain half of a surrogate pair"))
     elif isinstance(value, dict):
         for name, item in value.items():
-            check_text(name, shown(name), depth)
+            check_text(name, shorten_value(name), depth)
             check_text(item, f"{field}.{name}" if field else name, depth + 1)
     elif isinstance(value, list):
         for index, item in enumerate(value):

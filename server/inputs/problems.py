@@ -38,7 +38,7 @@ def refuse(status: int, field: str, template: str, **values: object) -> InputErr
     return InputError(status, [Problem(field, template, values)])
 
 
-def shown(value: object) -> str:
+def shorten_value(value: object) -> str:
     """A refused value, short enough and plain enough to be repeated to its sender."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
     text = "".join(c if unicodedata.category(c)[0] != "C" else "\N{REPLACEMENT CHARACTER}" for c in text)

@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 
 from server.config import SCHEMAS
-from server.inputs.problems import N_, Problem, shown
+from server.inputs.problems import N_, Problem, shorten_value
 
 _PROBLEMS_LIMIT = 1000
 
@@ -110,7 +110,7 @@ def _problems(error: ValidationError) -> list[Problem]:
         allowed = rules["properties"]
         template = N_("is not known here; allowed: %(allowed)s")
         return [
-            Problem(f"{field}.{shown(name)}".lstrip("."), template, {"allowed": ", ".join(allowed)})
+            Problem(f"{field}.{shorten_value(name)}".lstrip("."), template, {"allowed": ", ".join(allowed)})
             for name in value
             if name not in allowed
         ]
@@ -120,12 +120,12 @@ def _problems(error: ValidationError) -> list[Problem]:
         template = _PATTERNS.get(limit) or (_ONE_LINE if value.strip() else _EMPTY)
     else:
         template = _KEYWORDS[keyword]
-        limit = ", ".join(map(str, limit)) if isinstance(limit, list) else shown(limit)
+        limit = ", ".join(map(str, limit)) if isinstance(limit, list) else shorten_value(limit)
     values = {
         "limit": limit,
         "low": _figure(rules.get("minimum")),
         "high": _figure(rules.get("maximum")),
-        "value": shown(value),
+        "value": shorten_value(value),
         "length": len(value) if isinstance(value, str | list) else 0,
     }
     return [Problem(field or "definition", template, values)]

@@ -1,10 +1,9 @@
-"""The languages of the interface: one line of `LANGUAGES` each, and which of them a request asks for."""
+"""The languages of the interface: one line of `LANGUAGES` each."""
 
 from dataclasses import dataclass
 from functools import cache
 
 from babel.support import NullTranslations, Translations
-from werkzeug.wrappers import Request
 
 from server.config import TRANSLATIONS
 
@@ -42,17 +41,6 @@ LANGUAGES = {
 DEFAULT_LANGUAGE = "en"
 """The language that the texts are written in; the others are translated."""
 TRANSLATED = tuple(code for code in LANGUAGES if code != DEFAULT_LANGUAGE)
-LANGUAGE_COOKIE = "moneda_language"
-VARIES = "Accept-Language, Cookie"
-"""By what the language of an answer is chosen."""
-
-
-def choose_language(asked: Request) -> str:
-    """The language to answer in: by the address, the cookie or what the browser prefers."""
-    for wanted in (asked.args.get("lang"), asked.cookies.get(LANGUAGE_COOKIE)):
-        if wanted in LANGUAGES:
-            return wanted
-    return asked.accept_languages.best_match(LANGUAGES) or DEFAULT_LANGUAGE
 
 
 @cache

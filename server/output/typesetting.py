@@ -101,14 +101,14 @@ def is_right_to_left(text: str) -> bool:
     return next((found for found in directions if found in ("L", "R", "AL")), "L") != "L"
 
 
-def printed(source: bytes, data: Any) -> bytes:
+def replace_unprintable(source: bytes, data: Any) -> bytes:
     """The same in whatever fonts there are. Letters without glyph are shown as U+FFFD, never left out."""
     try:
         return typeset(source, data, system_fonts=False)
     except RuntimeError:
         letters = set("".join(_texts(data)))
         missing = without_glyph("".join(sorted(letters)))
-        shown = changed(data, lambda text: _without(text, missing))
+        shown = change_texts(data, lambda text: _without(text, missing))
         return typeset(source, _with_pictures(shown), system_fonts=True)
 
 
@@ -158,15 +158,15 @@ def size_of(svg: str) -> tuple[float, float]:
     return float(view[1]), float(view[2])
 
 
-def changed(value: Any, change: Callable[[str], str]) -> Any:
+def change_texts(value: Any, change: Callable[[str], str]) -> Any:
     """A JSON value with all texts in it changed."""
     match value:
         case str():
             return change(value)
         case dict():
-            return {key: changed(part, change) for key, part in value.items()}
+            return {key: change_texts(part, change) for key, part in value.items()}
         case list() | tuple():
-            return [changed(part, change) for part in value]
+            return [change_texts(part, change) for part in value]
     return value
 
 
@@ -177,7 +177,7 @@ def _texts(value: Any) -> list[str]:
         found.append(text)
         return text
 
-    changed(value, note)
+    change_texts(value, note)
     return found
 
 
@@ -191,4 +191,4 @@ def _compiler(system_fonts: bool) -> "Compiler":
 
 if __name__ == "__main__":
     asked = json.load(sys.stdin)
-    sys.stdout.buffer.write(printed(asked["source"].encode(), asked["data"]))
+    sys.stdout.buffer.write(replace_unprintable(asked["source"].encode(), asked["data"]))

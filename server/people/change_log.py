@@ -190,7 +190,7 @@ def record(
     )
 
 
-def entries(
+def list_entries(
     session: Session, survey: Survey | None, limit: int = 500, before: int | None = None
 ) -> Sequence[AuditEntry]:
     """What was changed in a survey (None: in accounts and installation), newest first; `before` an entry."""

@@ -7,7 +7,7 @@ from datetime import timedelta
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from server.inputs import N_, refuse, shown
+from server.inputs import N_, refuse, shorten_value
 from server.people import survey_access
 from server.people.members import checked_role
 from server.people.researchers import administers, checked_name
@@ -79,7 +79,7 @@ def withdraw_invitation(session: Session, survey: Survey | None, number: str) ->
     known = re.fullmatch(r"[0-9a-f]{64}", number)
     found = session.get(ColleagueInvitation, bytes.fromhex(number)) if known else None
     if found is None or found.survey_id != (None if survey is None else survey.id):
-        raise refuse(404, "invitation", N_("is not known; it is %(value)s"), value=shown(number))
+        raise refuse(404, "invitation", N_("is not known; it is %(value)s"), value=shorten_value(number))
     session.delete(found)
     return found.name
 

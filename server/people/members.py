@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from server.inputs import N_, refuse, shown
+from server.inputs import N_, refuse, shorten_value
 from server.store.models import Member, Researcher, Role, Survey
 
 GIVEN = (Role.VIEWER, Role.EDITOR)
@@ -29,7 +29,7 @@ def checked_role(text: str) -> Role:
     """
     if text not in GIVEN:
         template = N_("must be one of %(choices)s; it is %(value)s")
-        raise refuse(422, "role", template, choices=", ".join(GIVEN), value=shown(text))
+        raise refuse(422, "role", template, choices=", ".join(GIVEN), value=shorten_value(text))
     return Role(text)
 
 

@@ -25,7 +25,7 @@ def checked_password(text: str, login: str) -> str:
     InputError
         If it is too short, too long, or holds the login.
     """
-    password = normalised(text)
+    password = normalise_password(text)
     if len(password) < SHORTEST:
         raise _refused_length(len(password))
     if login and login in password.casefold():
@@ -33,7 +33,7 @@ def checked_password(text: str, login: str) -> str:
     return password
 
 
-def normalised(text: str) -> str:
+def normalise_password(text: str) -> str:
     """A password as it is hashed.
 
     Raises
@@ -65,7 +65,7 @@ def verify(password_hash: str | None, text: str) -> tuple[bool, str | None]:
     InputError
         422 if it is too long to be one.
     """
-    password = normalised(text)
+    password = normalise_password(text)
     with _HASHING:
         return _verified(password_hash, _bytes(password))
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from server.inputs import N_, refuse, shown
+from server.inputs import N_, refuse, shorten_value
 from server.people.tokens import now
 from server.store.engines import lock_installation
 from server.store.models import Researcher, SignIn, SignInLink
@@ -33,7 +33,7 @@ def add(session: Session, name: str, *, administrator: bool = False) -> Research
     return researcher
 
 
-def everybody(session: Session) -> Sequence[Researcher]:
+def list_researchers(session: Session) -> Sequence[Researcher]:
     """All researchers, in the order in which they came."""
     return session.scalars(sa.select(Researcher).order_by(Researcher.id)).all()
 
@@ -46,7 +46,7 @@ def with_login(session: Session, login: str) -> Researcher | None:
     return session.scalars(sa.select(Researcher).where(Researcher.login == login)).first()
 
 
-def found(session: Session, number: str) -> Researcher:
+def get_researcher(session: Session, number: str) -> Researcher:
     """A researcher by the number that forms send.
 
     Raises
@@ -58,11 +58,11 @@ def found(session: Session, number: str) -> Researcher:
     known = number.isascii() and number.isdigit() and len(number) < 10
     researcher = session.get(Researcher, int(number)) if known else None
     if researcher is None:
-        raise refuse(404, "person", N_("is not known; it is %(value)s"), value=shown(number))
+        raise refuse(404, "person", N_("is not known; it is %(value)s"), value=shorten_value(number))
     return researcher
 
 
-def named(researcher: Researcher) -> str:
+def get_name(researcher: Researcher) -> str:
     """What others call somebody; empty for the first researcher, who has not chosen a name yet."""
     return researcher.name or researcher.login or ""
 
@@ -104,10 +104,12 @@ def checked_login(session: Session, text: str, researcher: Researcher | None = N
     if not _is_login(login):
         low, high = _LOGIN
         template = N_("must have %(low)d to %(high)d characters and no spaces; it is %(value)s")
-        raise refuse(422, "login", template, low=low, high=high, value=shown(text))
+        raise refuse(422, "login", template, low=low, high=high, value=shorten_value(text))
     holder = with_login(session, login)
     if holder is not None and holder is not researcher:
-        raise refuse(409, "login", N_("is taken; choose another; it is %(value)s"), value=shown(login))
+        raise refuse(
+            409, "login", N_("is taken; choose another; it is %(value)s"), value=shorten_value(login)
+        )
     return login
 
 
@@ -122,7 +124,7 @@ def checked_name(text: str) -> str:
     name = " ".join(text.split())
     if not 1 <= len(name) <= _NAME or not name.isprintable():
         template = N_("must have 1 to %(high)d characters on one line; it is %(value)s")
-        raise refuse(422, "name", template, high=_NAME, value=shown(text))
+        raise refuse(422, "name", template, high=_NAME, value=shorten_value(text))
     return name
 
 

@@ -91,7 +91,7 @@ def sign_in_of(session: Session, cookie: str) -> SignIn | None:
     return found
 
 
-def saw(session: Session, secret_hash: bytes) -> None:
+def mark_seen(session: Session, secret_hash: bytes) -> None:
     """Note the day on which a sign-in was used."""
     session.execute(sa.update(SignIn).where(SignIn.secret_hash == secret_hash).values(seen_on=now().date()))
 

@@ -19,7 +19,7 @@ from limits.strategies import MovingWindowRateLimiter
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
-class Kind(Enum):
+class AttemptKind(Enum):
     """What is counted."""
 
     # Their names, not their limits: members of an Enum that have equal values are one and the same.
@@ -28,13 +28,13 @@ class Kind(Enum):
     INVITATION = "invitation"
 
 
-LIMITS: dict[Kind, tuple[RateLimitItem, ...]] = {
+LIMITS: dict[AttemptKind, tuple[RateLimitItem, ...]] = {
     # Generous: behind a proxy that does not say whom it asks for, everybody has one address.
-    Kind.ADDRESS: (RateLimitItemPerMinute(100, 10),),
+    AttemptKind.ADDRESS: (RateLimitItemPerMinute(100, 10),),
     # A code is one of a million, three are right at a time: 50 tries a day find one in eighteen years.
-    Kind.ACCOUNT: (RateLimitItemPerMinute(10, 15), RateLimitItemPerDay(50)),
+    AttemptKind.ACCOUNT: (RateLimitItemPerMinute(10, 15), RateLimitItemPerDay(50)),
     # Classes behind one address that begin together. Whoever is refused goes on without having looked.
-    Kind.INVITATION: (RateLimitItemPerMinute(100, 10),),
+    AttemptKind.INVITATION: (RateLimitItemPerMinute(100, 10),),
 }
 """How many are let through."""
 
@@ -46,16 +46,16 @@ class Throttle:
         self._limiter = MovingWindowRateLimiter(MemoryStorage())
         self._salt = secrets.token_bytes(16)
 
-    def refuses(self, kind: Kind, who: str) -> bool:
+    def refuses(self, kind: AttemptKind, who: str) -> bool:
         """Whether there were too many."""
         return not all(self._limiter.test(item, *self._key(kind, who)) for item in LIMITS[kind])
 
-    def count(self, kind: Kind, who: str) -> None:
+    def count(self, kind: AttemptKind, who: str) -> None:
         """Count one more."""
         for item in LIMITS[kind]:
             self._limiter.hit(item, *self._key(kind, who))
 
-    def _key(self, kind: Kind, who: str) -> tuple[str, str]:
+    def _key(self, kind: AttemptKind, who: str) -> tuple[str, str]:
         return kind.name, hashlib.sha256(self._salt + who.encode("utf-8", "replace")).hexdigest()
 
 

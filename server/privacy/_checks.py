@@ -147,7 +147,7 @@ def flag(name: str, value: object) -> bool:
     return bool(value)
 
 
-def listed(name: str, values: object) -> list[Any]:
+def list_entries(name: str, values: object) -> list[Any]:
     """The entries of a list, an array or another iterable; of a mapping or a set, which hold no entry twice, none."""
     if isinstance(values, Iterable) and not isinstance(values, bytes | Mapping | Set):
         if not isinstance(values, np.ndarray):

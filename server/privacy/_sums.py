@@ -12,7 +12,7 @@ _STEP = 0.2
 """Of the integral below, in units of the inverse standard deviation: the sum repeats itself after 31 of them."""
 
 
-def reach(confidence: float) -> float:
+def bound_deviation(confidence: float) -> float:
     """Standard deviations that an estimate's error stays within, with at least this confidence.
 
     The error is a weighted sum of independent two-sided geometric noise: symmetric, with a
@@ -36,7 +36,7 @@ def laplace_scales(variances: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.asarray(1 / (2 * np.arcsinh(1 / np.sqrt(2 * variances))))
 
 
-def beyond(
+def compute_excess(
     distance: float,
     scales: NDArray[np.float64],
     numbers: NDArray[np.float64],
@@ -69,7 +69,7 @@ def beyond(
         return (1.0 if distance else 0.0) - confidence
     away, miss = distance / whole, 1 - confidence
     if miss < 1e-9:
-        return away - reach(confidence)
+        return away - bound_deviation(confidence)
     if away > 20 - math.log(miss):  # no log-concave error goes that far
         return miss
     largest = np.argsort(-(scales**2))[:_KEPT]
@@ -88,11 +88,11 @@ def beyond(
 def quantile(scales: NDArray[np.float64], numbers: NDArray[np.float64], confidence: float) -> float:
     """The distance that a sum of Laplace errors stays within, with this confidence."""
     whole = math.sqrt(float((2 * scales**2) @ numbers))
-    far = reach(confidence) * whole
+    far = bound_deviation(confidence) * whole
     if not whole or 1 - confidence < 1e-9:
         return far
     return float(
         scipy.optimize.brentq(
-            lambda away: beyond(away, scales, numbers, 0.0, confidence), 0.0, far, xtol=1e-9 * whole
+            lambda away: compute_excess(away, scales, numbers, 0.0, confidence), 0.0, far, xtol=1e-9 * whole
         )
     )

@@ -6,13 +6,13 @@ say before that what it costs and how exact it is; they look at no response. Eve
 shown of a release comes from what `ledger` reads.
 """
 
-from server.releases.budgets import budget_of, ledger, set_budget
+from server.releases.budgets import budget_of, read_ledger, set_budget
 from server.releases.declaring import declare_spent
-from server.releases.dividing import Expected, divide, expected
+from server.releases.dividing import Expected, divide, expect_results
 from server.releases.kinds import OWN_LINK, Shuffling, query_of, shuffling_of
 from server.releases.making import make
-from server.releases.shapes import Shape, Source
-from server.releases.sources import shuffling_price, survey_shape, survey_source
+from server.releases.survey_shapes import Shape, Source
+from server.releases.survey_sources import shuffling_price, survey_shape, survey_source
 from server.releases.values import STRATUM, Budget, Covers, Figure, Ledger, Released, Spent
 
 __all__ = [
@@ -31,10 +31,10 @@ __all__ = [
     "budget_of",
     "declare_spent",
     "divide",
-    "expected",
-    "ledger",
+    "expect_results",
     "make",
     "query_of",
+    "read_ledger",
     "set_budget",
     "shuffling_of",
     "shuffling_price",

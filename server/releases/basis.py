@@ -9,13 +9,13 @@ from functools import cached_property
 
 from sqlalchemy.orm import Session
 
-from server.releases.budgets import entries, ledger_of
+from server.releases.budgets import ledger_of, read_entries
 from server.releases.kinds import KINDS, Query, query_of
-from server.releases.plans.reading import Item, item_json
+from server.releases.plans.plan_reader import Item, item_json
 from server.releases.rights import Limits, limits_of
-from server.releases.shapes import Shape
-from server.releases.sources import survey_shape
-from server.releases.spending import losses
+from server.releases.spending import sum_losses
+from server.releases.survey_shapes import Shape
+from server.releases.survey_sources import survey_shape
 from server.releases.values import Budget, Ledger, Released
 from server.store.models import Survey
 
@@ -65,14 +65,14 @@ class Basis:
         """
         query = query_of(item, self.shape, field)
         assert item.epsilon is not None  # the plan was divided
-        asked, strata = asked_of(item, self.shape), covered(query, self.shape)
+        asked, strata = asked_of(item, self.shape), find_covered(query, self.shape)
         return Wanted(item, field, asked, query, item.epsilon, item.delta, strata)
 
     def add_losses(self, wanted: Sequence[Wanted]) -> tuple[tuple[Decimal, Decimal], tuple[Decimal, Decimal]]:
         """Epsilon and delta that count against the budget: of what was released, and with what is wanted."""
         booked = [each for each in self.ledger.released if each.release > self.limits.inherited]
         neighbours = self.budget.neighbours
-        return losses(neighbours, booked), losses(neighbours, [*booked, *wanted])
+        return sum_losses(neighbours, booked), sum_losses(neighbours, [*booked, *wanted])
 
 
 def load_basis(session: Session, survey: Survey) -> Basis:
@@ -83,7 +83,7 @@ def load_basis(session: Session, survey: Survey) -> Basis:
     InputError
         As `survey_shape`.
     """
-    shape, stored = survey_shape(session, survey), entries(session, survey)
+    shape, stored = survey_shape(session, survey), read_entries(session, survey)
     ledger = ledger_of(session, survey, stored)
     assert ledger.budget is not None  # survey_shape says so
     limits = limits_of(session, survey, ledger.budget)
@@ -106,7 +106,7 @@ def asked_of(item: Item, shape: Shape) -> bytes:
     return hashlib.sha256(written.encode()).digest()
 
 
-def covered(query: Query, shape: Shape) -> tuple[int, ...] | None:
+def find_covered(query: Query, shape: Shape) -> tuple[int, ...] | None:
     """The ids of the strata that an item is about; None for all responses."""
     if len(query.leaves) == len(shape.leaves):
         return None

@@ -10,10 +10,16 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
 from server.inputs import N_, refuse
-from server.releases.marks import check_not_restored, forgotten_budget, is_restored
-from server.releases.plans.reading import MOST_DELTA, MOST_EPSILON, parse_decimal, plain, read_item
+from server.releases.plans.plan_reader import (
+    MOST_DELTA,
+    MOST_EPSILON,
+    format_decimal,
+    parse_decimal,
+    read_item,
+)
 from server.releases.rights import MayRelease, check_may_release, given_rights, limits_of, spent_within
-from server.releases.spending import spent
+from server.releases.spending import sum_spent
+from server.releases.spending_marks import check_not_restored, forgotten_budget, is_restored
 from server.releases.values import Budget, Covers, Figure, Ledger, Released
 from server.store.models import LedgerEntry, PrivacyBudget, Release, Researcher, Survey
 from server.study import surveys
@@ -55,14 +61,18 @@ def set_budget(
         check_not_restored(session, survey)
     if budget is None:
         session.add(budget := PrivacyBudget(survey_id=survey.id))
-    budget.epsilon, budget.delta, budget.neighbours = plain(loss), plain(failure), neighbours
+    budget.epsilon, budget.delta, budget.neighbours = (
+        format_decimal(loss),
+        format_decimal(failure),
+        neighbours,
+    )
     budget.set_at = surveys.now()
     session.flush()
     return budget
 
 
 def _written(number: object) -> object:
-    return plain(number) if isinstance(number, Decimal) and number.is_finite() else number
+    return format_decimal(number) if isinstance(number, Decimal) and number.is_finite() else number
 
 
 def budget_of(session: Session, survey: Survey) -> Budget | None:
@@ -74,16 +84,16 @@ def budget_of(session: Session, survey: Survey) -> Budget | None:
     return None if row is None else Budget(Decimal(row.epsilon), Decimal(row.delta), row.neighbours)
 
 
-def ledger(session: Session, survey: Survey) -> Ledger:
+def read_ledger(session: Session, survey: Survey) -> Ledger:
     """A survey's budget and everything that was released from it."""
-    return ledger_of(session, survey, entries(session, survey))
+    return ledger_of(session, survey, read_entries(session, survey))
 
 
 def ledger_of(session: Session, survey: Survey, stored: Sequence[LedgerEntry]) -> Ledger:
     """The same where the entries were read already."""
     budget = budget_of(session, survey)
     released = tuple(read_released(number, entry) for number, entry in enumerate(stored, start=1))
-    together = spent(budget, released)
+    together = sum_spent(budget, released)
     restored = is_restored(session, survey)
     if budget is None:
         return Ledger(budget, released, together, may_release=survey.may_release, restored=restored)
@@ -95,7 +105,7 @@ def ledger_of(session: Session, survey: Survey, stored: Sequence[LedgerEntry]) -
     return Ledger(budget, released, together, *left, survey.may_release, restored)
 
 
-def entries(session: Session, survey: Survey) -> Sequence[LedgerEntry]:
+def read_entries(session: Session, survey: Survey) -> Sequence[LedgerEntry]:
     """The entries of a survey's ledger, oldest first."""
     query = (
         sa.select(LedgerEntry)

@@ -10,9 +10,9 @@ from sqlalchemy.orm import Session
 from server.inputs import N_, refuse
 from server.releases.budgets import budget_of, value_json
 from server.releases.making import new_release
-from server.releases.marks import debit
-from server.releases.plans.reading import Item, Kind, item_json, parse_decimal, plain
+from server.releases.plans.plan_reader import Item, ItemKind, format_decimal, item_json, parse_decimal
 from server.releases.rights import check_may_release
+from server.releases.spending_marks import debit
 from server.releases.values import Covers
 from server.store.models import LedgerEntry, PrivacyBudget, Release, ReleasedValue, Researcher, State, Survey
 from server.study import surveys
@@ -45,17 +45,21 @@ def declare_spent(
     row = session.get(PrivacyBudget, survey.id)
     if row is None:
         session.add(row := PrivacyBudget(survey_id=survey.id, set_at=surveys.now()))
-    row.epsilon, row.delta, row.neighbours = plain(budget.epsilon), plain(budget.delta), budget.neighbours
+    row.epsilon, row.delta, row.neighbours = (
+        format_decimal(budget.epsilon),
+        format_decimal(budget.delta),
+        budget.neighbours,
+    )
     numbers = tuple(sorted(version.number for version in survey.versions))
     release = new_release(session, survey, Covers(numbers, survey.state, surveys.today(), None), researcher)
     release.entries.append(
         LedgerEntry(
             position=1,
-            what=json.dumps(item_json(Item(Kind.DECLARED))),
+            what=json.dumps(item_json(Item(ItemKind.DECLARED))),
             asked=hashlib.sha256(secrets.token_bytes(32)).digest(),  # nothing that can be asked again
             mechanism="declared",
-            epsilon=plain(loss),
-            delta=plain(failure),
+            epsilon=format_decimal(loss),
+            delta=format_decimal(failure),
             neighbours=budget.neighbours,
             strata=json.dumps(None),
             released=ReleasedValue(document=json.dumps(value_json((), 0.95, {}))),

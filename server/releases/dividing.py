@@ -8,8 +8,15 @@ from server.inputs import N_, refuse
 from server.privacy.estimators.limits import normal_quantile
 from server.privacy.queries import epsilon_for_error
 from server.releases.kinds import Query, Shuffled, query_of
-from server.releases.plans.reading import LEAST_EPSILON, MOST_EPSILON, Division, Item, Plan, plain
-from server.releases.shapes import Shape
+from server.releases.plans.plan_reader import (
+    LEAST_EPSILON,
+    MOST_EPSILON,
+    Division,
+    Item,
+    ReleasePlan,
+    format_decimal,
+)
+from server.releases.survey_shapes import Shape
 from server.releases.values import Budget
 
 SMALLEST = Decimal("0.000000001")
@@ -43,7 +50,7 @@ class Expected:
     margin: float | None
 
 
-def divide(plan: Plan, shape: Shape, budget: Budget | None = None) -> Plan:
+def divide(plan: ReleasePlan, shape: Shape, budget: Budget | None = None) -> ReleasePlan:
     """The plan with a loss for every item. No data are looked at.
 
     Raises
@@ -74,7 +81,9 @@ def divide(plan: Plan, shape: Shape, budget: Budget | None = None) -> Plan:
     for place, loss in enumerate(losses):
         if loss <= 0:
             template = N_("must leave something for each item; it is %(value)s")
-            raise refuse(422, f"items[{place}].epsilon", template, value=plain(plan.epsilon or Decimal(0)))
+            raise refuse(
+                422, f"items[{place}].epsilon", template, value=format_decimal(plan.epsilon or Decimal(0))
+            )
     items = tuple(
         replace(item, epsilon=loss, weight=None, error=None)
         for item, loss in zip(plan.items, losses, strict=True)
@@ -92,11 +101,11 @@ def _check_granted(items: Sequence[Item], budget: Budget | None) -> None:
             value = getattr(item, name)
             if value > limit:
                 template = N_("must be at most %(limit)s, the survey's budget; it is %(value)s")
-                values = {"limit": plain(limit), "value": plain(value)}
+                values = {"limit": format_decimal(limit), "value": format_decimal(value)}
                 raise refuse(409, f"items[{place}].{name}", template, **values)
 
 
-def _needed(query: Query, item: Item, plan: Plan, shape: Shape, field: str) -> Decimal:
+def _needed(query: Query, item: Item, plan: ReleasePlan, shape: Shape, field: str) -> Decimal:
     """The smallest loss with which an item's error is what is wanted."""
     assert item.error is not None  # `parse_plan` says so
     people = _people(plan, shape)
@@ -111,11 +120,11 @@ def _needed(query: Query, item: Item, plan: Plan, shape: Shape, field: str) -> D
     best = error(high)
     if best > item.error:
         template = N_("must be at least %(limit)s, the error with the largest loss; it is %(value)s")
-        raise refuse(422, f"{field}.error", template, limit=f"{best:.3g}", value=plain(item.error))
+        raise refuse(422, f"{field}.error", template, limit=f"{best:.3g}", value=format_decimal(item.error))
     return Decimal(repr(epsilon_for_error(error, float(item.error), low, high)))
 
 
-def _people(plan: Plan, shape: Shape) -> int | None:
+def _people(plan: ReleasePlan, shape: Shape) -> int | None:
     return plan.people if shape.respondents is None else max(shape.respondents, 1)
 
 
@@ -135,7 +144,7 @@ def _there(query: Query, shape: Shape, people: int | None) -> int | None:
     return max(1, round(people * own / sum(sizes)))
 
 
-def expected(plan: Plan, shape: Shape) -> tuple[Expected, ...]:
+def expect_results(plan: ReleasePlan, shape: Shape) -> tuple[Expected, ...]:
     """What to expect of each item of a divided plan. No data are looked at.
 
     Raises

@@ -10,20 +10,24 @@ from sqlalchemy.orm import Session
 from server import __version__
 from server.inputs import N_, refuse
 from server.releases.basis import Basis, Wanted, asked_of, load_basis
-from server.releases.budgets import covers_json, entries, read_released, value_json
+from server.releases.budgets import covers_json, read_entries, read_released, value_json
 from server.releases.dividing import divide
-from server.releases.kinds import Drawn, drawn
-from server.releases.marks import check_not_restored, debit
-from server.releases.plans.reading import Plan, item_json, plain
+from server.releases.kinds import Drawn, draw_item
+from server.releases.plans.plan_reader import ReleasePlan, format_decimal, item_json
 from server.releases.rights import check_may_release
-from server.releases.sources import survey_source
+from server.releases.spending_marks import check_not_restored, debit
+from server.releases.survey_sources import survey_source
 from server.releases.values import Budget, Covers, Released
 from server.store.models import LedgerEntry, Release, ReleasedValue, Researcher, Survey
 from server.study import surveys
 
 
 def make(
-    session: Session, survey: Survey, plan: Plan, researcher: Researcher | None, basis: Basis | None = None
+    session: Session,
+    survey: Survey,
+    plan: ReleasePlan,
+    researcher: Researcher | None,
+    basis: Basis | None = None,
 ) -> tuple[Released, ...]:
     """Release what a plan asks for, in its order; what was released before is returned as it is, free.
 
@@ -60,10 +64,10 @@ def make(
     _check_covered(basis, wanted)
     source = survey_source(session, survey)
     # By the source's own shape: somebody may have responded since the check.
-    found = [(each, drawn(each.item, source, each.field, plan.confidence)) for each in wanted]
+    found = [(each, draw_item(each.item, source, each.field, plan.confidence)) for each in wanted]
     covers = Covers(tuple(sorted(shape.versions)), survey.state, surveys.today(), source.shape.respondents)
     _book(session, survey, found, basis.budget, covers, plan.confidence, researcher)
-    stored = entries(session, survey)
+    stored = read_entries(session, survey)
     return tuple(read_released(place + 1, stored[place]) for place in order)
 
 
@@ -96,8 +100,8 @@ def _check_covered(basis: Basis, wanted: Sequence[Wanted]) -> None:
                 "must leave what the releases together may lose at %(limit)s or less; "
                 "%(left)s is left, and this needs %(value)s"
             )
-            left, value = plain(max(whole - spent, Decimal(0))), plain(total - spent)
-            raise refuse(409, name, template, limit=plain(whole), left=left, value=value)
+            left, value = format_decimal(max(whole - spent, Decimal(0))), format_decimal(total - spent)
+            raise refuse(409, name, template, limit=format_decimal(whole), left=left, value=value)
 
 
 def _book(
@@ -119,8 +123,8 @@ def _book(
                 what=json.dumps(item_json(wanted.item), ensure_ascii=False),
                 asked=wanted.asked,
                 mechanism=wanted.query.mechanism,
-                epsilon=plain(wanted.epsilon),
-                delta=plain(wanted.delta),
+                epsilon=format_decimal(wanted.epsilon),
+                delta=format_decimal(wanted.delta),
                 neighbours=budget.neighbours,
                 strata=json.dumps(wanted.strata),
                 released=ReleasedValue(document=json.dumps(document, ensure_ascii=False, allow_nan=False)),

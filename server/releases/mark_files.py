@@ -1,4 +1,4 @@
-"""The file outside a database that `server.releases.marks` keeps: read, begun, and changed by one at a time."""
+"""The file outside a database that `spending_marks` keeps: read, begun, and changed by one at a time."""
 
 import hashlib
 import json
@@ -47,7 +47,7 @@ def unknown(number: int) -> Newest:
     return Newest(number, secrets.token_hex(16))
 
 
-def hashed(name: str) -> str:
+def hash_name(name: str) -> str:
     """How the file names a survey, by its link, or a right, by its token."""
     return hashlib.sha256(f"moneda mark {name}".encode()).hexdigest()[:32]
 
@@ -92,7 +92,7 @@ def _begun(session: Session, server: str, other: Mark | None) -> Mark:
         .outerjoin(Debit, Debit.survey_id == Survey.id)
         .group_by(Survey.slug)
     )
-    doubted = {hashed(slug): unknown(number) for slug, number in published}
+    doubted = {hash_name(slug): unknown(number) for slug, number in published}
     return Mark(
         server,
         {**(other.surveys if other else {}), **doubted},

@@ -3,16 +3,16 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from server.releases.kinds import KINDS, countable, query_of
-from server.releases.plans.reading import Item, Kind
-from server.releases.shapes import Shape, Variable
+from server.releases.kinds import KINDS, is_countable, query_of
+from server.releases.plans.plan_reader import Item, ItemKind
+from server.releases.survey_shapes import Shape, Variable
 from server.store.models import Survey
 from server.study import surveys
 from server.study.definitions import Question
 
 
 @dataclass(frozen=True)
-class Offer:
+class QuestionOffer:
     """A question, what suits it as a whole, and its answers one by one."""
 
     variable: Variable
@@ -20,17 +20,18 @@ class Offer:
     single: tuple[Item, ...]
 
 
-def offers(shape: Shape) -> tuple[Offer, ...]:
+def offers(shape: Shape) -> tuple[QuestionOffer, ...]:
     """For each question, in the survey's order, what suits it."""
     return tuple(
-        Offer(variable, _suiting(variable, shape), tuple(_single(variable))) for variable in shape.variables
+        QuestionOffer(variable, _suiting(variable, shape), tuple(_single(variable)))
+        for variable in shape.variables
     )
 
 
-def crossable(shape: Shape) -> tuple[Variable, ...]:
+def list_crossable(shape: Shape) -> tuple[Variable, ...]:
     """Questions that can be a side of a table."""
     return tuple(
-        variable for variable in shape.variables if countable(variable) and len(variable.answers) > 1
+        variable for variable in shape.variables if is_countable(variable) and len(variable.answers) > 1
     )
 
 
@@ -40,12 +41,12 @@ def instead_of_comparing(item: Item, shape: Shape) -> tuple[Item, float] | None:
     How many times the noise of each comparison is that of the histogram's shares, at the same loss (of 1) and
     whatever the number of respondents; None where it is not larger, or several questions are compared.
     """
-    if item.kind != Kind.EXCEEDING or len(item.questions) != 1:
+    if item.kind != ItemKind.EXCEEDING or len(item.questions) != 1:
         return None
     variable = shape.variable(item.questions[0])
-    if variable is None or variable.yes_no or not countable(variable) or len(variable.answers) < 2:
+    if variable is None or variable.yes_no or not is_countable(variable) or len(variable.answers) < 2:
         return None
-    histogram = Item(Kind.HISTOGRAM, item.questions, stratum=item.stratum)
+    histogram = Item(ItemKind.HISTOGRAM, item.questions, stratum=item.stratum)
     noise = [query_of(each, shape, "items[0]").error(1.0, 0.0, 1000).noise for each in (item, histogram)]
     compared, shown = noise
     if not compared or not shown or compared <= shown:
@@ -60,8 +61,8 @@ def _suiting(variable: Variable, shape: Shape) -> tuple[Item, ...]:
 
 
 def _single(variable: Variable) -> Iterator[Item]:
-    if countable(variable) and not variable.yes_no:
-        yield from (Item(Kind.SHARE, (variable.name,), option=answer) for answer in variable.answers)
+    if is_countable(variable) and not variable.yes_no:
+        yield from (Item(ItemKind.SHARE, (variable.name,), option=answer) for answer in variable.answers)
 
 
 def questions_of(survey: Survey) -> dict[str, Question]:

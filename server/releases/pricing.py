@@ -8,8 +8,8 @@ from decimal import Decimal
 
 from server.inputs import N_, InputError, Problem, refuse
 from server.releases.basis import Basis, asked_of
-from server.releases.dividing import Expected, divide, expected
-from server.releases.plans.reading import Plan
+from server.releases.dividing import Expected, divide, expect_results
+from server.releases.plans.plan_reader import ReleasePlan
 from server.releases.values import Released
 
 _PLACE = re.compile(r"items\[(\d+)\]")
@@ -33,12 +33,12 @@ class Price:
 
     known: Mapping[int, Released]
     expected: Mapping[int, Expected]
-    paying: Plan | None
+    paying: ReleasePlan | None
     epsilon: Decimal
     delta: Decimal
 
 
-def price(basis: Basis, plan: Plan) -> Price:
+def price(basis: Basis, plan: ReleasePlan) -> Price:
     """What a plan would cost. No response is looked at.
 
     Raises
@@ -63,17 +63,17 @@ def price(basis: Basis, plan: Plan) -> Price:
         raise InputError(error.status, [_at_home(problem, places) for problem in error.problems]) from None
     wanted = [basis.want(item, f"items[{place}]") for place, item in zip(places, paying.items, strict=True)]
     before, after = basis.add_losses(wanted)
-    errors = dict(zip(places, expected(paying, basis.shape), strict=True))
+    errors = dict(zip(places, expect_results(paying, basis.shape), strict=True))
     return Price(known, errors, paying, after[0] - before[0], after[1] - before[1])
 
 
-def cells_digest(basis: Basis, plan: Plan) -> str:
+def cells_digest(basis: Basis, plan: ReleasePlan) -> str:
     """What tells whether a plan still asks for the very cells whose price was shown: the same questions and strata."""
     asked = b"".join(asked_of(item, basis.shape) for item in plan.items)
     return hashlib.sha256(asked).hexdigest()
 
 
-def require_cells(basis: Basis, plan: Plan, shown: str | None) -> None:
+def require_cells(basis: Basis, plan: ReleasePlan, shown: str | None) -> None:
     """Refuse to be paid for other cells than those that were shown.
 
     Raises
@@ -97,7 +97,7 @@ def _at_home(problem: Problem, places: Sequence[int]) -> Problem:
     return replace(problem, field=f"items[{places[int(found[1])]}]{problem.field[found.end() :]}")
 
 
-def renewed(basis: Basis, plan: Plan, seen: Sequence[int | None]) -> Plan:
+def renew_plan(basis: Basis, plan: ReleasePlan, seen: Sequence[int | None]) -> ReleasePlan:
     """The plan with those items wanted anew that were not released since an entry that somebody has seen.
 
     Whoever means "newer than this one" pays once, however often they ask: if others wait meanwhile (`lock`).

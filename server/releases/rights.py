@@ -15,10 +15,10 @@ from typing import Any, TypeVar
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from server.inputs import N_, refuse, shown
-from server.releases.marks import check_not_restored, debit, mark_taken
-from server.releases.plans.reading import MOST_DELTA, MOST_EPSILON, parse_decimal, plain
-from server.releases.spending import Booked, losses
+from server.inputs import N_, refuse, shorten_value
+from server.releases.plans.plan_reader import MOST_DELTA, MOST_EPSILON, format_decimal, parse_decimal
+from server.releases.spending import Booked, sum_losses
+from server.releases.spending_marks import check_not_restored, debit, mark_taken
 from server.releases.values import Budget
 from server.store.models import GivenRight, Server, State, Survey, TakenRight
 from server.study import surveys
@@ -36,7 +36,7 @@ class MayRelease(StrEnum):
     MOVED = "moved"
 
 
-class Kind(StrEnum):
+class RightKind(StrEnum):
     """What goes along with an archive."""
 
     NONE = "none"
@@ -117,16 +117,16 @@ def give_right(
         template = N_(
             "must be the name that the other server shows where surveys are imported; it is %(value)s"
         )
-        raise refuse(422, "server", template, value=shown(server) or "-")
+        raise refuse(422, "server", template, value=shorten_value(server) or "-")
     if survey.state == State.DRAFT:
         raise refuse(409, "survey", N_("is a draft: it goes along without any right, and has none to give"))
     check_may_release(survey)
     check_not_restored(session, survey)
-    if survey.may_release != MayRelease.OWN or (kind == Kind.MOVE and given_rights(session, survey)):
+    if survey.may_release != MayRelease.OWN or (kind == RightKind.MOVE and given_rights(session, survey)):
         template = N_("has only a part of its budget here, which cannot be given away or moved")
         raise refuse(409, "survey", template)
     lost = (NOTHING, NOTHING)
-    if kind == Kind.SHARE:
+    if kind == RightKind.SHARE:
         if left is None:
             raise refuse(409, "budget", N_("must be set first"))
         lost = (
@@ -140,8 +140,8 @@ def give_right(
         survey_id=survey.id,
         kind=kind,
         server=server,
-        epsilon=plain(lost[0]),
-        delta=plain(lost[1]),
+        epsilon=format_decimal(lost[0]),
+        delta=format_decimal(lost[1]),
         made_at=surveys.now(),
     )
     session.add(right)
@@ -152,7 +152,7 @@ def give_right(
 def right_json(right: GivenRight | None) -> dict[str, Any]:
     """As an archive states it."""
     if right is None:
-        return {"kind": str(Kind.NONE)}
+        return {"kind": str(RightKind.NONE)}
     names = ("kind", "token", "server", "epsilon", "delta")
     return {name: getattr(right, name) for name in names}
 
@@ -168,7 +168,7 @@ def take_right(session: Session, survey: Survey, stated: dict[str, Any], release
     if survey.state == State.DRAFT:  # nobody answered it: it is a survey of its own
         survey.may_release = MayRelease.OWN
         return
-    if stated["kind"] == Kind.NONE:
+    if stated["kind"] == RightKind.NONE:
         survey.may_release = MayRelease.COPY
         return
     here = server_name(session)
@@ -179,8 +179,8 @@ def take_right(session: Session, survey: Survey, stated: dict[str, Any], release
         raise refuse(409, "right", N_("must be new; a copy with the same right was imported here before"))
     session.add(TakenRight(token=stated["token"]))
     mark_taken(session, survey, stated["token"])
-    survey.may_release = MayRelease.OWN if stated["kind"] == Kind.MOVE else MayRelease.SHARE
-    if stated["kind"] == Kind.SHARE:
+    survey.may_release = MayRelease.OWN if stated["kind"] == RightKind.MOVE else MayRelease.SHARE
+    if stated["kind"] == RightKind.SHARE:
         survey.share_epsilon, survey.share_delta = stated["epsilon"], stated["delta"]
         survey.inherited = releases
     session.flush()
@@ -188,4 +188,4 @@ def take_right(session: Session, survey: Survey, stated: dict[str, Any], release
 
 def spent_within(limits: Limits, neighbours: str, booked: Sequence[tuple[int, B]]) -> tuple[Decimal, Decimal]:
     """What counts against limits, of entries each with the number of its release."""
-    return losses(neighbours, [entry for number, entry in booked if number > limits.inherited])
+    return sum_losses(neighbours, [entry for number, entry in booked if number > limits.inherited])

@@ -26,7 +26,7 @@ class Booked(Protocol):
     def strata(self) -> tuple[int, ...] | None: ...
 
 
-def losses(neighbours: str, booked: Sequence[Booked]) -> tuple[Decimal, Decimal]:
+def sum_losses(neighbours: str, booked: Sequence[Booked]) -> tuple[Decimal, Decimal]:
     """The epsilon and the delta of some entries together, as a budget counts them.
 
     A response is in one of the smallest strata. So under unbounded neighbours, where it is added or
@@ -46,11 +46,11 @@ def rounded_down(loss: Decimal) -> float:
     return near if Decimal(near) <= loss else math.nextafter(near, 0.0)
 
 
-def spent(budget: Budget | None, booked: Sequence[Booked]) -> Spent:
+def sum_spent(budget: Budget | None, booked: Sequence[Booked]) -> Spent:
     """What a survey's releases lose together; without a budget nothing was released."""
     neighbours = "bounded" if budget is None else budget.neighbours
     at = float(budget.delta) if budget is not None and budget.delta else COMMON_DELTA
-    epsilon, delta = losses(neighbours, booked)
+    epsilon, delta = sum_losses(neighbours, booked)
     return Spent(
         epsilon=epsilon,
         delta=delta,

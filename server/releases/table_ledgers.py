@@ -13,9 +13,15 @@ from pathlib import Path
 from typing import Any
 
 from server import __version__
-from server.inputs import N_, InputError, parse_json, refuse, shown
-from server.releases.plans.reading import MOST_DELTA, MOST_EPSILON, item_json, parse_decimal, plain
-from server.releases.spending import losses
+from server.inputs import N_, InputError, parse_json, refuse, shorten_value
+from server.releases.plans.plan_reader import (
+    MOST_DELTA,
+    MOST_EPSILON,
+    format_decimal,
+    item_json,
+    parse_decimal,
+)
+from server.releases.spending import sum_losses
 from server.releases.values import Budget, Released
 from server.store.private_files import replace_file
 from server.study import surveys
@@ -53,7 +59,7 @@ class TableLedger:
         InputError
             409 on `epsilon` or `delta`, naming what is left, if the budget does not suffice.
         """
-        lost = losses(self.budget.neighbours, made)
+        lost = sum_losses(self.budget.neighbours, made)
         whole = self.budget.epsilon, self.budget.delta
         for name, before, more, most in zip(("epsilon", "delta"), self.spent, lost, whole, strict=True):
             if before + more > most:
@@ -61,13 +67,15 @@ class TableLedger:
                     "must leave what the releases together may lose at %(limit)s or less; "
                     "%(left)s is left, and this needs %(value)s"
                 )
-                left = plain(most - before)
-                raise refuse(409, name, template, limit=plain(most), left=left, value=plain(more))
+                left = format_decimal(most - before)
+                raise refuse(
+                    409, name, template, limit=format_decimal(most), left=left, value=format_decimal(more)
+                )
         run = {
             "made_at": surveys.now().isoformat(timespec="seconds"),
             "software": f"Moneda {__version__}",
-            "epsilon": plain(lost[0]),
-            "delta": plain(lost[1]),
+            "epsilon": format_decimal(lost[0]),
+            "delta": format_decimal(lost[1]),
             "items": [item_json(each.item) for each in made],
         }
         return replace(self, runs=(*self.runs, run))
@@ -94,7 +102,13 @@ def read_ledger(path: Path, neighbours: str, epsilon: str | None, delta: str | N
         raise refuse(409, "neighbours", template, limit=stated.neighbours, value=neighbours)
     if epsilon is not None and _budget(neighbours, epsilon, delta or "0") != stated:
         template = N_("must stay as the ledger says, epsilon %(epsilon)s and delta %(delta)s")
-        raise refuse(409, "budget", template, epsilon=plain(stated.epsilon), delta=plain(stated.delta))
+        raise refuse(
+            409,
+            "budget",
+            template,
+            epsilon=format_decimal(stated.epsilon),
+            delta=format_decimal(stated.delta),
+        )
     return ledger
 
 
@@ -109,7 +123,10 @@ def write_ledger(path: Path, ledger: TableLedger) -> None:
     document = {
         "format": FORMAT,
         "neighbours": ledger.budget.neighbours,
-        "budget": {"epsilon": plain(ledger.budget.epsilon), "delta": plain(ledger.budget.delta)},
+        "budget": {
+            "epsilon": format_decimal(ledger.budget.epsilon),
+            "delta": format_decimal(ledger.budget.delta),
+        },
         "runs": list(ledger.runs),
     }
     replace_file(path, f"{json.dumps(document, ensure_ascii=False, indent=2)}\n".encode())
@@ -140,5 +157,5 @@ def _parse(content: bytes) -> TableLedger:
         whole = False
     if not whole:
         template = N_("must be a ledger as it was written here, and add up; it begins with %(value)s")
-        raise refuse(422, "ledger", template, value=shown(content[:40].decode("utf-8", "replace")))
+        raise refuse(422, "ledger", template, value=shorten_value(content[:40].decode("utf-8", "replace")))
     return ledger

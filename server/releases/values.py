@@ -145,7 +145,7 @@ class Ledger:
 
     `left` and `left_delta` are what it may still lose: of what other copies were given, nothing. 0
     without a budget, and while it is not known what was spent. `may_release` is as in `server.releases.rights`,
-    `restored` as in `server.releases.marks`.
+    `restored` as in `server.releases.spending_marks`.
     """
 
     budget: Budget | None

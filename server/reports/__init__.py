@@ -6,53 +6,53 @@ nothing else; numbers in CSV and JSON are full precision, and texts in CSV canno
 spreadsheet formula.
 """
 
+from server.reports.code_counts import used_codes
 from server.reports.codebook import codebook_csv
-from server.reports.codes import used_codes
-from server.reports.columns import Column
-from server.reports.contents import internal, public
-from server.reports.crossing import Crossed, can_be_crossed, crossed
+from server.reports.contents import build_internal_document, build_public_document
+from server.reports.crossing import Crossed, can_be_crossed, cross_questions
+from server.reports.csv_report import to_csv, write_responses, write_strata
 from server.reports.documents import estimate_json, mean_json, to_json
+from server.reports.estimate_remarks import UNLIKELY
+from server.reports.estimate_values import QuestionReport, ReportMean, ShareRow, value_range
 from server.reports.forest import Forest, figures, forest
-from server.reports.ledgers import public_csv, public_json
+from server.reports.ledger_files import public_csv, public_json
 from server.reports.microdata import write_microdata
-from server.reports.pictures import bars, highest, ratio_chart
-from server.reports.publishing import Published, published
-from server.reports.questions import Mean, QuestionReport, ShareRow, value_range
-from server.reports.reading import read
-from server.reports.remarks import UNLIKELY
+from server.reports.pictures import bars, find_highest, ratio_chart
+from server.reports.population_weights import Weighting
+from server.reports.public_source import Published, read_published
 from server.reports.report import Report, require_shown
-from server.reports.strata import StratumReport
-from server.reports.tables import to_csv, write_responses, write_strata
-from server.reports.weighting import Weighting
+from server.reports.report_columns import ReportColumn
+from server.reports.report_reader import read
+from server.reports.stratum_estimates import StratumReport
 
 __all__ = [
     "UNLIKELY",
-    "Column",
     "Crossed",
     "Forest",
-    "Mean",
     "Published",
     "QuestionReport",
     "Report",
+    "ReportColumn",
+    "ReportMean",
     "ShareRow",
     "StratumReport",
     "Weighting",
     "bars",
+    "build_internal_document",
+    "build_public_document",
     "can_be_crossed",
     "codebook_csv",
-    "crossed",
+    "cross_questions",
     "estimate_json",
     "figures",
+    "find_highest",
     "forest",
-    "highest",
-    "internal",
     "mean_json",
-    "public",
     "public_csv",
     "public_json",
-    "published",
     "ratio_chart",
     "read",
+    "read_published",
     "require_shown",
     "to_csv",
     "to_json",

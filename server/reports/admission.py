@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from server.people.change_log import Action, details_of
 from server.store.models import AuditEntry, Survey
 from server.study import strata
-from server.study.strata.trees import SEPARATOR
+from server.study.strata.tree import SEPARATOR
 
 LINK, INVITATION = "link", "invitation"
 """Everybody who has the link; or one response for each code."""
@@ -48,7 +48,7 @@ class Admission:
 
 def admissions(session: Session, survey: Survey) -> tuple[Admission, ...]:
     """Of each published version, the newest first: from the settings as they are, and the log of what switched them."""
-    leaves = strata.leaves(strata.tree(session, survey))
+    leaves = strata.list_leaves(strata.tree(session, survey))
     links: dict[int | None, str] = {None: "", **{node.stratum.id: node.path for node in leaves}}
     invited = strata.invited_links(session, survey)
     now = {path: link in invited for link, path in links.items()}

@@ -4,10 +4,10 @@ import json
 from collections.abc import Iterator, Sequence
 
 from server.privacy.designs import TOTAL, round_up
-from server.reports.answers import AnswerTexts
-from server.reports.cells import csv_text
-from server.reports.questions import value_range
-from server.reports.strata import NO_STRATUM, WITHHELD_STRATUM
+from server.reports.answer_names import AnswerTexts
+from server.reports.csv_cells import csv_text
+from server.reports.estimate_values import value_range
+from server.reports.stratum_estimates import NO_STRATUM, WITHHELD_STRATUM
 from server.study.definitions import Definition, Question
 
 CODEBOOK = (

@@ -8,11 +8,11 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from server.collect.waves import Asked, by_option, same_question
+from server.collect.waves import WaveQuestion, by_option, same_question
 from server.privacy.designs import Design
 from server.privacy.estimators import Association, JointEstimate, association_of, estimate_pooled_joint
+from server.reports.estimate_values import value_range
 from server.reports.pairs import Pairs, count_pairs
-from server.reports.questions import value_range
 from server.reports.report import Report
 from server.study.definitions import Question
 from server.study.kinds import Encoding
@@ -28,7 +28,7 @@ MOST_JOINT = 1024
 
 
 @dataclass(frozen=True, eq=False)
-class Cell:
+class JointShare:
     """The share of people who gave both answers."""
 
     share: float
@@ -53,7 +53,7 @@ class GroupMean:
 class _Side:
     """A question as it is crossed: whole, or answer by answer; as every version asked it, the newest first."""
 
-    asked: tuple[Asked, ...]
+    asked: tuple[WaveQuestion, ...]
     split: bool
 
     @property
@@ -105,7 +105,7 @@ class Crossed:
         return _too_large(self.row, self.column)
 
     @cached_property
-    def cells(self) -> list[list[Cell]] | None:
+    def cells(self) -> list[list[JointShare]] | None:
         """The table, a row for each answer to the first question; None where it would have too many cells."""
         if not _whole(self.row, self.column):
             return None
@@ -164,11 +164,11 @@ class Crossed:
             )
         return found
 
-    def _cell(self, row: int, column: int) -> Cell:
+    def _cell(self, row: int, column: int) -> JointShare:
         first, second = self.row.at(row), self.column.at(column)
         joint, at = self._joint(first[0], second[0]), (first[1], second[1])
         low, high = joint.intervals[at].tolist()
-        return Cell(float(joint.table[at]), float(joint.standard_errors[at]), (low, high))
+        return JointShare(float(joint.table[at]), float(joint.standard_errors[at]), (low, high))
 
     def _joint(self, row: int, column: int) -> JointEstimate:
         """The joint table of a column of the one question and a column of the other."""
@@ -196,7 +196,7 @@ def can_be_crossed(question: Question) -> bool:
     return not question.encoding.between_ends or not question.prefer_not_to_say
 
 
-def crossed(report: Report, row: str, column: str, chosen: tuple[int, int]) -> Crossed:
+def cross_questions(report: Report, row: str, column: str, chosen: tuple[int, int]) -> Crossed:
     """Two different questions of a report that can be crossed; not both are numbers."""
     if report.question(row).question.encoding.between_ends:
         row, column, chosen = column, row, chosen[::-1]
@@ -232,13 +232,15 @@ def _tables(row: _Side, column: _Side, chosen: tuple[int, int]) -> Iterator[Pair
             yield count_pairs(one.wave, one.bytes(row.split), other.bytes(column.split), pairs)
 
 
-def _asked_together(one: Sequence[Asked], other: Sequence[Asked]) -> list[tuple[Asked, Asked]]:
+def _asked_together(
+    one: Sequence[WaveQuestion], other: Sequence[WaveQuestion]
+) -> list[tuple[WaveQuestion, WaveQuestion]]:
     """The versions that ask both."""
     others = {asked.wave.number: asked for asked in other}
     return [(asked, others[asked.wave.number]) for asked in one if asked.wave.number in others]
 
 
-def _side(asked: tuple[Asked, ...]) -> _Side:
+def _side(asked: tuple[WaveQuestion, ...]) -> _Side:
     cells = len(asked[0].question.answers)
     # Many answers make a joint table that is slow to estimate and says nothing more than pairs of answers do.
     alike = all(

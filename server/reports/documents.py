@@ -8,14 +8,14 @@ import numpy as np
 
 from server.privacy.estimators import AnsweredMeanEstimate, MeanEstimate, ShareEstimate
 from server.releases.values import Ledger
-from server.reports.answers import AnswerTexts
-from server.reports.columns import Column
-from server.reports.ledgers import ledger_json
-from server.reports.publishing import NOTHING
-from server.reports.questions import Mean, QuestionReport
+from server.reports.answer_names import AnswerTexts
+from server.reports.estimate_values import QuestionReport, ReportMean
+from server.reports.ledger_files import ledger_json
+from server.reports.public_source import NOTHING
 from server.reports.report import Report
-from server.reports.strata import StratumReport
-from server.reports.texts import admissions_json, routing_json, texts_json
+from server.reports.report_columns import ReportColumn
+from server.reports.stratum_estimates import StratumReport
+from server.reports.survey_texts import admissions_json, routing_json, texts_json
 
 WITHHELD = "fewer responses than the minimum, or as many as are needed to hide such a group"
 """The reason that JSON and CSV give where they hold nothing of a group."""
@@ -147,7 +147,7 @@ def _found_json(entry: QuestionReport, *, parts: bool = True) -> dict[str, Any]:
     return document
 
 
-def _mean_json(mean: Mean) -> dict[str, Any]:
+def _mean_json(mean: ReportMean) -> dict[str, Any]:
     estimate = None
     if mean.estimate is not None:
         estimate = {
@@ -159,7 +159,7 @@ def _mean_json(mean: Mean) -> dict[str, Any]:
     return {"low": mean.low, "high": mean.high, "estimate": estimate}
 
 
-def _column_json(column: Column, *, parts: bool) -> dict[str, Any]:
+def _column_json(column: ReportColumn, *, parts: bool) -> dict[str, Any]:
     """The reports as they arrived."""
     return {
         **({"parts": _parts_json(column)} if parts else {}),
@@ -168,7 +168,7 @@ def _column_json(column: Column, *, parts: bool) -> dict[str, Any]:
     }
 
 
-def _parts_json(column: Column) -> list[dict[str, Any]]:
+def _parts_json(column: ReportColumn) -> list[dict[str, Any]]:
     """The reports part by part, each with the design that they were drawn from."""
     return [
         {
@@ -186,14 +186,14 @@ def _parts_json(column: Column) -> list[dict[str, Any]]:
     ]
 
 
-def _weights(column: Column) -> list[float | None]:
+def _weights(column: ReportColumn) -> list[float | None]:
     """What each part counts."""
     if column.estimate is None:
         return [None] * len(column.parts)
     return list(column.estimate.weights.tolist())
 
 
-def _shares_json(column: Column) -> dict[str, Any] | None:
+def _shares_json(column: ReportColumn) -> dict[str, Any] | None:
     estimate = column.estimate
     if estimate is None:
         return None

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 from server.output.charts import Axis, mean_axis, share_axis
-from server.reports.questions import Mean, QuestionReport, ShareRow
+from server.reports.estimate_values import QuestionReport, ReportMean, ShareRow
 from server.reports.report import Report
-from server.reports.strata import StratumReport
+from server.reports.stratum_estimates import StratumReport
 from server.study.strata import walk
 
 MEAN = "mean"
@@ -17,8 +17,8 @@ class Forest:
     """A share or a mean by stratum; groups that are withheld, or hold nobody, have none."""
 
     entry: QuestionReport
-    chosen: ShareRow | Mean
-    groups: tuple[tuple[StratumReport, ShareRow | Mean | None], ...]
+    chosen: ShareRow | ReportMean
+    groups: tuple[tuple[StratumReport, ShareRow | ReportMean | None], ...]
     cut: bool
 
     def axis(self, anytime: bool) -> Axis:
@@ -37,9 +37,9 @@ MOST_GROUPS = 300
 """Of a forest; where there are more, the deepest levels are left to the exports."""
 
 
-def figures(entry: QuestionReport) -> list[tuple[str, ShareRow | Mean]]:
+def figures(entry: QuestionReport) -> list[tuple[str, ShareRow | ReportMean]]:
     """What can be looked at by stratum, by the name that an address has for it."""
-    shares: list[tuple[str, ShareRow | Mean]] = [(f"share-{row.index}", row) for row in entry.shown]
+    shares: list[tuple[str, ShareRow | ReportMean]] = [(f"share-{row.index}", row) for row in entry.shown]
     return shares if entry.mean is None else [*shares, (MEAN, entry.mean)]
 
 

@@ -8,12 +8,12 @@ from server.inputs import N_
 from server.output import documents
 from server.output.documents import Document
 from server.releases.values import Ledger
-from server.reports.contents import internal, public
+from server.reports.contents import build_internal_document, build_public_document
+from server.reports.csv_report import to_csv
 from server.reports.documents import to_json
-from server.reports.ledgers import public_csv, public_json
-from server.reports.publishing import Published
+from server.reports.ledger_files import public_csv, public_json
+from server.reports.public_source import Published
 from server.reports.report import Report
-from server.reports.tables import to_csv
 
 Written = str | bytes
 Finish = Callable[[], Written]
@@ -36,7 +36,7 @@ class InternalReport:
     @cached_property
     def document(self) -> Document:
         """The report in its reader's language."""
-        return internal(self.report, self.ledger, self.language)
+        return build_internal_document(self.report, self.ledger, self.language)
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class PublicReport:
     @cached_property
     def document(self) -> Document:
         """The report in its reader's language."""
-        return public(self.published, self.language)
+        return build_public_document(self.published, self.language)
 
 
 @dataclass(frozen=True)

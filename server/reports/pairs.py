@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from server.collect.tallies import counted
+from server.collect.tallies import count_cells
 from server.collect.waves import Byte, Wave
 from server.privacy.designs import Design
 
@@ -23,7 +23,7 @@ def count_pairs(
         for table, (row, column) in zip(tables, pairs, strict=True):
             cells = rows[row].codes(block.tally).astype(np.int64) * table.shape[1]
             cells += columns[column].codes(block.tally)
-            table += counted(cells, block.tally.counts, table.size).reshape(table.shape)
+            table += count_cells(cells, block.tally.counts, table.size).reshape(table.shape)
     return {
         (row, column): (table, (rows[row].design, columns[column].design))
         for table, (row, column) in zip(tables, pairs, strict=True)

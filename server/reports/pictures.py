@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 from server.output.charts import Axis
 from server.privacy.estimators import Measure
-from server.reports.days import Period
+from server.reports.day_counts import Period
 
 _MOST_DOUBLINGS = 6
 
 
 @dataclass(frozen=True)
-class Bar:
+class PeriodBar:
     """A period as a bar, in percent of the drawing: its area is its responses."""
 
     start: float
@@ -20,13 +20,13 @@ class Bar:
     height: float
 
 
-def bars(periods: Sequence[Period]) -> list[Bar]:
+def bars(periods: Sequence[Period]) -> list[PeriodBar]:
     """One for each period; the tallest reaches the top."""
     first = periods[0].first
     days = (periods[-1].last - first).days + 1
-    most = highest(periods)
+    most = find_highest(periods)
     return [
-        Bar(
+        PeriodBar(
             round(100 * (period.first - first).days / days, 3),
             round(100 * period.days / days, 3),
             round(100 * period.n / period.days / most, 3),
@@ -35,7 +35,7 @@ def bars(periods: Sequence[Period]) -> list[Bar]:
     ]
 
 
-def highest(periods: Sequence[Period]) -> float:
+def find_highest(periods: Sequence[Period]) -> float:
     """Responses per day of the tallest bar."""
     return max(period.n / period.days for period in periods)
 

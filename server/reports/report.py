@@ -12,12 +12,19 @@ from server.collect.waves import Wave, same_question
 from server.inputs import N_, refuse
 from server.output.charts import Axis, share_axis
 from server.reports.admission import Admission
-from server.reports.days import Period
-from server.reports.questions import QuestionReport, compute_limits
-from server.reports.strata import StratumReport, Tree, by_stratum, deepest_within, hidden_in, whole_of
-from server.reports.weighting import Weighting
+from server.reports.day_counts import Period
+from server.reports.estimate_values import QuestionReport, compute_limits
+from server.reports.population_weights import Weighting
+from server.reports.stratum_estimates import (
+    StratumReport,
+    StratumTree,
+    by_stratum,
+    deepest_within,
+    hidden_in,
+    whole_of,
+)
 from server.study import strata
-from server.study.definitions import Definition, Question, Section
+from server.study.definitions import Definition, Question, SurveySection
 from server.study.smallest_group import Unseen
 from server.study.strata import Node
 
@@ -119,12 +126,12 @@ class Report:
         """The numbers of the versions whose responses are pooled, the newest first; the newest where there are none."""
         return tuple(wave.number for wave in self.waves if wave.n) or (self.version_number,)
 
-    def outline(self, unweighted: bool = False) -> Iterator[Section | QuestionReport]:
+    def outline(self, unweighted: bool = False) -> Iterator[SurveySection | QuestionReport]:
         """The questions under the headings of their sections."""
         shown = self.unweighted if unweighted else self.questions
         reports = {entry.question.name: entry for entry in shown}
         for entry in self.definition.entries:
-            if isinstance(entry, Section):
+            if isinstance(entry, SurveySection):
                 yield entry
             elif isinstance(entry, Question):
                 yield reports[entry.name]
@@ -171,8 +178,8 @@ class Report:
         return stratum not in self._hidden
 
     @cached_property
-    def _tree(self) -> Tree:
-        return Tree(self.nodes, self._hidden, self.confidence, self.minimum)
+    def _tree(self) -> StratumTree:
+        return StratumTree(self.nodes, self._hidden, self.confidence, self.minimum)
 
     @cached_property
     def _hidden(self) -> frozenset[object]:

@@ -9,15 +9,15 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Branch:
+class ResponseGroup:
     """A group of responses in a tree of groups; its children are all of it."""
 
     key: object
     n: int
-    children: tuple["Branch", ...] = ()
+    children: tuple["ResponseGroup", ...] = ()
 
 
-def withheld(root: Branch, minimum: int) -> frozenset[object]:
+def find_withheld(root: ResponseGroup, minimum: int) -> frozenset[object]:
     """The keys of the groups inside `root` to withhold; `root` itself is shown and has `minimum` responses.
 
     A group without responses is not withheld: there is nobody to protect.
@@ -25,7 +25,7 @@ def withheld(root: Branch, minimum: int) -> frozenset[object]:
     return frozenset(_withheld(root, minimum))
 
 
-def _withheld(branch: Branch, minimum: int) -> Iterator[object]:
+def _withheld(branch: ResponseGroup, minimum: int) -> Iterator[object]:
     hidden = [child for child in branch.children if 0 < child.n < minimum]
     shown = [child for child in branch.children if child.n >= minimum]
     if hidden and sum(child.n for child in hidden) < minimum and shown:
@@ -38,7 +38,7 @@ def _withheld(branch: Branch, minimum: int) -> Iterator[object]:
         yield from _withheld(child, minimum)
 
 
-def _keys(branch: Branch) -> Iterator[object]:
+def _keys(branch: ResponseGroup) -> Iterator[object]:
     yield branch.key
     for child in branch.children:
         yield from _keys(child)

@@ -8,7 +8,7 @@ stores nothing beside real responses at all.
 
 from server.simulation.answering import REHEARSAL_LIMIT, RESPONDENTS_LIMIT, Rehearsal, rehearse, simulate
 from server.simulation.assumptions import Assumptions, assumption_names, own_answers, usual_share
-from server.simulation.people import Entered, People, draw_people
+from server.simulation.made_up_people import Entered, People, draw_people
 from server.simulation.places import Setting, Spread, setting_of
 
 __all__ = [

@@ -20,7 +20,7 @@ from server.collect.submissions import Submission
 from server.inputs import N_, InputError, refuse
 from server.people import survey_access
 from server.simulation.assumptions import Assumptions, check
-from server.simulation.people import Entered, draw_people
+from server.simulation.made_up_people import Entered, draw_people
 from server.simulation.places import Codes, Place, Setting, Spread, build_strata, find_places, group_people
 from server.store.engines import migrate
 from server.store.models import State, Survey, SurveyVersion
@@ -131,7 +131,7 @@ def _answer(
     session: Session, version: SurveyVersion, made_up: NDArray[np.uint8], places: Sequence[Place]
 ) -> Iterator[int]:
     rows = (row.tobytes() for row in made_up)
-    doors = responses.Doors()
+    doors = responses.Links()
     codes = Codes(session, version.survey)
     for links in group_people(places, _GROUP):
         group = [

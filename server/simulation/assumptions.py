@@ -85,7 +85,7 @@ def probabilities(question: Question, assumptions: Assumptions) -> dict[str, flo
     return {name: given.get(name, max(rest, 0.0) / max(len(others), 1)) for name in names}
 
 
-def ticked(question: Question, assumptions: Assumptions) -> dict[str, float]:
+def share_of_each_box(question: Question, assumptions: Assumptions) -> dict[str, float]:
     """The share of people who tick each box; "prefer not to say" excludes the others, which leave room for it."""
     given = _given(question, assumptions.shares)
     boxes = [name for name in question.answers if name != PREFER_NOT_TO_SAY]

@@ -9,7 +9,7 @@ from server.config import SCHEMAS
 from server.store.models import Researcher, Survey
 from server.study import surveys
 from server.study.definitions import Definition
-from server.study.definitions.reading import parse_definition
+from server.study.definitions.definition_reader import parse_definition
 
 RESPONDENTS = 100_000
 SHARES = {

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
 
-from server.archives.trees import Part, grow
-from server.collect import response_codes as invitations
-from server.inputs import N_, normalised, refuse, shown
+from server.archives.stratum_copies import StratumCopy, copy_tree
+from server.collect import response_codes
+from server.inputs import N_, normalise_code, refuse, shorten_value
 from server.store.models import InvitationBatch, Stratum, Survey
 from server.study import strata, surveys
 
@@ -20,7 +20,7 @@ class Setting:
     """The strata of a survey, and whether it is by invitation: what a rehearsal copies of it beside its draft."""
 
     by_invitation: bool = False
-    parts: tuple[Part, ...] = ()
+    parts: tuple[StratumCopy, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def setting_of(session: Session, survey: Survey) -> Setting:
     return Setting(
         survey.by_invitation,
         tuple(
-            Part(
+            StratumCopy(
                 node.names,
                 node.stratum.population,
                 surveys.new_slug(),
@@ -61,7 +61,7 @@ def setting_of(session: Session, survey: Survey) -> Setting:
 def build_strata(session: Session, survey: Survey, setting: Setting) -> None:
     """Give a new survey the same strata."""
     survey.by_invitation = setting.by_invitation
-    grow(session, survey, setting.parts)
+    copy_tree(session, survey, setting.parts)
 
 
 def find_places(
@@ -83,9 +83,12 @@ def find_places(
         nodes = tuple(node for node in strata.walk(nodes) if node.path == path)
         if not nodes:
             raise refuse(
-                422, "stratum", N_("must be the path of a stratum; it is %(value)s"), value=shown(path)
+                422,
+                "stratum",
+                N_("must be the path of a stratum; it is %(value)s"),
+                value=shorten_value(path),
             )
-    leaves = strata.leaves(nodes)
+    leaves = strata.list_leaves(nodes)
     if not leaves:
         return [Place(survey.link, None, respondents, None in invited)], Spread(1, by_population=False)
     known = [node.population for node in leaves if node.population is not None]
@@ -112,11 +115,11 @@ class Codes:
             return [None] * number
         batch = self._batches.get(place.slug)
         if batch is None:
-            issued = invitations.issue(self._session, self._survey, place.stratum, number, LABEL)
+            issued = response_codes.issue(self._session, self._survey, place.stratum, number, LABEL)
             self._batches[place.slug], codes = issued
         else:
-            codes = invitations.issue_more(self._session, batch, number)
-        return [normalised(code) for code in codes]
+            codes = response_codes.issue_more(self._session, batch, number)
+        return [normalise_code(code) for code in codes]
 
 
 def group_people(places: Sequence[Place], most: int) -> Iterator[list[tuple[Place, int]]]:

@@ -11,7 +11,7 @@ from alembic import command
 from alembic.config import Config as AlembicConfig
 from sqlalchemy.orm import Session
 
-from server.store.in_place import check_in_place, watch
+from server.store.in_place import check_in_place, watch_files
 from server.store.private_files import keep_private
 
 PATIENCE = 30.0
@@ -64,7 +64,7 @@ def make_engine(database_url: str, patience: float = PATIENCE) -> sa.Engine:
 
     sa.event.listen(engine, "connect", prepare)
     sa.event.listen(engine, "begin", _begin_sqlite)
-    watch(engine)
+    watch_files(engine)
     return engine
 
 

@@ -18,7 +18,7 @@ _OPTION = "moneda_files"
 _Identity = tuple[int, int]
 
 
-def watch(engine: sa.Engine) -> None:
+def watch_files(engine: sa.Engine) -> None:
     """Remember which files the connections of an engine on SQLite open, and hand out none on any others."""
     files = _Files(str(engine.url.database))
     engine.update_execution_options(**{_OPTION: files})

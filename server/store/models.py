@@ -456,7 +456,7 @@ class GivenRight(Base):
 
 
 class Debit(Base):
-    """The name of something that was spent of a survey, given away or declared; see `server.releases.marks`.
+    """The name of something that was spent of a survey, given away or declared; see `server.releases.spending_marks`.
 
     `number` grows with each of them. Of a declaration, `answers` is the name that was not known here.
     """

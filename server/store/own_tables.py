@@ -17,7 +17,7 @@ The books are kept by `server.collect.batches`. A *cell* holds the responses tha
 version, by the link of one stratum, collected in one way. Its id packs the three into one number; `waiting`
 holds the sorted report strings of the `waiting_n` responses that are in no batch yet. A *batch* holds
 responses of one cell that are shown together: `content` has what estimates need
-(`server.collect.batches.contents` says how), `days` how many were shown from which day on, as JSON, and `margins`
+(`server.collect.batches.encoding` says how), `days` how many were shown from which day on, as JSON, and `margins`
 how often each report arrived in each byte (`server.collect.batches.margins`), empty where the level is 0. It
 names no row of the responses, and no row names a batch; while responses come its id is random. A *counter* says
 how many responses one writer has stored; their sum is all of them. There are several, so that processes
@@ -40,7 +40,7 @@ STATISTICS_FREE = (sa.String, sa.LargeBinary)
 
 
 @dataclass(frozen=True)
-class Kind:
+class TableKind:
     """One of the tables that each survey has.
 
     Attributes
@@ -126,11 +126,11 @@ def _counters(_survey_id: int, _suffix: str) -> Iterator[_Part]:
     yield sa.Column("n", sa.Integer, nullable=False)
 
 
-RESPONSES = Kind("responses", _responses, _NOT_ITS_OWN, "UPDATE")
-INVITATIONS = Kind("invitations", _invitations, f"NOT EXISTS ({_BATCH})", "UPDATE OF batch_id")
-CELLS = Kind("cells", _cells, _NOT_ITS_OWN, large="waiting")
-BATCHES = Kind("batches", _batches, index=("cell_id", "level"), large="content", by_number=True)
-COUNTERS = Kind("counters", _counters)
+RESPONSES = TableKind("responses", _responses, _NOT_ITS_OWN, "UPDATE")
+INVITATIONS = TableKind("invitations", _invitations, f"NOT EXISTS ({_BATCH})", "UPDATE OF batch_id")
+CELLS = TableKind("cells", _cells, _NOT_ITS_OWN, large="waiting")
+BATCHES = TableKind("batches", _batches, index=("cell_id", "level"), large="content", by_number=True)
+COUNTERS = TableKind("counters", _counters)
 KINDS = (RESPONSES, INVITATIONS, COUNTERS, CELLS, BATCHES)
 """In the order in which they are made: each after what it refers to."""
 
@@ -160,7 +160,7 @@ def counters_of(survey_id: int) -> sa.Table:
     return table(COUNTERS, survey_id)
 
 
-def grouped(pairs: Iterable[tuple[int, T]]) -> list[tuple[int, list[T]]]:
+def group_by_survey(pairs: Iterable[tuple[int, T]]) -> list[tuple[int, list[T]]]:
     """What belongs to each survey, by its id, in the order of ids: always the same, so that none waits for ever."""
     found: dict[int, list[T]] = {}
     for survey_id, each in pairs:
@@ -169,7 +169,7 @@ def grouped(pairs: Iterable[tuple[int, T]]) -> list[tuple[int, list[T]]]:
 
 
 @lru_cache(maxsize=4096)
-def table(kind: Kind, survey_id: int, suffix: str = "") -> sa.Table:
+def table(kind: TableKind, survey_id: int, suffix: str = "") -> sa.Table:
     """One of a survey's tables, or what is made to take its place."""
     name = f"{kind.name}_{int(survey_id)}{suffix}"
     convention = {
@@ -191,10 +191,10 @@ def create_tables(connection: sa.Connection, survey_id: int) -> None:
     """Make the tables of a new survey."""
     for kind in KINDS:
         create_table(connection, kind, survey_id)
-        guard(connection, kind, survey_id)
+        guard_tables(connection, kind, survey_id)
 
 
-def create_table(connection: sa.Connection, kind: Kind, survey_id: int, suffix: str = "") -> sa.Table:
+def create_table(connection: sa.Connection, kind: TableKind, survey_id: int, suffix: str = "") -> sa.Table:
     """Make one of them, which nothing guards yet."""
     made = table(kind, survey_id, suffix)
     made.create(connection)
@@ -208,24 +208,24 @@ def create_table(connection: sa.Connection, kind: Kind, survey_id: int, suffix: 
     return made
 
 
-def guard(connection: sa.Connection, kind: Kind, survey_id: int) -> None:
+def guard_tables(connection: sa.Connection, kind: TableKind, survey_id: int) -> None:
     """Have the database refuse what does not belong there, and changes of what is final; and look things up fast."""
     for statement in _guards(kind, int(survey_id), connection.dialect.name):
         connection.exec_driver_sql(statement)
 
 
-def take_guards_off(connection: sa.Connection, kind: Kind, survey_id: int) -> None:
+def take_guards_off(connection: sa.Connection, kind: TableKind, survey_id: int) -> None:
     """On SQLite: let another table have their names."""
     for name in (f"{kind.name}_{survey_id}_belong", f"{kind.name}_{survey_id}_stay"):
         connection.exec_driver_sql(f"DROP TRIGGER IF EXISTS {name}")
     connection.exec_driver_sql(f"DROP INDEX IF EXISTS {_index(kind, survey_id)}")
 
 
-def _index(kind: Kind, survey_id: int) -> str:
+def _index(kind: TableKind, survey_id: int) -> str:
     return "_".join(("ix", kind.name, str(survey_id), *kind.index))
 
 
-def _guards(kind: Kind, survey_id: int, dialect: str) -> Iterator[str]:
+def _guards(kind: TableKind, survey_id: int, dialect: str) -> Iterator[str]:
     name = f"{kind.name}_{survey_id}"
     if kind.index:
         yield f"CREATE INDEX {_index(kind, survey_id)} ON {name} ({', '.join(kind.index)})"

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session, object_session
 from server.inputs import N_, refuse
 from server.store.models import Draft, Survey
 from server.study.definitions import Definition
-from server.study.definitions.reading import parse_definition
+from server.study.definitions.definition_reader import parse_definition
 
 KEPT = 200
 """How many states of a draft are kept."""
@@ -93,7 +93,7 @@ def redo(session: Session, survey: Survey) -> bool:
     return _go(session, survey, _after(survey))
 
 
-def steps(session: Session, survey: Survey) -> tuple[bool, bool]:
+def count_steps(session: Session, survey: Survey) -> tuple[bool, bool]:
     """Whether there is something to undo, and to redo."""
     before, after = (session.scalar(query) is not None for query in (_before(survey), _after(survey)))
     return before, after

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 from zoneinfo import ZoneInfo, available_timezones
 
-from server.inputs import N_, InputError, Problem, refuse, shown
+from server.inputs import N_, InputError, Problem, refuse, shorten_value
 from server.output.formatting import local_time
 from server.store.models import Survey
 from server.study.smallest_group import LARGEST_MINIMUM, LEAST_MINIMUM
@@ -46,7 +46,7 @@ def schedule_of(survey: Survey) -> Schedule:
     return Schedule(*(getattr(survey, field) for field in FIELDS))
 
 
-def written(schedule: Schedule) -> dict[str, str]:
+def format_schedule(schedule: Schedule) -> dict[str, str]:
     """The settings as the fields of a form hold them."""
 
     def local(moment: datetime | None) -> str:
@@ -105,13 +105,16 @@ def parse_schedule(fields: Mapping[str, str]) -> Schedule:
 
 def _impossible(field: str, text: str) -> InputError:
     template = N_("must be a day and time from 2000-01-01 to 2199-12-30, as %(example)s; it is %(value)s")
-    return refuse(422, field, template, example="2026-03-01T09:00", value=shown(text))
+    return refuse(422, field, template, example="2026-03-01T09:00", value=shorten_value(text))
 
 
 def _zone(text: str) -> str:
     if text not in time_zones():
         raise refuse(
-            422, "time_zone", N_("must be a time zone of the list; it is %(value)s"), value=shown(text)
+            422,
+            "time_zone",
+            N_("must be a time zone of the list; it is %(value)s"),
+            value=shorten_value(text),
         )
     return text
 
@@ -147,5 +150,5 @@ def _number(field: str, text: str | None, low: int, high: int) -> int | None:
         return None
     if not re.fullmatch(r"\d{1,9}", text, re.ASCII) or not low <= int(text) <= high:
         template = N_("must be a whole number from %(low)s to %(high)s; it is %(value)s")
-        raise refuse(422, field, template, low=low, high=high, value=shown(text))
+        raise refuse(422, field, template, low=low, high=high, value=shorten_value(text))
     return int(text)

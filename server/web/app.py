@@ -14,14 +14,15 @@ from jinja2 import StrictUndefined
 from server import __version__
 from server.config import ROOT, TRANSLATIONS, Config, from_environment
 from server.output.formatting import filters
-from server.output.languages import DEFAULT_LANGUAGE, LANGUAGE_COOKIE, LANGUAGES, VARIES, choose_language
+from server.output.languages import DEFAULT_LANGUAGE, LANGUAGES
 from server.people.throttling import Throttle
 from server.releases.kinds import title_of
 from server.store.engines import SERVING_PATIENCE, make_engine, open_session
-from server.study.answers import FOR_TEMPLATES
+from server.study.answer_texts import FOR_TEMPLATES
 from server.web import assets, error_pages, form_ends, security, views
 from server.web.body_limits import FORM, find_limit
 from server.web.housekeeping import Housekeeper
+from server.web.language_choice import LANGUAGE_COOKIE, VARIES, choose_language
 
 VIEWS = tuple(import_module(f"{views.__name__}.{each.name}") for each in iter_modules(views.__path__))
 """Every module of `server.web.views`: each has a `blueprint`."""
@@ -116,7 +117,7 @@ def _add_languages(app: Flask) -> None:
             "languages": languages(),
             "version_of_moneda": __version__,
             "may": security.may,
-            "reader": security.reader(),
+            "reader": security.get_reader(),
         }
     )
 

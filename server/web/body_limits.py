@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from flask import Flask, Request
 from werkzeug.exceptions import HTTPException
 
-from server.study.definitions.reading import DEFINITION_LIMIT
+from server.study.definitions.definition_reader import DEFINITION_LIMIT
 
 View = TypeVar("View", bound=Callable[..., Any])
 

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from server.config import Config
 from server.inputs import N_, Problem
 from server.store.models import Survey
-from server.web.page_parts import Parts
+from server.web.page_parts import PageParts
 
 KEEPING = "moneda.keeping"
 """The name, in the environment of a request, under which `Keeping` comes along where an answer may be kept."""
@@ -144,10 +144,10 @@ def config() -> Config:
 
 def public_address(path: str) -> str:
     """Where people reach a page of this site."""
-    return site() + path
+    return find_site() + path
 
 
-def site() -> str:
+def find_site() -> str:
     """Where the site is, as the one who asks reaches it; never a host that only the request names."""
     found = config().find_site(request.host)
     return found or f"http://127.0.0.1:{request.environ['SERVER_PORT']}"
@@ -158,7 +158,7 @@ def link_to(slug: str) -> str:
     return public_address(url_for("respond.page", slug=slug))
 
 
-def answer_names(parts: Parts) -> Markup:
+def answer_names(parts: PageParts) -> Markup:
     """What the page of a survey calls the answers that we word: in the survey's language, not in the page's."""
     with force_locale(parts.language):
         names: Markup = get_template_attribute("respond/_names.html", "names")(parts)
@@ -187,7 +187,7 @@ def allow_keeping(survey: Survey, now: datetime) -> None:
         keeping.survey_id, keeping.until = survey.id, min(times, default=None)
 
 
-def told(problem: Problem) -> tuple[str, str]:
+def describe(problem: Problem) -> tuple[str, str]:
     """A problem as its reader is told it: the name of the field, and what is wrong with it.
 
     A field that no page has keeps its path in the definition file.

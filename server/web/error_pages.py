@@ -13,7 +13,7 @@ from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 
 from server.inputs import N_, InputError, refuse
 from server.store.failures import RETRY_AFTER, describe_failure, find_failure
-from server.web.context import session, told
+from server.web.context import describe, session
 from server.web.form_ends import CutForm
 from server.web.security import SAFE_METHODS
 
@@ -32,7 +32,7 @@ def register(app: Flask) -> None:
 def _refused(error: InputError) -> ResponseReturnValue:
     session().rollback()
     problem = error.problems[0]
-    name, message = told(problem)
+    name, message = describe(problem)
     title = gettext("There is nothing here") if error.status == 404 else gettext("That cannot be done")
     return _error_page(problem.field, title, message, error.status, name)
 

@@ -13,8 +13,7 @@ from threading import Event, Lock, Thread
 
 import sqlalchemy as sa
 
-from server import archives
-from server import people as accounts
+from server import archives, people
 from server.collect import tidying
 from server.store.engines import open_session
 from server.store.failures import describe_failure
@@ -106,7 +105,7 @@ class Housekeeper:
         if seen:
             with open_session(self._engine, writes=True) as session, session.begin():
                 for secret_hash in sorted(seen):
-                    accounts.saw(session, secret_hash)
+                    people.mark_seen(session, secret_hash)
 
     def _is_over(self) -> bool:
         return self._until is not None and time.monotonic() > self._until

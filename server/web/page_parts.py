@@ -30,7 +30,7 @@ WITH_TEXTS = {"blocks.js", "labels.js", "ticks.js", "field.js", "invitation.js"}
 
 
 @dataclass(frozen=True)
-class Parts:
+class PageParts:
     """What a survey holds: its kinds, the named designs of its yes/no questions, and what else asks for a part."""
 
     names: frozenset[str]
@@ -74,13 +74,13 @@ class Parts:
 
 def parts_of(
     published: bytes, *, preview: bool = False, invited: bool = False, stratum: bool = False
-) -> Parts:
+) -> PageParts:
     """What the page of a published definition must hold, behind a link that asks for an invitation or has a stratum."""
     document: dict[str, Any] = json.loads(published)
     designs = [entry["designs"] for entry in document["questions"] if "designs" in entry]
     asked_for = {"preview": preview, "invited": invited, "stratum": stratum}
     names = {*_names(document), *(name for name, wanted in asked_for.items() if wanted)}
-    return Parts(
+    return PageParts(
         frozenset(names),
         questions=len(designs),
         reports=sum(map(len, designs)),

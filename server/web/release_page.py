@@ -10,12 +10,12 @@ from werkzeug.datastructures import MultiDict
 
 from server.releases import Shape, kinds
 from server.releases.basis import Basis
-from server.releases.offers import Offer, crossable, instead_of_comparing, offers, questions_of
-from server.releases.plans import forms
-from server.releases.plans.forms import AMOUNTS, INSTEAD, STRATA, Typed
-from server.releases.plans.reading import Item, Kind, noises, plan_json
+from server.releases.offers import QuestionOffer, instead_of_comparing, list_crossable, offers, questions_of
+from server.releases.plans import plan_forms
+from server.releases.plans.plan_forms import AMOUNTS, INSTEAD, STRATA, Typed
+from server.releases.plans.plan_reader import Item, ItemKind, noises, plan_json
 from server.releases.pricing import Price, cells_digest
-from server.releases.shapes import Variable
+from server.releases.survey_shapes import Variable
 from server.store.models import Survey
 from server.study import surveys
 from server.study.definitions import Question
@@ -36,13 +36,13 @@ class ReleasePage:
     bad: Set[str]
     sent: MultiDict[str, str]
 
-    count = Item(Kind.COUNT)
-    hierarchy = Item(Kind.HIERARCHY)
+    count = Item(ItemKind.COUNT)
+    hierarchy = Item(ItemKind.HIERARCHY)
     strata_side = STRATA
     instead = INSTEAD
-    countable = staticmethod(kinds.countable)
-    in_percent = staticmethod(forms.in_percent)
-    key_of = staticmethod(forms.key_of)
+    countable = staticmethod(kinds.is_countable)
+    in_percent = staticmethod(plan_forms.in_percent)
+    key_of = staticmethod(plan_forms.key_of)
 
     @property
     def shape(self) -> Shape:
@@ -50,14 +50,14 @@ class ReleasePage:
         return self.basis.shape
 
     @cached_property
-    def offers(self) -> tuple[Offer, ...]:
+    def offers(self) -> tuple[QuestionOffer, ...]:
         """What is offered of each question."""
         return offers(self.shape)
 
     @cached_property
     def crossable(self) -> tuple[Variable, ...]:
         """Questions that can be a side of a table."""
-        return crossable(self.shape)
+        return list_crossable(self.shape)
 
     @property
     def strata(self) -> list[tuple[str, ...]]:

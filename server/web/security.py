@@ -44,16 +44,15 @@ from flask import Response, abort, current_app, g, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response as BaseResponse
 
-from server import people as accounts
+from server import people
 from server.config import Config
 from server.inputs import N_, refuse
 from server.output import documents
-from server.people import change_log as audit
-from server.people import survey_access
+from server.people import change_log, survey_access
 from server.people.throttling import Throttle, find_client
 from server.store.models import Researcher, Role, SignIn, Survey
 from server.study import surveys
-from server.web.context import config, session, site
+from server.web.context import config, find_site, session
 from server.web.housekeeping import Housekeeper
 
 COOKIE = "moneda_sign_in"
@@ -130,9 +129,9 @@ def set_sign_in_cookie(response: BaseResponse, cookie: str) -> None:
     response.set_cookie(
         COOKIE,
         cookie,
-        max_age=accounts.SIGN_IN_LIFETIME,
+        max_age=people.SIGN_IN_LIFETIME,
         path=COOKIE_PATH,
-        secure=site().startswith("https://"),
+        secure=find_site().startswith("https://"),
         httponly=True,
         samesite="Lax",
     )
@@ -157,7 +156,7 @@ def signed_in(view: Callable[P, ResponseReturnValue]) -> Callable[P, ResponseRet
 
 def find_sign_in() -> SignIn | None:
     """The sign-in of this browser, if it has one, which is then `this_sign_in()`."""
-    found = accounts.sign_in_of(session(), request.cookies.get(COOKIE, ""))
+    found = people.sign_in_of(session(), request.cookies.get(COOKIE, ""))
     if found is not None:
         g.sign_in, g.researcher = found, found.researcher
         if found.seen_on != surveys.today():
@@ -172,8 +171,8 @@ def administrators_only(view: Callable[P, ResponseReturnValue]) -> Callable[P, R
     @wraps(view)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> ResponseReturnValue:
         if request.method not in SAFE_METHODS:
-            accounts.lock_administrators(session())
-        accounts.check_administrator(researcher())
+            people.lock_administrators(session())
+        people.check_administrator(researcher())
         return view(*args, **kwargs)
 
     return guarded
@@ -185,7 +184,7 @@ def researcher() -> Researcher:
     return value
 
 
-def reader() -> Researcher | None:
+def get_reader() -> Researcher | None:
     """Who is signed in, if the page asked."""
     value: Researcher | None = g.get("researcher")
     return value
@@ -232,9 +231,9 @@ def may(needed: str) -> bool:
     return role is not None and role.allows(Role(needed))
 
 
-def record(action: audit.Action, survey: Survey | None = None, **details: object) -> None:
+def record(action: change_log.Action, survey: Survey | None = None, **details: object) -> None:
     """Write into the log what the signed-in researcher changes, in the transaction of the change."""
-    audit.record(session(), researcher(), action, survey, **details)
+    change_log.record(session(), researcher(), action, survey, **details)
 
 
 def throttle() -> Throttle:

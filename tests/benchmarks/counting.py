@@ -16,13 +16,13 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
-from server.collect import response_counts as collected
-from server.collect.tallies import counted
+from server.collect import response_counts
+from server.collect.tallies import count_cells
 from server.collect.waves import Wave
 from server.people import survey_access
 from server.store.engines import make_engine, migrate, open_session
-from tests import factories
 from tests.benchmarks.filling import fill
+from tests.support import factories
 
 SIZES = ((1_000_000, 0.4), (10_000_000, 0.8))
 """Responses, and the ratio to DuckDB that is asked for."""
@@ -40,14 +40,14 @@ def count(database_url: str, slug: str) -> list[int]:
         survey = survey_access.find(session, slug)
         assert survey is not None
         assert survey.current is not None
-        wave = Wave.of(survey.current, [None], collected.shown(session, survey))
+        wave = Wave.of(survey.current, [None], response_counts.read_shown(session, survey))
         asked = [wave.asked[f"q{k + 1}"].bytes(by_option=False)[0] for k in range(QUESTIONS)]
         ones = [int(byte.counts[0, 1]) for byte in asked]
         pairs = dict.fromkeys(combinations(range(QUESTIONS), 2), 0)
         for block in wave.blocks():
             codes = [byte.codes(block.tally).astype(np.int64) for byte in asked]
             for one, other in pairs:
-                table = counted(2 * codes[one] + codes[other], block.tally.counts, 4)
+                table = count_cells(2 * codes[one] + codes[other], block.tally.counts, 4)
                 pairs[one, other] += int(table[3])
     engine.dispose()
     return [*ones, *pairs.values()]
@@ -62,7 +62,7 @@ def write_parquet(database_url: str, slug: str, path: Path) -> None:
         assert survey.current is not None
         schema = pa.schema([(f"q{k + 1}", pa.bool_()) for k in range(QUESTIONS)])
         with parquet.ParquetWriter(path, schema) as writer:
-            for _key, tally in collected.shown(session, survey).pieces(survey.current.id):
+            for _key, tally in response_counts.read_shown(session, survey).pieces(survey.current.id):
                 rows = np.repeat(tally.patterns, tally.counts, axis=0)
                 np.random.default_rng(1).shuffle(rows)  # as they come: sorted, they would be next to nothing
                 writer.write_table(pa.table([pa.array(column == 1) for column in rows.T], schema=schema))

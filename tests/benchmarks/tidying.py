@@ -19,7 +19,7 @@ import sqlalchemy as sa
 
 from server.store.engines import make_engine, migrate, open_session
 from server.store.own_tables import responses_of
-from tests import factories
+from tests.support import factories
 
 RESPONSES = 100_000
 QUIET = 5.0

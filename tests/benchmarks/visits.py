@@ -11,10 +11,10 @@ import re
 import statistics
 from contextlib import ExitStack
 
-from tests import factories
 from tests.benchmarks.floor import serving_floor
 from tests.benchmarks.intake import ANSWERS, CONNECTIONS, new_databases
 from tests.benchmarks.load import Load, get, measure, post, processor_seconds
+from tests.support import factories
 
 MOST_PROCESSOR = 1.0
 """Milliseconds of the server's processor for a first visit with its submission."""

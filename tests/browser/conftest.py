@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
-from tests import factories
+from tests.browser.axe_inspector import Inspector
 from tests.browser.chromium import launch
-from tests.browser.inspector import Inspector
+from tests.support import factories
 
 PATIENCE = 15_000  # milliseconds until something that should be on the page is missed
 

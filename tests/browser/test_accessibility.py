@@ -3,11 +3,11 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests import factories
-from tests.browser import kinds
+from tests.browser import question_screens
+from tests.browser.axe_inspector import Inspector
 from tests.browser.conftest import Opener
-from tests.browser.inspector import Inspector
-from tests.browser.people import SURVEY, Respondent
+from tests.browser.site_users import SURVEY, Respondent
+from tests.support import factories
 
 
 @pytest.fixture(params=["en", "es"])
@@ -95,19 +95,21 @@ def test_what_a_check_and_a_number_answer(
     open_page: Opener, served: factories.Served, inspector: Inspector, language: str
 ) -> None:
     shown = {"show_if": {"question": "hours", "from": 30, "to": 60}, "otherwise": "no"}
-    last = {**kinds.QUESTIONS["stole"], **shown}
-    document = kinds.survey(kinds.CHECK, kinds.QUESTIONS["hours"], last, language=language)
+    last = {**question_screens.QUESTIONS["stole"], **shown}
+    document = question_screens.survey(
+        question_screens.CHECK, question_screens.QUESTIONS["hours"], last, language=language
+    )
     page = open_page(locale=language)
     visit = Respondent(page, factories.publish(served.database_url, document).slug, language).open()
     expect(visit.button("Start · up to {n} questions", n=2)).to_be_visible()
     inspector.unfolded(page, "introduction of a survey with a condition")
-    kinds.begin(visit)
+    question_screens.begin(visit)
     for choice, state in ((None, "check"), ("The researcher", "wrong"), ("Nobody", "right")):
         if choice is not None:
             page.get_by_role("radio", name=choice).check()
             expect(page.get_by_role("status")).not_to_be_empty()
         inspector.look(page, state)
-    kinds.go_on(visit)
+    question_screens.go_on(visit)
     page.get_by_role("textbox").fill("many")
     visit.button("Next").click()
     expect(page.get_by_role("alert")).to_contain_text("many")

@@ -10,11 +10,11 @@ from playwright.sync_api import Page, expect
 from server.people import survey_access
 from server.simulation import Assumptions, simulate
 from server.store.models import Survey
-from tests import factories, kinds, xlsforms
+from tests.browser.axe_inspector import Inspector
 from tests.browser.conftest import Opener
-from tests.browser.inspector import Inspector
-from tests.browser.kinds import CHECK, TEXT
-from tests.browser.people import SURVEY, Desk, sign_in
+from tests.browser.question_screens import CHECK, TEXT
+from tests.browser.site_users import SURVEY, Desk, sign_in
+from tests.support import every_kind, factories, sample_xlsforms
 
 SECTION = {"name": "part", "kind": "section", "text": "About your work", "body": "The *first* part."}
 
@@ -34,7 +34,7 @@ def desk(open_page: Opener, served: factories.Served, language: str) -> Desk:
 
 def everything(language: str, **changes: Any) -> dict[str, Any]:
     """A survey of every kind of entry under every design."""
-    document = kinds.document()
+    document = every_kind.document()
     entries = [TEXT, SECTION, CHECK, *document["questions"]]
     return {**document, "language": language, "questions": entries, **changes}
 
@@ -83,7 +83,7 @@ def test_the_list_and_where_surveys_come_from(
     inspector.unfold(page, "/manage/gallery", "gallery")
     inspector.unfold(page, "/manage/surveys/import", "import")
     (tmp_path / "bad.xlsx").write_bytes(b"PK\x03\x04")
-    (tmp_path / "good.xlsx").write_bytes(xlsforms.kobo())
+    (tmp_path / "good.xlsx").write_bytes(sample_xlsforms.kobo())
     for file in ("bad.xlsx", "good.xlsx"):
         desk.field("File").set_input_files(tmp_path / file)
         desk.button("Import").click()
@@ -172,7 +172,12 @@ def test_results_of_every_kind(
     page = desk.page
     slug = factories.publish(served.database_url, everything(language)).slug
     inspector.unfold(page, address(slug, "/results"), "results of every kind, none yet")
-    answer(served, slug, 200, Assumptions(kinds.assumed_shares() | {"moon.yes": 1}, kinds.assumed_means()))
+    answer(
+        served,
+        slug,
+        200,
+        Assumptions(every_kind.assumed_shares() | {"moon.yes": 1}, every_kind.assumed_means()),
+    )
     inspector.unfold(page, address(slug, "/results"), "results of every kind")
     shown_report(page, inspector, slug, "report of every kind")
 

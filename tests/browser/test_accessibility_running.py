@@ -7,11 +7,11 @@ import pyotp
 import pytest
 from playwright.sync_api import expect
 
-from tests import archives, factories
+from tests.browser.axe_inspector import Inspector
 from tests.browser.conftest import Opener
-from tests.browser.inspector import Inspector
-from tests.browser.people import SURVEY, Desk, Respondent, sign_in
-from tests.signing import PASSWORD
+from tests.browser.site_users import SURVEY, Desk, Respondent, sign_in
+from tests.support import factories, sample_archives
+from tests.support.sign_in_form import PASSWORD
 
 
 @pytest.fixture(params=["en", "es"])
@@ -220,7 +220,7 @@ def test_keeping_and_deleting(
     page.locator("details.danger button").click()
     expect(page.get_by_role("alert")).to_be_visible()
     inspector.unfolded(page, "a deletion that was refused")
-    (tmp_path / "survey.zip").write_bytes(archives.pack(database, slug))
+    (tmp_path / "survey.zip").write_bytes(sample_archives.pack(database, slug))
     page.goto("/manage/surveys/import")
     desk.field("File").set_input_files(tmp_path / "survey.zip")
     desk.button("Import").click()

@@ -10,10 +10,10 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from server.store.models import Researcher
-from tests import factories
 from tests.browser.conftest import Opener
-from tests.browser.people import DESK, PHONE, Desk, press_on
-from tests.signing import PASSWORD
+from tests.browser.site_users import DESK, PHONE, Desk, press_on
+from tests.support import factories
+from tests.support.sign_in_form import PASSWORD
 
 
 class Mouse:

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests import factories
 from tests.browser.conftest import Opener
-from tests.browser.people import DESK, SURVEY, Desk, Respondent, sign_in
+from tests.browser.site_users import DESK, SURVEY, Desk, Respondent, sign_in
+from tests.support import factories
 
 WORD = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft" * 2
 HEBREW = "שאלות על בחינות"

@@ -7,13 +7,12 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from server import archives
-from server import people as accounts
+from server import archives, people
 from server.people import survey_access
 from server.study import surveys
-from tests import factories
 from tests.browser.conftest import Opener
-from tests.browser.people import PHONE, SURVEY, Respondent
+from tests.browser.site_users import PHONE, SURVEY, Respondent
+from tests.support import factories
 
 REVIEW = "Of your answers, only what the coins decided leaves this device"
 REVIEWED = "This is what you were about to send"
@@ -260,7 +259,7 @@ def copied(served: factories.Served, slug: str) -> str:
     with factories.writing(served.database_url) as session:
         found = survey_access.find(session, slug)
         assert found is not None
-        copy = archives.duplicate(session, found, accounts.first_researcher(session))
+        copy = archives.duplicate(session, found, people.first_researcher(session))
         surveys.publish(session, copy)
         return copy.slug
 

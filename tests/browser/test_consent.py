@@ -3,10 +3,10 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests import factories
+from tests.browser.axe_inspector import Inspector
 from tests.browser.conftest import Opener
-from tests.browser.inspector import Inspector
-from tests.browser.people import DESK, PHONE, Respondent, press_on
+from tests.browser.site_users import DESK, PHONE, Respondent, press_on
+from tests.support import factories
 
 WHO = "We are the students' union and ask about exams."
 CONSENT = "After you press Send your answers cannot be found or removed."

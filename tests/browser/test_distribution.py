@@ -11,14 +11,14 @@ import pytest
 from playwright.sync_api import Page, expect
 from scipy import stats
 
-from server.privacy.designs import TOTAL, between
-from server.study.definitions import Point
-from server.study.definitions.reading import parse_definition
-from tests import factories
-from tests.browser import kinds
+from server.privacy.designs import TOTAL, weigh_between
+from server.study.definitions import GridPoint
+from server.study.definitions.definition_reader import parse_definition
+from tests.browser import question_screens
 from tests.browser.conftest import Opener
-from tests.browser.kinds import ANSWERS, QUESTIONS
-from tests.browser.people import Respondent
+from tests.browser.question_screens import ANSWERS, QUESTIONS
+from tests.browser.site_users import Respondent
+from tests.support import factories
 
 REPORTS = 60_000
 GAMMAS = (0.25, 0.4)
@@ -138,10 +138,10 @@ def test_every_byte_of_the_coins_is_uniform_across_the_platforms_limit(page: Pag
 def expected_of_kinds() -> list[list[float]]:
     """The chances of each report for every byte of two answers to each question, as the server's designs give them."""
     chances = []
-    for question in parse_definition(kinds.everything()).questions:
+    for question in parse_definition(question_screens.everything()).questions:
         for answer in ANSWERS[question.name]:
             for truth, design in zip(question.truths(answer), question.designs, strict=True):
-                row = between(design, *truth) if isinstance(truth, Point) else design.weights[truth]
+                row = weigh_between(design, *truth) if isinstance(truth, GridPoint) else design.weights[truth]
                 chances.append((row / TOTAL).tolist())
     return chances
 
@@ -149,7 +149,7 @@ def expected_of_kinds() -> list[list[float]]:
 def drawn_of_kinds(open_page: Opener, served: factories.Served, off: float = 0.0) -> list[list[int]]:
     """What the page's own modules make of these answers, report by report."""
     page = open_page()
-    slug = factories.publish(served.database_url, kinds.everything()).slug
+    slug = factories.publish(served.database_url, question_screens.everything()).slug
     expect(Respondent(page, slug).open().page.locator("main .primary")).to_be_visible()
     files = [served_url(page, "design.js"), served_url(page)]
     definition = page.locator("main").get_attribute("data-definition")

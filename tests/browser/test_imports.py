@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests import factories, xlsforms
 from tests.browser.conftest import Opener
-from tests.browser.people import DESK, PHONE, Desk, press_on, sign_in
+from tests.browser.site_users import DESK, PHONE, Desk, press_on, sign_in
+from tests.support import factories, sample_xlsforms
 
 HOSTILE = [
     "<script>globalThis.ran = 1</script>",
@@ -132,7 +132,7 @@ def test_nothing_in_an_imported_form_runs(
     ]
     choices = [["list_name", "name", "label"], ["l", text, text], ["l", "b", f"{text}!"]]
     path = tmp_path / "form.xlsx"
-    path.write_bytes(xlsforms.form(rows, choices, [["form_title"], [text]]))
+    path.write_bytes(sample_xlsforms.form(rows, choices, [["form_title"], [text]]))
     page = open_page(**DESK)
     sign_in(page, served.database_url)
     page.goto("/manage/surveys/import")
@@ -150,7 +150,7 @@ def test_a_form_is_imported_with_the_keyboard_alone_on_a_phone_in_spanish(
     open_page: Opener, served: factories.Served, tmp_path: Path
 ) -> None:
     path = tmp_path / "encuesta.xlsx"
-    path.write_bytes(xlsforms.kobo())
+    path.write_bytes(sample_xlsforms.kobo())
     page = open_page(viewport=PHONE["viewport"], locale="es")
     desk = Desk(page, "es")
     begin(page, served)

@@ -2,8 +2,8 @@
 
 from playwright.sync_api import Browser
 
-from tests.browser.inspector import Inspector
-from tests.browser.people import DESK
+from tests.browser.axe_inspector import Inspector
+from tests.browser.site_users import DESK
 
 PAGE = """<!doctype html><html lang="en"><title>Targets</title><main><h1>Targets</h1>
 <div style="height: 900px"></div>%s<div style="height: 900px"></div>

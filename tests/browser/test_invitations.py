@@ -12,9 +12,9 @@ import pytest
 import segno
 from playwright.sync_api import Locator, Page, Route, expect
 
-from tests import factories, pdfs
 from tests.browser.conftest import Opener
-from tests.browser.people import DESK, PHONE, SURVEY, Desk, Respondent, press_on, sign_in
+from tests.browser.site_users import DESK, PHONE, SURVEY, Desk, Respondent, press_on, sign_in
+from tests.support import factories, pdf_reader
 
 STORED = "[...Object.entries(localStorage), ...Object.entries(sessionStorage)].flat().join(' ')"
 INVITED = "You have an invitation"
@@ -111,7 +111,7 @@ def test_a_researcher_issues_codes_and_takes_them_along(
     expect(page.get_by_role("status")).to_contain_text(".csv")
     text = downloaded(page, lambda: press(desk.button("Download the links (text)"))).decode()
     assert text.split() == links
-    sheet = pdfs.pages(downloaded(page, lambda: press(desk.button("Download cards to print (PDF)"))))
+    sheet = pdf_reader.pages(downloaded(page, lambda: press(desk.button("Download cards to print (PDF)"))))
     assert re.findall(r"^[0-9A-Z-]{19}$", "".join(one.text for one in sheet), re.MULTILINE) == codes
     assert all(f"{SURVEY['title']}\n" in one.text and address in one.text for one in sheet)
     for drawn, link in zip([code for one in sheet for code in one.codes], links, strict=True):

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests import factories
 from tests.browser.conftest import Opener
-from tests.browser.people import DESK, PHONE, SURVEY, Desk, press_on, sign_in
+from tests.browser.site_users import DESK, PHONE, SURVEY, Desk, press_on, sign_in
+from tests.support import factories
 
 Device = dict[str, Any]
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from tests import factories
 from tests.browser.conftest import Opener
-from tests.browser.people import SURVEY, sign_in
+from tests.browser.site_users import SURVEY, sign_in
 from tests.browser.test_appearance import NARROW
+from tests.support import factories
 
 
 @pytest.mark.parametrize("language", ["en", "es"])

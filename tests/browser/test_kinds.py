@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from tests import factories
-from tests.browser import kinds
+from tests.browser import question_screens
+from tests.browser.axe_inspector import Inspector
 from tests.browser.conftest import Opener
-from tests.browser.inspector import Inspector
-from tests.browser.kinds import ANSWERS, QUESTIONS
-from tests.browser.people import DESK, PHONE, Respondent, press_on
+from tests.browser.question_screens import ANSWERS, QUESTIONS
+from tests.browser.site_users import DESK, PHONE, Respondent, press_on
+from tests.support import factories
 
 
 @pytest.mark.parametrize("language", ["en", "es"])
@@ -19,17 +19,17 @@ from tests.browser.people import DESK, PHONE, Respondent, press_on
 def test_a_visit_on_a_phone(open_page: Opener, served: factories.Served, name: str, language: str) -> None:
     question = QUESTIONS[name]
     for given in ANSWERS[name]:
-        visit = kinds.opened(open_page, served, kinds.survey(question), language)
-        assert kinds.fits(visit.page)
-        kinds.begin(visit)
+        visit = question_screens.opened(open_page, served, question_screens.survey(question), language)
+        assert question_screens.fits(visit.page)
+        question_screens.begin(visit)
         expect(visit.page.locator("main .label")).to_contain_text("100")
         visit.button("Next").click()
         expect(visit.page.get_by_role("alert")).not_to_be_empty()
-        kinds.enter(visit, question, given)
+        question_screens.enter(visit, question, given)
         expect(visit.page.get_by_role("alert")).to_be_empty()
-        assert kinds.fits(visit.page)
-        kinds.go_on(visit)
-        expect(visit.heading(kinds.REVIEW)).to_be_focused()
+        assert question_screens.fits(visit.page)
+        question_screens.go_on(visit)
+        expect(visit.heading(question_screens.REVIEW)).to_be_focused()
         visit.button("Back").click()
         kept = visit.page.locator("main :checked").evaluate_all("all => all.map(({ value }) => value)")
         if isinstance(given, int | float):
@@ -37,14 +37,16 @@ def test_a_visit_on_a_phone(open_page: Opener, served: factories.Served, name: s
             assert float(typed.replace(",", ".")) == given
         else:
             assert kept == ([given] if isinstance(given, str) else given or [""])
-        kinds.go_on(visit)
-        assert kinds.sent_reports(visit, served)
+        question_screens.go_on(visit)
+        assert question_screens.sent_reports(visit, served)
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_a_visit_with_the_keyboard_alone(open_page: Opener, served: factories.Served, name: str) -> None:
     question, (given, _) = QUESTIONS[name], ANSWERS[name]
-    visit = kinds.opened(open_page, served, kinds.survey(question), **{**DESK, "is_mobile": False})
+    visit = question_screens.opened(
+        open_page, served, question_screens.survey(question), **{**DESK, "is_mobile": False}
+    )
     press_on(visit.page, visit.button("Start · 1 question"), "Enter")
     page = visit.page
     if isinstance(given, int | float):
@@ -52,10 +54,10 @@ def test_a_visit_with_the_keyboard_alone(open_page: Opener, served: factories.Se
         page.keyboard.type(str(given))
     elif isinstance(given, list) or question["kind"] == "number":
         for box in given if isinstance(given, list) else [given]:
-            label = kinds.option(visit, question, box)
+            label = question_screens.option(visit, question, box)
             press_on(page, page.get_by_role("checkbox", name=label, exact=True), "Space")
     else:
-        chosen = page.get_by_role("radio", name=kinds.option(visit, question, given), exact=True)
+        chosen = page.get_by_role("radio", name=question_screens.option(visit, question, given), exact=True)
         press_on(page, page.get_by_role("radio").first, "Space")
         for _ in range(page.get_by_role("radio").count()):
             if chosen.is_checked():
@@ -63,7 +65,7 @@ def test_a_visit_with_the_keyboard_alone(open_page: Opener, served: factories.Se
             page.keyboard.press("ArrowDown")
         expect(chosen).to_be_checked()
     page.keyboard.press("Enter")
-    expect(visit.heading(kinds.REVIEW)).to_be_focused()
+    expect(visit.heading(question_screens.REVIEW)).to_be_focused()
     press_on(page, page.get_by_text("See exactly what will be sent"), "Enter")
     expect(page.locator("pre")).not_to_be_empty()
     press_on(page, visit.button("Send"), "Enter")
@@ -71,27 +73,27 @@ def test_a_visit_with_the_keyboard_alone(open_page: Opener, served: factories.Se
 
 
 def test_a_survey_of_everything_in_both_looks(open_page: Opener, served: factories.Served) -> None:
-    document = kinds.everything()
+    document = question_screens.everything()
     for look in (PHONE, DESK):
-        visit = kinds.opened(open_page, served, document, **look)
+        visit = question_screens.opened(open_page, served, document, **look)
         expect(
             visit.page.get_by_text(re.compile(r"^Somebody who sees all 16 answers arrive and must choose"))
         ).to_be_visible()
         for summary in visit.page.locator("summary").all():
             summary.click()
         expect(visit.page.get_by_role("combobox", name="Question", exact=True)).to_have_count(2)
-        assert kinds.fits(visit.page)
-        kinds.begin(visit)
+        assert question_screens.fits(visit.page)
+        question_screens.begin(visit)
         expect(visit.page.get_by_role("heading", level=1)).to_have_text("Work and health")
-        kinds.go_on(visit)
+        question_screens.go_on(visit)
         expect(visit.page.get_by_role("heading", level=1)).to_have_text("About your work")
-        kinds.go_on(visit)
+        question_screens.go_on(visit)
         for place, (name, question) in enumerate(QUESTIONS.items(), start=1):
             expect(visit.page.get_by_text(f"{place} of 16", exact=True)).to_be_visible()
             expect(visit.page.locator(".under")).to_have_text("About your work")
-            kinds.answer(visit, question, ANSWERS[name][1])
-        kinds.go_on(visit)
-        assert len(kinds.sent_reports(visit, served)) == 26
+            question_screens.answer(visit, question, ANSWERS[name][1])
+        question_screens.go_on(visit)
+        assert len(question_screens.sent_reports(visit, served)) == 26
 
 
 BAD_NUMBERS = ["x", "-0.5", "60.5", "7.25", "1e1", "1,500", "7,5,0", "12 000", "०"]
@@ -101,8 +103,8 @@ BAD_NUMBERS = ["x", "-0.5", "60.5", "7.25", "1e1", "1,500", "7,5,0", "12 000", "
 def test_a_number_that_does_not_fit_is_refused_and_nothing_is_lost(
     open_page: Opener, served: factories.Served, typed: str
 ) -> None:
-    visit = kinds.opened(open_page, served, kinds.survey(QUESTIONS["hours"]))
-    kinds.begin(visit)
+    visit = question_screens.opened(open_page, served, question_screens.survey(QUESTIONS["hours"]))
+    question_screens.begin(visit)
     field = visit.page.get_by_role("textbox")
     field.fill(typed)
     visit.button("Next").click()
@@ -112,14 +114,14 @@ def test_a_number_that_does_not_fit_is_refused_and_nothing_is_lost(
     expect(field).to_have_value(typed)
     field.fill("7,5")
     expect(alert).to_be_empty()
-    kinds.go_on(visit)
+    question_screens.go_on(visit)
     visit.button("Back").click()
     expect(field).to_have_value("7.5")
 
 
 def test_a_number_and_no_number_exclude_each_other(open_page: Opener, served: factories.Served) -> None:
-    visit = kinds.opened(open_page, served, kinds.survey(QUESTIONS["cash"]))
-    kinds.begin(visit)
+    visit = question_screens.opened(open_page, served, question_screens.survey(QUESTIONS["cash"]))
+    question_screens.begin(visit)
     field, box = visit.page.get_by_role("textbox"), visit.page.get_by_role("checkbox")
     field.fill("12")
     box.check()
@@ -131,8 +133,8 @@ def test_a_number_and_no_number_exclude_each_other(open_page: Opener, served: fa
 def test_the_range_that_a_number_lies_in_is_said_before_going_on(
     open_page: Opener, served: factories.Served
 ) -> None:
-    visit = kinds.opened(open_page, served, kinds.survey(QUESTIONS["age"]))
-    kinds.begin(visit)
+    visit = question_screens.opened(open_page, served, question_screens.survey(QUESTIONS["age"]))
+    question_screens.begin(visit)
     said = visit.page.get_by_role("status")
     for typed, span in [("24", "16 to 24 years"), ("25", "25 to 49 years"), ("99", "65 to 99 years")]:
         visit.page.get_by_role("textbox").fill(typed)
@@ -144,8 +146,8 @@ def test_the_range_that_a_number_lies_in_is_said_before_going_on(
 def test_none_and_preferring_not_to_say_exclude_what_is_ticked(
     open_page: Opener, served: factories.Served
 ) -> None:
-    visit = kinds.opened(open_page, served, kinds.survey(QUESTIONS["any"]))
-    kinds.begin(visit)
+    visit = question_screens.opened(open_page, served, question_screens.survey(QUESTIONS["any"]))
+    question_screens.begin(visit)
     page = visit.page
     visit.button("Next").click()
     expect(page.get_by_role("alert")).to_contain_text("Tick what applies, or that nothing does.")
@@ -169,25 +171,28 @@ def test_none_and_preferring_not_to_say_exclude_what_is_ticked(
 
 
 def test_fifty_options_stay_usable_on_a_phone(open_page: Opener, served: factories.Served) -> None:
-    many = kinds.options(*(f"Region number {k}" for k in range(50)))
+    many = question_screens.options(*(f"Region number {k}" for k in range(50)))
     question = {**QUESTIONS["boxed"], "options": many}
-    visit = kinds.opened(open_page, served, kinds.survey(question))
-    kinds.begin(visit)
+    visit = question_screens.opened(open_page, served, question_screens.survey(question))
+    question_screens.begin(visit)
     page = visit.page
     last = page.get_by_role("radio", name="Region number 49")
     last.check()
     box = page.locator(".option").last.bounding_box()
     assert box is not None
     assert box["height"] >= 56
-    assert kinds.fits(page)
+    assert question_screens.fits(page)
     expect(visit.button("Next")).to_be_in_viewport()
-    kinds.go_on(visit)
-    assert len(kinds.sent_reports(visit, served)) == 50
+    question_screens.go_on(visit)
+    assert len(question_screens.sent_reports(visit, served)) == 50
 
 
 def test_what_a_survey_does_not_need_is_not_loaded(open_page: Opener, served: factories.Served) -> None:
     """The first load of a survey of every kind and named design, for the record."""
-    for document, most in ((kinds.survey(QUESTIONS["stole"]), 65_000), (kinds.everything(), 100_000)):
+    for document, most in (
+        (question_screens.survey(QUESTIONS["stole"]), 65_000),
+        (question_screens.everything(), 100_000),
+    ):
         page = open_page(**PHONE)
         slug = factories.publish(served.database_url, document).slug
         sizes: dict[str, int] = {}
@@ -206,8 +211,8 @@ def test_what_a_survey_does_not_need_is_not_loaded(open_page: Opener, served: fa
 def test_no_screen_of_any_kind_has_an_obstacle(
     open_page: Opener, served: factories.Served, language: str
 ) -> None:
-    document = kinds.everything(introduction="**Who** asks, and [what for](https://example.org).")
-    visit = kinds.opened(
+    document = question_screens.everything(introduction="**Who** asks, and [what for](https://example.org).")
+    visit = question_screens.opened(
         open_page, served, document, language, **{**DESK, "has_touch": False, "is_mobile": False}
     )
     page, inspector = visit.page, Inspector()
@@ -218,20 +223,20 @@ def test_no_screen_of_any_kind_has_an_obstacle(
     page.get_by_role("combobox", name=visit.say("Question"), exact=True).last.select_option(index=3)
     page.locator("#test-here .pair button").last.click()
     inspector.look(page, "introduction, unfolded")
-    kinds.begin(visit)
+    question_screens.begin(visit)
     for state in ("text", "section"):
         inspector.look(page, state)
-        kinds.go_on(visit)
+        question_screens.go_on(visit)
     for name, question in QUESTIONS.items():
         visit.button("Next").click()
         expect(page.get_by_role("alert")).not_to_be_empty()
         inspector.look(page, f"{name}, missing")
-        kinds.enter(visit, question, ANSWERS[name][0])
+        question_screens.enter(visit, question, ANSWERS[name][0])
         inspector.look(page, f"{name}, answered")
-        kinds.go_on(visit)
+        question_screens.go_on(visit)
     page.get_by_role("radio").first.check()
     inspector.look(page, "check")
-    kinds.go_on(visit)
+    question_screens.go_on(visit)
     visit.sent_body()
     inspector.look(page, "review")
     assert len(inspector.states) == 6 + 2 * len(QUESTIONS)

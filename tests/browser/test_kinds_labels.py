@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from tests import factories
-from tests.browser import kinds
+from tests.browser import question_screens
 from tests.browser.conftest import Opener
-from tests.browser.kinds import ANSWERS, QUESTIONS
-from tests.browser.people import PHONE, Respondent
-from tests.browser.traces import FIXED_CHANCE
+from tests.browser.question_screens import ANSWERS, QUESTIONS
+from tests.browser.site_users import PHONE, Respondent
+from tests.browser.visit_traces import FIXED_CHANCE
+from tests.support import factories
 
 HEADS, TAILS = 0, 2**32 - 1
 """Coins that give the first report of every design, and the last."""
@@ -44,12 +44,12 @@ def test_every_report_is_shown_with_what_it_stands_for(
     open_page: Opener, served: factories.Served, name: str
 ) -> None:
     for coin, codes in zip((HEADS, TAILS), CODES[name], strict=True):
-        slug = factories.publish(served.database_url, kinds.survey(QUESTIONS[name])).slug
+        slug = factories.publish(served.database_url, question_screens.survey(QUESTIONS[name])).slug
         page = open_page(**PHONE)
         page.add_init_script(FIXED_CHANCE % coin)
         visit = Respondent(page, slug).open()
-        kinds.begin(visit)
-        kinds.answer(visit, QUESTIONS[name], ANSWERS[name][0])
+        question_screens.begin(visit)
+        question_screens.answer(visit, QUESTIONS[name], ANSWERS[name][0])
         body = json.loads(visit.sent_body())
         assert page.locator(".words li > span").all_inner_texts() == [QUESTIONS[name]["text"]]
         assert page.locator(".words p").all_inner_texts() == codes
@@ -112,11 +112,11 @@ LABELS = {
 def test_the_label_says_in_counts_of_people_what_chance_does(
     open_page: Opener, served: factories.Served, name: str
 ) -> None:
-    visit = kinds.opened(open_page, served, kinds.survey(QUESTIONS[name]))
+    visit = question_screens.opened(open_page, served, question_screens.survey(QUESTIONS[name]))
     label = visit.page.locator("main .label")
     expect(label).to_have_count(1)
     assert " ".join(label.inner_text().split()) == LABELS[name]
-    kinds.begin(visit)
+    question_screens.begin(visit)
     assert " ".join(label.inner_text().split()) == LABELS[name]
 
 
@@ -124,7 +124,7 @@ def test_the_label_says_in_counts_of_people_what_chance_does(
 def test_the_coin_can_be_tested_on_a_made_up_answer(
     open_page: Opener, served: factories.Served, name: str
 ) -> None:
-    visit = kinds.opened(open_page, served, kinds.survey(QUESTIONS[name]))
+    visit = question_screens.opened(open_page, served, question_screens.survey(QUESTIONS[name]))
     page = visit.page
     page.get_by_text("How can I check?").click()
     page.locator("#test-here .pair button").last.click()
@@ -148,7 +148,7 @@ def test_what_plays_is_pinned_and_only_loaded_when_asked_for(
     open_page: Opener, served: factories.Served
 ) -> None:
     page = open_page(**PHONE)
-    slug = factories.publish(served.database_url, kinds.survey(QUESTIONS["stole"])).slug
+    slug = factories.publish(served.database_url, question_screens.survey(QUESTIONS["stole"])).slug
     asked: list[str] = []
     page.on("request", lambda request: asked.append(Path(request.url).name))
     page.route(
@@ -163,6 +163,6 @@ def test_what_plays_is_pinned_and_only_loaded_when_asked_for(
     page.wait_for_timeout(500)
     assert "coin.js" in asked
     expect(page.locator("#test-here button")).to_have_count(0)
-    kinds.begin(visit)
-    kinds.answer(visit, QUESTIONS["stole"], "no")
-    expect(visit.heading(kinds.REVIEW)).to_be_visible()
+    question_screens.begin(visit)
+    question_screens.answer(visit, QUESTIONS["stole"], "no")
+    expect(visit.heading(question_screens.REVIEW)).to_be_visible()

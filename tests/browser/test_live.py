@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
-from tests import factories
 from tests.browser.conftest import Opener
-from tests.browser.people import DESK, PHONE, SURVEY, Desk, press_on, sign_in
-from tests.factories import Published
+from tests.browser.site_users import DESK, PHONE, SURVEY, Desk, press_on, sign_in
+from tests.support import factories
+from tests.support.factories import Published
 
 YES = [([1, 1, 0], 60), ([1, 0, 0], 10), ([0, 1, 0], 10), ([0, 0, 1], 20), ([0, 0, 0], 20)]
 """120 responses of people of whom those who copied also paid."""

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from tests import factories
 from tests.browser.conftest import Opener
-from tests.browser.people import Respondent, sign_in
+from tests.browser.site_users import Respondent, sign_in
 from tests.browser.test_appearance import NARROW, WORD, fits
+from tests.support import factories
 
 LONG = WORD[:180]
 OPTIONS = [{"name": f"o{number}", "text": f"{LONG}{number}"} for number in range(3)]

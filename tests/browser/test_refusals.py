@@ -10,10 +10,10 @@ import rfc8785
 from playwright.sync_api import Page, Route, expect
 
 from server.study.definitions import version_of
-from server.study.definitions.reading import parse_definition
-from tests import factories
+from server.study.definitions.definition_reader import parse_definition
 from tests.browser.conftest import Opener
-from tests.browser.people import PHONE, SURVEY, Respondent
+from tests.browser.site_users import PHONE, SURVEY, Respondent
+from tests.support import factories
 
 MODULES = ("answer.js", "delivery.js", "design.js", "page.js", "randomize.js", "submit.js")
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests import factories
+from tests.browser.axe_inspector import Inspector
 from tests.browser.conftest import Opener
-from tests.browser.inspector import Inspector
-from tests.browser.people import DESK, PHONE, SURVEY, Desk, press_on, sign_in
-from tests.factories import Published
-from tests.releasing import COUNT, key, ledger, share
+from tests.browser.site_users import DESK, PHONE, SURVEY, Desk, press_on, sign_in
+from tests.support import factories
+from tests.support.factories import Published
+from tests.support.release_form import COUNT, key, ledger, share
 
 YES = [([1, 1, 0], 300), ([1, 0, 1], 200), ([0, 1, 0], 250), ([0, 0, 0], 250)]
 

@@ -9,15 +9,15 @@ from playwright.sync_api import Page
 
 from server import reports
 from server.output import charts
-from server.output.charts import Branch, Row
+from server.output.charts import PlottedEstimate, PlottedGroup
 from server.output.documents import to_html
 from server.people import survey_access
 from server.simulation import Assumptions, simulate
-from tests import factories, kinds
-from tests.booked import ledger
+from tests.browser.axe_inspector import NARROW, Inspector
 from tests.browser.conftest import Opener
-from tests.browser.inspector import NARROW, Inspector
-from tests.browser.people import DESK
+from tests.browser.site_users import DESK
+from tests.support import every_kind, factories
+from tests.support.sample_ledger import ledger
 
 TEXTS = [
     "Have you copied in an exam, even once, at any school?",
@@ -50,16 +50,16 @@ def written(database_url: str, slug: str, language: str) -> tuple[str, str]:
     with factories.writing(database_url) as session:
         found = survey_access.find(session, slug)
         assert found is not None
-        internal = reports.internal(reports.read(session, found), ledger(), language)
+        internal = reports.build_internal_document(reports.read(session, found), ledger(), language)
         return to_html(internal), to_html(
-            reports.public(reports.published(session, found, ledger()), language)
+            reports.build_public_document(reports.read_published(session, found, ledger()), language)
         )
 
 
 @pytest.fixture
 def slug(served: factories.Served) -> str:
     """A survey of every kind of question, with strata, answered by made-up people."""
-    survey = factories.publish(served.database_url, kinds.document())
+    survey = factories.publish(served.database_url, every_kind.document())
     with factories.writing(served.database_url) as session:
         found = survey_access.find(session, survey.slug)
         assert found is not None
@@ -97,7 +97,10 @@ def test_both_reports_are_for_everybody(
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_texts_of_any_script_stay_in_their_drawing(open_page: Opener, name: str) -> None:
-    rows = [Row(name, TOLD, 0.5, (0.2, 0.8), name), Row(name[:20], TOLD, 0.1, (-0.1, 0.3))]
+    rows = [
+        PlottedEstimate(name, TOLD, 0.5, (0.2, 0.8), name),
+        PlottedEstimate(name[:20], TOLD, 0.1, (-0.1, 0.3)),
+    ]
     axis = charts.share_axis([(-0.1, 1.0)])
 
     def label(mark: float) -> str:
@@ -109,7 +112,9 @@ def test_texts_of_any_script_stay_in_their_drawing(open_page: Opener, name: str)
         charts.means("Means", [(row, axis, label) for row in rows]),
         charts.heat_map("Joint", [name, name], [name, name], [[(0.5, "50.0 %")] * 2] * 2),
         charts.heat_map("Joint", [name], [name] * 9, [[(0.5, "50.0 %")] * 9]),
-        charts.tree("Strata", [Branch(0, name, "1,000", 1000), Branch(3, name, "withheld", None)]),
+        charts.tree(
+            "Strata", [PlottedGroup(0, name, "1,000", 1000), PlottedGroup(3, name, "withheld", None)]
+        ),
     ]
     page = open_page(**DESK)
     style = (factories.ROOT / "client" / "drawings.css").read_text("utf-8")

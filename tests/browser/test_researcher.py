@@ -10,9 +10,9 @@ import pytest
 import segno
 from playwright.sync_api import expect
 
-from tests import factories
 from tests.browser.conftest import Opener
-from tests.browser.people import DESK, PHONE, Desk, Respondent, press_on, sign_in
+from tests.browser.site_users import DESK, PHONE, Desk, Respondent, press_on, sign_in
+from tests.support import factories
 
 WORDINGS = ["Have you ever copied?", "Have you ever paid someone?", "Have you ever sat an exam for someone?"]
 INTRODUCTION = "Who asks, and why."

@@ -5,10 +5,10 @@ import json
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests import factories
 from tests.browser.conftest import Opener
-from tests.browser.people import PHONE, SURVEY, Respondent, stop_clock
+from tests.browser.site_users import PHONE, SURVEY, Respondent, stop_clock
 from tests.conftest import NewDatabase
+from tests.support import factories
 
 WAITING = "Your answers are still waiting here"
 SENT = "Sent. Thank you."

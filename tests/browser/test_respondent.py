@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, Response, Route, expect
 
-from tests import factories
 from tests.browser.conftest import Opener
-from tests.browser.people import PHONE, SURVEY, Respondent, press_on, stop_clock
+from tests.browser.site_users import PHONE, SURVEY, Respondent, press_on, stop_clock
+from tests.support import factories
 
 LABELS = {
     "en": "Of 100 people who enter No, 25 are recorded as Yes. Of 100 who enter Yes, 75 are recorded as Yes.",

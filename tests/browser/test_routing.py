@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from tests import factories
-from tests.browser import kinds
+from tests.browser import question_screens
 from tests.browser.conftest import Opener
-from tests.browser.kinds import CHECK, QUESTIONS, TEXT
-from tests.browser.people import DESK, Respondent, sign_in
+from tests.browser.question_screens import CHECK, QUESTIONS, TEXT
+from tests.browser.site_users import DESK, Respondent, sign_in
+from tests.support import factories
 
 ROUTED = [
     QUESTIONS["stole"],
@@ -25,11 +25,13 @@ def headings(visit: Respondent, **answers: Any) -> list[str]:
     """Walk on from the introduction to the end, answering as told; the headings on the way."""
     seen = []
     by_text = {entry["text"]: entry for entry in ROUTED}
-    while (heading := visit.page.get_by_role("heading", level=1).inner_text()) != visit.say(kinds.REVIEW):
+    while (heading := visit.page.get_by_role("heading", level=1).inner_text()) != visit.say(
+        question_screens.REVIEW
+    ):
         seen.append(heading)
         if (question := by_text.get(heading)) is not None:
-            kinds.enter(visit, question, answers[question["name"]])
-        kinds.go_on(visit)
+            question_screens.enter(visit, question, answers[question["name"]])
+        question_screens.go_on(visit)
     return seen
 
 
@@ -51,21 +53,21 @@ STOLE, TAKEN, HOURS, PILLS, OFTEN = (
 def test_answers_decide_the_way_and_everybody_reports_everything(
     open_page: Opener, served: factories.Served, answers: dict[str, Any], way: list[str]
 ) -> None:
-    visit = kinds.opened(open_page, served, kinds.survey(*ROUTED))
+    visit = question_screens.opened(open_page, served, question_screens.survey(*ROUTED))
     expect(visit.button("Start · up to {n} questions", n=5)).to_be_visible()
-    kinds.begin(visit)
+    question_screens.begin(visit)
     assert headings(visit, **answers) == way
-    assert len(kinds.sent_reports(visit, served)) == 1 + 1 + 1 + 3 + 1
+    assert len(question_screens.sent_reports(visit, served)) == 1 + 1 + 1 + 3 + 1
 
 
 def test_a_changed_answer_changes_the_way_and_going_back_follows_it(
     open_page: Opener, served: factories.Served
 ) -> None:
-    visit = kinds.opened(open_page, served, kinds.survey(*ROUTED))
+    visit = question_screens.opened(open_page, served, question_screens.survey(*ROUTED))
     page, heading = visit.page, visit.page.get_by_role("heading", level=1)
-    kinds.begin(visit)
-    kinds.answer(visit, ROUTED[0], "yes")
-    kinds.answer(visit, ROUTED[1], "goods")
+    question_screens.begin(visit)
+    question_screens.answer(visit, ROUTED[0], "yes")
+    question_screens.answer(visit, ROUTED[1], "goods")
     expect(heading).to_have_text(OFTEN)
     for back in (page.go_back, visit.button("Back").click):
         back()
@@ -74,29 +76,29 @@ def test_a_changed_answer_changes_the_way_and_going_back_follows_it(
         expect(heading).to_have_text(OFTEN)
     page.go_back()
     expect(visit.page.get_by_role("radio", name="Goods")).to_be_checked()
-    kinds.answer(visit, ROUTED[1], "time")
-    kinds.answer(visit, ROUTED[3], 45)
-    kinds.answer(visit, ROUTED[4], ["cannabis"])
+    question_screens.answer(visit, ROUTED[1], "time")
+    question_screens.answer(visit, ROUTED[3], 45)
+    question_screens.answer(visit, ROUTED[4], ["cannabis"])
     expect(heading).to_have_text(OFTEN)
     for text in (PILLS, HOURS, TAKEN, STOLE):
         visit.button("Back").click()
         expect(heading).to_have_text(text)
-    kinds.answer(visit, ROUTED[0], "no")
+    question_screens.answer(visit, ROUTED[0], "no")
     expect(heading).to_have_text(HOURS)
     page.go_back()
     expect(heading).to_have_text(STOLE)
-    kinds.answer(visit, ROUTED[0], "yes")
+    question_screens.answer(visit, ROUTED[0], "yes")
     expect(visit.page.get_by_role("radio", name="Time")).to_be_checked()
 
 
 def test_loading_again_in_the_middle_begins_anew_where_the_way_began(
     open_page: Opener, served: factories.Served
 ) -> None:
-    visit = kinds.opened(open_page, served, kinds.survey(*ROUTED))
+    visit = question_screens.opened(open_page, served, question_screens.survey(*ROUTED))
     page = visit.page
-    kinds.begin(visit)
-    kinds.answer(visit, ROUTED[0], "yes")
-    kinds.answer(visit, ROUTED[1], "goods")
+    question_screens.begin(visit)
+    question_screens.answer(visit, ROUTED[0], "yes")
+    question_screens.answer(visit, ROUTED[1], "goods")
     page.reload()
     expect(visit.button("Start · up to {n} questions", n=5)).to_be_visible()
     page.wait_for_function("history.state.screen === 0")
@@ -112,7 +114,7 @@ def test_the_preview_opens_the_entry_that_its_address_names(
 ) -> None:
     page = open_page(**DESK)
     sign_in(page, served.database_url)
-    draft = factories.draft(served.database_url, kinds.survey(*ROUTED, CHECK))
+    draft = factories.draft(served.database_url, question_screens.survey(*ROUTED, CHECK))
     heading = page.get_by_role("heading", level=1)
     page.goto(f"/manage/surveys/{draft}/preview#often")
     expect(heading).to_have_text(OFTEN)
@@ -136,10 +138,10 @@ def test_the_preview_opens_the_entry_that_its_address_names(
 def test_the_preview_leads_to_its_end_and_begins_again(open_page: Opener, served: factories.Served) -> None:
     page = open_page(**DESK)
     sign_in(page, served.database_url)
-    draft = factories.draft(served.database_url, kinds.survey(*ROUTED))
+    draft = factories.draft(served.database_url, question_screens.survey(*ROUTED))
     page.goto(f"/manage/surveys/{draft}/preview")
     visit = Respondent(page, draft)
-    kinds.begin(visit)
+    question_screens.begin(visit)
     headings(visit, stole="no", hours=10, often="never")
     visit.button("Send").click()
     expect(visit.heading("End of the preview")).to_be_visible()

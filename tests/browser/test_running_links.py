@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests import factories
 from tests.browser.conftest import Opener
-from tests.browser.people import DESK, PHONE, SURVEY, Desk, Respondent, press_on, sign_in
+from tests.browser.site_users import DESK, PHONE, SURVEY, Desk, Respondent, press_on, sign_in
+from tests.support import factories
 
 PASTED = "Spain > Madrid > Getafe, 183000\nSpain > Madrid > Parla, 132000\nSpain > Murcia"
 

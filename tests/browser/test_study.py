@@ -25,19 +25,19 @@ from numpy.typing import NDArray
 from playwright.sync_api import Page, expect
 
 from server import reports
-from server.collect import response_counts as collected
+from server.collect import response_counts
 from server.people import survey_access
 from server.reports import QuestionReport, Report
-from server.reports.strata import StratumReport, Weighting
+from server.reports.stratum_estimates import StratumReport, Weighting
 from server.simulation import Assumptions, Entered
-from server.simulation.people import People, draw_people
+from server.simulation.made_up_people import People, draw_people
 from server.store.engines import make_engine, open_session
 from server.study.definitions import Definition
-from server.study.definitions.reading import parse_definition
-from tests import factories
+from server.study.definitions.definition_reader import parse_definition
 from tests.browser.conftest import Opener
-from tests.browser.people import DESK, Desk, sign_in
+from tests.browser.site_users import DESK, Desk, sign_in
 from tests.conftest import NewDatabase
+from tests.support import factories
 
 KINDS = (
     *["yes_no"] * 6,
@@ -232,7 +232,7 @@ def _shown(database_url: str, slug: str) -> int:
     with open_session(engine, writes=False) as session:
         survey = survey_access.find(session, slug)
         assert survey is not None
-        shown = sum(collected.sizes(session, survey).values())
+        shown = sum(response_counts.count_shown(session, survey).values())
     engine.dispose()
     return shown
 

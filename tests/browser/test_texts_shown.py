@@ -3,30 +3,30 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests import factories
-from tests.browser import kinds
+from tests.browser import question_screens
 from tests.browser.conftest import Opener
-from tests.browser.kinds import CHECK, QUESTIONS, TEXT
-from tests.browser.people import PHONE, Respondent
+from tests.browser.question_screens import CHECK, QUESTIONS, TEXT
+from tests.browser.site_users import PHONE, Respondent
+from tests.support import factories
 
 
 def test_a_question_about_the_procedure_answers_at_once_may_be_passed_and_is_never_sent(
     open_page: Opener, served: factories.Served
 ) -> None:
-    visit = kinds.opened(open_page, served, kinds.survey(CHECK, QUESTIONS["stole"]))
+    visit = question_screens.opened(open_page, served, question_screens.survey(CHECK, QUESTIONS["stole"]))
     page = visit.page
     expect(visit.button("Start · 1 question")).to_be_visible()
-    kinds.begin(visit)
+    question_screens.begin(visit)
     for choice, verdict in [("The researcher", "Not quite."), ("Nobody", "That is right.")]:
         page.get_by_role("radio", name=choice).check()
         said = f"{verdict} Every answer passes a coin on this device."
         expect(page.get_by_role("status")).to_have_text(said, use_inner_text=True)
-    kinds.go_on(visit)
+    question_screens.go_on(visit)
     page.go_back()
     expect(page.get_by_role("radio", checked=True)).to_have_count(0)
-    kinds.go_on(visit)
-    kinds.answer(visit, QUESTIONS["stole"], "no")
-    assert len(kinds.sent_reports(visit, served)) == 1
+    question_screens.go_on(visit)
+    question_screens.answer(visit, QUESTIONS["stole"], "no")
+    assert len(question_screens.sent_reports(visit, served)) == 1
 
 
 HOSTILE = """**bold *and* italic** and *more*, <img src=x onerror="fail()"> &amp; [good](https://example.org/a?b=c)
@@ -45,11 +45,11 @@ def test_a_text_is_built_of_a_few_elements_and_nothing_in_it_runs(
 ) -> None:
     entries = [{**TEXT, "text": HOSTILE}] if place == "text" else []
     introduction = HOSTILE if place == "introduction" else ""
-    visit = kinds.opened(
-        open_page, served, kinds.survey(*entries, QUESTIONS["stole"], introduction=introduction)
+    visit = question_screens.opened(
+        open_page, served, question_screens.survey(*entries, QUESTIONS["stole"], introduction=introduction)
     )
     if place == "text":
-        kinds.begin(visit)
+        question_screens.begin(visit)
     else:
         visit.page.get_by_text("More about this survey").click()
     prose = visit.page.locator("main .own")
@@ -79,9 +79,9 @@ def test_a_text_is_built_of_a_few_elements_and_nothing_in_it_runs(
 def test_the_researchers_own_words_and_all_answers_stay_in_the_surveys_language(
     open_page: Opener, served: factories.Served
 ) -> None:
-    slug = factories.publish(served.database_url, kinds.survey(QUESTIONS["any"])).slug
+    slug = factories.publish(served.database_url, question_screens.survey(QUESTIONS["any"])).slug
     visit = Respondent(open_page(**PHONE, locale="es"), slug, "es").open()
-    kinds.begin(visit)
+    question_screens.begin(visit)
     marked = visit.page.locator(".option span").evaluate_all("all => all.map((span) => span.lang)")
     assert marked == ["en"] * 5
     assert visit.page.locator(".option span").all_inner_texts()[3:] == ["None of these", "Prefer not to say"]

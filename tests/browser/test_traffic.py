@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import expect
 
-from tests import factories
 from tests.browser.conftest import Opener
-from tests.browser.people import PHONE, SURVEY, Respondent, stop_clock
 from tests.browser.recorder import Recorder, recording
-from tests.browser.traces import COINS, Wire, differences, traces, visited
+from tests.browser.site_users import PHONE, SURVEY, Respondent, stop_clock
+from tests.browser.visit_traces import COINS, Wire, differences, traces, visited
+from tests.support import factories
 
 OTHER = {"Yes": "No", "No": "Yes"}
 ONE_QUESTION = factories.definition(gammas=[0.25])

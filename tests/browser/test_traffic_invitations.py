@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from server.collect import response_codes as invitations
+from server.collect import response_codes
 from server.people import survey_access
-from tests import factories
 from tests.browser.conftest import Opener
-from tests.browser.people import SURVEY, Respondent
 from tests.browser.recorder import Recorder, recording
+from tests.browser.site_users import SURVEY, Respondent
 from tests.browser.test_traffic import CHOSEN, FETCH, LEARNT
-from tests.browser.traces import COINS, differences, visited
+from tests.browser.visit_traces import COINS, differences, visited
+from tests.support import factories
 
 Behave = Callable[[Respondent, str], None]
 
@@ -71,7 +71,7 @@ def test_yes_and_no_leave_the_same_bytes(
         with factories.writing(served.database_url) as session:
             found = survey_access.find(session, survey.slug)
             assert found is not None
-            invitations.spend(session.connection(), [(found.id, code)])
+            response_codes.spend(session.connection(), [(found.id, code)])
 
     fragment, behave = way(code, other, use)
     complaint = "" if way is by_link else "409|422"

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from tests import factories
-from tests.browser import kinds
+from tests.browser import question_screens
 from tests.browser.conftest import Opener
-from tests.browser.kinds import ANSWERS, CHECK, QUESTIONS, TEXT
-from tests.browser.people import Respondent
+from tests.browser.question_screens import ANSWERS, CHECK, QUESTIONS, TEXT
 from tests.browser.recorder import Recorder, recording
-from tests.browser.traces import COINS, differences, visited
+from tests.browser.site_users import Respondent
+from tests.browser.visit_traces import COINS, differences, visited
+from tests.support import factories
 
 
 @pytest.fixture(scope="module")
@@ -25,14 +25,14 @@ def recorder(served: factories.Served) -> Iterator[Recorder]:
 
 def everything_answered(visit: Respondent, which: int) -> None:
     """Answer a question of every kind with one of two answers; the check wrongly and again, or not at all."""
-    kinds.begin(visit)
-    kinds.go_on(visit)  # a text
-    kinds.go_on(visit)  # a section
+    question_screens.begin(visit)
+    question_screens.go_on(visit)  # a text
+    question_screens.go_on(visit)  # a section
     for name, question in QUESTIONS.items():
-        kinds.answer(visit, question, ANSWERS[name][which])
+        question_screens.answer(visit, question, ANSWERS[name][which])
     for option in CHECK["options"] if which else ():
         visit.page.get_by_role("radio", name=option["text"]).check()
-    kinds.go_on(visit)
+    question_screens.go_on(visit)
     visit.send()
 
 
@@ -49,7 +49,7 @@ DEPENDENT = {
 }
 """What is asked after a Yes, with the answer of everybody else."""
 
-ROUTED = kinds.survey(
+ROUTED = question_screens.survey(
     QUESTIONS["stole"],
     {**TEXT, **IF_YES},
     *({**QUESTIONS[name], **IF_YES, "otherwise": otherwise} for name, otherwise in DEPENDENT.items()),
@@ -60,25 +60,25 @@ ROUTED = kinds.survey(
 
 def way_taken(visit: Respondent, truth: str) -> None:
     """Three questions for a No, ten for a Yes."""
-    kinds.begin(visit)
+    question_screens.begin(visit)
     rest_of_the_way(visit, truth)
 
 
 def rest_of_the_way(visit: Respondent, truth: str) -> None:
-    kinds.answer(visit, QUESTIONS["stole"], truth)
+    question_screens.answer(visit, QUESTIONS["stole"], truth)
     if truth == "yes":
-        kinds.go_on(visit)
+        question_screens.go_on(visit)
         for name in DEPENDENT:
-            kinds.answer(visit, QUESTIONS[name], ANSWERS[name][0])
-        kinds.go_on(visit)
-    kinds.answer(visit, QUESTIONS["told"], "yes")
+            question_screens.answer(visit, QUESTIONS[name], ANSWERS[name][0])
+        question_screens.go_on(visit)
+    question_screens.answer(visit, QUESTIONS["told"], "yes")
     visit.send()
 
 
 def way_changed(visit: Respondent, truth: str) -> None:
     """Begin the other way, come back, and take this one."""
-    kinds.begin(visit)
-    kinds.answer(visit, QUESTIONS["stole"], {"yes": "no", "no": "yes"}[truth])
+    question_screens.begin(visit)
+    question_screens.answer(visit, QUESTIONS["stole"], {"yes": "no", "no": "yes"}[truth])
     visit.page.go_back()
     expect(visit.page.get_by_role("heading", level=1)).to_have_text(QUESTIONS["stole"]["text"])
     rest_of_the_way(visit, truth)
@@ -88,7 +88,7 @@ def way_changed(visit: Respondent, truth: str) -> None:
 @pytest.mark.parametrize(
     ("document", "behave", "truths"),
     [
-        (kinds.everything(), everything_answered, (0, 1)),
+        (question_screens.everything(), everything_answered, (0, 1)),
         (ROUTED, way_taken, ("yes", "no")),
         (ROUTED, way_changed, ("yes", "no")),
     ],
@@ -182,7 +182,7 @@ def test_a_page_that_leaks_the_way_is_caught(
 def test_a_screen_that_leaks_its_answer_is_caught(
     open_page: Opener, recorder: Recorder, served: factories.Served, leak: str
 ) -> None:
-    survey = factories.publish(served.database_url, kinds.everything())
+    survey = factories.publish(served.database_url, question_screens.everything())
     one, other = (
         visited(open_page, recorder, served, survey, which, everything_answered, leak=LEAKING_SCREENS[leak])
         for which in (0, 1)

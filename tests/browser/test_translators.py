@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests import factories
-from tests.browser import kinds
+from tests.browser import question_screens
 from tests.browser.conftest import Opener
-from tests.browser.kinds import ANSWERS, CHECK, QUESTIONS
-from tests.browser.people import PHONE, Respondent
+from tests.browser.question_screens import ANSWERS, CHECK, QUESTIONS
+from tests.browser.site_users import PHONE, Respondent
 from tests.browser.test_routing import ROUTED
-from tests.browser.traces import FIXED_CHANCE
+from tests.browser.visit_traces import FIXED_CHANCE
+from tests.support import factories
 
 # Reads along like a translator: every text and label that is put into the page and not marked otherwise.
 TRANSLATOR = """
@@ -34,7 +34,9 @@ new MutationObserver((records) => {
 """
 
 
-def opened(open_page: Opener, served: factories.Served, document: kinds.Document, marked: bool) -> Respondent:
+def opened(
+    open_page: Opener, served: factories.Served, document: question_screens.Document, marked: bool
+) -> Respondent:
     """A survey whose coins are fixed, with a translator that reads along; or without our marks."""
     slug = factories.publish(served.database_url, document).slug
     page = open_page(**PHONE)
@@ -58,19 +60,19 @@ def read_along(page: Page) -> list[str]:
 
 
 def read_of_kinds(
-    open_page: Opener, served: factories.Served, document: kinds.Document, which: int, marked: bool
+    open_page: Opener, served: factories.Served, document: question_screens.Document, which: int, marked: bool
 ) -> list[str]:
     visit = opened(open_page, served, document, marked)
     page = visit.page
-    kinds.begin(visit)
+    question_screens.begin(visit)
     for name, question in QUESTIONS.items():
         if question["kind"] in ("number", "binned_number"):
             page.get_by_role("textbox").fill(f"9{which}.5")
             visit.button("Next").click()
             expect(page.get_by_role("alert")).to_contain_text("does not fit here")
-        kinds.answer(visit, question, ANSWERS[name][which])
-    kinds.enter(visit, CHECK, CHECK["options"][which]["name"])
-    kinds.go_on(visit)
+        question_screens.answer(visit, question, ANSWERS[name][which])
+    question_screens.enter(visit, CHECK, CHECK["options"][which]["name"])
+    question_screens.go_on(visit)
     visit.sent_body()
     visit.send()
     return read_along(page)
@@ -80,7 +82,7 @@ def read_of_kinds(
 def test_a_translator_reads_the_same_whatever_is_answered(
     open_page: Opener, served: factories.Served, marked: bool
 ) -> None:
-    document = kinds.survey(*QUESTIONS.values(), CHECK)
+    document = question_screens.survey(*QUESTIONS.values(), CHECK)
     one, other = (read_of_kinds(open_page, served, document, which, marked) for which in (0, 1))
     assert (one == other) == marked
     assert {question["text"] for question in QUESTIONS.values()} <= set(one), "it reads the questions"
@@ -95,11 +97,11 @@ WAYS: list[dict[str, Any]] = [
 def read_on_the_way(
     open_page: Opener, served: factories.Served, answers: dict[str, Any], marked: bool
 ) -> list[str]:
-    visit = opened(open_page, served, kinds.survey(*ROUTED), marked)
-    kinds.begin(visit)
+    visit = opened(open_page, served, question_screens.survey(*ROUTED), marked)
+    question_screens.begin(visit)
     for question in ROUTED:
         if question["name"] in answers:
-            kinds.answer(visit, question, answers[question["name"]])
+            question_screens.answer(visit, question, answers[question["name"]])
     visit.send()
     return read_along(visit.page)
 
@@ -116,8 +118,8 @@ def test_where_answers_decide_the_way_a_translator_reads_nothing_of_it(
 def test_nothing_offers_to_complete_to_correct_or_to_go_on_writing(
     open_page: Opener, served: factories.Served
 ) -> None:
-    visit = kinds.opened(open_page, served, kinds.survey(QUESTIONS["hours"]))
-    kinds.begin(visit)
+    visit = question_screens.opened(open_page, served, question_screens.survey(QUESTIONS["hours"]))
+    question_screens.begin(visit)
     field = visit.page.get_by_role("textbox")
     for name in ("autocomplete", "autocorrect"):
         expect(field).to_have_attribute(name, "off")

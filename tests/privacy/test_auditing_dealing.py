@@ -11,8 +11,8 @@ from server.privacy import noise, queries, selection
 from server.privacy.auditing import exact_loss
 from server.privacy.auditing.cases import Case, Finding, judge
 from server.privacy.auditing.comparing import compared_loss
-from server.privacy.auditing.dealing import Path, dealt, frozen, outcomes
-from server.privacy.auditing.drawn import dealt_loss, gaussian_loss
+from server.privacy.auditing.dealing import Path, deal_randomness, freeze_output, outcomes
+from server.privacy.auditing.noise_losses import dealt_loss, gaussian_loss
 from server.privacy.auditing.reported import coins_of, coins_of_reports
 from server.privacy.designs import coin_flip, forced_response, k_ary, ordinal
 from server.privacy.noise import gaussian_pmf, geometric_pmf
@@ -23,7 +23,7 @@ def test_noise_that_is_dealt_is_drawn_again_afterwards() -> None:
     loss, _ = dealt_loss(lambda counts: noise.geometric(counts, 1, 1.0), [3], [4])
     assert loss == 1
     assert len({int(noise.geometric(0, 1, 0.001)) for _ in range(20)}) > 1
-    with pytest.raises(ZeroDivisionError), dealt(Path(())):
+    with pytest.raises(ZeroDivisionError), deal_randomness(Path(())):
         raise ZeroDivisionError
     assert len({int(noise.geometric(0, 1, 0.001)) for _ in range(20)}) > 1
 
@@ -177,9 +177,9 @@ def test_ways_to_one_output_must_perturb_the_same() -> None:
 
 
 def test_outputs_are_compared_as_values() -> None:
-    assert frozen(np.array([[1.0, math.nan]])) == frozen(np.array([[1.0, math.nan]]))
-    assert frozen(np.array([1, 2])) != frozen(np.array([[1, 2]]))
-    assert frozen({"a": [1, (2, None)]}) == (("a", (1, (2, None))),)
+    assert freeze_output(np.array([[1.0, math.nan]])) == freeze_output(np.array([[1.0, math.nan]]))
+    assert freeze_output(np.array([1, 2])) != freeze_output(np.array([[1, 2]]))
+    assert freeze_output({"a": [1, (2, None)]}) == (("a", (1, (2, None))),)
 
 
 def test_a_trial_that_could_not_have_refuted_is_not_as_it_should_be() -> None:

@@ -13,7 +13,7 @@ import pytest
 from server.privacy import designs, estimators, planning
 from server.privacy.auditing import audit
 from server.privacy.designs import custom, k_ary
-from tests.privacy.calls import COIN, VALID
+from tests.privacy.sample_calls import COIN, VALID
 from tests.privacy.test_manual import PUBLIC
 
 THREE, SINGULAR = k_ary(3, 1.0), custom([[0.5, 0.5], [0.5, 0.5]])
@@ -89,7 +89,7 @@ def test_designs_that_cannot_be_inverted_or_have_other_reports_are_refused(
     call: Callable[..., Any], design: designs.Design
 ) -> None:
     usable = {
-        designs.between: [SINGULAR, THREE],
+        designs.weigh_between: [SINGULAR, THREE],
         designs.report_between: [SINGULAR, THREE],
         designs.one_hot_epsilon: [SINGULAR],
         estimators.estimate_answered_mean: [THREE],

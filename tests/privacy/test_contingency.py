@@ -13,7 +13,7 @@ from scipy.stats import binom
 from server.privacy.consistency import round_table
 from server.privacy.noise import geometric_pmf, geometric_variance
 from server.privacy.queries import contingency, count, epsilon_for_error, mean
-from tests.privacy.goodness import FALSE_ALARMS, p_value
+from tests.privacy.goodness_of_fit import FALSE_ALARMS, p_value
 
 TABLE = np.array([[7, 9], [11, 0], [10, 12], [7, 14], [8, 6], [5, 4]])
 AGES = ["18-24", "25-34", "35-44", "45-54", "55-64", "65+"]

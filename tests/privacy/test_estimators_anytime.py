@@ -23,7 +23,7 @@ from server.privacy.estimators import (
     estimate_shares,
 )
 from server.privacy.estimators.inverse import left_inverse
-from server.privacy.estimators.regions import allowed_drop, largest
+from server.privacy.estimators.regions import allowed_drop, maximise_over_region
 from server.privacy.estimators.sequences import sequence_limits
 
 WEAK, STRONG = coin_flip(0.1), coin_flip(0.4)
@@ -64,7 +64,7 @@ def test_the_general_solution_is_the_binomial_one_where_there_are_two_values(
         counts = np.array([[[no, yes]]] * 2)
         values = np.array([[[low, low + width]], [[-low, -low - width]]])
         drop = allowed_drop(counts, np.array([[2], [2]]), confidence)
-        ends, chances = largest(values, counts, drop)
+        ends, chances = maximise_over_region(values, counts, drop)
         expected = sequence_limits(np.array([yes]), np.array([yes + no]), confidence)[0]
         found = (np.array([-ends[1], ends[0]]) - low) / width
         reach = expected[1] - expected[0]
@@ -136,7 +136,7 @@ def test_the_answered_mean_is_the_ratio_whose_distances_reach_nothing() -> None:
     reports = np.array([[counts]])
     for mu, sign in zip(anytime_answered_mean([counts], [design], 0, 1), (-1, 1), strict=True):
         row = inverse[1] - mu * (inverse[0] + inverse[1])
-        far, _ = largest(sign * row[None, None], reports, allowed_drop(reports, cells, 0.95))
+        far, _ = maximise_over_region(sign * row[None, None], reports, allowed_drop(reports, cells, 0.95))
         assert far[0] == pytest.approx(0, abs=1e-8)
     low, high = anytime_answered_mean([counts], [design], 0, 40)
     inner = estimate_answered_mean(counts, design, 0, 40).interval

@@ -10,7 +10,7 @@ from scipy.stats import binom
 from server.privacy.designs import coin_flip, k_ary, ordinal
 from server.privacy.estimators import anytime_answered_mean, anytime_mean, anytime_shares, confidence_sequence
 from server.privacy.estimators.inverse import left_inverse
-from server.privacy.estimators.regions import allowed_drop, largest
+from server.privacy.estimators.regions import allowed_drop, maximise_over_region
 from server.privacy.estimators.sequences import sequence_limits
 
 WEAK, STRONG = coin_flip(0.1), coin_flip(0.4)
@@ -34,7 +34,7 @@ def ranges(values: NDArray[np.float64], counts: NDArray[np.int64]) -> NDArray[np
     found = []
     for rows in np.array_split(np.arange(len(counts)), max(1, len(counts) // 20_000)):
         drop = allowed_drop(counts[rows], cells[rows], 0.95)
-        below, above = (largest(sign * values[rows], counts[rows], drop)[0] for sign in (-1, 1))
+        below, above = (maximise_over_region(sign * values[rows], counts[rows], drop)[0] for sign in (-1, 1))
         found.append(np.stack([-below, above], axis=-1))
     return np.concatenate(found)
 

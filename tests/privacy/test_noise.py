@@ -21,7 +21,7 @@ from server.privacy.noise import (
     geometric_variance,
     largest_error,
 )
-from tests.privacy.goodness import FALSE_ALARMS, p_value, p_value_of_two
+from tests.privacy.goodness_of_fit import FALSE_ALARMS, p_value, p_value_of_two
 
 DRAWS = 20_000
 LOSSES = [(1, 1.0), (2, 0.3), (1, 3.0), (3, math.log(3))]

@@ -27,7 +27,7 @@ from server.privacy.noise import (
     laplace_sensitivity,
     laplace_variance,
 )
-from tests.privacy.goodness import FALSE_ALARMS, p_value, p_value_of_two
+from tests.privacy.goodness_of_fit import FALSE_ALARMS, p_value, p_value_of_two
 
 DRAWS = 20_000
 CLAIMS = [(1.0, 1.0, 1e-6), (math.sqrt(2), 0.3, 1e-5), (1.0, 6.0, 1e-9), (5.0, 0.05, 0.01)]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from server.privacy.noise import geometric, geometric_pmf, geometric_variance
 from server.privacy.queries import Tabulation, count, hierarchy, histogram, mean, table
-from tests.privacy.goodness import FALSE_ALARMS, p_value
+from tests.privacy.goodness_of_fit import FALSE_ALARMS, p_value
 
 TABLE = [[7, 9], [11, 0], [10, 12], [7, 14], [8, 6], [5, 4]]
 AGES = ["18-24", "25-34", "35-44", "45-54", "55-64", "65+"]

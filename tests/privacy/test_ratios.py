@@ -12,7 +12,7 @@ from scipy.stats import binomtest
 
 from server.privacy.noise import gaussian_sigma, geometric_pmf
 from server.privacy.queries import mean, proportion
-from tests.privacy.goodness import FALSE_ALARMS
+from tests.privacy.goodness_of_fit import FALSE_ALARMS
 
 
 def test_the_centred_sum_changes_by_half_the_range_or_by_all_of_it() -> None:

@@ -10,7 +10,7 @@ from scipy.stats import chi2, norm
 
 from server.privacy.designs import Design, coin_flip, forced_response, kuk
 from server.privacy.estimators import estimate_shares, logistic_regression
-from server.privacy.estimators.logit_likelihood import at, squared_scores
+from server.privacy.estimators.logit_likelihood import evaluate_likelihood, squared_scores
 from server.privacy.estimators.regression_data import prepare
 
 Array = NDArray[np.float64]
@@ -46,7 +46,7 @@ def test_the_gradient_is_that_of_the_complex_step_and_the_hessian_that_of_differ
         steps = 1j * 1e-30 * np.eye(4)
         return np.array([log_likelihood(point + s, reports, covariates, design).imag / 1e-30 for s in steps])
 
-    found = at(data, data.to_columns @ coefficients)
+    found = evaluate_likelihood(data, data.to_columns @ coefficients)
     assert found.log_likelihood == pytest.approx(
         log_likelihood(coefficients, reports, covariates, design).real, rel=1e-12
     )

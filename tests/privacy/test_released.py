@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from server.privacy._sums import beyond, laplace_scales, quantile, reach
+from server.privacy._sums import bound_deviation, compute_excess, laplace_scales, quantile
 from server.privacy.designs import Design, coin_flip, k_ary, ordinal
 from server.privacy.estimators import (
     ReleasedRatio,
@@ -302,8 +302,8 @@ def test_chances_of_sums_of_errors_are_those_of_the_noise() -> None:
     for confidence in (0.5, 0.9, 0.95, 0.999):
         half = quantile(weighted, numbers, confidence)
         assert exact[np.abs(k) <= half].sum() == pytest.approx(confidence, abs=3e-3)
-        assert beyond(half, weighted, numbers, 0.0, confidence) == pytest.approx(0, abs=1e-6)
-        assert half <= reach(confidence) * math.sqrt(2 * float(weighted**2 @ numbers))
+        assert compute_excess(half, weighted, numbers, 0.0, confidence) == pytest.approx(0, abs=1e-6)
+        assert half <= bound_deviation(confidence) * math.sqrt(2 * float(weighted**2 @ numbers))
     # The quantile of a normal sum would be too small.
     normal = 3.29 * math.sqrt(2 * float(weighted**2 @ numbers))
     assert exact[np.abs(k) <= normal].sum() < 0.9985
@@ -312,11 +312,13 @@ def test_chances_of_sums_of_errors_are_those_of_the_noise() -> None:
 def test_a_normal_error_and_a_laplace_error_alone_have_their_own_quantiles() -> None:
     none = np.zeros(1)
     for confidence, z in ((0.9, 1.6448536), (0.95, 1.9599640), (0.999, 3.2905267), (0.9999999, 5.3267239)):
-        assert beyond(2 * z, none, none, 4.0, confidence) == pytest.approx(
+        assert compute_excess(2 * z, none, none, 4.0, confidence) == pytest.approx(
             0, abs=1e-3 * (1 - confidence) + 1e-8
         )
         assert quantile(np.ones(1), np.ones(1), confidence) == pytest.approx(
             -math.log(1 - confidence), rel=2e-3
         )
     # Beyond what can be summed, the reach that every such error has.
-    assert quantile(np.ones(1), np.ones(1), 1 - 1e-12) == pytest.approx(reach(1 - 1e-12) * math.sqrt(2))
+    assert quantile(np.ones(1), np.ones(1), 1 - 1e-12) == pytest.approx(
+        bound_deviation(1 - 1e-12) * math.sqrt(2)
+    )

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from server.privacy.selection import exponential_mechanism, noisy_maximum, selection_error
 from server.privacy.selection._exact import happens_with_exp
-from tests.privacy.goodness import FALSE_ALARMS, p_value_of_choices
+from tests.privacy.goodness_of_fit import FALSE_ALARMS, p_value_of_choices
 
 DRAWS = 8_000
 

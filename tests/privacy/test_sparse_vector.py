@@ -12,7 +12,7 @@ from scipy.optimize import minimize_scalar
 
 from server.privacy.noise import geometric_pmf
 from server.privacy.selection import above_threshold, above_threshold_error, best_split, sparse_vector
-from tests.privacy.goodness import FALSE_ALARMS, p_value, p_value_of_choices
+from tests.privacy.goodness_of_fit import FALSE_ALARMS, p_value, p_value_of_choices
 
 REACH = 400  # of the enumerated noise; what is beyond has a chance below 1e-12 for the scales used here
 

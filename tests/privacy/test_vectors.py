@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from server.privacy.designs import Design, between, coin_flip, report_between, round_up
+from server.privacy.designs import Design, coin_flip, report_between, round_up, weigh_between
 from server.privacy.estimators import estimate_shares
 from server.privacy.planning import count_guesses
 
@@ -61,7 +61,7 @@ def test_truth_and_coin_give_the_same_report_as_in_the_browser() -> None:
 def test_a_number_has_the_row_and_the_report_that_it_has_in_the_browser() -> None:
     designs = {name: Design(weights) for name, weights in NUMBERS["designs"].items()}
     for entry in NUMBERS["rows"]:
-        row = between(designs[entry["design"]], entry["steps"], entry["of"])
+        row = weigh_between(designs[entry["design"]], entry["steps"], entry["of"])
         assert row.tolist() == entry["row"], entry
     for entry in NUMBERS["reports"]:
         design, steps, of = designs[entry["design"]], entry["steps"], entry["of"]

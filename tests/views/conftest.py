@@ -4,9 +4,9 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from tests import factories
-from tests.scene import ADMINISTRATOR, EDITOR, OWNER, VIEWER, Scene
-from tests.signing import PASSWORD
+from tests.support import factories
+from tests.support.full_installation import ADMINISTRATOR, EDITOR, OWNER, VIEWER, Scene
+from tests.support.sign_in_form import PASSWORD
 
 
 @pytest.fixture

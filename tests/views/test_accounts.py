@@ -11,8 +11,8 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from server.store.models import SignIn
-from tests import factories
-from tests.signing import CHANGED, FIREFOX, PASSWORD, enter, is_in, save, turn_on
+from tests.support import factories
+from tests.support.sign_in_form import CHANGED, FIREFOX, PASSWORD, enter, is_in, save, turn_on
 
 
 def test_name_and_password_sign_in(app: Flask, ana: int, database_url: str) -> None:

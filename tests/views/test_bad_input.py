@@ -16,10 +16,10 @@ from werkzeug.test import TestResponse
 
 from server.config import Config
 from server.inputs import form_fields
-from tests import factories, kinds
 from tests.conftest import NewDatabase
-from tests.fronted import create_app
-from tests.sending import written
+from tests.support import every_kind, factories
+from tests.support.form_client import written
+from tests.support.front_client import create_app
 
 WORDS = [
     *("", " ", "0", "-1", "7", "0.3", "1,5", "1e308", "-1e308", "1e-320", "9" * 299, "nan", "inf", "²", "٣", "1; 2; x"),
@@ -75,7 +75,7 @@ def site(sqlite: NewDatabase) -> Iterator[Site]:
 def short() -> dict[str, Any]:
     """A survey of every kind, with less of each than `kinds.document`."""
     names = ("dice", "both", "paid", "party", "drugs", "mood", "mugs", "bins", "after")
-    document = kinds.document()
+    document = every_kind.document()
     asked = [entry for entry in document["questions"] if entry["name"] in names]
     check = {
         "name": "sure",
@@ -145,7 +145,7 @@ def test_whatever_the_editor_sends_is_kept_or_refused_whole(
         assert factories.dump(site.database_url) == before
 
 
-SHARES = [f"share {name}" for name in kinds.assumed_shares()]
+SHARES = [f"share {name}" for name in every_kind.assumed_shares()]
 
 
 @settings(max_examples=60)

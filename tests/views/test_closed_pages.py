@@ -5,8 +5,8 @@ from datetime import datetime
 import pytest
 from flask.testing import FlaskClient
 
-from tests import factories
-from tests.factories import Published
+from tests.support import factories
+from tests.support.factories import Published
 
 PAST, FUTURE = datetime(2001, 2, 3, 4, 5), datetime(2201, 2, 3, 4, 5)  # noqa: DTZ001 - in UTC
 

@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from server.output.languages import LANGUAGES
 from server.people import survey_access
 from server.study import surveys
-from tests import factories, forms, strategies
 from tests.conftest import NewDatabase
-from tests.factories import Published, dump
+from tests.support import editor_form, factories, strategies
+from tests.support.factories import Published, dump
 
 KINDS = [
     "yes_no",
@@ -36,17 +36,17 @@ def database_url(sqlite: NewDatabase) -> str:
 
 
 @pytest.fixture
-def three(signed_in: FlaskClient) -> forms.Editor:
+def three(signed_in: FlaskClient) -> editor_form.Editor:
     """The editor with three yes/no questions."""
-    return forms.written(forms.new(signed_in), "Exams", "Copied?", "Paid?", "Sat?")
+    return editor_form.written(editor_form.new(signed_in), "Exams", "Copied?", "Paid?", "Sat?")
 
 
-def alert(editor: forms.Editor) -> str:
+def alert(editor: editor_form.Editor) -> str:
     """The list of what is wrong."""
     return html.unescape(editor.page.partition('role="alert"')[2].partition("</ul>")[0])
 
 
-def wrong(editor: forms.Editor, path: str) -> str:
+def wrong(editor: editor_form.Editor, path: str) -> str:
     """What is said below a field."""
     found = re.search(rf'id="wrong-{re.escape(path)}">(.*?)</p>', editor.page)
     return html.unescape(found[1]) if found else ""
@@ -66,7 +66,7 @@ def test_every_survey_passes_through_the_editor_unchanged(
 ) -> None:
     """Imported, shown, sent as it is and exported: the same document, whatever it holds."""
     slug = factories.draft(database_url, document)
-    editor = forms.edit(signed_in, slug)
+    editor = editor_form.edit(signed_in, slug)
     states = dump(database_url)["drafts"]
 
     editor.press("keep")
@@ -77,12 +77,12 @@ def test_every_survey_passes_through_the_editor_unchanged(
 
 
 def test_nothing_is_kept_before_something_is_sent(signed_in: FlaskClient, database_url: str) -> None:
-    assert forms.new(signed_in).answer.status_code == 200
+    assert editor_form.new(signed_in).answer.status_code == 200
     assert not dump(database_url)["surveys"]
 
 
 def test_survey_is_kept_as_it_was_written(signed_in: FlaskClient) -> None:
-    editor = forms.new(signed_in)
+    editor = editor_form.new(signed_in)
     editor.type(
         {
             "title": "  Exámenes ",
@@ -108,13 +108,13 @@ def test_survey_is_kept_as_it_was_written(signed_in: FlaskClient) -> None:
         }
     ]
     slug = answer.location.rpartition("/")[2]
-    assert forms.edit(signed_in, slug)["introduction"] == "\r\nQuién pregunta\r\ny para qué"
+    assert editor_form.edit(signed_in, slug)["introduction"] == "\r\nQuién pregunta\r\ny para qué"
 
 
 def test_unfinished_survey_is_kept_and_says_what_is_missing(
     signed_in: FlaskClient, database_url: str
 ) -> None:
-    editor = forms.new(signed_in).type(introduction="<b>Kept</b>\r\n&amp;").press("add")
+    editor = editor_form.new(signed_in).type(introduction="<b>Kept</b>\r\n&amp;").press("add")
 
     editor.press("save")
 
@@ -134,7 +134,7 @@ def test_unfinished_survey_is_kept_and_says_what_is_missing(
 
 
 def test_what_is_missing_is_not_told_while_it_is_being_written(signed_in: FlaskClient) -> None:
-    editor = forms.new(signed_in).press("add")
+    editor = editor_form.new(signed_in).press("add")
 
     assert "aria-invalid" not in editor.page
     assert not alert(editor)
@@ -164,7 +164,7 @@ def test_what_is_missing_is_not_told_while_it_is_being_written(signed_in: FlaskC
     ],
 )
 def test_what_is_wrong_is_said_at_its_field_and_stays_as_it_was_typed(
-    path: str, text: str, said: str, three: forms.Editor
+    path: str, text: str, said: str, three: editor_form.Editor
 ) -> None:
     title = "Exams" if path != "title" else text
 
@@ -198,7 +198,7 @@ def test_what_is_wrong_is_said_at_its_field_and_stays_as_it_was_typed(
         "a" * 5000,
     ],
 )
-def test_field_of_no_survey_is_refused(name: str, three: forms.Editor, database_url: str) -> None:
+def test_field_of_no_survey_is_refused(name: str, three: editor_form.Editor, database_url: str) -> None:
     before = dump(database_url)
 
     answer = three.type({name: "x"}).press("keep").answer
@@ -209,7 +209,7 @@ def test_field_of_no_survey_is_refused(name: str, three: forms.Editor, database_
 
 
 @pytest.mark.parametrize("path", ["title", "questions[0].text", "budget"])
-def test_nul_and_half_characters_are_refused(path: str, three: forms.Editor, database_url: str) -> None:
+def test_nul_and_half_characters_are_refused(path: str, three: editor_form.Editor, database_url: str) -> None:
     before = dump(database_url)
 
     assert three.type({path: "a\x00b"}).press("keep").answer.status_code == 422
@@ -224,7 +224,7 @@ def test_empty_form_is_a_survey_with_everything_missing(signed_in: FlaskClient) 
     assert page.count('role="alert"') == 1
 
 
-def test_decimal_comma_is_understood_where_it_can_be_nothing_else(three: forms.Editor) -> None:
+def test_decimal_comma_is_understood_where_it_can_be_nothing_else(three: editor_form.Editor) -> None:
     three.type({"plan.margin": "0,05", "plan.respondents": "500", "budget": "3,5"}).press("keep")
 
     assert three.document["plan"] == {"margin": 0.05, "respondents": 500}
@@ -235,7 +235,7 @@ def test_decimal_comma_is_understood_where_it_can_be_nothing_else(three: forms.E
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_question_of_each_kind_is_added(kind: str, three: forms.Editor) -> None:
+def test_question_of_each_kind_is_added(kind: str, three: editor_form.Editor) -> None:
     three.type(added=kind).press("add")
 
     assert [entry["kind"] for entry in three.document["questions"]] == ["yes_no"] * 3 + [kind]
@@ -243,7 +243,7 @@ def test_question_of_each_kind_is_added(kind: str, three: forms.Editor) -> None:
     assert "Question 4 was added." in three.page
 
 
-def test_unknown_kind_is_added_as_yes_or_no(three: forms.Editor) -> None:
+def test_unknown_kind_is_added_as_yes_or_no(three: editor_form.Editor) -> None:
     three.type(added="<script>").press("add")
 
     assert three.document["questions"][3]["kind"] == "yes_no"
@@ -262,7 +262,7 @@ def test_unknown_kind_is_added_as_yes_or_no(three: forms.Editor) -> None:
     ],
 )
 def test_button_does_its_work_and_keeps_what_was_typed(
-    action: str, wordings: list[str], three: forms.Editor
+    action: str, wordings: list[str], three: editor_form.Editor
 ) -> None:
     three.type({"questions[0].text": "Copied!"}).press(action)
 
@@ -288,14 +288,16 @@ def test_button_does_its_work_and_keeps_what_was_typed(
         "",
     ],
 )
-def test_button_about_something_that_is_not_there_does_nothing(action: str, three: forms.Editor) -> None:
+def test_button_about_something_that_is_not_there_does_nothing(
+    action: str, three: editor_form.Editor
+) -> None:
     three.press(action)
 
     assert three.wordings == ["Copied?", "Paid?", "Sat?"]
 
 
 def test_all_questions_can_be_deleted_and_added_again(signed_in: FlaskClient) -> None:
-    editor = forms.written(forms.new(signed_in), "One", "Only?").press("delete-0")
+    editor = editor_form.written(editor_form.new(signed_in), "One", "Only?").press("delete-0")
     assert editor.wordings == []
 
     editor.press("add").type({"questions[0].text": "Another?"}).press("keep")
@@ -304,7 +306,7 @@ def test_all_questions_can_be_deleted_and_added_again(signed_in: FlaskClient) ->
     assert editor.document["budget"] == pytest.approx(math.log(3))
 
 
-def test_answers_are_added_moved_and_deleted(three: forms.Editor) -> None:
+def test_answers_are_added_moved_and_deleted(three: editor_form.Editor) -> None:
     three.type({"added": "select_one"}).press("add").press("add_option-3")
     path = "questions[3].options[{}].text"
     three.type({path.format(0): "Sí, a menudo", path.format(1): "No", path.format(2): "1 vez"})
@@ -327,13 +329,13 @@ def test_answers_are_added_moved_and_deleted(three: forms.Editor) -> None:
 # Names
 
 
-def _with_options(three: forms.Editor) -> forms.Editor:
+def _with_options(three: editor_form.Editor) -> editor_form.Editor:
     three.type(added="select_one").press("add")
     three.type({"questions[3].text": "Which?", "questions[3].options[0].text": "Ye"})
     return three.type({"questions[3].options[1].text": "No"}).press("keep")
 
 
-def test_name_of_an_answer_follows_its_text_until_somebody_sets_it(three: forms.Editor) -> None:
+def test_name_of_an_answer_follows_its_text_until_somebody_sets_it(three: editor_form.Editor) -> None:
     editor = _with_options(three)
     assert editor["questions[3].options[0].name"] == "ye"
 
@@ -345,7 +347,7 @@ def test_name_of_an_answer_follows_its_text_until_somebody_sets_it(three: forms.
     assert editor["questions[3].options[0].name"] == "past"
 
 
-def test_published_names_stay_when_texts_change(three: forms.Editor) -> None:
+def test_published_names_stay_when_texts_change(three: editor_form.Editor) -> None:
     editor = _with_options(three)
     assert editor.client.post(f"{editor.path}/publish").status_code == 303
 
@@ -354,7 +356,7 @@ def test_published_names_stay_when_texts_change(three: forms.Editor) -> None:
     assert editor["questions[3].options[0].name"] == "ye"
 
 
-def test_conditions_follow_new_names(three: forms.Editor) -> None:
+def test_conditions_follow_new_names(three: editor_form.Editor) -> None:
     editor = _with_options(three)
     editor.press("add").type({"questions[4].text": "When?", "questions[4].show_if.question": "q4"})
     editor.press("renew-4").type({"questions[4].show_if.any_of": ["", "ye"]}).press("keep")
@@ -364,7 +366,7 @@ def test_conditions_follow_new_names(three: forms.Editor) -> None:
     assert editor.document["questions"][4]["show_if"] == {"question": "which", "any_of": ["y"]}
 
 
-def test_name_left_empty_is_made(three: forms.Editor) -> None:
+def test_name_left_empty_is_made(three: editor_form.Editor) -> None:
     three.type({"questions[1].name": ""}).press("keep")
 
     assert [entry["name"] for entry in three.document["questions"]] == ["q1", "q2", "q3"]
@@ -376,7 +378,7 @@ def test_name_left_empty_is_made(three: forms.Editor) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("start", KINDS)
 def test_kind_is_changed_and_what_can_be_kept_is_kept(start: str, kind: str, signed_in: FlaskClient) -> None:
-    editor = forms.new(signed_in)
+    editor = editor_form.new(signed_in)
     editor.type({"questions[0].kind": start, "questions[0].text": "Kept?", "title": "T"}).press("renew-0")
     if "questions[0].options[0].text" in editor.page:
         for place, text in enumerate(["Low", "High"]):
@@ -406,7 +408,7 @@ def test_kind_is_changed_and_what_can_be_kept_is_kept(start: str, kind: str, sig
     ],
 )
 def test_design_brings_the_fields_it_needs_at_the_strength_of_two_coins(
-    mechanism: str, needs: set[str], three: forms.Editor
+    mechanism: str, needs: set[str], three: editor_form.Editor
 ) -> None:
     three.type({"questions[0].design.mechanism": mechanism}).press("renew-0")
 
@@ -418,7 +420,7 @@ def test_design_brings_the_fields_it_needs_at_the_strength_of_two_coins(
     assert wrong(three, f"questions[0].design.{min(needs)}") in ("Is required.", "Must not be empty.")
 
 
-def test_prefer_not_to_say_brings_the_design_that_offers_it(three: forms.Editor) -> None:
+def test_prefer_not_to_say_brings_the_design_that_offers_it(three: editor_form.Editor) -> None:
     three.type({"questions[0].prefer_not_to_say": "true"}).press("renew-0")
     assert three.document["questions"][0]["design"] == {"mechanism": "k_ary"}
     assert three.document["questions"][0]["prefer_not_to_say"] is True
@@ -436,13 +438,13 @@ def test_best_design_says_what_was_chosen_and_why(signed_in: FlaskClient, databa
         entry["design"] = {"mechanism": "best_choice", "epsilon": 1}
         slug = factories.draft(database_url, factories.definition(questions=[entry]))
 
-        assert f"Chosen: {said}" in forms.edit(signed_in, slug).page
+        assert f"Chosen: {said}" in editor_form.edit(signed_in, slug).page
 
 
 # Conditions
 
 
-def test_condition_asks_for_answers_and_for_what_the_others_report(three: forms.Editor) -> None:
+def test_condition_asks_for_answers_and_for_what_the_others_report(three: editor_form.Editor) -> None:
     three.type({"questions[2].show_if.question": "q1"}).press("renew-2")
     assert three.document["questions"][2]["show_if"] == {"question": "q1", "any_of": []}
     assert three.document["questions"][2]["otherwise"] == "no"
@@ -450,14 +452,16 @@ def test_condition_asks_for_answers_and_for_what_the_others_report(three: forms.
     three.type({"questions[2].show_if.any_of": ["", "yes"]}).press("save")
 
     assert "/edit" not in three.answer.request.path
-    three = forms.edit(three.client, three.answer.request.path.rpartition("/")[2])
+    three = editor_form.edit(three.client, three.answer.request.path.rpartition("/")[2])
     assert three.names("questions[2].show_if.any_of") == ["", "yes"]
     three.type({"questions[2].show_if.question": ""}).press("keep")
     assert three.document["questions"][2].keys() == {"name", "kind", "text", "design"}
 
 
 @pytest.mark.parametrize("action", ["delete-0", "down-0", "up-1"])
-def test_condition_on_a_question_that_is_gone_is_told_at_its_field(action: str, three: forms.Editor) -> None:
+def test_condition_on_a_question_that_is_gone_is_told_at_its_field(
+    action: str, three: editor_form.Editor
+) -> None:
     three.type({"questions[1].show_if.question": "q1"}).press("renew-1")
     three.type({"questions[1].show_if.any_of": ["", "yes"]}).press("keep")
 
@@ -468,7 +472,7 @@ def test_condition_on_a_question_that_is_gone_is_told_at_its_field(action: str, 
     assert asking["show_if"] == {"question": "q1", "any_of": ["yes"]}
 
 
-def test_condition_on_a_number_asks_for_a_range(three: forms.Editor) -> None:
+def test_condition_on_a_number_asks_for_a_range(three: editor_form.Editor) -> None:
     three.type({"questions[0].kind": "number"}).press("renew-0")
     three.type({"questions[1].show_if.question": "q1"}).press("renew-1")
 
@@ -477,7 +481,7 @@ def test_condition_on_a_number_asks_for_a_range(three: forms.Editor) -> None:
     assert three.document["questions"][1]["show_if"] == {"question": "q1", "from": 5, "to": 9.5}
 
 
-def test_ranges_are_typed_with_commas(three: forms.Editor) -> None:
+def test_ranges_are_typed_with_commas(three: editor_form.Editor) -> None:
     three.type({"questions[0].kind": "binned_number"}).press("renew-0")
     for text, cuts in (("1, 5,10", [1, 5, 10]), ("0.5; 2", [0.5, 2]), ("1, x", [1, "x"])):
         three.type({"questions[0].cuts": text}).press("keep")
@@ -489,7 +493,7 @@ def test_ranges_are_typed_with_commas(three: forms.Editor) -> None:
 # The budget
 
 
-def test_new_survey_gives_each_question_two_fair_coins(three: forms.Editor) -> None:
+def test_new_survey_gives_each_question_two_fair_coins(three: editor_form.Editor) -> None:
     assert three.document["budget"] == pytest.approx(3 * math.log(3), abs=1e-9)
     assert three.document["budget"] >= 3 * math.log(3)
     preview = three.client.get(f"{three.path}/preview/survey.json").get_json()["definition"]
@@ -502,7 +506,7 @@ def test_new_survey_gives_each_question_two_fair_coins(three: forms.Editor) -> N
     ("action", "questions"), [("add", 4), ("delete-0", 2), ("duplicate-0", 4), ("up-1", 3)]
 )
 def test_every_question_keeps_its_strength_when_others_come_and_go(
-    action: str, questions: int, three: forms.Editor
+    action: str, questions: int, three: editor_form.Editor
 ) -> None:
     three.type(budget="6").press("keep")
 
@@ -511,7 +515,7 @@ def test_every_question_keeps_its_strength_when_others_come_and_go(
     assert three.document["budget"] == pytest.approx(2 * questions, abs=1e-6)
 
 
-def test_slider_sets_the_budget(three: forms.Editor) -> None:
+def test_slider_sets_the_budget(three: editor_form.Editor) -> None:
     """gamma 0.4: ln(0.9 / 0.1) = ln 9 for each of three questions."""
     three.type(slider="0.4").press("keep")
 
@@ -520,7 +524,7 @@ def test_slider_sets_the_budget(three: forms.Editor) -> None:
 
 
 @pytest.mark.parametrize("slider", ["0.5", "0", "-1", "x", "", "nan", "1e-300"])
-def test_slider_out_of_its_range_changes_nothing(slider: str, three: forms.Editor) -> None:
+def test_slider_out_of_its_range_changes_nothing(slider: str, three: editor_form.Editor) -> None:
     before = three.document
 
     three.type(slider=slider).press("keep")
@@ -528,7 +532,7 @@ def test_slider_out_of_its_range_changes_nothing(slider: str, three: forms.Edito
     assert three.document == before
 
 
-def test_division_by_hand_keeps_every_strength_and_equal_shares_come_back(three: forms.Editor) -> None:
+def test_division_by_hand_keeps_every_strength_and_equal_shares_come_back(three: editor_form.Editor) -> None:
     before = three.document
 
     three.type(division="by_hand").press("keep")
@@ -545,7 +549,7 @@ def test_question_with_a_strength_of_its_own_keeps_it_under_another_design(
     signed_in: FlaskClient, database_url: str
 ) -> None:
     document = factories.definition([0.25, 0.1])
-    editor = forms.edit(signed_in, factories.draft(database_url, document))
+    editor = editor_form.edit(signed_in, factories.draft(database_url, document))
     assert "slider" not in dict(editor.read().fields)
 
     editor.type({"questions[0].kind": "select_one"}).press("renew-0").press("add")
@@ -556,7 +560,7 @@ def test_question_with_a_strength_of_its_own_keeps_it_under_another_design(
     assert designs[2] == {"mechanism": "coin_flip", "gamma": 0.25}
 
 
-def test_what_is_spent_is_always_shown(three: forms.Editor) -> None:
+def test_what_is_spent_is_always_shown(three: editor_form.Editor) -> None:
     spent = three.page.partition('id="spent"')[2].partition("</p>")[0]
 
     assert "3.30" in spent
@@ -566,17 +570,17 @@ def test_what_is_spent_is_always_shown(three: forms.Editor) -> None:
 # Undo, redo, and others who write
 
 
-def test_steps_are_undone_and_done_again_across_visits(three: forms.Editor) -> None:
+def test_steps_are_undone_and_done_again_across_visits(three: editor_form.Editor) -> None:
     slug = three.path.rpartition("/")[2]
     three.press("delete-0")
-    again = forms.edit(three.client, slug)
+    again = editor_form.edit(three.client, slug)
 
     again.press("undo")
     assert again.wordings == ["Copied?", "Paid?", "Sat?"]
-    assert forms.edit(three.client, slug).press("redo").wordings == ["Paid?", "Sat?"]
+    assert editor_form.edit(three.client, slug).press("redo").wordings == ["Paid?", "Sat?"]
 
 
-def test_undo_takes_back_what_was_just_typed_and_redo_brings_it_again(three: forms.Editor) -> None:
+def test_undo_takes_back_what_was_just_typed_and_redo_brings_it_again(three: editor_form.Editor) -> None:
     three.type(title="Typed").press("undo")
     assert three["title"] == "Exams"
 
@@ -584,14 +588,14 @@ def test_undo_takes_back_what_was_just_typed_and_redo_brings_it_again(three: for
     assert three["title"] == "Typed"
 
 
-def test_new_words_after_an_undo_end_what_could_be_done_again(three: forms.Editor) -> None:
+def test_new_words_after_an_undo_end_what_could_be_done_again(three: editor_form.Editor) -> None:
     three.press("delete-0").press("undo").type(title="Other").press("keep").press("redo")
 
     assert three["title"] == "Other"
     assert three.wordings == ["Copied?", "Paid?", "Sat?"]
 
 
-def test_undo_ends_at_the_beginning(three: forms.Editor) -> None:
+def test_undo_ends_at_the_beginning(three: editor_form.Editor) -> None:
     for _ in range(30):
         three.press("undo")
 
@@ -599,7 +603,7 @@ def test_undo_ends_at_the_beginning(three: forms.Editor) -> None:
     assert "There is nothing more to go back to." in three.page
 
 
-def test_last_200_states_are_kept(three: forms.Editor, database_url: str) -> None:
+def test_last_200_states_are_kept(three: editor_form.Editor, database_url: str) -> None:
     slug = three.path.rpartition("/")[2]
     before = three.document
     with factories.writing(database_url) as session:
@@ -607,7 +611,7 @@ def test_last_200_states_are_kept(three: forms.Editor, database_url: str) -> Non
         assert survey is not None
         for number in range(195):
             surveys.save_draft(session, survey, {**before, "title": f"Title {number}"})
-    three = forms.edit(three.client, slug)
+    three = editor_form.edit(three.client, slug)
     for number in range(195, 210):
         three.type(title=f"Title {number}").press("keep")
 
@@ -616,7 +620,7 @@ def test_last_200_states_are_kept(three: forms.Editor, database_url: str) -> Non
     assert three["title"] == "Title 208"
 
 
-def test_save_that_changes_nothing_makes_no_state(three: forms.Editor, database_url: str) -> None:
+def test_save_that_changes_nothing_makes_no_state(three: editor_form.Editor, database_url: str) -> None:
     before = dump(database_url)["drafts"]
 
     three.press("keep").press("save")
@@ -624,9 +628,9 @@ def test_save_that_changes_nothing_makes_no_state(three: forms.Editor, database_
     assert dump(database_url)["drafts"] == before
 
 
-def test_two_windows_do_not_overwrite_each_other(three: forms.Editor, database_url: str) -> None:
+def test_two_windows_do_not_overwrite_each_other(three: editor_form.Editor, database_url: str) -> None:
     slug = three.path.rpartition("/")[2]
-    other = forms.edit(three.client, slug)
+    other = editor_form.edit(three.client, slug)
     three.type(title="First").press("keep")
     before = dump(database_url)
 
@@ -643,8 +647,8 @@ def test_two_windows_do_not_overwrite_each_other(three: forms.Editor, database_u
     assert other.press("undo")["title"] == "First", "the other one's words are not lost either"
 
 
-def test_use_mine_asks_again_when_there_are_newer_words(three: forms.Editor) -> None:
-    other = forms.edit(three.client, three.path.rpartition("/")[2])
+def test_use_mine_asks_again_when_there_are_newer_words(three: editor_form.Editor) -> None:
+    other = editor_form.edit(three.client, three.path.rpartition("/")[2])
     three.type(title="First").press("keep")
     other.type(title="Second").press("keep")
     three.type(title="Third").press("keep")
@@ -654,16 +658,16 @@ def test_use_mine_asks_again_when_there_are_newer_words(three: forms.Editor) -> 
     assert other["title"] == "Second"
 
 
-def test_form_of_a_state_that_was_undone_is_overtaken(three: forms.Editor) -> None:
+def test_form_of_a_state_that_was_undone_is_overtaken(three: editor_form.Editor) -> None:
     three.press("delete-0")
-    other = forms.edit(three.client, three.path.rpartition("/")[2])
+    other = editor_form.edit(three.client, three.path.rpartition("/")[2])
     three.press("undo").type(title="New").press("keep")
 
     assert other.type(title="Old").press("keep").answer.status_code == 409
 
 
 @pytest.mark.parametrize("base", ["x", "-1", "999999", "9" * 50, "²"])
-def test_form_of_no_state_is_overtaken_or_taken_as_the_newest(base: str, three: forms.Editor) -> None:
+def test_form_of_no_state_is_overtaken_or_taken_as_the_newest(base: str, three: editor_form.Editor) -> None:
     answer = three.type(base=base, title="Kept").press("keep").answer
 
     assert answer.status_code in (200, 409)
@@ -674,7 +678,7 @@ def test_form_of_no_state_is_overtaken_or_taken_as_the_newest(base: str, three: 
 
 
 def test_draft_that_changed_since_it_was_looked_at_is_not_published(
-    three: forms.Editor, database_url: str
+    three: editor_form.Editor, database_url: str
 ) -> None:
     page = three.client.get(three.path).text
     looked_at = page.partition('name="draft" value="')[2].partition('"')[0]
@@ -687,7 +691,7 @@ def test_draft_that_changed_since_it_was_looked_at_is_not_published(
 
 
 def test_draft_of_another_researcher_is_out_of_reach(
-    app: Any, three: forms.Editor, database_url: str
+    app: Any, three: editor_form.Editor, database_url: str
 ) -> None:
     stranger = factories.sign_in(app.test_client(), factories.sign_in_secret(database_url, owner="stranger"))
     before = dump(database_url)["drafts"]
@@ -706,7 +710,9 @@ def test_a_version_that_does_not_exist_is_refused_with_the_range(
     assert "from 1 to 1" in answer.json["error"]["message"]
 
 
-def test_a_new_scale_serves_its_shares_and_one_button_serves_the_average_alone(three: forms.Editor) -> None:
+def test_a_new_scale_serves_its_shares_and_one_button_serves_the_average_alone(
+    three: editor_form.Editor,
+) -> None:
     """Five levels at the loss of two fair coins and 5 points; numbers as in the table of the guide."""
     three.type({"questions[0].kind": "scale"}).press("renew-0")
     for place in range(5):

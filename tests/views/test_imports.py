@@ -10,9 +10,9 @@ from werkzeug.test import TestResponse
 
 from server.output.languages import LANGUAGES
 from server.study.gallery import templates
-from tests import factories, xlsforms
 from tests.conftest import NewDatabase
-from tests.factories import dump
+from tests.support import factories, sample_xlsforms
+from tests.support.factories import dump
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def test_a_definition_becomes_a_draft(signed_in: FlaskClient) -> None:
 
 
 def test_a_form_becomes_a_draft_and_what_was_left_is_listed(signed_in: FlaskClient) -> None:
-    answer = send(signed_in, xlsforms.kobo(), "form.xlsx")
+    answer = send(signed_in, sample_xlsforms.kobo(), "form.xlsx")
 
     assert answer.status_code == 201
     assert "5 questions were taken." in answer.text
@@ -73,7 +73,7 @@ def test_a_form_becomes_a_draft_and_what_was_left_is_listed(signed_in: FlaskClie
 
 
 def test_a_form_is_taken_in_the_language_that_was_chosen(signed_in: FlaskClient) -> None:
-    send(signed_in, xlsforms.kobo(), "form.xlsx", language="en")
+    send(signed_in, sample_xlsforms.kobo(), "form.xlsx", language="en")
 
     (draft,) = drafts(signed_in)
     assert draft["language"] == "en"
@@ -82,7 +82,7 @@ def test_a_form_is_taken_in_the_language_that_was_chosen(signed_in: FlaskClient)
 
 def test_a_form_that_states_no_language_has_the_pages(signed_in: FlaskClient) -> None:
     rows = [["type", "name", "label"], ["select_one yn", "a", "¿A?"]]
-    body = xlsforms.form(rows, [["list_name", "name", "label"], ["yn", 1, "Sí"], ["yn", 0, "No"]])
+    body = sample_xlsforms.form(rows, [["list_name", "name", "label"], ["yn", 1, "Sí"], ["yn", 0, "No"]])
 
     answer = signed_in.post(
         IMPORT, data={"definition": (io.BytesIO(body), "f.xlsx")}, headers={"Accept-Language": "es"}
@@ -98,7 +98,9 @@ def test_a_form_of_which_nothing_can_be_taken_makes_no_draft(
 ) -> None:
     before = dump(database_url)
 
-    answer = send(signed_in, xlsforms.form([["type", "name", "label"], ["text", "a", "A?"]]), "form.xlsx")
+    answer = send(
+        signed_in, sample_xlsforms.form([["type", "name", "label"], ["text", "a", "A?"]]), "form.xlsx"
+    )
 
     assert answer.status_code == 422
     assert "must hold a question that can be taken" in answer.text
@@ -144,7 +146,7 @@ def test_no_file_at_all_is_refused(signed_in: FlaskClient) -> None:
 
 
 def test_an_unknown_language_is_refused(signed_in: FlaskClient) -> None:
-    answer = send(signed_in, xlsforms.kobo(), "form.xlsx", language="xx")
+    answer = send(signed_in, sample_xlsforms.kobo(), "form.xlsx", language="xx")
 
     assert answer.status_code == 422
     assert f"must be one of {', '.join(LANGUAGES)}; it is xx" in answer.text
@@ -155,7 +157,9 @@ def test_texts_of_a_form_are_escaped_where_they_are_listed(signed_in: FlaskClien
     rows = [["type", "name", "label", html], [html, html, html, html], ["select_one yn", html, html, html]]
 
     answer = send(
-        signed_in, xlsforms.workbook({"survey": rows, "choices": xlsforms.YES_NO, "<b>x": [["a"]]}), html
+        signed_in,
+        sample_xlsforms.workbook({"survey": rows, "choices": sample_xlsforms.YES_NO, "<b>x": [["a"]]}),
+        html,
     )
 
     assert answer.status_code == 201
@@ -166,7 +170,7 @@ def test_texts_of_a_form_are_escaped_where_they_are_listed(signed_in: FlaskClien
 
 
 def test_a_long_list_is_shortened(signed_in: FlaskClient) -> None:
-    answer = send(signed_in, xlsforms.leaving_out(601), "form.xlsx")
+    answer = send(signed_in, sample_xlsforms.leaving_out(601), "form.xlsx")
 
     assert "601 things were not taken" in answer.text
     assert answer.text.count("<tr>") == 501

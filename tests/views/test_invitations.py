@@ -10,11 +10,11 @@ import pytest
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from server.collect import response_codes as invitations
-from server.inputs import normalised
+from server.collect import response_codes
+from server.inputs import normalise_code
 from server.store.models import InvitationBatch
-from tests import factories, pdfs
-from tests.factories import Published, dump
+from tests.support import factories, pdf_reader
+from tests.support.factories import Published, dump
 
 VECTORS = json.loads((factories.ROOT / "tests" / "vectors" / "codes.json").read_text("utf-8"))
 
@@ -29,12 +29,12 @@ def survey(database_url: str) -> Published:
 
 @pytest.mark.parametrize(("typed", "code"), VECTORS["read"])
 def test_code_is_read_as_the_browser_reads_it(typed: str, code: str) -> None:
-    assert normalised(typed) == code
+    assert normalise_code(typed) == code
 
 
 @pytest.mark.parametrize("typed", VECTORS["refused"])
 def test_what_is_no_code_here_is_none_in_the_browser(typed: str) -> None:
-    assert normalised(typed) is None
+    assert normalise_code(typed) is None
 
 
 def path(survey: Published, page: str = "") -> str:
@@ -99,7 +99,7 @@ def test_table_links_and_sheet_are_those_of_the_batch(
     assert asked("links.txt").text.split() == links
     sheet = asked("sheet.pdf")
     assert sheet.mimetype == "application/pdf"
-    said = "".join(page.text for page in pdfs.pages(sheet.data))
+    said = "".join(page.text for page in pdf_reader.pages(sheet.data))
     assert re.findall(r"^[0-9A-Z-]{19}$", said, re.MULTILINE) == codes
     assert said.count(f"{address}\n") == 12
     # In any form, and only some of them.
@@ -118,7 +118,7 @@ def test_sheet_is_in_the_surveys_language(signed_in: FlaskClient, database_url: 
     sheet = signed_in.post(path(survey, "/1/sheet.pdf"), data={"codes": "\r\n".join(codes)})
 
     assert b"/Lang(es)" in sheet.data
-    assert "Exámenes: ¿y tú?\n" in pdfs.pages(sheet.data)[0].text
+    assert "Exámenes: ¿y tú?\n" in pdf_reader.pages(sheet.data)[0].text
 
 
 def test_sheet_of_a_draft_has_the_title_it_has_so_far(signed_in: FlaskClient, database_url: str) -> None:
@@ -127,7 +127,7 @@ def test_sheet_of_a_draft_has_the_title_it_has_so_far(signed_in: FlaskClient, da
     factories.settle(database_url, slug, by_invitation=True)
     codes = codes_on(issue(signed_in, survey))
 
-    (page,) = pdfs.pages(
+    (page,) = pdf_reader.pages(
         signed_in.post(path(survey, "/1/sheet.pdf"), data={"codes": "\r\n".join(codes)}).data
     )
 
@@ -142,7 +142,7 @@ def test_many_codes_come_in_sheets_of_a_thousand(signed_in: FlaskClient, survey:
     table = signed_in.post(path(survey, "/1/codes.csv"), data={"codes": "\r\n".join(codes)})
     assert len(table.text.splitlines()) == 2_002
     last = signed_in.post(path(survey, "/1/sheet.pdf"), data={"codes": "\r\n".join(codes), "sheet": "2"})
-    assert [len(page.codes) for page in pdfs.pages(last.data)] == [1]
+    assert [len(page.codes) for page in pdf_reader.pages(last.data)] == [1]
     for sheet in ("3", "999", "-1", "x", "1e1"):
         data = {"codes": "\r\n".join(codes[:9]), "sheet": sheet}
         refused = signed_in.post(path(survey, "/1/sheet.pdf"), data=data)
@@ -276,7 +276,7 @@ def _told_of(client: FlaskClient, survey: Published) -> list[str]:
 def _use(database_url: str, codes: list[str]) -> None:
     with factories.writing(database_url) as session:
         pairs = [(1, code.replace("-", "")) for code in codes]
-        invitations.spend(session.connection(), pairs)
+        response_codes.spend(session.connection(), pairs)
 
 
 def test_once_closed_it_is_told_exactly_how_many_codes_were_used(

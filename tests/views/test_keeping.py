@@ -8,9 +8,9 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from tests import archives, factories
 from tests.conftest import NewDatabase
-from tests.factories import Published, dump
+from tests.support import factories, sample_archives
+from tests.support.factories import Published, dump
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def new_slug(location: str) -> str:
 def test_a_duplicate_is_a_draft_with_the_same_questions_and_nothing_else(
     signed_in: FlaskClient, survey: Published, database_url: str
 ) -> None:
-    archives.respond(signed_in, survey, [survey.slug], 3)
+    sample_archives.respond(signed_in, survey, [survey.slug], 3)
     before = dump(database_url)
 
     answer = signed_in.post(home(survey.slug, "/duplicate"), data={"title": "  Again \N{COIN} "})
@@ -47,7 +47,7 @@ def test_a_duplicate_is_a_draft_with_the_same_questions_and_nothing_else(
 def test_a_duplicate_takes_the_tree_of_strata_under_new_links(
     signed_in: FlaskClient, survey: Published, database_url: str
 ) -> None:
-    links = factories.plant(database_url, survey.slug, archives.TREE)
+    links = factories.plant(database_url, survey.slug, sample_archives.TREE)
 
     copies = [
         new_slug(signed_in.post(home(survey.slug, "/duplicate"), data=data).location)
@@ -77,7 +77,7 @@ def test_an_unfinished_draft_is_duplicated_too(signed_in: FlaskClient, database_
 def test_an_archived_survey_is_listed_apart_and_only_read(
     signed_in: FlaskClient, survey: Published, database_url: str
 ) -> None:
-    archives.respond(signed_in, survey, [survey.slug], 3)
+    sample_archives.respond(signed_in, survey, [survey.slug], 3)
     put_away = home(survey.slug, "/archive")
     assert signed_in.post(put_away).status_code == 409  # it is open
     factories.close(database_url, survey.slug)
@@ -95,7 +95,7 @@ def test_an_archived_survey_is_listed_apart_and_only_read(
         refused = signed_in.post(home(survey.slug, page), data={"title": "x", "action": "save"})
         assert (refused.status_code, "archived" in refused.text) == (409, True)
     assert dump(database_url) == before
-    archives.export(signed_in, survey.slug)
+    sample_archives.export(signed_in, survey.slug)
 
     assert signed_in.post(put_away, data={"out": "1"}).status_code == 303
     assert home(survey.slug) in signed_in.get("/manage/surveys").text.partition("<details>")[0]
@@ -169,7 +169,7 @@ def test_everything_that_is_done_is_in_the_log(
     said = signed_in.get(home(survey.slug, "/log")).text
     for sentence in ("exported everything", "put the survey into the archive", "took the survey out"):
         assert sentence in said
-    copy = archives.imported(signed_in, archives.export(signed_in, survey.slug))
+    copy = sample_archives.imported(signed_in, sample_archives.export(signed_in, survey.slug))
     assert "imported the survey" in signed_in.get(home(copy, "/log")).text
     assert (
         "as a copy"

@@ -13,10 +13,10 @@ from flask.testing import FlaskClient
 
 from server.config import Config
 from server.web.form_ends import NAME as FORM_END
-from tests import factories
 from tests.conftest import NewDatabase
-from tests.factories import Published, dump
-from tests.fronted import create_app
+from tests.support import factories
+from tests.support.factories import Published, dump
+from tests.support.front_client import create_app
 
 SPAIN = "Spain > Madrid > Getafe, 183000\nSpain > Madrid > Parla, 132000\nSpain > Murcia\nFrance"
 USUAL = {"time_zone": "Europe/Madrid", "opens_at": "", "closes_at": "", "cap": "", "minimum": "10"}

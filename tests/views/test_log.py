@@ -10,13 +10,13 @@ import sqlalchemy as sa
 from flask import Flask
 from flask.testing import FlaskClient
 
-from server.people import change_log as audit
+from server.people import change_log
 from server.store.models import AuditEntry, Base, Survey
-from tests import factories
 from tests.conftest import NewDatabase
-from tests.every_form import CHANGES_NOTHING, FORMS
-from tests.factories import Published
-from tests.scene import ADMINISTRATOR, Scene, routes
+from tests.support import factories
+from tests.support.every_form import CHANGES_NOTHING, FORMS
+from tests.support.factories import Published
+from tests.support.full_installation import ADMINISTRATOR, Scene, routes
 
 
 @pytest.fixture
@@ -68,8 +68,8 @@ def logged(scene: Scene, known: int) -> list[AuditEntry]:
 
 def told(scene: Scene, entry: AuditEntry) -> bool:
     """Whether whoever may read the log finds the entry's sentence on it."""
-    words = audit.SENTENCES[audit.Action(entry.action)]
-    sentence = words % {name: value for name, value in audit.details_of(entry).items()}
+    words = change_log.SENTENCES[change_log.Action(entry.action)]
+    sentence = words % {name: value for name, value in change_log.details_of(entry).items()}
     with factories.writing(scene.database_url) as session:
         survey = None if entry.survey_id is None else session.get_one(Survey, entry.survey_id)
         owner = None if survey is None else survey.owner_id
@@ -103,4 +103,4 @@ def test_log_is_silent_about_responses(
 
 
 def test_every_action_has_a_sentence_whose_places_are_filled() -> None:
-    assert audit.SENTENCES.keys() == set(audit.Action)
+    assert change_log.SENTENCES.keys() == set(change_log.Action)

@@ -8,9 +8,9 @@ import pytest
 from flask.testing import FlaskClient
 
 from server.inputs import form_fields
-from tests import factories, kinds
-from tests.every_form import FORMS
-from tests.scene import Scene, routes
+from tests.support import every_kind, factories
+from tests.support.every_form import FORMS
+from tests.support.full_installation import Scene, routes
 
 WRONG = ("", "x" * 5000)
 WHOLE = "what was sent"
@@ -84,10 +84,10 @@ def test_the_editor_names_every_field_of_every_kind_as_its_label_does(
 ) -> None:
     """All fields of a survey of every kind, with the same mistake in each that is typed."""
     kept = re.compile(r"(language|format|.*\.(kind|name|mechanism|question|any_of|options))")
-    typed = form_fields({**kinds.document(), "plan": {"respondents": 100, "margin": 0.1}})
+    typed = form_fields({**every_kind.document(), "plan": {"respondents": 100, "margin": 0.1}})
     said = set()
     for value in ("", "-1", "x" * 5000):
-        draft = factories.draft(database_url, kinds.document())
+        draft = factories.draft(database_url, every_kind.document())
         wrong = {name: text if kept.fullmatch(name) else value for name, text in typed.items()}
         answer = signed_in.post(f"/manage/surveys/{draft}/edit", data={**wrong, "action": "save"})
         assert answer.status_code == 303

@@ -12,13 +12,13 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from server.config import Config
-from server.people import codes, sign_ins
-from server.people.throttling import Kind, Throttle
+from server.people import second_factors, sign_ins
+from server.people.throttling import AttemptKind, Throttle
 from server.store.models import Researcher
-from tests import factories
 from tests.conftest import NewDatabase
-from tests.fronted import create_app
-from tests.signing import CHANGED, PASSWORD, alert, enter, is_in, save, turn_on
+from tests.support import factories
+from tests.support.front_client import create_app
+from tests.support.sign_in_form import CHANGED, PASSWORD, alert, enter, is_in, save, turn_on
 
 BROWSERS = {
     "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0": "Firefox, Linux",
@@ -42,7 +42,7 @@ def database_url(sqlite: NewDatabase) -> str:
     return sqlite(True)
 
 
-def count(app: Flask, who: str, failures: int, kind: Kind = Kind.ADDRESS) -> None:
+def count(app: Flask, who: str, failures: int, kind: AttemptKind = AttemptKind.ADDRESS) -> None:
     """As if there had been so many failures already."""
     throttle: Throttle = app.extensions["moneda.throttle"]
     for _ in range(failures):
@@ -148,13 +148,13 @@ def test_codes_are_those_of_rfc_6238(seconds: int, code: str) -> None:
     """Appendix B, SHA1, the last six of its eight digits; the secret is "12345678901234567890" in base32."""
     secret, step = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ", seconds // 30
 
-    assert codes.step_of(secret, code[-6:], seconds) == step
-    assert codes.step_of(secret, f" {code[-6:-3]} {code[-3:]}", seconds) == step
+    assert second_factors.step_of(secret, code[-6:], seconds) == step
+    assert second_factors.step_of(secret, f" {code[-6:-3]} {code[-3:]}", seconds) == step
     for later in (-30, 30):
-        assert codes.step_of(secret, code[-6:], seconds + later) == step
+        assert second_factors.step_of(secret, code[-6:], seconds + later) == step
     for later in (-60, 60):
-        assert codes.step_of(secret, code[-6:], seconds + later) is None
-    assert codes.step_of(secret, code, seconds) is None
+        assert second_factors.step_of(secret, code[-6:], seconds + later) is None
+    assert second_factors.step_of(secret, code, seconds) is None
 
 
 def test_code_counts_only_once_the_app_has_shown_one(browser: FlaskClient, app: Flask) -> None:
@@ -184,7 +184,7 @@ def test_wrong_codes_are_limited_for_an_account_once_its_password_was_right(
     app: Flask, browser: FlaskClient, ana: int
 ) -> None:
     _secret, recovery = turn_on(browser)
-    count(app, str(ana), 9, Kind.ACCOUNT)
+    count(app, str(ana), 9, AttemptKind.ACCOUNT)
     assert enter(app.test_client(), "ana", PASSWORD, "1", "8.8.8.8").status_code == 403
 
     # The right one, from elsewhere; until then it would have been let in.
@@ -228,10 +228,10 @@ def test_behind_a_proxy_each_client_is_counted_by_itself(database_url: str, ana:
 
 def test_the_throttle_keeps_no_address(app: Flask) -> None:
     throttle = Throttle()
-    throttle.count(Kind.ADDRESS, "192.0.2.1")
+    throttle.count(AttemptKind.ADDRESS, "192.0.2.1")
 
     assert "192.0.2.1" not in repr(vars(throttle._limiter.storage))
-    assert all(not throttle.refuses(Kind.ADDRESS, who) for who in ("192.0.2.1", "192.0.2.2"))
+    assert all(not throttle.refuses(AttemptKind.ADDRESS, who) for who in ("192.0.2.1", "192.0.2.2"))
 
 
 def test_a_crowd_at_the_door_keeps_nobody_out(app: Flask, ana: int) -> None:
@@ -250,7 +250,7 @@ def test_device_is_a_family_of_browsers_and_systems(agent: str, device: str) -> 
 
 
 def test_wrong_current_passwords_are_limited(app: Flask, browser: FlaskClient, ana: int) -> None:
-    count(app, str(ana), 9, Kind.ACCOUNT)
+    count(app, str(ana), 9, AttemptKind.ACCOUNT)
     assert [save(browser, current="wrong").status_code for _ in range(2)] == [403, 429]
     assert is_in(browser)
 

@@ -11,10 +11,10 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from server.store.models import ColleagueInvitation, Researcher
-from tests import factories
 from tests.conftest import NewDatabase
-from tests.factories import Published
-from tests.signing import PASSWORD, alert, enter, is_in
+from tests.support import factories
+from tests.support.factories import Published
+from tests.support.sign_in_form import PASSWORD, alert, enter, is_in
 
 ACCOUNT = {"name": "Ben B", "login": "ben", "password": PASSWORD, "again": PASSWORD}
 

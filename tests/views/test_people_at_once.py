@@ -11,8 +11,8 @@ from flask.testing import FlaskClient
 
 from server.people import invite
 from server.store.models import Researcher, Survey
-from tests import factories
-from tests.factories import Published
+from tests.support import factories
+from tests.support.factories import Published
 
 CROWD = 4
 

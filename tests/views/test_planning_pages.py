@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from tests import factories
 from tests.conftest import NewDatabase
-from tests.factories import dump
+from tests.support import factories
+from tests.support.factories import dump
 
 TOO_FEW = {"respondents": 300, "margin": 0.05}
 ENGLISH, SPANISH = {"Accept-Language": "en"}, {"Accept-Language": "es"}

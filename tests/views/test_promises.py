@@ -12,9 +12,9 @@ from werkzeug.test import TestResponse
 
 from server.privacy.planning import Headline
 from server.study import gallery
-from server.study.definitions.reading import parse_definition
+from server.study.definitions.definition_reader import parse_definition
 from server.study.editing import find_alike, find_repeated
-from tests import factories
+from tests.support import factories
 
 WORDS = {
     Headline.NOBODY_SURE: "Nobody can be sure of your answers",

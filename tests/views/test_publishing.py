@@ -10,8 +10,8 @@ import rfc8785
 from flask import Flask
 from flask.testing import FlaskClient
 
-from tests import factories, forms
-from tests.factories import Published, dump
+from tests.support import editor_form, factories
+from tests.support.factories import Published, dump
 
 VECTOR = json.loads((factories.ROOT / "tests" / "vectors" / "definition.json").read_text("utf-8"))
 
@@ -23,7 +23,7 @@ def _path(slug: str) -> str:
 def _retype(signed_in: FlaskClient, slug: str, gamma: float) -> None:
     """Change the title, and the first question's gamma, in the editor."""
     changes = {"title": "Again", "questions[0].design.gamma": str(gamma)}
-    assert forms.edit(signed_in, slug).type(changes).press("keep").answer.status_code == 200
+    assert editor_form.edit(signed_in, slug).type(changes).press("keep").answer.status_code == 200
 
 
 def test_published_definition_is_canonical_and_named_by_its_hash(

@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import sqlalchemy as sa
 
-from tests import factories
-from tests.scene import OWNER, Scene, routes
+from tests.support import factories
+from tests.support.full_installation import OWNER, Scene, routes
 
 YESTERDAY = datetime.now(UTC).replace(tzinfo=None) - timedelta(days=1)
 

@@ -17,12 +17,12 @@ from flask.testing import FlaskClient
 
 from server.config import Config
 from server.reports.formats import FORMATS, PAGE
-from tests import factories
 from tests.conftest import NewDatabase
-from tests.factories import Published
-from tests.fronted import create_app
-from tests.releasing import COUNT, Builder, build, key, ledger, set_budget, share
-from tests.signing import alert
+from tests.support import factories
+from tests.support.factories import Published
+from tests.support.front_client import create_app
+from tests.support.release_form import COUNT, Builder, build, key, ledger, set_budget, share
+from tests.support.sign_in_form import alert
 
 ENGLISH = {"Accept-Language": "en"}
 ADDRESSES = ("", *(f"/report.{ending}" for ending in FORMATS if ending != PAGE))

@@ -6,9 +6,9 @@ import sqlalchemy as sa
 from flask.testing import FlaskClient
 
 from server.store.own_tables import batches_of
-from tests import factories
 from tests.conftest import NewDatabase
-from tests.factories import Published
+from tests.support import factories
+from tests.support.factories import Published
 
 CANNOT = "This part cannot be shown"
 QUESTIONS = 20

@@ -11,9 +11,9 @@ from werkzeug.test import TestResponse
 
 from server.reports.formats import FORMATS, PAGE
 from server.store.models import InvitationBatch, Stratum
-from tests import factories
 from tests.conftest import NewDatabase
-from tests.scene import (
+from tests.support import factories
+from tests.support.full_installation import (
     ADMINISTRATOR,
     ANYBODY,
     EDITOR,

@@ -11,8 +11,8 @@ from server.people import survey_access
 from server.simulation import REHEARSAL_LIMIT
 from server.study import surveys
 from server.web.form_ends import NAME, VALUE
-from tests import factories, kinds
-from tests.factories import dump
+from tests.support import every_kind, factories
+from tests.support.factories import dump
 
 
 def _words(page: str) -> str:
@@ -34,7 +34,7 @@ def _address(slug: str) -> str:
 
 
 def test_every_kind_is_tried_and_nothing_is_stored(signed_in: FlaskClient, database_url: str) -> None:
-    slug = factories.draft(database_url, kinds.document())
+    slug = factories.draft(database_url, every_kind.document())
     before = dump(database_url)
     form = _form(signed_in.get(_address(slug)).text)
     assert (form["respondents"], form["share coin.yes"], form["share moon.yes"]) == ("500", "20", "0")
@@ -92,7 +92,7 @@ def test_planned_respondents_are_proposed_as_far_as_they_can_be_simulated(
             "Question party?: must add up to at most 100 % over its answers; they add up to 110 %",
         ),
         (
-            {f"share party.{name}": "20" for name in kinds.PARTIES},
+            {f"share party.{name}": "20" for name in every_kind.PARTIES},
             "Question party?: must add up to 100 % when every answer has one; they add up to 80 %",
         ),
         (
@@ -107,7 +107,7 @@ def test_planned_respondents_are_proposed_as_far_as_they_can_be_simulated(
 def test_bad_assumption_is_named_and_nothing_is_lost(
     changes: dict[str, str], message: str, signed_in: FlaskClient, database_url: str
 ) -> None:
-    slug = factories.draft(database_url, kinds.document())
+    slug = factories.draft(database_url, every_kind.document())
     form = {**_form(signed_in.get(_address(slug)).text), **changes}
 
     answer = signed_in.post(_address(slug), data=form)

@@ -15,17 +15,16 @@ from flask.testing import FlaskClient
 from sqlalchemy.orm import Session
 from werkzeug.test import TestResponse
 
-from server import archives
-from server import people as accounts
-from server.collect import response_codes as invitations
+from server import archives, people
+from server.collect import response_codes
 from server.people import survey_access
 from server.store.engines import make_engine, open_session
 from server.store.models import Researcher, Survey
 from server.study import strata
-from tests import factories
 from tests.conftest import NewDatabase
-from tests.every_form import CHANGES_NOTHING, FORMS
-from tests.scene import ADMINISTRATOR, EDITOR, OWNER, VIEWER, Scene, invitation, routes
+from tests.support import factories
+from tests.support.every_form import CHANGES_NOTHING, FORMS
+from tests.support.full_installation import ADMINISTRATOR, EDITOR, OWNER, VIEWER, Scene, invitation, routes
 
 UNKNOWN = "is not known; check the link"
 
@@ -75,7 +74,7 @@ def meanwhile(
             with open_session(engine, writes=True) as session, session.begin():
                 survey = None
                 if slug is None:
-                    accounts.lock_administrators(session)
+                    people.lock_administrators(session)
                 else:
                     survey = survey_access.find(session, slug)
                     assert survey is not None
@@ -132,9 +131,9 @@ def test_whoever_lost_a_role_meanwhile_changes_nothing(
         def change(session: Session, survey: Survey, person: str = person) -> None:
             if person == OWNER:
                 there = session.get_one(Researcher, scene.numbers[VIEWER])
-                accounts.hand_over(session, survey, there)
+                people.hand_over(session, survey, there)
             else:
-                accounts.remove_member(session, survey, session.get_one(Researcher, scene.numbers[person]))
+                people.remove_member(session, survey, session.get_one(Researcher, scene.numbers[person]))
 
         answer = meanwhile(scene.people[person], path, form, scene.slug, change)
 
@@ -151,7 +150,7 @@ def test_whoever_was_shut_out_meanwhile_is_signed_out(
     scene: Scene, meanwhile: Callable[..., TestResponse], database_url: str
 ) -> None:
     def shut_out(session: Session, _survey: Survey) -> None:
-        accounts.disable(session, session.get_one(Researcher, scene.numbers[EDITOR]))
+        people.disable(session, session.get_one(Researcher, scene.numbers[EDITOR]))
 
     path = f"/manage/surveys/{scene.slug}/close"
     answer = meanwhile(scene.people[EDITOR], path, {}, scene.slug, shut_out)
@@ -181,7 +180,7 @@ def test_no_codes_are_issued_for_a_stratum_that_became_a_branch(
         (north,) = strata.tree(session, survey)
 
     def grow(session: Session, survey: Survey) -> None:
-        strata.plant(session, survey, strata.parse_lines("North > A"))
+        strata.add_strata(session, survey, strata.parse_lines("North > A"))
 
     form = {"size": "2", "label": "Class 3B", "stratum": str(north.stratum.id)}
     answer = meanwhile(scene.people[OWNER], f"/manage/surveys/{slug}/invitations", form, slug, grow)
@@ -200,7 +199,7 @@ def test_a_stratum_with_codes_becomes_no_branch(
 
     def issue(session: Session, survey: Survey) -> None:
         (north,) = strata.tree(session, survey)
-        invitations.issue(session, survey, north.stratum, 2, "Class 3B")
+        response_codes.issue(session, survey, north.stratum, 2, "Class 3B")
 
     form = {"lines": "North > A", "action": "add"}
     answer = meanwhile(scene.people[OWNER], f"/manage/surveys/{slug}/strata", form, slug, issue)
@@ -213,7 +212,7 @@ def test_nobody_joins_a_survey_that_changed_hands_or_is_gone(
     scene: Scene, meanwhile: Callable[..., TestResponse]
 ) -> None:
     def hand_over(session: Session, survey: Survey) -> None:
-        accounts.hand_over(session, survey, session.get_one(Researcher, scene.numbers[EDITOR]))
+        people.hand_over(session, survey, session.get_one(Researcher, scene.numbers[EDITOR]))
 
     for change in (hand_over, delete):
         scene.new_survey()
@@ -249,7 +248,7 @@ def test_two_administrators_do_not_take_each_others_right(
     first = scene.numbers[ADMINISTRATOR]
 
     def unmake(session: Session, _nothing: None) -> None:
-        accounts.allow(session, session.get_one(Researcher, first), administrator=False)
+        people.allow(session, session.get_one(Researcher, first), administrator=False)
 
     path = "/manage/colleagues/no-administrator"
     answer = meanwhile(scene.people[ADMINISTRATOR], path, {"person": other}, None, unmake)

@@ -15,13 +15,20 @@ Session or a connection and never commit.
 """
 
 from server.collect.batches.adding import Group, add
+from server.collect.batches.batch_reader import (
+    Key,
+    count_sealed,
+    count_sealed_by_day,
+    count_waiting,
+    read_sealed,
+    read_waiting,
+)
 from server.collect.batches.cells import CellKey
 from server.collect.batches.closing import seal_all
-from server.collect.batches.contents import add_up, as_keys
-from server.collect.batches.counting import count, hold, stored
-from server.collect.batches.margins import Margin, margin_of, shown_margins
+from server.collect.batches.counting import count, count_stored, lock_counters
+from server.collect.batches.encoding import add_up, as_keys
+from server.collect.batches.margins import Margin, margin_of, read_sealed_margins
 from server.collect.batches.ordering import order_batches
-from server.collect.batches.reading import Key, shown, shown_by_day, shown_sizes, waiting, waiting_sizes
 from server.collect.batches.rebuilding import rebuild
 from server.collect.batches.recounting import Difference, Recount, recount
 
@@ -36,17 +43,17 @@ __all__ = [
     "add_up",
     "as_keys",
     "count",
-    "hold",
+    "count_sealed",
+    "count_sealed_by_day",
+    "count_stored",
+    "count_waiting",
+    "lock_counters",
     "margin_of",
     "order_batches",
+    "read_sealed",
+    "read_sealed_margins",
+    "read_waiting",
     "rebuild",
     "recount",
     "seal_all",
-    "shown",
-    "shown_by_day",
-    "shown_margins",
-    "shown_sizes",
-    "stored",
-    "waiting",
-    "waiting_sizes",
 ]

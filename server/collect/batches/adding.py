@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
 from server.collect.batches.cells import CellKey, cell_id
-from server.collect.batches.contents import encode_strings
+from server.collect.batches.encoding import encode_strings
 from server.collect.batches.merging import FEW, merge, row_of
 from server.store.own_tables import batches_of, cells_of
 from server.store.prepared import Prepared
@@ -25,7 +25,7 @@ from server.study.smallest_group import least_kept
 _RANDOM = SystemRandom()
 
 
-class _Statements:
+class _AddingStatements:
     """What is asked of the books of one survey."""
 
     def __init__(self, survey_id: int) -> None:
@@ -57,7 +57,7 @@ class _Statements:
         self.seal = Prepared(sa.insert(batches))
 
 
-_statements = lru_cache(maxsize=1024)(_Statements)
+_statements = lru_cache(maxsize=1024)(_AddingStatements)
 
 
 class Group(NamedTuple):
@@ -118,7 +118,9 @@ def add(connection: sa.Connection, survey_id: int, groups: Mapping[CellKey, Grou
             merge(connection, survey_id, number, len(reports[0]))
 
 
-def _lock(connection: sa.Connection, statements: _Statements, keys: Mapping[int, CellKey]) -> dict[int, Any]:
+def _lock(
+    connection: sa.Connection, statements: _AddingStatements, keys: Mapping[int, CellKey]
+) -> dict[int, Any]:
     """The rows of cells, locked until the transaction ends; those that were never used are made."""
     found = _locked(connection, statements, keys)
     if len(found) < len(keys):
@@ -132,7 +134,9 @@ def _lock(connection: sa.Connection, statements: _Statements, keys: Mapping[int,
     return found
 
 
-def _locked(connection: sa.Connection, statements: _Statements, numbers: Iterable[int]) -> dict[int, Any]:
+def _locked(
+    connection: sa.Connection, statements: _AddingStatements, numbers: Iterable[int]
+) -> dict[int, Any]:
     return {row.id: row for row in statements.lock.fetch(connection, {"ids": list(numbers)})}
 
 

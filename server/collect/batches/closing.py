@@ -4,8 +4,8 @@ from datetime import date
 
 import sqlalchemy as sa
 
-from server.collect.batches.contents import encode_strings
-from server.collect.batches.counting import set_stored, stored
+from server.collect.batches.counting import count_stored, set_stored
+from server.collect.batches.encoding import encode_strings
 from server.collect.batches.merging import row_of
 from server.store.models import SurveyVersion
 from server.store.own_tables import batches_of, cells_of
@@ -19,7 +19,7 @@ def seal_all(connection: sa.Connection, survey_id: int, day: date) -> None:
     response is on its way in: on PostgreSQL by holding the survey's row.
     """
     # Which of several writers counted how many is of no use any more.
-    set_stored(connection, survey_id, stored(connection, survey_id))
+    set_stored(connection, survey_id, count_stored(connection, survey_id))
     cells = cells_of(survey_id)
     query = (
         sa.select(cells.c.id, cells.c.waiting_n, cells.c.waiting, SurveyVersion.reports)

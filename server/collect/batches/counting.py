@@ -22,7 +22,7 @@ def _adding(survey_id: int, dialect: str) -> Prepared:
     return Prepared(insert.on_conflict_do_update(index_elements=[table.c.writer], set_=more))
 
 
-def hold(connection: sa.Connection, surveys: Collection[int]) -> None:
+def lock_counters(connection: sa.Connection, surveys: Collection[int]) -> None:
     """Let others who store responses to these surveys, and hold them too, wait until the transaction ends."""
     if connection.dialect.name != "sqlite":  # which lets one write after the other
         for survey in sorted(surveys):
@@ -41,7 +41,7 @@ def _add(connection: sa.Connection, survey: int, writer: int, n: int) -> None:
     _adding(survey, connection.dialect.name).run_each(connection, [{"writer": writer, "n": n}])
 
 
-def stored(connection: Session | sa.Connection, survey: int) -> int:
+def count_stored(connection: Session | sa.Connection, survey: int) -> int:
     """The number of responses to a survey, those that wait included."""
     total = sa.select(sa.func.coalesce(sa.func.sum(counters_of(survey).c.n), 0))
     return int(connection.scalar(total) or 0)

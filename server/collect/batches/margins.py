@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from sqlalchemy.orm import Session
 
 from server.collect.batches.cells import with_batches
-from server.collect.batches.contents import STRINGS, decode
-from server.collect.tallies import Tally, counted
+from server.collect.batches.encoding import STRINGS, decode
+from server.collect.tallies import Tally, count_cells
 from server.store.models import SurveyVersion
 from server.store.own_tables import batches_of, cells_of
 
@@ -27,7 +27,7 @@ _COUNTED_AT_ONCE = 2000
 def encode_margins(tally: Tally) -> bytes:
     """Of a batch: a row for each byte, all as wide as the largest report needs."""
     width = int(tally.patterns.max()) + 1
-    rows = [counted(column, tally.counts, width) for column in tally.patterns.T]
+    rows = [count_cells(column, tally.counts, width) for column in tally.patterns.T]
     return np.stack(rows).astype(_COUNT).tobytes()
 
 
@@ -37,7 +37,7 @@ def margin_of(tally: Tally, reports: bytes) -> Margin:
     return np.asarray(margin)
 
 
-def shown_margins(session: Session, version: SurveyVersion) -> dict[int | None, Margin]:
+def read_sealed_margins(session: Session, version: SurveyVersion) -> dict[int | None, Margin]:
     """Of the batches of each stratum, None for the survey's own link."""
     length = len(version.reports)
     found: dict[int | None, Margin] = {}
@@ -101,7 +101,7 @@ def _margins(tally: Tally, places: NDArray[np.int64], reports: bytes, number: in
         if counts is None:
             found = np.bincount(cells, minlength=number * possible)
         else:
-            found = counted(cells, counts, number * possible)
+            found = count_cells(cells, counts, number * possible)
         parts.append(found.reshape(number, possible))
     return np.concatenate(parts, axis=1)
 

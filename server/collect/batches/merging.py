@@ -14,7 +14,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from server.collect.batches.contents import add_up, decode, encode
+from server.collect.batches.encoding import add_up, decode, encode
 from server.collect.batches.margins import encode_margins
 from server.store.own_tables import batches_of
 from server.store.prepared import Prepared
@@ -32,7 +32,7 @@ _LEVELS = (PIECE >> 10, PIECE >> 6, PIECE >> 2)
 """A batch with a content shorter than these is of level 0, 1, 2; a longer one is not merged any more."""
 
 
-class _Statements:
+class _MergingStatements:
     """What is asked of the batches of one survey."""
 
     def __init__(self, survey_id: int) -> None:
@@ -55,7 +55,7 @@ class _Statements:
 
 
 _CHANGED = ("level", "n", "days", "content", "margins")
-_statements = lru_cache(maxsize=1024)(_Statements)
+_statements = lru_cache(maxsize=1024)(_MergingStatements)
 
 
 def row_of(cell: int, n: int, days: Mapping[date, int], content: bytes, length: int) -> dict[str, Any]:

@@ -10,9 +10,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from server.collect.batches.contents import COUNT, add_up, encode
+from server.collect.batches.encoding import COUNT, add_up, encode
+from server.collect.batches.external_sort import in_order, runs_of
 from server.collect.batches.merging import PIECE, days_of, row_of, sum_days
-from server.collect.batches.sorting import in_order, runs_of
 from server.collect.tallies import Tally
 from server.store.models import SurveyVersion
 from server.store.own_tables import batches_of, cells_of

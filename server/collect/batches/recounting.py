@@ -9,9 +9,9 @@ import numpy as np
 import sqlalchemy as sa
 
 from server.collect.batches.cells import CellKey, cell_id
-from server.collect.batches.contents import add_up
-from server.collect.batches.counting import stored
-from server.collect.batches.sorting import in_order, runs_of
+from server.collect.batches.counting import count_stored
+from server.collect.batches.encoding import add_up
+from server.collect.batches.external_sort import in_order, runs_of
 from server.collect.tallies import Tally
 from server.store.models import SurveyVersion
 from server.store.own_tables import batches_of, cells_of, responses_of
@@ -72,7 +72,7 @@ def recount(connection: sa.Connection, survey_id: int) -> Recount:
         rows += total
         if next_cell is not None and next_cell[0] == key:
             next_cell = next(by_cell, None)
-    return Recount(tuple(found), rows, stored(connection, survey_id))
+    return Recount(tuple(found), rows, count_stored(connection, survey_id))
 
 
 def rows_in_order(connection: sa.Connection, survey_id: int, key: CellKey, length: int) -> Iterator[Tally]:

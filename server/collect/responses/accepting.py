@@ -10,14 +10,13 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql
 
-from server.collect import batches
-from server.collect import response_codes as invitations
+from server.collect import batches, response_codes
 from server.collect.batches import CellKey, Group
-from server.collect.responses.links import Door, Doors, check, check_standing, find, room
+from server.collect.responses.open_links import Door, Links, check, check_standing, count_room, find
 from server.collect.submissions import Submission, parse_submission
 from server.inputs import N_, InputError, refuse
 from server.store.models import SurveyVersion
-from server.store.own_tables import grouped, responses_of
+from server.store.own_tables import group_by_survey, responses_of
 from server.store.prepared import Prepared, give_several, is_one_of, pick_piece, prepare_several
 from server.store.revisions import raise_revisions
 from server.study.surveys import Standing
@@ -65,14 +64,14 @@ def accept(connection: sa.Connection, slug: str, body: bytes, now: datetime) -> 
         With the HTTP status, the field and the message. Nothing was stored, and the
         transaction can go on.
     """
-    (outcome,) = accept_all(connection, [Arrival(slug, parse_submission(body))], now, Doors())
+    (outcome,) = accept_all(connection, [Arrival(slug, parse_submission(body))], now, Links())
     if isinstance(outcome, InputError):
         raise outcome
     return outcome
 
 
 def accept_all(
-    connection: sa.Connection, arrivals: Sequence[Arrival], now: datetime, doors: Doors
+    connection: sa.Connection, arrivals: Sequence[Arrival], now: datetime, doors: Links
 ) -> list[Acceptance | InputError]:
     """Validate and store responses; what becomes of each. A refused one leaves the others alone.
 
@@ -81,10 +80,12 @@ def accept_all(
     """
     found = doors.look_up(connection, {arrival.slug for arrival in arrivals})
     # What has a cap takes one group of responses after the other.
-    batches.hold(connection, {door.survey.id for door in found.values() if door.survey.cap is not None})
+    batches.lock_counters(
+        connection, {door.survey.id for door in found.values() if door.survey.cap is not None}
+    )
     at_home = [(found[arrival.slug].survey.id, arrival) for arrival in arrivals if arrival.slug in found]
     known = _known(connection, [(survey, arrival.submission.id) for survey, arrival in at_home])
-    codes = invitations.look_up(
+    codes = response_codes.look_up(
         connection, [(survey, each.submission.invitation) for survey, each in at_home]
     )
     left: dict[int, int | None] = {}
@@ -99,7 +100,7 @@ def accept_all(
                 continue
             check(door, submission, now)
             code = codes.get((door.survey.id, submission.invitation))
-            invitations.check(code, submission.invitation, door.invited, door.stratum_id)
+            response_codes.check(code, submission.invitation, door.invited, door.stratum_id)
             _take_room(connection, left, door.survey)
         except InputError as error:
             outcomes.append(error)
@@ -120,7 +121,7 @@ def accept_all(
         except InputError as error:
             outcomes[place] = error
     used = [(survey, arrival.submission.invitation) for (survey, _id), (_place, arrival) in taken.items()]
-    invitations.spend(connection, [(survey, code) for survey, code in used if code is not None])
+    response_codes.spend(connection, [(survey, code) for survey, code in used if code is not None])
     _count(connection, found, [arrival for _place, arrival in taken.values()], now)
     filled = {survey for survey, _id in taken if left[survey] == 0}
     if filled:  # from now on their links show another page
@@ -141,7 +142,7 @@ def _known(connection: sa.Connection, keys: Sequence[_Key]) -> dict[_Key, _Conte
     """What is stored under these ids."""
     found = {}
     dialect = connection.dialect.name
-    for survey, ids in grouped(keys):
+    for survey, ids in group_by_survey(keys):
         values = {"ids": give_several(dialect, ids)}
         for response_id, reports, sha256, stratum in _stored(survey, dialect).fetch(connection, values):
             found[survey, bytes(response_id)] = bytes(reports), sha256, stratum
@@ -163,7 +164,7 @@ def _is_known(known: Mapping[_Key, _Content], door: Door, submission: Submission
 def _take_room(connection: sa.Connection, left: dict[int, int | None], survey: sa.Row[Any]) -> None:
     """Count one more response of the group; an error if the survey has no room for it."""
     if survey.id not in left:
-        left[survey.id] = room(connection, survey)
+        left[survey.id] = count_room(connection, survey)
     number = left[survey.id]
     if number == 0:
         check_standing(Standing.FULL)
@@ -180,7 +181,7 @@ def _insert(
     """Write rows in the order of their ids, survey by survey; the keys of those that were written."""
     written: set[_Key] = set()
     arrived = [(survey, (response_id, arrival)) for (survey, response_id), (_place, arrival) in taken.items()]
-    for survey, each in grouped(sorted(arrived, key=lambda pair: pair[1][0])):
+    for survey, each in group_by_survey(sorted(arrived, key=lambda pair: pair[1][0])):
         version = found[each[0][1].slug].version.id  # a survey takes responses to one version at a time
         ids = [response_id for response_id, _arrival in each]
         reports = [arrival.submission.reports for _id, arrival in each]

@@ -6,8 +6,8 @@ from datetime import datetime
 
 import sqlalchemy as sa
 
-from server.collect import response_codes as invitations
-from server.collect.responses.links import Doors, check_link, find
+from server.collect import response_codes
+from server.collect.responses.open_links import Links, check_link, find
 from server.inputs import InputError
 
 
@@ -20,7 +20,7 @@ class Look:
 
 
 def look_at_codes(
-    connection: sa.Connection, looks: Sequence[Look], now: datetime, doors: Doors
+    connection: sa.Connection, looks: Sequence[Look], now: datetime, doors: Links
 ) -> list[InputError | None]:
     """What a response with each of these codes would be refused with, for its code or its link; None if it is not.
 
@@ -29,14 +29,14 @@ def look_at_codes(
     """
     found = doors.look_up(connection, {look.slug for look in looks})
     at_home = [(found[look.slug].survey.id, look.code) for look in looks if look.slug in found]
-    codes = invitations.look_up(connection, at_home, locks=False)
+    codes = response_codes.look_up(connection, at_home, locks=False)
     outcomes: list[InputError | None] = []
     for look in looks:
         try:
             door = find(found, look.slug)
             check_link(door, now)
             known = codes.get((door.survey.id, look.code))
-            invitations.check(known, look.code, door.invited, door.stratum_id)
+            response_codes.check(known, look.code, door.invited, door.stratum_id)
             outcomes.append(None)
         except InputError as error:
             outcomes.append(error)

@@ -35,18 +35,18 @@ import sqlite3
 import sqlalchemy as sa
 
 from server.collect.tidying import postgresql, sqlite
-from server.collect.tidying.marks import (
+from server.collect.tidying.due_marks import (
     Due,
     TidyState,
     close_over,
-    due,
     finish,
     is_due,
+    list_due,
+    list_untidied,
+    may_remain,
     note_reason,
     note_rewritten,
-    remains,
     state_of,
-    untidied,
 )
 from server.collect.tidying.waiting import BRIEFLY, LONG_PATIENCE, OvertakenError, Patience, UnfinishedError
 from server.store.engines import open_session
@@ -66,10 +66,10 @@ __all__ = [
     "UnfinishedError",
     "close_over",
     "is_due",
-    "remains",
+    "list_untidied",
+    "may_remain",
     "state_of",
     "tidy",
-    "untidied",
 ]
 
 
@@ -92,9 +92,9 @@ def tidy(engine: sa.Engine, patience: Patience) -> None:
     tool = sqlite if engine.dialect.name == "sqlite" else postgresql
     unfinished: list[UnfinishedError] = []
     try:
-        with tool.alone(engine, patience):
+        with tool.tidy_alone(engine, patience):
             with open_session(engine, writes=False) as session:
-                works = due(session)
+                works = list_due(session)
             # Where nobody is in the way first; of the others each has its turn to be waited for.
             held_up = [work for work in works if not _attempt(engine, work, patience.at_once(), None)]
             secrets.SystemRandom().shuffle(held_up)

@@ -23,10 +23,12 @@ _RANGE = 100
 """Rows that lie together and are removed one after the other."""
 
 
-def fill(engine: sa.Engine, kind: own_tables.Kind, survey_id: int, suffix: str, patience: Patience) -> None:
+def fill(
+    engine: sa.Engine, kind: own_tables.TableKind, survey_id: int, suffix: str, patience: Patience
+) -> None:
     """A new table in the order of keys, each row after the last: its pages depend on the rows alone."""
     old = own_tables.table(kind, survey_id)
-    with turn(engine, patience) as connection:
+    with take_turn(engine, patience) as connection:
         new = own_tables.create_table(connection, kind, survey_id, suffix)
     if kind is own_tables.BATCHES:
         _fill_batches(engine, new, survey_id, patience)
@@ -35,7 +37,7 @@ def fill(engine: sa.Engine, kind: own_tables.Kind, survey_id: int, suffix: str, 
     last: object = None
     highest = sa.select(sa.func.max(next(iter(new.c))))
     while True:
-        with turn(engine, patience) as connection:
+        with take_turn(engine, patience) as connection:
             some = sa.select(*old.c).order_by(key).limit(PIECE)
             if last is not None:
                 some = some.where(key > last)
@@ -51,7 +53,7 @@ def _fill_batches(engine: sa.Engine, new: sa.Table, survey_id: int, patience: Pa
 
     def write() -> None:
         if rows:
-            with turn(engine, patience) as connection:
+            with take_turn(engine, patience) as connection:
                 connection.execute(sa.insert(new), rows)
 
     rows: list[dict[str, Any]] = []
@@ -72,7 +74,7 @@ def remove_all(engine: sa.Engine, survey_id: int, suffix: str, patience: Patienc
         _remove(engine, kind, own_tables.table(kind, survey_id, suffix), patience)
 
 
-def _remove(engine: sa.Engine, kind: own_tables.Kind, table: sa.Table, patience: Patience) -> None:
+def _remove(engine: sa.Engine, kind: own_tables.TableKind, table: sa.Table, patience: Patience) -> None:
     """Drop a table, if it is there.
 
     Most rows go first, in pieces and in random order: SQLite notes its free pages in the order in which
@@ -84,7 +86,7 @@ def _remove(engine: sa.Engine, kind: own_tables.Kind, table: sa.Table, patience:
     secrets.SystemRandom().shuffle(ranges)
     key = next(iter(table.c))
     while ranges:
-        with turn(engine, patience) as connection:
+        with take_turn(engine, patience) as connection:
             left = SMALL
             for _ in range(min(PIECE // _RANGE, len(ranges))):
                 low, high, size = ranges[-1]
@@ -94,7 +96,7 @@ def _remove(engine: sa.Engine, kind: own_tables.Kind, table: sa.Table, patience:
                 left -= size
                 end = key < high if high is not None else sa.true()
                 connection.execute(sa.delete(table).where(key >= low, end))
-    with turn(engine, patience) as connection:
+    with take_turn(engine, patience) as connection:
         table.drop(connection)
 
 
@@ -115,7 +117,7 @@ def _ranges(engine: sa.Engine, table: sa.Table, large: str) -> list[tuple[Any, A
 
 
 @contextmanager
-def turn(engine: sa.Engine, patience: Patience) -> Iterator[sa.Connection]:
+def take_turn(engine: sa.Engine, patience: Patience) -> Iterator[sa.Connection]:
     """A short transaction that writes; afterwards others have their turn."""
     with engine.execution_options(moneda_writes=True).connect() as connection:
         raw = connection.connection.cursor()

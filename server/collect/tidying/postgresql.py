@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import sqlalchemy as sa
 
 from server.collect import batches
-from server.collect.tidying.marks import CHANGED, Due, stands
+from server.collect.tidying.due_marks import CHANGED, Due, is_unchanged
 from server.collect.tidying.waiting import BRIEFLY, OvertakenError, Patience
 from server.store import own_tables
 from server.store.engines import snapshot
@@ -19,7 +19,7 @@ _TYPES = ("int8", "int8", "int2", "int4", "text", "bytea", "bytea")
 
 
 @contextmanager
-def alone(engine: sa.Engine, patience: Patience) -> Iterator[None]:
+def tidy_alone(engine: sa.Engine, patience: Patience) -> Iterator[None]:
     """While no other process tidies."""
     with engine.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
         while not connection.scalar(sa.select(sa.func.pg_try_advisory_lock(_ALONE))):
@@ -37,7 +37,7 @@ def rewrite(engine: sa.Engine, work: Due, patience: Patience) -> None:
 
     def swap(connection: sa.Connection) -> None:
         assert work.survey_id is not None
-        if not stands(connection, work):
+        if not is_unchanged(connection, work):
             raise OvertakenError(CHANGED)
         connection.exec_driver_sql(f"DROP TABLE {', '.join(_names(work.survey_id, ''))}")
         for kind in own_tables.KINDS:
@@ -46,7 +46,7 @@ def rewrite(engine: sa.Engine, work: Due, patience: Patience) -> None:
             connection.exec_driver_sql(f"ALTER TABLE {new.name} RENAME TO {old.name}")
             for before, after in zip(_constraints(new), _constraints(old), strict=True):
                 connection.exec_driver_sql(f"ALTER TABLE {old.name} RENAME CONSTRAINT {before} TO {after}")
-            own_tables.guard(connection, kind, work.survey_id)
+            own_tables.guard_tables(connection, kind, work.survey_id)
 
     _insist(engine, patience, swap)
 

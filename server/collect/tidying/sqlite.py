@@ -10,8 +10,8 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from server.collect.tidying.marks import CHANGED, Due, stands
-from server.collect.tidying.pieces import fill, remove_all, turn
+from server.collect.tidying.due_marks import CHANGED, Due, is_unchanged
+from server.collect.tidying.pieces import fill, remove_all, take_turn
 from server.collect.tidying.waiting import (
     BRIEFLY,
     HELD_UP,
@@ -31,7 +31,7 @@ READING = "somebody kept reading; only the log is left to do"
 
 
 @contextmanager
-def alone(engine: sa.Engine, patience: Patience) -> Iterator[None]:
+def tidy_alone(engine: sa.Engine, patience: Patience) -> Iterator[None]:
     """While no other process tidies."""
     path = Path(f"{engine.url.database}-tidying")
     with path.open("wb") as file:
@@ -52,8 +52,8 @@ def rewrite(engine: sa.Engine, work: Due, patience: Patience) -> None:
         remove_all(engine, work.survey_id, suffix, patience)
     for kind in own_tables.KINDS:
         fill(engine, kind, work.survey_id, _NEW, patience)
-    with turn(engine, patience) as connection:
-        if not stands(connection, work):
+    with take_turn(engine, patience) as connection:
+        if not is_unchanged(connection, work):
             raise OvertakenError(CHANGED)
         for kind in own_tables.KINDS:
             old, new = (own_tables.table(kind, work.survey_id, suffix).name for suffix in ("", _NEW))
@@ -61,7 +61,7 @@ def rewrite(engine: sa.Engine, work: Due, patience: Patience) -> None:
             connection.exec_driver_sql(f"ALTER TABLE {old} RENAME TO {old}{_OLD}")
             connection.exec_driver_sql(f"ALTER TABLE {new} RENAME TO {old}")
         for kind in own_tables.KINDS:
-            own_tables.guard(connection, kind, work.survey_id)
+            own_tables.guard_tables(connection, kind, work.survey_id)
     remove_all(engine, work.survey_id, _OLD, patience)
 
 

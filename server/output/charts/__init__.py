@@ -5,20 +5,20 @@ A drawing is one <svg> element, read at one unit for a pixel. It names colours b
 """
 
 from server.output.charts.axes import Axis, mean_axis, share_axis
-from server.output.charts.days import Bar, bars
+from server.output.charts.day_bars import DayBar, bars
 from server.output.charts.drawing import PAPER_CSS, Drawing
-from server.output.charts.intervals import Label, Row, estimates, histogram, means
-from server.output.charts.tables import heat_map
-from server.output.charts.trees import Branch, tree
+from server.output.charts.heat_maps import heat_map
+from server.output.charts.interval_plots import Label, PlottedEstimate, estimates, histogram, means
+from server.output.charts.tree_plots import PlottedGroup, tree
 
 __all__ = [
     "PAPER_CSS",
     "Axis",
-    "Bar",
-    "Branch",
+    "DayBar",
     "Drawing",
     "Label",
-    "Row",
+    "PlottedEstimate",
+    "PlottedGroup",
     "bars",
     "estimates",
     "heat_map",

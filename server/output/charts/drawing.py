@@ -49,7 +49,7 @@ def drawing(
     alternative = "; ".join(said)
     # `role` and the title first: that is what a screen reader says; the description follows.
     svg = (
-        f'<svg class="drawing" viewBox="0 -{_ABOVE} {width} {plain(height + _ABOVE)}" role="img">'
+        f'<svg class="drawing" viewBox="0 -{_ABOVE} {width} {format_xy(height + _ABOVE)}" role="img">'
         f"<title>{escape(title)}</title><desc>{escape(alternative)}</desc>{''.join(parts)}</svg>"
     )
     return Drawing(svg, f"{title}: {alternative}")
@@ -59,36 +59,37 @@ def text(x: float, y: float, words: str, look: str = "", anchor: str = "start") 
     """A line of text."""
     look = f' class="{look}"' if look else ""
     anchor = f' text-anchor="{anchor}"' if anchor != "start" else ""
-    return f'<text x="{plain(x)}" y="{plain(y)}"{look}{anchor}>{escape(words)}</text>'
+    return f'<text x="{format_xy(x)}" y="{format_xy(y)}"{look}{anchor}>{escape(words)}</text>'
 
 
 def line(x: float, y: float, to_x: float, to_y: float, look: str) -> str:
     """A straight line."""
-    return f'<line class="{look}" x1="{plain(x)}" y1="{plain(y)}" x2="{plain(to_x)}" y2="{plain(to_y)}"/>'
+    begin = f'x1="{format_xy(x)}" y1="{format_xy(y)}"'
+    return f'<line class="{look}" {begin} x2="{format_xy(to_x)}" y2="{format_xy(to_y)}"/>'
 
 
 def box(x: float, y: float, width: float, height: float, look: str) -> str:
     """A filled rectangle."""
-    size = f'width="{plain(width)}" height="{plain(height)}"'
-    return f'<rect class="{look}" x="{plain(x)}" y="{plain(y)}" {size}/>'
+    size = f'width="{format_xy(width)}" height="{format_xy(height)}"'
+    return f'<rect class="{look}" x="{format_xy(x)}" y="{format_xy(y)}" {size}/>'
 
 
-def plain(number: float) -> str:
+def format_xy(number: float) -> str:
     """With at most two decimals: 12.5, 3."""
     return f"{number:.2f}".rstrip("0").rstrip(".")
 
 
-def wide(words: str) -> float:
+def estimate_width(words: str) -> float:
     """About how wide a text is."""
     return sum(_width(letter) for letter in words)
 
 
-def wrapped(words: str, width: float, most: int = 2) -> list[str]:
+def wrap_text(words: str, width: float, most: int = 2) -> list[str]:
     """A text in lines that fit; what is longer than so many ends in "…"."""
     lines = [""]
     room = width
     for word in _pieces(words, width):
-        needed = wide(word)
+        needed = estimate_width(word)
         if lines[-1] and needed + _LETTER <= room:
             lines[-1] += f" {word}"
             room -= needed + _LETTER
@@ -119,6 +120,6 @@ def _pieces(words: str, width: float) -> Iterator[str]:
 
 def _ended(line: str, width: float) -> str:
     """A line that goes on, with the sign of that."""
-    while line and wide(line) + _LETTER > width:
+    while line and estimate_width(line) + _LETTER > width:
         line = line[:-1].rstrip()
     return f"{line}…"

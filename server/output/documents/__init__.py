@@ -15,7 +15,7 @@ from server.output.documents.model import (
     Text,
 )
 from server.output.documents.pdf import to_pdf
-from server.output.documents.words import Words, environment_of
+from server.output.documents.vocabulary import Words, environment_of
 from server.output.documents.xlsx import to_xlsx
 
 __all__ = [

@@ -9,7 +9,7 @@ from itertools import groupby
 
 from server.config import ROOT
 from server.output.documents.model import Cell, Document, Table, Text
-from server.output.documents.words import Words
+from server.output.documents.vocabulary import Words
 
 _SHEETS = ("style.css", "drawings.css", "report.css")
 _SHORT = 40  # letters of a text that needs no room

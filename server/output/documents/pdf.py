@@ -12,10 +12,10 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final
 
-from server.output.documents.columns import GAP, PAGE, breakable, is_of_numbers, on_paper
+from server.output.documents.column_widths import GAP, PAGE, breakable, is_of_numbers, on_paper
 from server.output.documents.model import Block, Cell, Chart, Document, Facts, Number, Paragraph, Prose, Table
 from server.output.markdown import Run
-from server.output.typesetting import MISSING, changed, in_a_process, is_right_to_left, size_of
+from server.output.typesetting import MISSING, change_texts, in_a_process, is_right_to_left, size_of
 
 PAPER: Final = Path(__file__).with_name("paper.typ")
 
@@ -50,7 +50,7 @@ def laid_out(document: Document) -> dict[str, Any]:
             for depth, section in document.walk()
         ],
     }
-    written: dict[str, Any] = changed(data, _without_controls)
+    written: dict[str, Any] = change_texts(data, _without_controls)
     return written
 
 

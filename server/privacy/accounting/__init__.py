@@ -12,7 +12,7 @@ that 0.1 means one tenth; a `fractions.Fraction` or `decimal.Decimal` is taken a
 """
 
 from server.privacy.accounting.composition import bounded_from_unbounded, parallel, sequential
-from server.privacy.accounting.exact import Loss
+from server.privacy.accounting.exact_numbers import Loss
 from server.privacy.accounting.ranges import probability_range
 from server.privacy.accounting.repetition import Composition, advanced, best_composition, optimal
 from server.privacy.accounting.shuffling import Amplification, shuffle_amplification

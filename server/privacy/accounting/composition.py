@@ -4,8 +4,8 @@ import math
 from collections.abc import Iterable
 from fractions import Fraction
 
-from server.privacy._checks import listed, option, to_float
-from server.privacy.accounting.exact import Loss, Number, exact_loss, exact_probability
+from server.privacy._checks import list_entries, option, to_float
+from server.privacy.accounting.exact_numbers import Loss, Number, exact_loss, exact_probability
 
 NEIGHBOURS = ("unbounded", "bounded")
 """One person added or removed; one person's record replaced."""
@@ -130,7 +130,7 @@ def _pairs(losses: Losses, name: str = "losses") -> list[tuple[Fraction, Fractio
         (exact_loss(name, loss.epsilon), exact_probability(name, loss.delta))
         if isinstance(loss, Loss)
         else (exact_loss(name, loss), Fraction(0))
-        for loss in listed(name, losses)
+        for loss in list_entries(name, losses)
     ]
     if not pairs:
         raise ValueError("losses must hold at least one loss; they are empty")

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from server.privacy._checks import any_array, finite
-from server.privacy.accounting.exact import exact_loss
+from server.privacy.accounting.exact_numbers import exact_loss
 
 
 def probability_range(p: ArrayLike, epsilon: float) -> NDArray[np.float64]:

@@ -9,9 +9,9 @@ from fractions import Fraction
 import numpy as np
 import scipy
 
-from server.privacy._checks import listed, probability, to_float
+from server.privacy._checks import list_entries, probability, to_float
 from server.privacy.accounting.distribution import ATOMS_LIMIT, randomised_response, smallest_epsilon
-from server.privacy.accounting.exact import Loss, Number, exact_loss, exact_probability, whole
+from server.privacy.accounting.exact_numbers import Loss, Number, check_whole, exact_loss, exact_probability
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def advanced(epsilon: Number, k: int, delta_prime: float, delta: Number = 0) -> 
     1.01435
     """
     each = to_float(exact_loss("epsilon", epsilon, zero=False))
-    times = whole("k", k)
+    times = check_whole("k", k)
     delta_prime = probability("delta_prime", delta_prime, open_interval=True)
     total = times * exact_probability("delta", delta) + Fraction(delta_prime)
     return Loss(_advanced([each], times, delta_prime), float(min(total, Fraction(1))))
@@ -116,7 +116,7 @@ def optimal(epsilon: Number, k: int, delta: float) -> Loss:
     """
     each = to_float(exact_loss("epsilon", epsilon, zero=False))
     failure = float(exact_probability("delta", delta))
-    found = _optimal([each], whole("k", k, high=ATOMS_LIMIT - 1), failure)
+    found = _optimal([each], check_whole("k", k, high=ATOMS_LIMIT - 1), failure)
     assert found is not None
     return Loss(found, failure)
 
@@ -160,11 +160,11 @@ def best_composition(epsilon: Number | Sequence[Number], k: int = 1, delta: floa
     ('optimal', 4.77)
     """
     single = isinstance(epsilon, int | float | Fraction | Decimal | np.number)
-    given: list[object] = [epsilon] if single else listed("epsilon", epsilon)
+    given: list[object] = [epsilon] if single else list_entries("epsilon", epsilon)
     if not given:
         raise ValueError("epsilon must name at least one loss; it is empty")
     each = [to_float(exact_loss("epsilon", value, zero=False)) for value in given]
-    times = whole("k", k)
+    times = check_whole("k", k)
     failure = float(exact_probability("delta", delta))
     candidates = {
         "basic": to_float(times * sum((exact_loss("epsilon", value) for value in given), Fraction(0)))

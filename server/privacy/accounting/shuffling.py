@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import betainc
 
 from server.privacy._checks import positive, probability
-from server.privacy.accounting.exact import exact_loss, whole
+from server.privacy.accounting.exact_numbers import check_whole, exact_loss
 
 _BLOCKS = 4096
 _MOST_PEOPLE = 1 << 33
@@ -84,7 +84,7 @@ def shuffle_amplification(n: int, local_epsilon: float, delta: float) -> Amplifi
     >>> round(tally.closed_form, 3), round(tally.numerical, 3)
     (0.24, 0.061)
     """
-    people = whole("n", n, high=_MOST_PEOPLE)
+    people = check_whole("n", n, high=_MOST_PEOPLE)
     exact_loss("local_epsilon", local_epsilon)
     local = positive("local_epsilon", local_epsilon)
     probability("delta", delta, open_interval=True)

@@ -5,7 +5,7 @@ runs anything at all on two neighbouring inputs and certifies a lower bound on i
 how large that could have been at most.
 """
 
-from server.privacy.auditing.exact import exact_loss, worst_output
+from server.privacy.auditing.enumeration import exact_loss, worst_output
 from server.privacy.auditing.sampled import Audit, audit, detectable
 
 __all__ = ["Audit", "audit", "detectable", "exact_loss", "worst_output"]

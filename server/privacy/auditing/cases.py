@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from server.privacy.auditing.comparing import compared_loss
-from server.privacy.auditing.drawn import ROUNDING, dealt_loss
-from server.privacy.auditing.exact import exact_loss, worst_output
+from server.privacy.auditing.enumeration import exact_loss, worst_output
+from server.privacy.auditing.noise_losses import ROUNDING, dealt_loss
 from server.privacy.auditing.reported import coins_of
 from server.privacy.auditing.sampled import audit, detectable
 from server.privacy.designs import Design

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from server.privacy.auditing.dealing import Counts, Draw, Outcome, dealt, frozen, hand
-from server.privacy.auditing.drawn import LEAKS, ROUNDING, of_draws
+from server.privacy.auditing.dealing import Counts, Draw, Outcome, deal_number, deal_randomness, freeze_output
+from server.privacy.auditing.noise_losses import LEAKS, ROUNDING, of_draws
 
 Rows = NDArray[np.float64]
 _OFFSETS = (0, 3)
@@ -32,7 +32,7 @@ class _Comparer:
             return values + self.offset
         if len(self.draws) == 2:
             return np.where(np.array(self.above), self.offset, self.offset - 1)
-        return hand(0, values.size)
+        return deal_number(0, values.size)
 
     def below(self, limit: int) -> int:
         raise ValueError("a comparison must not choose at random")
@@ -95,8 +95,8 @@ def _patterns(
         shown = set()
         for offset in _OFFSETS:
             dealer = _Comparer(offset, above)
-            with dealt(dealer):
-                shown.add(frozen(mechanism(data)))
+            with deal_randomness(dealer):
+                shown.add(freeze_output(mechanism(data)))
             if [len(draw.values) for draw in dealer.draws[:2]] != [1, answers]:
                 return None
         if len(shown) > 1:

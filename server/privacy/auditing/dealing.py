@@ -55,7 +55,7 @@ class Dealer(Protocol):
 
 
 @contextmanager
-def dealt(dealer: Dealer, *, coins: bool = True) -> Iterator[None]:
+def deal_randomness(dealer: Dealer, *, coins: bool = True) -> Iterator[None]:
     """Let a dealer take the place of all randomness; without `coins`, exact coins are made of whole numbers."""
 
     def source(kind: str) -> Callable[[float], Callable[[Counts], Counts]]:
@@ -79,7 +79,7 @@ def dealt(dealer: Dealer, *, coins: bool = True) -> Iterator[None]:
             setattr(module, name, own)
 
 
-def hand(number: int, size: int) -> Counts:
+def deal_number(number: int, size: int) -> Counts:
     """One of the noisy results that are dealt: small, large, or negative in part."""
     places = np.arange(size, dtype=np.int64)
     return np.asarray(((7 * places) % 5 + 2, 1000 + (37 * places) % 101, (11 * places) % 9 - 4)[number])
@@ -102,7 +102,7 @@ class Path:
     def noisy(self, kind: str, values: Counts, scale: float) -> Counts:
         """The hand, whatever the exact numbers are."""
         self.draws.append(Draw(kind, tuple(values.tolist()), scale))
-        return hand(self.number, values.size)
+        return deal_number(self.number, values.size)
 
     def below(self, limit: int) -> int:
         """Each number is equally likely."""
@@ -152,8 +152,8 @@ def outcomes(
             left += chance
             continue
         path = Path(script, number)
-        with dealt(path, coins=coins):
-            output = frozen(mechanism(data))
+        with deal_randomness(path, coins=coins):
+            output = freeze_output(mechanism(data))
         waiting += path.others
         draws = tuple(path.draws)
         known = found.get(output, Outcome(0.0, draws))
@@ -163,19 +163,19 @@ def outcomes(
     return found, left
 
 
-def frozen(output: Any) -> Any:
+def freeze_output(output: Any) -> Any:
     """An output as something that can be looked up, the same for equal ones; no number equals itself here."""
     if isinstance(output, np.ndarray):
-        return ("array", output.shape, frozen(output.ravel().tolist()))
+        return ("array", output.shape, freeze_output(output.ravel().tolist()))
     if is_dataclass(output) and not isinstance(output, type):
         return (
             type(output).__name__,
-            *(frozen(getattr(output, one.name)) for one in fields(output) if one.compare),
+            *(freeze_output(getattr(output, one.name)) for one in fields(output) if one.compare),
         )
     if isinstance(output, dict):
-        return tuple((name, frozen(value)) for name, value in output.items())
+        return tuple((name, freeze_output(value)) for name, value in output.items())
     if isinstance(output, list | tuple):
-        return tuple(frozen(entry) for entry in output)
+        return tuple(freeze_output(entry) for entry in output)
     if isinstance(output, float) and output != output:
         return "no number"
     return output

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainccinv, betaincinv
 
 from server.privacy._checks import probability
-from server.privacy.accounting.exact import exact_probability, whole
+from server.privacy.accounting.exact_numbers import check_whole, exact_probability
 from server.privacy.auditing.events import Events, candidates
 
 
@@ -105,7 +105,7 @@ def audit(
     """
     if not callable(mechanism):
         raise ValueError(f"mechanism must be callable; it is {mechanism!r}")
-    whole("runs", runs, 2, 1 << 31)
+    check_whole("runs", runs, 2, 1 << 31)
     probability("confidence", confidence, open_interval=True)
     delta = float(exact_probability("delta", delta))
     a, b = _outputs(mechanism, input_a, runs), _outputs(mechanism, input_b, runs)
@@ -155,7 +155,7 @@ def detectable(runs: int, confidence: float = 0.95, *, delta: float = 0.0) -> fl
     >>> round(detectable(2000, 1 - 1e-8), 3)
     3.912
     """
-    whole("runs", runs, 2, 1 << 31)
+    check_whole("runs", runs, 2, 1 << 31)
     probability("confidence", confidence, open_interval=True)
     certifying = runs - runs // 2
     error, failure = (1 - confidence) / 4, float(exact_probability("delta", delta))

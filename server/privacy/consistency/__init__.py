@@ -12,9 +12,9 @@ differentially private histograms through consistency. *PVLDB* 3.
 """
 
 from server.privacy.consistency.hierarchies import ConsistentHierarchy, consistent_hierarchy
-from server.privacy.consistency.margins import FittedTable, fit_margins
-from server.privacy.consistency.rounding import round_table, round_to_integers
+from server.privacy.consistency.raking import FittedTable, fit_margins
 from server.privacy.consistency.squares import least_squares_table
+from server.privacy.consistency.whole_numbers import round_table, round_to_integers
 
 __all__ = [
     "ConsistentHierarchy",

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from server.privacy._checks import any_array, real_numbers, whole_numbers
-from server.privacy.consistency.margins import LARGEST
+from server.privacy.consistency.raking import LARGEST
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from server.privacy._checks import flag, real_numbers
-from server.privacy.consistency.margins import LARGEST, checked_margins
+from server.privacy.consistency.raking import LARGEST, checked_margins
 
 _WIDEST = 1e6
 """Ratio of variances up to which the equations below are solved to eight digits."""

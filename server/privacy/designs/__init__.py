@@ -31,7 +31,7 @@ from server.privacy.designs.coin_flips import coin_flip, for_epsilon, gamma_of
 from server.privacy.designs.coins import TOTAL, draw_coins
 from server.privacy.designs.design import Design, Odds
 from server.privacy.designs.matrices import custom, kronecker
-from server.privacy.designs.numbers import between, report_between
+from server.privacy.designs.numbers import report_between, weigh_between
 from server.privacy.designs.options import BestChoice, best_choice, k_ary, one_hot_epsilon, unary
 from server.privacy.designs.rounding import round_up
 from server.privacy.designs.scales import ordinal
@@ -43,7 +43,6 @@ __all__ = [
     "Design",
     "Odds",
     "best_choice",
-    "between",
     "coin_flip",
     "crosswise",
     "custom",
@@ -61,4 +60,5 @@ __all__ = [
     "unary",
     "unrelated_question",
     "warner",
+    "weigh_between",
 ]

@@ -11,7 +11,7 @@ STEPS_LIMIT = 1 << 20
 """Most steps from the lowest number to the highest: in the browser, a product of steps and weights stays exact."""
 
 
-def between(design: Design, steps: int, of: int) -> NDArray[np.int64]:
+def weigh_between(design: Design, steps: int, of: int) -> NDArray[np.int64]:
     """The row of weights for a number that is steps/of of the way from the lowest to the highest.
 
     Rounding the number at random to one of the two ends, with the chance that keeps its mean, and
@@ -96,7 +96,7 @@ def report_between(design: Design, steps: ArrayLike, of: int, coins: ArrayLike) 
     check_range("steps", numbers, 0, of)
     # A survey holds few distinct numbers beside its respondents: one row for each of them.
     distinct, rows = np.unique(numbers, return_inverse=True)
-    weights = np.array([between(design, int(step), of) for step in distinct], dtype=np.int64)
+    weights = np.array([weigh_between(design, int(step), of) for step in distinct], dtype=np.int64)
     if not distinct.size:
         weights = require_design(design).weights
     return reports_of(weights, rows.reshape(numbers.shape), coins)

@@ -23,7 +23,7 @@ from server.privacy.estimators.coefficients import (
     mean_coefficients,
     share_coefficients,
 )
-from server.privacy.estimators.diagnostics import (
+from server.privacy.estimators.compliance import (
     ControlItemTest,
     control_item_test,
     manipulation_bound,
@@ -33,16 +33,16 @@ from server.privacy.estimators.impossible import impossible_share_test
 from server.privacy.estimators.joint import JointEstimate, estimate_joint
 from server.privacy.estimators.likelihood import LikelihoodEstimate, maximum_likelihood
 from server.privacy.estimators.limits import INTERVALS
-from server.privacy.estimators.means import MeanEstimate, estimate_mean
+from server.privacy.estimators.mean_estimates import MeanEstimate, estimate_mean
+from server.privacy.estimators.noisy_ratios import ReleasedRatio, released_ratio
 from server.privacy.estimators.pooled import PooledShares, estimate_pooled_shares
 from server.privacy.estimators.pooled_joint import association_of, estimate_pooled_joint
 from server.privacy.estimators.pooled_means import estimate_pooled_answered_mean, estimate_pooled_mean
 from server.privacy.estimators.pooled_tests import pooled_control_item_test, pooled_impossible_share_test
 from server.privacy.estimators.prevalence import UnknownPrevalenceEstimate, estimate_unknown_prevalence
 from server.privacy.estimators.regression import LikelihoodRatioTest, LogisticRegression, logistic_regression
-from server.privacy.estimators.released import ReleasedRatio, released_ratio
 from server.privacy.estimators.sequences import ConfidenceSequence, confidence_sequence
-from server.privacy.estimators.shares import ShareEstimate, estimate_shares
+from server.privacy.estimators.share_estimates import ShareEstimate, estimate_shares
 from server.privacy.estimators.weighted_limits import SMALL
 
 __all__ = [

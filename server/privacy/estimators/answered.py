@@ -20,8 +20,8 @@ from server.privacy.estimators.design_limits import ratio_limits
 from server.privacy.estimators.inverse import checked_reports, left_inverse, standard_errors
 from server.privacy.estimators.late import LateInterval
 from server.privacy.estimators.limits import INTERVALS, accepted_end
-from server.privacy.estimators.means import checked_range
-from server.privacy.estimators.parts import Stack, alone
+from server.privacy.estimators.mean_estimates import checked_range
+from server.privacy.estimators.parts import Stack, stack_single
 from server.privacy.estimators.together import Steps
 from server.privacy.estimators.weighted_limits import limits_of_sums
 
@@ -117,7 +117,7 @@ def estimate_answered_mean(
     """
     bottom, top = checked_range(low, high)
     require_prefer_not_to_say(design)
-    part = alone(checked_reports(counts, design), design)
+    part = stack_single(checked_reports(counts, design), design)
     confidence = probability("confidence", confidence, open_interval=True)
     option("interval", interval, INTERVALS)
     return answered_mean_of([part], int(part.sizes[0]), (bottom, top), confidence, interval)

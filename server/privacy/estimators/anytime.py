@@ -19,11 +19,11 @@ from numpy.typing import ArrayLike, NDArray
 from server.privacy._checks import probability
 from server.privacy.designs import Design
 from server.privacy.estimators.answered import require_prefer_not_to_say
-from server.privacy.estimators.means import checked_range, positions
+from server.privacy.estimators.mean_estimates import checked_range, positions
 from server.privacy.estimators.parts import Counts, checked_parts
 from server.privacy.estimators.ratio_regions import Ratio, ratio_limits
 from server.privacy.estimators.regions import region_limits
-from server.privacy.estimators.shares import limits_of_all, share_rows
+from server.privacy.estimators.share_estimates import limits_of_all, share_rows
 
 
 def anytime_shares(

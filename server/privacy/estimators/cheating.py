@@ -16,9 +16,9 @@ import scipy
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import chdtrc, xlogy
 
-from server.privacy._checks import listed, probability
+from server.privacy._checks import list_entries, probability
 from server.privacy.designs import TOTAL, Design
-from server.privacy.estimators.groups import checked_groups, groups_covariance
+from server.privacy.estimators.group_arithmetic import checked_groups, groups_covariance
 from server.privacy.estimators.inverse import require_yes_no
 from server.privacy.estimators.limits import combined_limits
 
@@ -104,7 +104,7 @@ def cheating_test(counts: ArrayLike, designs: Sequence[Design], confidence: floa
     >>> result.shares.round(3).tolist(), result.p_value < 1e-6
     ([0.34, 0.273, 0.387], True)
     """
-    designs = tuple(listed("designs", designs))
+    designs = tuple(list_entries("designs", designs))
     if len(designs) != 2:
         raise ValueError(f"designs must be two; there are {len(designs)}")
     for number, design in enumerate(designs):

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from server.privacy._checks import listed
+from server.privacy._checks import list_entries
 from server.privacy.designs.design import Design
 from server.privacy.estimators.answered import require_prefer_not_to_say
+from server.privacy.estimators.checked_tallies import checked_designs
 from server.privacy.estimators.inverse import left_inverse, possible_reports
 from server.privacy.estimators.joint import cell_coefficients
-from server.privacy.estimators.means import checked_range
-from server.privacy.estimators.tallies import checked_designs
+from server.privacy.estimators.mean_estimates import checked_range
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ def answered_mean_coefficients(designs: Sequence[Design], low: float, high: floa
     """
     bottom, top = checked_range(low, high)
     inverses = _inverses(designs)
-    require_prefer_not_to_say(listed("designs", designs)[0], "designs[0]")
+    require_prefer_not_to_say(list_entries("designs", designs)[0], "designs[0]")
     rows = [np.linspace(bottom, top, len(inverse) - 1) @ inverse[:-1] for inverse in inverses]
     answers = [inverse[:-1].sum(axis=0) for inverse in inverses]
     return Coefficients(np.concatenate(rows)[None, :], np.concatenate(answers))
@@ -159,7 +159,7 @@ def joint_coefficients(designs: Sequence[Sequence[Design]]) -> Coefficients:
     >>> joint_coefficients([[coin_flip(0.25), coin_flip(0.25)]]).numerators[3].tolist()
     [0.25, -0.75, -0.75, 2.25]
     """
-    parts = listed("designs", designs)
+    parts = list_entries("designs", designs)
     if not parts:
         raise ValueError("designs must have one entry per part, at least one; there are none")
     asked = [checked_designs(part, f"designs[{number}]") for number, part in enumerate(parts)]
@@ -181,7 +181,7 @@ def joint_coefficients(designs: Sequence[Sequence[Design]]) -> Coefficients:
 
 def _inverses(designs: Sequence[Design]) -> list[NDArray[np.float64]]:
     """The left inverse of each part, all with as many truths."""
-    used = listed("designs", designs)
+    used = list_entries("designs", designs)
     if not used:
         raise ValueError("designs must have one entry per part, at least one; there are none")
     inverses = [left_inverse(design, f"designs[{number}]") for number, design in enumerate(used)]

@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
 from server.privacy.designs import Design
-from server.privacy.estimators.diagnostics import lower_tail, upper_tail
+from server.privacy.estimators.compliance import lower_tail, upper_tail
 from server.privacy.estimators.inverse import checked_reports, left_inverse
-from server.privacy.estimators.parts import Stack, alone
+from server.privacy.estimators.parts import Stack, stack_single
 from server.privacy.estimators.score_limits import score_limits
 from server.privacy.estimators.together import Means, Steps, compute_together, find_root
 
@@ -64,7 +64,7 @@ def impossible_share_test(counts: ArrayLike, design: Design) -> float:
     0.048
     """
     left_inverse(design)
-    return impossible_share_test_of([alone(checked_reports(counts, design), design)])
+    return impossible_share_test_of([stack_single(checked_reports(counts, design), design)])
 
 
 def impossible_share_test_of(stacks: Sequence[Stack]) -> float:

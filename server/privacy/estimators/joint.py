@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from server.privacy._checks import option, probability
 from server.privacy.designs.design import Design
 from server.privacy.estimators.association import Association, associate
+from server.privacy.estimators.checked_tallies import Tally, checked_designs, checked_joint_tally
 from server.privacy.estimators.inverse import left_inverse, possible_reports, standard_errors
 from server.privacy.estimators.limits import INTERVALS, limits_of_means
-from server.privacy.estimators.tallies import Tally, checked_designs, checked_joint_tally
 from server.privacy.estimators.together import compute
 
 _TOGETHER = 64

@@ -30,7 +30,7 @@ _MOST_STEPS = 200
 
 
 @dataclass(frozen=True)
-class Point:
+class LikelihoodPoint:
     """The log-likelihood at theta with its derivatives; `largest` is the largest magnitude of eta."""
 
     theta: NDArray[np.float64]
@@ -44,7 +44,7 @@ class Point:
 class Maximum:
     """Where the search ended; `flat` is the direction in theta in which it found no end, if any."""
 
-    point: Point
+    point: LikelihoodPoint
     iterations: int
     flat: NDArray[np.float64] | None
 
@@ -56,7 +56,7 @@ def start(data: Data, share: float) -> NDArray[np.float64]:
     return theta
 
 
-def at(data: Data, theta: NDArray[np.float64]) -> Point:
+def evaluate_likelihood(data: Data, theta: NDArray[np.float64]) -> LikelihoodPoint:
     """The log-likelihood and its first two derivatives at theta."""
     k = theta.size
     largest, log_likelihood = 0.0, 0.0
@@ -69,7 +69,7 @@ def at(data: Data, theta: NDArray[np.float64]) -> Point:
         log_likelihood += float(weights @ np.log(chance))
         gradient += columns @ (weights * slopes)
         information -= (columns * (weights * curvatures)) @ columns.T
-    return Point(theta, largest, log_likelihood, gradient, information)
+    return LikelihoodPoint(theta, largest, log_likelihood, gradient, information)
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ def maximise(data: Data, theta: NDArray[np.float64], basis: NDArray[np.float64] 
         With `flat` set if the likelihood rises without end.
     """
     basis = np.eye(theta.size) if basis is None else basis
-    point = at(data, theta)
+    point = evaluate_likelihood(data, theta)
     enough = FLAT * data.total
     for iteration in range(1, _MOST_STEPS + 1):
         gradient = basis.T @ point.gradient
@@ -153,9 +153,9 @@ def maximise(data: Data, theta: NDArray[np.float64], basis: NDArray[np.float64] 
             return Maximum(point, iteration, None)
         largest = max(_LONGEST_STEP, point.largest)
         length = min(1.0, largest / change)
-        following = at(data, point.theta + length * step)
+        following = evaluate_likelihood(data, point.theta + length * step)
         while not negligible and following.log_likelihood < point.log_likelihood + 1e-4 * length * gain:
             length /= 2
-            following = at(data, point.theta + length * step)
+            following = evaluate_likelihood(data, point.theta + length * step)
         point = following
     return Maximum(point, _MOST_STEPS, basis @ vectors[:, 0])

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from server.privacy._checks import listed, real_numbers
+from server.privacy._checks import list_entries, real_numbers
 from server.privacy.designs.design import Design, require_design
 from server.privacy.estimators.inverse import checked_tallies, covariances, left_inverse, possible_reports
 
@@ -73,7 +73,7 @@ def stack(reports: NDArray[np.int64], design: Design, weights: NDArray[np.float6
     return Stack(design, reports, weights, inverse, matrix)
 
 
-def alone(reports: NDArray[np.int64], design: Design) -> Stack:
+def stack_single(reports: NDArray[np.int64], design: Design) -> Stack:
     """A single part, of checked reports, shape (m,)."""
     return stack(reports[None], design, np.ones(1))
 
@@ -129,9 +129,9 @@ def checked_parts(counts: Counts, designs: Sequence[Design], weights: ArrayLike 
         if the weights are refused by `part_weights`.
     """
     given: list[Any] | NDArray[np.int64] = (
-        counts if isinstance(counts, np.ndarray) and counts.ndim else listed("counts", counts)
+        counts if isinstance(counts, np.ndarray) and counts.ndim else list_entries("counts", counts)
     )
-    used = listed("designs", designs)
+    used = list_entries("designs", designs)
     if not used or len(used) != len(given):
         raise ValueError(
             "counts and designs must have one entry per part, at least one; "

@@ -23,7 +23,7 @@ from server.privacy.estimators.inverse import standard_errors
 from server.privacy.estimators.late import LateIntervals
 from server.privacy.estimators.limits import added_limits
 from server.privacy.estimators.parts import Counts, Stack, checked_parts
-from server.privacy.estimators.shares import possible_shares, share_limits
+from server.privacy.estimators.share_estimates import possible_shares, share_limits
 from server.privacy.estimators.weighted_limits import POOLED_INTERVALS, chosen_interval
 
 

@@ -12,14 +12,14 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from server.privacy._checks import listed, probability, whole_number
+from server.privacy._checks import list_entries, probability, whole_number
 from server.privacy.designs import Design
 from server.privacy.estimators.association import Association, associate
+from server.privacy.estimators.checked_tallies import Tally, checked_designs, checked_joint_tally
 from server.privacy.estimators.inverse import standard_errors
 from server.privacy.estimators.joint import JointEstimate, joint_of, marginals_of, rounding_errors
 from server.privacy.estimators.parts import part_weights
 from server.privacy.estimators.pooled import pooled_covariance, pooled_intervals
-from server.privacy.estimators.tallies import Tally, checked_designs, checked_joint_tally
 
 
 def estimate_pooled_joint(
@@ -63,7 +63,7 @@ def estimate_pooled_joint(
     >>> joint.n, joint.table.round(4).tolist()
     (1730, [[0.6112, 0.1453], [0.0919, 0.1516]])
     """
-    listed_tallies, listed_designs = listed("tallies", tallies), listed("designs", designs)
+    listed_tallies, listed_designs = list_entries("tallies", tallies), list_entries("designs", designs)
     if not listed_designs or len(listed_designs) != len(listed_tallies):
         raise ValueError(
             "tallies and designs must have one entry per part, at least one; "

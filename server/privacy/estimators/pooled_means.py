@@ -17,7 +17,7 @@ from server.privacy.estimators.answered import (
     answered_mean_of,
     require_prefer_not_to_say,
 )
-from server.privacy.estimators.means import MeanEstimate, checked_range, mean_of
+from server.privacy.estimators.mean_estimates import MeanEstimate, checked_range, mean_of
 from server.privacy.estimators.parts import Counts, checked_parts
 from server.privacy.estimators.weighted_limits import POOLED_INTERVALS, chosen_interval
 

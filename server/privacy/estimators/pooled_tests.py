@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from numpy.typing import ArrayLike
 
 from server.privacy.designs import Design
-from server.privacy.estimators.diagnostics import ControlItemTest, control_item_test_of
+from server.privacy.estimators.compliance import ControlItemTest, control_item_test_of
 from server.privacy.estimators.impossible import impossible_share_test_of
 from server.privacy.estimators.inverse import require_yes_no
 from server.privacy.estimators.parts import Counts, checked_parts

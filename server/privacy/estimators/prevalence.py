@@ -13,9 +13,9 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from server.privacy._checks import listed, probability
+from server.privacy._checks import list_entries, probability
 from server.privacy.designs import TOTAL, Design
-from server.privacy.estimators.groups import checked_groups, groups_covariance
+from server.privacy.estimators.group_arithmetic import checked_groups, groups_covariance
 from server.privacy.estimators.inverse import require_yes_no
 from server.privacy.estimators.limits import combined_limits
 
@@ -98,7 +98,7 @@ def estimate_unknown_prevalence(
     """
     reports = checked_groups(counts, (_YES_NO, _YES_NO))
     confidence = probability("confidence", confidence, open_interval=True)
-    given = listed("truths", truths)
+    given = list_entries("truths", truths)
     if len(given) != 2:
         raise ValueError(f"truths must be two chances; there are {len(given)}")
     first, second = (_chance(entry) for entry in given)

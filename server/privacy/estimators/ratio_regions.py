@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from server.privacy.estimators.answered import answered_rows
 from server.privacy.estimators.parts import Stack
-from server.privacy.estimators.regions import allowed_drop, largest, padded
+from server.privacy.estimators.regions import allowed_drop, maximise_over_region, pad_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,9 +31,9 @@ class Ratio:
         rows = answered_rows(stacks)
         weighted = [each.weights[:, None] for each in stacks]
         return cls(
-            padded([weight * own for weight, (own, _) in zip(weighted, rows, strict=True)]),
-            padded([weight * own for weight, (_, own) in zip(weighted, rows, strict=True)]),
-            padded([each.reports for each in stacks], 0),
+            pad_rows([weight * own for weight, (own, _) in zip(weighted, rows, strict=True)]),
+            pad_rows([weight * own for weight, (_, own) in zip(weighted, rows, strict=True)]),
+            pad_rows([each.reports for each in stacks], 0),
             np.concatenate([np.full(len(each.sizes), each.reports.shape[1]) for each in stacks]),
         )
 
@@ -45,7 +45,7 @@ def ratio_limits(groups: Sequence[Ratio], confidence: float) -> NDArray[np.float
         for name in ("numbers", "answers", "counts", "cells")
     )
     drop = allowed_drop(counts, cells, confidence)
-    fewest = -largest(-answers, counts, drop)[0]
+    fewest = -maximise_over_region(-answers, counts, drop)[0]
     limits = np.tile([0.0, 1.0], (len(groups), 1))
     some = fewest > 0
     if not some.any():
@@ -59,7 +59,7 @@ def ratio_limits(groups: Sequence[Ratio], confidence: float) -> NDArray[np.float
     ratio = (observed * numbers).sum(axis=(-1, -2)) / (observed * answers).sum(axis=(-1, -2))
     for _ in range(30):
         values = signs[:, None, None] * (numbers - ratio[:, None, None] * answers)
-        beyond, chances = largest(values, counts, drop)
+        beyond, chances = maximise_over_region(values, counts, drop)
         totals = np.maximum((chances * answers).sum(axis=(-1, -2)), fewest)
         moved = (chances * numbers).sum(axis=(-1, -2)) / totals
         near = signs * (moved - ratio) <= 1e-9 * (1 + np.abs(ratio))

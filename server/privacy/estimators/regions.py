@@ -63,9 +63,9 @@ def region_limits(
         others = [own for own, one in zip(merged, binomial, strict=True) if not one]
         shape = len(others), parts, -1
         factors = [each.weights[:, None] for each in stacks]
-        counts = padded([each.counts for own in others for each in own], 0).reshape(shape)
+        counts = pad_rows([each.counts for own in others for each in own], 0).reshape(shape)
         lowest, highest = (
-            padded(
+            pad_rows(
                 [
                     factor * getattr(each, end)
                     for own in others
@@ -76,7 +76,9 @@ def region_limits(
         )
         cells = np.array([[len(each.lowest) for each in own for _ in each.counts] for own in others])
         drop = np.tile(allowed_drop(counts, cells, confidence), 2)
-        far, _ = largest(np.concatenate([-lowest, highest]), np.concatenate([counts, counts]), drop)
+        far, _ = maximise_over_region(
+            np.concatenate([-lowest, highest]), np.concatenate([counts, counts]), drop
+        )
         limits[~binomial] = np.stack([-far[: len(others)], far[len(others) :]], axis=-1)
     return limits
 
@@ -100,7 +102,7 @@ def _merged(row: NDArray[np.float64], parts: Stack) -> _Merged:
     return _Merged(ordered[starts], ordered[ends], counts)
 
 
-def padded(blocks: Sequence[NDArray[Any]], filler: float | None = None) -> NDArray[Any]:
+def pad_rows(blocks: Sequence[NDArray[Any]], filler: float | None = None) -> NDArray[Any]:
     """Blocks of rows under each other; shorter rows end with the filler, or with their last entry."""
     longest = max(block.shape[1] for block in blocks)
     wide = []
@@ -145,7 +147,7 @@ def allowed_drop(
     return np.asarray(np.maximum((sum(terms) + lost).sum(axis=-1), 0) + exceeded)
 
 
-def largest(
+def maximise_over_region(
     values: NDArray[np.float64], counts: NDArray[np.int64], drop: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The largest sum of values * chances over the region, or slightly more, and chances that give it.

@@ -11,7 +11,13 @@ from server.privacy._checks import probability
 from server.privacy.designs import Design
 from server.privacy.estimators.inverse import require_yes_no
 from server.privacy.estimators.limits import normal_quantile
-from server.privacy.estimators.logit_likelihood import at, maximise, shares, squared_scores, start
+from server.privacy.estimators.logit_likelihood import (
+    evaluate_likelihood,
+    maximise,
+    shares,
+    squared_scores,
+    start,
+)
 from server.privacy.estimators.regression_data import Data, prepare
 
 
@@ -229,7 +235,7 @@ def _without(data: Data, beginning: NDArray[np.float64], row: NDArray[np.float64
     """The log-likelihood without the coefficient `row @ theta`."""
     normal = row / np.linalg.norm(row)
     if row.size == 1:
-        return at(data, 0 * row).log_likelihood
+        return evaluate_likelihood(data, 0 * row).log_likelihood
     others = np.linalg.qr(normal[:, None], mode="complete")[0][:, 1:]
     within = beginning - normal * float(normal @ beginning)
     return maximise(data, within, others).point.log_likelihood

@@ -15,7 +15,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from server.privacy._sums import beyond, laplace_scales
+from server.privacy._sums import compute_excess, laplace_scales
 
 _EXACT_STEP = 0.5
 """Of the widest cell. Geometric noise is Laplace noise less the fractions of a step, and half a step makes up for
@@ -86,8 +86,8 @@ class Residuals:
             return -confidence
         if noise == "gaussian":
             normal += float(centred**2 @ (self.variances * self.numbers))
-            return beyond(far, np.zeros(1), np.zeros(1), normal, confidence)
-        return beyond(far, centred * self.scales, self.numbers, normal, confidence)
+            return compute_excess(far, np.zeros(1), np.zeros(1), normal, confidence)
+        return compute_excess(far, centred * self.scales, self.numbers, normal, confidence)
 
 
 def sampling_variance(residual: NDArray[np.float64], counts: NDArray[np.float64], people: float) -> float:

@@ -59,7 +59,7 @@ def values_to_perturb(name: str, values: ArrayLike, largest: int = LARGEST) -> N
     return array
 
 
-def around(centre: NDArray[np.int64], half: int) -> NDArray[np.int64]:
+def limit_around(centre: NDArray[np.int64], half: int) -> NDArray[np.int64]:
     """Limits half a width on either side, shape (..., 2), cut at the ends of 64 bits: no value reaches them."""
     half = min(half, np.iinfo(np.int64).max)
     lower = np.maximum(centre, np.iinfo(np.int64).min + half) - half

@@ -30,7 +30,7 @@ from server.privacy.noise._opendp import (
     LARGEST,
     LARGEST_SCALE,
     add_discrete_gaussian,
-    around,
+    limit_around,
     values_to_perturb,
 )
 
@@ -189,7 +189,7 @@ def gaussian_interval(
     # tails of a Gaussian are, and nearer to the centre the two differ by less than the margin taken.
     reach = -float(ndtri((1 - confidence) / 2)) * fine * (1 + 1e-6)
     half = max(math.ceil((reach - _STEPS / 2) / _STEPS), 0)
-    return around(centre, half)
+    return limit_around(centre, half)
 
 
 def _private(sigma: float, epsilon: float, delta: float) -> bool:

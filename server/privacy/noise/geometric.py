@@ -12,7 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from server.privacy._checks import flag, probability, whole_numbers
-from server.privacy.noise._opendp import add_discrete_laplace, around, exact, scale_of, values_to_perturb
+from server.privacy.noise._opendp import (
+    add_discrete_laplace,
+    exact,
+    limit_around,
+    scale_of,
+    values_to_perturb,
+)
 
 
 def geometric(
@@ -148,7 +154,7 @@ def geometric_interval(
     scale = _scale(sensitivity, epsilon)
     centre = whole_numbers("noisy", noisy)
     half = half_width(scale, confidence, centre.size if flag("simultaneous", simultaneous) else 1)
-    return around(centre, half)
+    return limit_around(centre, half)
 
 
 def half_width(scale: float, confidence: float, entries: int = 1) -> int:

@@ -27,7 +27,7 @@ from server.privacy.planning.guesses import (
     list_room,
     most_loss,
 )
-from server.privacy.planning.means import margin_mean, respondents_for_margin_mean, worst_shares_mean
+from server.privacy.planning.mean_margins import margin_mean, respondents_for_margin_mean, worst_shares_mean
 from server.privacy.planning.one_sample import margin, power, respondents_for_margin, respondents_for_power
 from server.privacy.planning.price import price_of_privacy, price_of_privacy_mean, price_of_privacy_shares
 from server.privacy.planning.several_shares import margin_shares, respondents_for_margin_shares, worst_shares

@@ -16,11 +16,11 @@ in the data would give away who is in it.
 
 from server.privacy.queries._answer import Answer, ContingencyAnswer
 from server.privacy.queries.contingency import Contingency, contingency
-from server.privacy.queries.means import Mean, mean
 from server.privacy.queries.needed import epsilon_for_error
+from server.privacy.queries.noisy_means import Mean, mean
 from server.privacy.queries.proportions import Proportion, proportion
 from server.privacy.queries.tabulations import Tabulation, count, histogram, table
-from server.privacy.queries.trees import Hierarchy, hierarchy
+from server.privacy.queries.tree_counts import Hierarchy, hierarchy
 
 __all__ = [
     "Answer",

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from server.privacy._checks import check_range, listed, option, whole_number, whole_numbers
+from server.privacy._checks import check_range, list_entries, option, whole_number, whole_numbers
 
 NEIGHBOURS = ("unbounded", "bounded")
 
@@ -93,7 +93,7 @@ def checked_neighbours(neighbours: str | None, declared: str) -> str:
 
 def checked_categories(name: str, categories: Iterable[Hashable]) -> tuple[Hashable, ...]:
     """At least one category, each once."""
-    declared = hashable(name, listed(name, categories))
+    declared = hashable(name, list_entries(name, categories))
     if not declared:
         raise ValueError(f"{name} must declare at least one category; there are none")
     if any(category != category for category in declared):
@@ -118,7 +118,7 @@ def hashable(name: str, values: Iterable[Any]) -> tuple[Hashable, ...]:
 def places_of(name: str, values: Any, declared: Sequence[Hashable]) -> NDArray[np.int64]:
     """The place of each value among the declared categories."""
     places = {category: place for place, category in enumerate(declared)}
-    found = hashable(name, listed(name, values))
+    found = hashable(name, list_entries(name, values))
     try:
         return np.array([places[value] for value in found], dtype=np.int64)
     except KeyError:
@@ -156,7 +156,7 @@ def check_adds_up(counts: NDArray[np.int64], total: int | None) -> None:
 
 def yes_or_no(name: str, values: Any) -> NDArray[np.int64]:
     """0 or 1 for every person; bool, 0 and 1 are taken."""
-    entries = listed(name, values)
+    entries = list_entries(name, values)
     wrong = [value for value in entries if not isinstance(value, bool | int | np.bool_ | np.integer)]
     wrong = wrong or [value for value in entries if value not in (0, 1)]
     if wrong:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from server.privacy.consistency import least_squares_table, round_table, round_to_integers
-from server.privacy.consistency.rounding import nearest_with_sum
+from server.privacy.consistency.whole_numbers import nearest_with_sum
 
 _LONG = 5
 """Cells that an entry of a margin adds up, at least, if the margin is to be kept when cells below 0 are raised."""

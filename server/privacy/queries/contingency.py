@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from server.privacy._checks import is_number, listed, probability, whole_numbers
+from server.privacy._checks import is_number, list_entries, probability, whole_numbers
 from server.privacy._sums import laplace_scales, quantile
 from server.privacy.noise import allocate, geometric, geometric_variance
 from server.privacy.queries._answer import (
@@ -99,7 +99,7 @@ class Contingency:
         probability("confidence", confidence, open_interval=True)
         drawn = whole_numbers("cells", cells)
         given = tuple(
-            whole_numbers("noisy_margins", margin) for margin in listed("noisy_margins", noisy_margins)
+            whole_numbers("noisy_margins", margin) for margin in list_entries("noisy_margins", noisy_margins)
         )
         wanted = [(length,) for length in self.shape] if self.proportion else []
         if drawn.shape != self.shape or [margin.shape for margin in given] != wanted:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from server.privacy._checks import listed, option, positive, probability
+from server.privacy._checks import list_entries, option, positive, probability
 from server.privacy.noise import geometric, geometric_interval, geometric_variance, laplace
 from server.privacy.queries._answer import (
     Answer,
@@ -210,7 +210,9 @@ def table(
     >>> query.tally(["<30", "30+", "30+"], ["no", "no", "yes"]).tolist()
     [[1, 0], [1, 1]]
     """
-    declared = tuple(checked_categories("categories", part) for part in listed("categories", categories))
+    declared = tuple(
+        checked_categories("categories", part) for part in list_entries("categories", categories)
+    )
     if not declared:
         raise ValueError("categories must declare at least one variable; there are none")
     return Tabulation(

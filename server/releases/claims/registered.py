@@ -20,10 +20,10 @@ from server.privacy.auditing.cases import Case
 from server.privacy.designs import BestChoice, Design
 from server.releases import kinds
 from server.releases.budgets import NEIGHBOURS
-from server.releases.claims import asked
-from server.releases.claims.people import covered
+from server.releases.claims import question_cases
+from server.releases.claims.invented_people import name_case
 from server.releases.kinds import KINDS
-from server.releases.plans.items import Kind
+from server.releases.plans.items import ItemKind
 
 _SOURCES = ("opendp", "secrets", "random", "numpy.random")
 """Modules that numbers are drawn from."""
@@ -43,11 +43,11 @@ _INVENTED = ("server.simulation",)
 """Respondents there are invented: they flip the same coins, and have nothing to hide."""
 _ELSEWHERE = ("noise", "selection", "queries", "designs")
 """Packages whose mechanisms need a case wherever else in `server` they are called."""
-_REFUSED = {(Kind.SHUFFLED, "unbounded")}
+_REFUSED = {(ItemKind.SHUFFLED, "unbounded")}
 """What cannot be released."""
 
 
-def missing(cases: Iterable[Case]) -> list[str]:
+def find_missing(cases: Iterable[Case]) -> list[str]:
     """What can be run and no case runs, by name.
 
     Each case is run once to see what it calls.
@@ -56,13 +56,15 @@ def missing(cases: Iterable[Case]) -> list[str]:
     entered: set[CodeType] = set()
     for case in shipped:
         entered |= codes_entered(case)
-    return lacking(entered, {case.covers for case in shipped})
+    return find_lacking(entered, {case.covers for case in shipped})
 
 
-def lacking(entered: Set[CodeType], named: Set[str]) -> list[str]:
+def find_lacking(entered: Set[CodeType], named: Set[str]) -> list[str]:
     """What can be run, but for what was entered and, of what is registered by name, is named."""
     items = {**_of_privacy(), **_elsewhere()}
-    registered = kinds_registered() | {asked.covered(*each) for each in asked.registered()}
+    registered = kinds_registered() | {
+        question_cases.name_case(*each) for each in question_cases.list_mechanisms()
+    }
     return sorted(name for name, codes in items.items() if not codes <= entered) + sorted(registered - named)
 
 
@@ -87,8 +89,8 @@ def codes_entered(case: Case) -> set[CodeType]:
 def kinds_registered() -> set[str]:
     """Each kind of release with each noise, under both kinds of neighbours."""
     return {
-        covered(kind.value, noise, neighbours)
-        for kind in kinds.registered()
+        name_case(kind.value, noise, neighbours)
+        for kind in kinds.list_kinds()
         for noise in KINDS[kind].noises
         for neighbours in NEIGHBOURS
         if (kind, neighbours) not in _REFUSED
@@ -165,7 +167,7 @@ def _modules() -> Iterator[ModuleType]:
             yield importlib.import_module(each.name)
 
 
-def reaches(function: FunctionType) -> bool:
+def reaches_randomness(function: FunctionType) -> bool:
     """Whether a source of randomness can be reached from a function."""
     return _reaches(function, {})
 

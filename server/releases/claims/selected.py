@@ -3,7 +3,14 @@
 from server.privacy import designs
 from server.privacy.auditing.cases import Case, by_comparing, by_dealing
 from server.releases.budgets import NEIGHBOURS
-from server.releases.claims.people import Person, Survey, coin, covered, differing, question
+from server.releases.claims.invented_people import (
+    InventedSurvey,
+    Person,
+    coin,
+    make_neighbours,
+    name_case,
+    question,
+)
 
 _QUESTIONS = 5
 
@@ -26,15 +33,15 @@ def _most_common() -> list[Case]:
                 ("estimates", apart, [[0]] * 4, [0], [1]),
                 ("boxes", boxes, [[1, 0]] * 4, [1, 0], [0, 1]),
             ):
-                survey = Survey((variable,), neighbours)
+                survey = InventedSurvey((variable,), neighbours)
                 item = {"kind": "most_common", "question": "party", "noise": noise}
                 found.append(
                     by_dealing(
                         f"release(1) of a survey, {neighbours}: most_common, {noise}, by {name}",
                         1.0,
                         survey.releasing([item], "1"),
-                        *differing(survey, "party", others, first, second),
-                        covers=covered("most_common", noise, neighbours),
+                        *make_neighbours(survey, "party", others, first, second),
+                        covers=name_case("most_common", noise, neighbours),
                     )
                 )
     return found
@@ -55,10 +62,10 @@ def _exceeding() -> list[Case]:
                 by_comparing(
                     f"release(4) of a survey, {neighbours}: exceeding{', with values' if values else ''}",
                     4.0,
-                    Survey(asked, neighbours).releasing([item], "4"),
+                    InventedSurvey(asked, neighbours).releasing([item], "4"),
                     (without, [(0, said)]),
                     _QUESTIONS,
-                    covers=covered("exceeding", "geometric", neighbours),
+                    covers=name_case("exceeding", "geometric", neighbours),
                 )
             )
     return found

@@ -7,12 +7,12 @@ from concurrent.futures import ProcessPoolExecutor
 
 from server.privacy.auditing import published_errors, shipped
 from server.privacy.auditing.cases import Case, Verdict, judge
-from server.releases.claims import asked, released
+from server.releases.claims import question_cases, release_cases
 
 
 def shipped_cases() -> list[Case]:
     """What the library and the pages and commands run."""
-    return [*shipped.cases(), *asked.cases(), *released.cases()]
+    return [*shipped.cases(), *question_cases.cases(), *release_cases.cases()]
 
 
 def cases() -> list[Case]:

@@ -7,24 +7,16 @@ them on trial goes by it.
 from collections.abc import Iterator, Mapping
 
 from server.inputs.problems import N_
-from server.releases.kinds.base import (
-    OWN_LINK,
-    Drawn,
-    Error,
-    Offer,
-    Query,
-    ReleaseKind,
-    countable,
-)
-from server.releases.kinds.counts import Count, Tree
-from server.releases.kinds.means import mean_of
+from server.releases.kinds.base import OWN_LINK, Drawn, Error, KindOffer, Query, ReleaseKind, is_countable
+from server.releases.kinds.counts import Count, TreeCounts
+from server.releases.kinds.joint_tables import JointTable
+from server.releases.kinds.mean_items import mean_of
 from server.releases.kinds.selections import Exceeding, MostCommon
 from server.releases.kinds.shuffled import Shuffled, Shuffling, shuffling_of
 from server.releases.kinds.single import Share
-from server.releases.kinds.tables import Table
-from server.releases.plans.items import Item, Kind
-from server.releases.shapes import Shape, Source, Variable
+from server.releases.plans.items import Item, ItemKind
 from server.releases.spending import rounded_down
+from server.releases.survey_shapes import Shape, Source, Variable
 
 __all__ = [
     "KINDS",
@@ -35,11 +27,11 @@ __all__ = [
     "ReleaseKind",
     "Shuffled",
     "Shuffling",
-    "countable",
-    "drawn",
+    "draw_item",
+    "is_countable",
+    "list_kinds",
     "offer_label",
     "query_of",
-    "registered",
     "shuffling_of",
     "title_of",
 ]
@@ -49,39 +41,39 @@ _COUNTED = ("geometric", "laplace")
 
 def _yes(variable: Variable, _: Shape) -> Iterator[Item]:
     if variable.yes_no:
-        yield Item(Kind.SHARE, (variable.name,), option="yes")
+        yield Item(ItemKind.SHARE, (variable.name,), option="yes")
 
 
 def _mean(variable: Variable, _: Shape) -> Iterator[Item]:
     if variable.values is not None:
-        yield Item(Kind.MEAN, (variable.name,))
+        yield Item(ItemKind.MEAN, (variable.name,))
 
 
 def _means(variable: Variable, shape: Shape) -> Iterator[Item]:
     if variable.values is not None and shape.strata:
-        yield Item(Kind.MEAN, (variable.name,), by_stratum=True)
+        yield Item(ItemKind.MEAN, (variable.name,), by_stratum=True)
 
 
 def _has_several(variable: Variable) -> bool:
-    return countable(variable) and len(variable.answers) > 1 and not variable.yes_no
+    return is_countable(variable) and len(variable.answers) > 1 and not variable.yes_no
 
 
 def _histogram(variable: Variable, _: Shape) -> Iterator[Item]:
     if _has_several(variable):
-        yield Item(Kind.HISTOGRAM, (variable.name,))
+        yield Item(ItemKind.HISTOGRAM, (variable.name,))
 
 
 def _most_common(variable: Variable, _: Shape) -> Iterator[Item]:
     if _has_several(variable):
-        yield Item(Kind.MOST_COMMON, (variable.name,), noise="noisy_maximum")
+        yield Item(ItemKind.MOST_COMMON, (variable.name,), noise="noisy_maximum")
 
 
-KINDS: Mapping[Kind, ReleaseKind] = {
+KINDS: Mapping[ItemKind, ReleaseKind] = {
     entry.kind: entry
     for entry in (
-        ReleaseKind(Kind.COUNT, N_("Number of respondents"), Count.of, noises=_COUNTED),
+        ReleaseKind(ItemKind.COUNT, N_("Number of respondents"), Count.of, noises=_COUNTED),
         ReleaseKind(
-            Kind.SHARE,
+            ItemKind.SHARE,
             N_("Share of one answer"),
             Share.of,
             noises=_COUNTED,
@@ -89,10 +81,10 @@ KINDS: Mapping[Kind, ReleaseKind] = {
             fields=("option",),
             required=("option",),
             unit="share",
-            offers=(Offer(N_("Share of “%(answer)s”"), _yes),),
+            offers=(KindOffer(N_("Share of “%(answer)s”"), _yes),),
         ),
         ReleaseKind(
-            Kind.MEAN,
+            ItemKind.MEAN,
             N_("Mean"),
             mean_of,
             noises=(*_COUNTED, "gaussian"),
@@ -101,23 +93,23 @@ KINDS: Mapping[Kind, ReleaseKind] = {
             unit="value",
             title_by_stratum=N_("Mean by stratum"),
             offers=(
-                Offer(N_("Mean"), _mean),
-                Offer(N_("Mean in each stratum, and weighted by population where all are known"), _means),
+                KindOffer(N_("Mean"), _mean),
+                KindOffer(N_("Mean in each stratum, and weighted by population where all are known"), _means),
             ),
         ),
         ReleaseKind(
-            Kind.HISTOGRAM,
+            ItemKind.HISTOGRAM,
             N_("Shares of all answers"),
-            Table.of,
+            JointTable.of,
             noises=_COUNTED,
             questions=(1, 1),
             unit="share",
-            offers=(Offer(N_("Shares of all answers"), _histogram),),
+            offers=(KindOffer(N_("Shares of all answers"), _histogram),),
         ),
         ReleaseKind(
-            Kind.TABLE,
+            ItemKind.TABLE,
             N_("Joint table"),
-            Table.of,
+            JointTable.of,
             noises=_COUNTED,
             questions=(1, 3),
             fields=("by_stratum",),
@@ -125,18 +117,22 @@ KINDS: Mapping[Kind, ReleaseKind] = {
             title_by_stratum=N_("Table by stratum"),
         ),
         ReleaseKind(
-            Kind.HIERARCHY, N_("Respondents in every stratum"), Tree.of, of_a_stratum=False, by_leaf=True
+            ItemKind.HIERARCHY,
+            N_("Respondents in every stratum"),
+            TreeCounts.of,
+            of_a_stratum=False,
+            by_leaf=True,
         ),
         ReleaseKind(
-            Kind.MOST_COMMON,
+            ItemKind.MOST_COMMON,
             N_("Most common answer"),
             MostCommon.of,
             noises=("noisy_maximum", "exponential"),
             questions=(1, 1),
-            offers=(Offer(N_("Most common answer, without any number"), _most_common),),
+            offers=(KindOffer(N_("Most common answer, without any number"), _most_common),),
         ),
         ReleaseKind(
-            Kind.EXCEEDING,
+            ItemKind.EXCEEDING,
             N_("Shares above %(share)s %%"),
             Exceeding.of,
             questions=(1, 1000),
@@ -145,19 +141,19 @@ KINDS: Mapping[Kind, ReleaseKind] = {
             unit="share",
         ),
         ReleaseKind(
-            Kind.SHUFFLED,
+            ItemKind.SHUFFLED,
             N_("Exact tallies of all questions"),
             Shuffled.of,
             of_a_stratum=False,
             own_price=True,
         ),
-        ReleaseKind(Kind.DECLARED, N_("Declared as spent elsewhere"), None),
+        ReleaseKind(ItemKind.DECLARED, N_("Declared as spent elsewhere"), None),
     )
 }
 """In the order in which a page offers what suits a question."""
 
 
-def registered() -> tuple[Kind, ...]:
+def list_kinds() -> tuple[ItemKind, ...]:
     """Every kind that can be released."""
     return tuple(entry.kind for entry in KINDS.values() if entry.query is not None)
 
@@ -186,7 +182,7 @@ def query_of(item: Item, shape: Shape, field: str) -> Query:
     return query(item, shape, field)
 
 
-def drawn(item: Item, source: Source, field: str, confidence: float) -> Drawn:
+def draw_item(item: Item, source: Source, field: str, confidence: float) -> Drawn:
     """Count, perturb and estimate an item whose loss is stated: what every release does, and is audited.
 
     Raises

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from server.inputs import N_, refuse, shown
-from server.releases.plans.items import Item, Kind
-from server.releases.shapes import Shape, Source, Variable
+from server.inputs import N_, refuse, shorten_value
+from server.releases.plans.items import Item, ItemKind
+from server.releases.survey_shapes import Shape, Source, Variable
 from server.releases.values import Figure
 
 OWN_LINK = ">"
@@ -62,7 +62,7 @@ class Query(Protocol):
 
 
 @dataclass(frozen=True)
-class Offer:
+class KindOffer:
     """What a page offers of each question by itself: which items, and how they are called beside it."""
 
     label: str
@@ -102,7 +102,7 @@ class ReleaseKind:
     offers : tuple of Offer
     """
 
-    kind: Kind
+    kind: ItemKind
     title: str
     query: Callable[[Item, Shape, str], Query] | None
     noises: tuple[str, ...] = ("geometric",)
@@ -114,10 +114,10 @@ class ReleaseKind:
     by_leaf: bool = False
     own_price: bool = False
     title_by_stratum: str = ""
-    offers: tuple[Offer, ...] = ()
+    offers: tuple[KindOffer, ...] = ()
 
 
-def countable(variable: Variable) -> bool:
+def is_countable(variable: Variable) -> bool:
     """Whether it has answers to count; a number has a mean instead."""
     return bool(variable.answers) and not variable.first
 
@@ -132,7 +132,7 @@ def leaves_of(item: Item, shape: Shape, field: str) -> tuple[int, ...]:
     """
     found = shape.within(item.stratum)
     if not found:
-        path = shown(SEPARATOR.join(item.stratum))
+        path = shorten_value(SEPARATOR.join(item.stratum))
         raise refuse(
             422, f"{field}.stratum", N_("must be a stratum of the survey; it is %(value)s"), value=path
         )
@@ -152,8 +152,8 @@ def variables_of(item: Item, shape: Shape, field: str) -> tuple[Variable, ...]:
         variable = shape.variable(name)
         if variable is None:
             template = N_("must be one of %(limit)s; it is %(value)s")
-            limit = shown(", ".join(each.name for each in shape.variables))
-            raise refuse(422, f"{field}.questions", template, limit=limit, value=shown(name))
+            limit = shorten_value(", ".join(each.name for each in shape.variables))
+            raise refuse(422, f"{field}.questions", template, limit=limit, value=shorten_value(name))
         found.append(variable)
     return tuple(found)
 
@@ -163,12 +163,12 @@ def path_of(path: Sequence[str]) -> str:
     return SEPARATOR.join(path) or OWN_LINK
 
 
-def known(shape: Shape, versions: Sequence[int], leaves: Sequence[int]) -> int | None:
+def count_known(shape: Shape, versions: Sequence[int], leaves: Sequence[int]) -> int | None:
     """The exact number of respondents to some versions from some leaves, where it is public."""
     everybody = len(leaves) == len(shape.leaves) and set(versions) == set(shape.versions)
     return shape.respondents if everybody else None
 
 
-def bounded(shape: Shape) -> bool:
+def is_bounded(shape: Shape) -> bool:
     """Whether neighbours differ in what one person said, not in whether they are there."""
     return shape.neighbours == "bounded"

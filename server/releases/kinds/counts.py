@@ -7,10 +7,10 @@ import numpy as np
 from server.inputs import N_, refuse
 from server.privacy.noise import geometric_interval
 from server.privacy.queries import Hierarchy, hierarchy
-from server.releases.cells import Noise, people
-from server.releases.kinds.base import OWN_LINK, SEPARATOR, Drawn, Error, bounded, known, leaves_of
+from server.releases.kinds.base import OWN_LINK, SEPARATOR, Drawn, Error, count_known, is_bounded, leaves_of
+from server.releases.noisy_cells import Noise, people
 from server.releases.plans.items import Item
-from server.releases.shapes import Shape, Source
+from server.releases.survey_shapes import Shape, Source
 from server.releases.values import STRATUM, Figure
 
 
@@ -25,7 +25,7 @@ class Count:
     @classmethod
     def of(cls, item: Item, shape: Shape, field: str) -> "Count":
         """Check an item against a shape."""
-        if bounded(shape) and not item.stratum:
+        if is_bounded(shape) and not item.stratum:
             template = N_(
                 "must be something else; the number of respondents is public in this survey's releases"
             )
@@ -51,7 +51,7 @@ class Count:
 
 
 @dataclass(frozen=True, eq=False)
-class Tree:
+class TreeCounts:
     """How many responded in each place, whole numbers that add up: to all of them where their number is public."""
 
     shape: Shape
@@ -59,7 +59,7 @@ class Tree:
     mechanism: str = "geometric"
 
     @classmethod
-    def of(cls, item: Item, shape: Shape, field: str) -> "Tree":
+    def of(cls, item: Item, shape: Shape, field: str) -> "TreeCounts":
         """Check an item against a shape."""
         if not shape.strata:
             raise refuse(422, f"{field}.kind", N_("must be something else; there are no strata"))
@@ -93,5 +93,5 @@ class Tree:
             [leaf.path or (OWN_LINK,) for leaf in self.shape.leaves],
             epsilon,
             self.shape.neighbours,
-            total=known(self.shape, self.shape.versions, self.leaves),
+            total=count_known(self.shape, self.shape.versions, self.leaves),
         )

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from server.releases.cells import NOTHING_ADDED, Noise
-from server.releases.estimates import estimate
-from server.releases.kinds.base import Drawn, Error, bounded, known
-from server.releases.shapes import Shape, Source, Variable
+from server.releases.kinds.base import Drawn, Error, count_known, is_bounded
+from server.releases.noisy_cells import NOTHING_ADDED, Noise
+from server.releases.ratio_estimates import estimate
+from server.releases.survey_shapes import Shape, Source, Variable
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,11 +84,11 @@ class ExactMean:
     def _noise(self, epsilon: float, delta: float) -> tuple[Noise, Noise]:
         """Of the sum and of the count."""
         kind = self.mechanism
-        if known(self.shape, [one.version for one in self.variable.asked], self.leaves) is not None:
+        if count_known(self.shape, [one.version for one in self.variable.asked], self.leaves) is not None:
             return Noise(kind, 2 * self._steps, epsilon, delta, single=True), Noise(
                 NOTHING_ADDED, 0, epsilon, delta
             )
-        most = 2 * self._steps if bounded(self.shape) else self._steps
+        most = 2 * self._steps if is_bounded(self.shape) else self._steps
         return (
             Noise(kind, most, epsilon / 2, delta / 2, single=True),
             Noise(kind, 1, epsilon / 2, delta / 2, single=True),

@@ -7,12 +7,12 @@ from itertools import product
 import numpy as np
 
 from server.privacy.queries import contingency
-from server.releases.cells import Counts, Noise
-from server.releases.estimates import Place
+from server.releases.noisy_cells import Counts, Noise
+from server.releases.ratio_estimates import Place
 from server.releases.values import Figure
 
 
-def fitted(
+def fit_tables(
     tables: Sequence[Counts],
     names: Sequence[Sequence[Place]],
     noise: Noise,

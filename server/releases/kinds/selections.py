@@ -19,11 +19,11 @@ from server.privacy.selection import (
     selection_error,
     sparse_vector,
 )
-from server.releases.cells import Counts, Noise, Part, parts_of, tally, versions_of
-from server.releases.kinds.base import Drawn, Error, bounded, leaves_of, variables_of
+from server.releases.kinds.base import Drawn, Error, is_bounded, leaves_of, variables_of
 from server.releases.kinds.single import Share
+from server.releases.noisy_cells import Counts, Noise, VersionGroup, parts_of, tally, versions_of
 from server.releases.plans.items import Item
-from server.releases.shapes import Shape, Source, Variable
+from server.releases.survey_shapes import Shape, Source, Variable
 from server.releases.values import Figure
 
 MISSING = 0.05
@@ -66,7 +66,7 @@ class MostCommon:
                 "people", utilities.unit * selection_error(options, utilities.sensitivity, epsilon, MISSING)
             )
         kept, other = self._parts[0].coins[0][0].matrix[1, 1], self._parts[0].coins[0][0].matrix[0, 1]
-        monotone = not bounded(self.shape)
+        monotone = not is_bounded(self.shape)
         return Error(
             "people", selection_error(options, 1.0, epsilon, MISSING, monotone) / float(kept - other)
         )
@@ -77,7 +77,7 @@ class MostCommon:
             sums = self._sums(source)
             chosen = exponential_mechanism(sums, self._utilities.sensitivity, epsilon)
         elif self.item.noise == "exponential":
-            chosen = exponential_mechanism(self._reports(source, 0), 1.0, epsilon, not bounded(self.shape))
+            chosen = exponential_mechanism(self._reports(source, 0), 1.0, epsilon, not is_bounded(self.shape))
         else:
             chosen = noisy_maximum(self._reports(source, 0), epsilon, self.shape.neighbours)
         place = ((self.variable.name, self.variable.answers[chosen]),)
@@ -124,7 +124,7 @@ class MostCommon:
         return estimate_utilities(np.concatenate(rows, axis=1), self.shape.neighbours)
 
     @cached_property
-    def _parts(self) -> tuple[Part, ...]:
+    def _parts(self) -> tuple[VersionGroup, ...]:
         return parts_of([self.variable])
 
     @cached_property
@@ -188,7 +188,7 @@ class Exceeding:
         chosen = found.positives.tolist()
         if self.item.values and chosen:
             # One response is in a cell of each, whether or not so many were found.
-            changes = (2 if bounded(self.shape) else 1) * self.item.positives
+            changes = (2 if is_bounded(self.shape) else 1) * self.item.positives
             noise = Noise("geometric", changes, epsilon / 2, 0.0)
             noisy = iter(noise.add([cells for number in chosen for cells in counts[number]]))
             for number in chosen:

@@ -7,12 +7,12 @@ from decimal import ROUND_UP, Decimal
 from server.inputs import N_, Problem, refuse
 from server.inputs.problems import InputError
 from server.privacy.accounting import shuffle_amplification
-from server.releases.cells import NOTHING_ADDED
-from server.releases.kinds.base import Drawn, Error, bounded
-from server.releases.kinds.means import Mean
-from server.releases.kinds.tables import Table
+from server.releases.kinds.base import Drawn, Error, is_bounded
+from server.releases.kinds.joint_tables import JointTable
+from server.releases.kinds.mean_items import MeanItem
+from server.releases.noisy_cells import NOTHING_ADDED
 from server.releases.plans.items import Item
-from server.releases.shapes import Shape, Source
+from server.releases.survey_shapes import Shape, Source
 from server.releases.values import Figure
 
 LEAST = 100
@@ -52,7 +52,7 @@ def shuffling_of(shape: Shape) -> Shuffling | Problem:
     Neighbours differ in what one person answered; the version and the link that they followed are
     the same, and the number of responses to each version becomes public.
     """
-    if not bounded(shape):
+    if not is_bounded(shape):
         return Problem("budget", N_("must be one under bounded neighbours; it is under unbounded ones"), {})
     crowd = shape.crowd
     if crowd is None or crowd.responses < LEAST:
@@ -99,11 +99,11 @@ class Shuffled:
         )
 
     def _figures(self, source: Source, confidence: float) -> Iterator[Figure]:
-        queries: list[Table | Mean] = []
+        queries: list[JointTable | MeanItem] = []
         for variable in self.shape.variables:
             if variable.answers and not variable.first:
-                queries.append(Table(self.shape, (variable,), self.leaves, mechanism=NOTHING_ADDED))
+                queries.append(JointTable(self.shape, (variable,), self.leaves, mechanism=NOTHING_ADDED))
             if variable.values is not None:
-                queries.append(Mean(self.shape, variable, self.leaves, NOTHING_ADDED))
+                queries.append(MeanItem(self.shape, variable, self.leaves, NOTHING_ADDED))
         for query in queries:
             yield from query.draw(source, _ANY, 0.0, confidence).figures

@@ -7,13 +7,21 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from server.collect.tallies import counted
-from server.inputs import N_, refuse, shown
-from server.releases.cells import Counts, Noise, Part, notes_of, parts_of, tally, versions_of
-from server.releases.estimates import Cells, Row, cell_row, estimate, expected_error, people_row, reports
-from server.releases.kinds.base import Drawn, Error, bounded, known, leaves_of, variables_of
+from server.collect.tallies import count_cells
+from server.inputs import N_, refuse, shorten_value
+from server.releases.kinds.base import Drawn, Error, count_known, is_bounded, leaves_of, variables_of
+from server.releases.noisy_cells import Counts, Noise, VersionGroup, notes_of, parts_of, tally, versions_of
 from server.releases.plans.items import Item
-from server.releases.shapes import Coins, Shape, Source, Variable
+from server.releases.ratio_estimates import (
+    Cells,
+    Row,
+    cell_row,
+    estimate,
+    expected_error,
+    people_row,
+    reports,
+)
+from server.releases.survey_shapes import Coins, Shape, Source, Variable
 from server.releases.values import Figure
 
 
@@ -37,8 +45,8 @@ class Share:
         (variable,) = variables_of(item, shape, field)
         if item.option not in variable.answers:
             template = N_("must be one of %(limit)s; it is %(value)s")
-            limit = shown(", ".join(variable.answers))
-            raise refuse(422, f"{field}.option", template, limit=limit, value=shown(item.option))
+            limit = shorten_value(", ".join(variable.answers))
+            raise refuse(422, f"{field}.option", template, limit=limit, value=shorten_value(item.option))
         return cls(shape, variable, item.option, leaves_of(item, shape, field), item.noise)
 
     @property
@@ -67,7 +75,7 @@ class Share:
     def counts(self, source: Source) -> list[Counts]:
         """Exact numbers of reports, those of a group together, for each part."""
         return [
-            counted(
+            count_cells(
                 group.members,
                 tally(source, part, [self.variable], [self._at[0]], self.leaves),
                 group.row.size,
@@ -96,16 +104,16 @@ class Share:
         )
 
     @cached_property
-    def groups(self) -> "list[_Group]":
+    def groups(self) -> "list[_ReportGroup]":
         """The reports of each part, those that add the same together."""
-        return [_Group.of(coins, self._at[1]) for coins in self._coins]
+        return [_ReportGroup.of(coins, self._at[1]) for coins in self._coins]
 
     @cached_property
     def _at(self) -> tuple[int, int]:
         return self.variable.at(self.variable.answers.index(self.answer))
 
     @cached_property
-    def _parts(self) -> tuple[Part, ...]:
+    def _parts(self) -> tuple[VersionGroup, ...]:
         return parts_of([self.variable])
 
     @property
@@ -114,14 +122,14 @@ class Share:
 
     @property
     def _total(self) -> int | None:
-        return known(self.shape, versions_of(self._parts), self.leaves)
+        return count_known(self.shape, versions_of(self._parts), self.leaves)
 
     def _noise(self, epsilon: float) -> Noise:
-        return Noise(self.mechanism, 2 if bounded(self.shape) else 1, epsilon, 0.0)
+        return Noise(self.mechanism, 2 if is_bounded(self.shape) else 1, epsilon, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
-class _Group:
+class _ReportGroup:
     """Which group each report is in; what a report of each group adds to the share, and to the people."""
 
     members: NDArray[np.intp]
@@ -129,7 +137,7 @@ class _Group:
     people: Row
 
     @classmethod
-    def of(cls, coins: Coins, truth: int) -> "_Group":
+    def of(cls, coins: Coins, truth: int) -> "_ReportGroup":
         """Of one column."""
         row, people = cell_row([coins], [truth]), people_row([coins])
         both = np.stack([row.round(12), people], axis=1)

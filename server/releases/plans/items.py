@@ -5,7 +5,7 @@ from decimal import Decimal
 from enum import StrEnum
 
 
-class Kind(StrEnum):
+class ItemKind(StrEnum):
     """What can be released; and what an owner has declared to be spent, which no plan asks for."""
 
     COUNT = "count"
@@ -62,7 +62,7 @@ class Item:
         Whether it is wanted anew where the same was released already.
     """
 
-    kind: Kind
+    kind: ItemKind
     questions: tuple[str, ...] = ()
     option: str | None = None
     by_stratum: bool = False
@@ -79,7 +79,7 @@ class Item:
 
 
 @dataclass(frozen=True)
-class Plan:
+class ReleasePlan:
     """Things to release together.
 
     Attributes

@@ -1,6 +1,6 @@
 """What a report says, in one language, as a `Document` that every format is written from."""
 
-from server.reports.contents.internal import internal
-from server.reports.contents.public import public
+from server.reports.contents.internal_document import build_internal_document
+from server.reports.contents.public_document import build_public_document
 
-__all__ = ["internal", "public"]
+__all__ = ["build_internal_document", "build_public_document"]

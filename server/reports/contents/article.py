@@ -3,23 +3,23 @@
 from collections.abc import Iterator
 
 from server.output.documents import Block, Paragraph, Text
-from server.releases.plans.reading import Kind
+from server.releases.plans.plan_reader import ItemKind
 from server.releases.values import Ledger
-from server.reports.contents.admitted import admitted_sentence
-from server.reports.contents.ledger import NEIGHBOURS, mechanism
-from server.reports.contents.methods import interval_methods, said
+from server.reports.contents.admission_sections import admitted_sentence
+from server.reports.contents.ledger_sections import NEIGHBOURS, mechanism
+from server.reports.contents.methods import interval_methods, make_paragraph
 from server.reports.contents.randomised import randomised
-from server.reports.publishing import Published
+from server.reports.population_weights import Weighting
+from server.reports.public_source import Published
 from server.reports.report import Report
-from server.reports.weighting import Weighting
-from server.reports.words import ReportWords
+from server.reports.report_words import ReportWords
 
 
 def internal(words: ReportWords, report: Report, book: Ledger) -> Iterator[Block]:
     """Of the internal report: what of it may be published, and the methods."""
     _ = words.gettext
     if book.budget is not None:
-        yield said(
+        yield make_paragraph(
             _(
                 "Nothing of this report: this survey has a budget for releases, and it bounds only what is "
                 "released. Publish the numbers of the public report, with their intervals and its paragraph on methods."
@@ -27,10 +27,10 @@ def internal(words: ReportWords, report: Report, book: Ledger) -> Iterator[Block
         )
         return
     if report.unseen.number:
-        yield said(
+        yield make_paragraph(
             _("Nothing yet: the survey is open. Close it, and take the numbers from the report made then.")
         )
-    yield said(
+    yield make_paragraph(
         _(
             "This survey has no budget for releases. If nobody was promised that noise is added to what is published, "
             "publish from one report, made once the survey is closed: estimates, standard errors and intervals for "
@@ -38,33 +38,33 @@ def internal(words: ReportWords, report: Report, book: Ledger) -> Iterator[Block
             "answered as well as the coins do, and not that somebody took part."
         )
     )
-    yield said(
+    yield make_paragraph(
         _(
             "Whoever chose the moment to stop after looking at results takes the intervals that hold at every look "
             "instead: CSV and JSON have them."
         )
     )
-    yield said(
+    yield make_paragraph(
         _(
             "Not the shares that were reported (they are the coins' as much as the respondents'), responses by day, "
             "single responses, numbers of an earlier report beside those of a later one, or a group that is withheld."
         )
     )
     yield Paragraph(Text(_("Methods, to copy:"), strong=True))
-    yield said(" ".join(_sentences(words, report)))
+    yield make_paragraph(" ".join(_sentences(words, report)))
 
 
 def public(words: ReportWords, published: Published) -> Iterator[Block]:
     """Of the public report: all of it, and the methods."""
     _ = words.gettext
-    yield said(
+    yield make_paragraph(
         _(
             "Every number of this report, with its interval, and the losses of all releases together; numbers of "
             "people with their noise. Nothing else of the survey, as only this is within the budget."
         )
     )
     yield Paragraph(Text(_("Methods, to copy:"), strong=True))
-    yield said(" ".join(_public_sentences(words, published)))
+    yield make_paragraph(" ".join(_public_sentences(words, published)))
 
 
 def _sentences(words: ReportWords, report: Report) -> Iterator[str]:
@@ -124,7 +124,7 @@ def _public_sentences(words: ReportWords, published: Published) -> Iterator[str]
         yield _("The respondents are simulated.")
     yield admitted_sentence(words, published.admissions)
     yield randomised(words, published.newest.definition)
-    paid = [each for each in book.released if each.item.kind != Kind.DECLARED]
+    paid = [each for each in book.released if each.item.kind != ItemKind.DECLARED]
     noises = dict.fromkeys(mechanism(words, each) for each in paid)
     yield _(
         "Everything published has noise added once more (central differential privacy; %(noises)s), under one "
@@ -135,7 +135,7 @@ def _public_sentences(words: ReportWords, published: Published) -> Iterator[str]
         neighbours=_(NEIGHBOURS[book.budget.neighbours]),
         spent=words.number(float(book.spent.epsilon)),
     )
-    if {each.item.kind for each in paid} - {Kind.SHUFFLED}:
+    if {each.item.kind for each in paid} - {ItemKind.SHUFFLED}:
         confidences = sorted({round(each.confidence * 100) for each in paid})
         yield _(
             "Shares and means are computed from the noisy numbers alone; their intervals (%(confidence)s %%) hold "

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from server.inputs import N_
 from server.output.documents import Cell, Number, Text
 from server.releases import OWN_LINK, STRATUM, Covers, Figure, Released
-from server.reports.contents import cells
-from server.reports.questions import value_range
-from server.reports.words import ReportWords
+from server.reports.contents import cell_texts
+from server.reports.estimate_values import value_range
+from server.reports.report_words import ReportWords
 from server.study.definitions import Definition, Question
 
 STATISTICS = {
@@ -26,7 +26,7 @@ STATISTICS = {
 
 
 @dataclass(frozen=True)
-class Asked:
+class QuestionsByVersion:
     """What the versions of a survey asked, by their numbers."""
 
     definitions: Mapping[int, Definition]
@@ -41,14 +41,14 @@ class Asked:
         return None
 
 
-def place(words: ReportWords, each: Released, figure: Figure, asked: Asked) -> Text:
+def place(words: ReportWords, each: Released, figure: Figure, asked: QuestionsByVersion) -> Text:
     """What a figure is of: answers, a stratum, everybody."""
     parts, between = [part(words, each, pair, asked) for pair in figure.place], " × "
     if len(parts) == 1 and len(each.item.questions) > 1:  # an answer to one of them
         name, value = figure.place[0]
         found = asked.question(name, each.covers)
         if found is not None and value:
-            parts.insert(0, cells.asked(*found))
+            parts.insert(0, cell_texts.quote_question(*found))
             between = " · "
     if not parts:
         return Text(words.gettext("All responses"))
@@ -57,7 +57,7 @@ def place(words: ReportWords, each: Released, figure: Figure, asked: Asked) -> T
     return Text(text, own=bool(languages), language=languages[0] if languages else "")
 
 
-def part(words: ReportWords, each: Released, pair: tuple[str, str], asked: Asked) -> Text:
+def part(words: ReportWords, each: Released, pair: tuple[str, str], asked: QuestionsByVersion) -> Text:
     """A stratum, an answer, or a question as a whole."""
     name, value = pair
     if name == STRATUM:
@@ -69,17 +69,19 @@ def part(words: ReportWords, each: Released, pair: tuple[str, str], asked: Asked
         return Text(value or name, code=True)
     definition, question = found
     if not value:
-        return cells.asked(definition, question)
+        return cell_texts.quote_question(definition, question)
     if value not in question.answers:
         return Text(value, code=True)
-    return cells.answer(definition, question, question.answers.index(value))
+    return cell_texts.answer(definition, question, question.answers.index(value))
 
 
-def numbers(words: ReportWords, each: Released, figure: Figure, asked: Asked) -> tuple[Cell, ...]:
+def numbers(
+    words: ReportWords, each: Released, figure: Figure, asked: QuestionsByVersion
+) -> tuple[Cell, ...]:
     """Value, standard error, lower and upper limit, in the unit of the figure."""
     found = (figure.value, figure.standard_error, figure.low, figure.high)
     if figure.statistic in ("weighted_share", "share", "answered"):
-        return tuple(cells.share(words, number) for number in found)
+        return tuple(cell_texts.share(words, number) for number in found)
     if figure.statistic in ("mean", "weighted_mean"):
         ends = span(each, figure, asked)
         if ends is None:
@@ -87,14 +89,14 @@ def numbers(words: ReportWords, each: Released, figure: Figure, asked: Asked) ->
         else:
             width, possible = ends[1] - ends[0], figure.within(*ends)
             found = (possible.value, possible.standard_error, possible.low, possible.high)
-        return tuple(cells.measure(words, number, width) for number in found)
+        return tuple(cell_texts.measure(words, number, width) for number in found)
     if figure.statistic == "above":
         said = words.gettext("Yes") if figure.value else words.gettext("No")
-        return Number(figure.value, said, "0"), *(cells.real(words, number) for number in found[1:])
-    return tuple(cells.real(words, number) for number in found)
+        return Number(figure.value, said, "0"), *(cell_texts.real(words, number) for number in found[1:])
+    return tuple(cell_texts.real(words, number) for number in found)
 
 
-def span(each: Released, figure: Figure, asked: Asked) -> tuple[float, float] | None:
+def span(each: Released, figure: Figure, asked: QuestionsByVersion) -> tuple[float, float] | None:
     """What the mean of a question lies between; the question stands last, after a stratum."""
     found = asked.question(figure.place[-1][0], each.covers) if figure.place else None
     return None if found is None else value_range(found[1])

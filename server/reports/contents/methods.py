@@ -5,24 +5,24 @@ from collections.abc import Iterator, Sequence
 from server.output.documents import Block, Cell, Paragraph, Table, Text
 from server.privacy.designs import Design
 from server.reports.codebook import mechanism_of
-from server.reports.columns import Column
-from server.reports.contents import cells
-from server.reports.intervals import SENTENCES
-from server.reports.questions import Mean
+from server.reports.contents import cell_texts
+from server.reports.estimate_values import ReportMean
+from server.reports.interval_names import SENTENCES
 from server.reports.report import Report
-from server.reports.words import ReportWords
+from server.reports.report_columns import ReportColumn
+from server.reports.report_words import ReportWords
 from server.study.definitions import Definition, Question
 
 
-def said(text: str) -> Paragraph:
+def make_paragraph(text: str) -> Paragraph:
     """A paragraph of our own words."""
     return Paragraph(Text(text))
 
 
-def collected(words: ReportWords, definition: Definition) -> Iterator[Block]:
+def describe_coins(words: ReportWords, definition: Definition) -> Iterator[Block]:
     """The coins, in words and in counts of people, and what they cost."""
     _ = words.gettext
-    yield said(
+    yield make_paragraph(
         _(
             "Each respondent's own browser flipped a coin for every question before anything was sent, so that "
             "any stored answer may be another than its sender entered. The estimates undo the coins for the group as a "
@@ -31,15 +31,15 @@ def collected(words: ReportWords, definition: Definition) -> Iterator[Block]:
     )
     rows: list[tuple[Cell, ...]] = [
         (
-            cells.asked(definition, question),
+            cell_texts.quote_question(definition, question),
             Text(_designed(words, question)),
             Text(words.macro("_macros.html", "odds_label", question, definition.language)),
-            cells.epsilon(words, question.epsilon),
+            cell_texts.epsilon(words, question.epsilon),
         )
         for question in definition.questions
     ]
     together = Text(_("All questions together, for one respondent"), strong=True)
-    rows.append((together, Text(""), Text(""), cells.epsilon(words, definition.epsilon)))
+    rows.append((together, Text(""), Text(""), cell_texts.epsilon(words, definition.epsilon)))
     caption = _(
         "What the coins do to each question's answers, and the privacy loss of one respondent in nats"
     )
@@ -60,21 +60,21 @@ def estimators(words: ReportWords, report: Report) -> Iterator[Block]:
     """How estimates, errors and intervals were computed."""
     _ = words.gettext
     questions = [entry.question for entry in report.questions]
-    yield said(
+    yield make_paragraph(
         _(
             "Estimates: method of moments, unclipped. Standard errors: binomial, with n − 1. Intervals: %(methods)s. "
             "An estimate outside 0 to 100 %% is shown and flagged, with an exact one-sided binomial test.",
             methods=interval_methods(words, report) or _("none yet"),
         )
     )
-    yield said(
+    yield make_paragraph(
         _(
             "These intervals, like a plan, hold for one look at a moment fixed beforehand. Whoever checked along the "
             "way and stopped when they liked needs wider ones: the page of results, CSV and JSON have them too."
         )
     )
     if any(len(entry.shown) > 1 for entry in report.questions):
-        yield said(
+        yield make_paragraph(
             _(
                 "Several answers of one question: each interval stands by itself, and the test of shares outside "
                 "0 to 100 %% counts all of them (Bonferroni); where a scale's near answers are likelier than far "
@@ -82,7 +82,7 @@ def estimators(words: ReportWords, report: Report) -> Iterator[Block]:
             )
         )
     if len(report.versions) > 1:
-        yield said(
+        yield make_paragraph(
             _(
                 "Versions: a question is pooled over the versions that ask it of the same people in the same "
                 "words, with the same answers. The responses to each version are estimated under its own design, "
@@ -91,7 +91,7 @@ def estimators(words: ReportWords, report: Report) -> Iterator[Block]:
         )
     yield from encodings(words, questions)
     if any(entry.mean is not None and entry.question.prefer_not_to_say for entry in report.questions):
-        yield said(
+        yield make_paragraph(
             _(
                 "Means of those who answered are ratios of two estimates: standard error by the delta method, "
                 "interval by Fieller (1954)."
@@ -103,7 +103,7 @@ def interval_methods(words: ReportWords, report: Report) -> str:
     """The methods of the intervals that the report shows first, each once; nothing before the first response."""
     found: dict[str, None] = {}
     for entry in report.questions:
-        figures: list[Column | Mean] = [row.column for row in entry.shown]
+        figures: list[ReportColumn | ReportMean] = [row.column for row in entry.shown]
         for figure in [*figures, *([entry.mean] if entry.mean else [])]:
             found |= dict.fromkeys(figure.method.split(" of "))
     return "; ".join(words.gettext(SENTENCES[name]) for name in found if name)
@@ -114,21 +114,21 @@ def encodings(words: ReportWords, questions: Sequence[Question]) -> Iterator[Blo
     _ = words.gettext
     by_answer = [question.encoding for question in questions if question.encoding.by_answer]
     if not all(encoding.several for encoding in by_answer):
-        yield said(
+        yield make_paragraph(
             _(
                 "One of several, each option by itself: every option was randomised with a coin of its own, so that "
                 "the estimated shares of a question need not add up to 100 %%."
             )
         )
     if any(encoding.several for encoding in by_answer):
-        yield said(
+        yield make_paragraph(
             _(
                 "All that apply: every box was randomised with a coin of its own, and the privacy losses of the "
                 "boxes add up."
             )
         )
     if any(question.ends is not None for question in questions):
-        yield said(
+        yield make_paragraph(
             _(
                 "Means: a number is rounded at random to the lowest or the highest possible one, so that its mean "
                 "stays, and that is randomised; the standard error includes both (Duchi, Jordan and Wainwright "
@@ -136,7 +136,7 @@ def encodings(words: ReportWords, questions: Sequence[Question]) -> Iterator[Blo
             )
         )
     if any(question.show_if for question in questions):
-        yield said(
+        yield make_paragraph(
             _(
                 "Every respondent reports every question. Whoever was not shown one reports, through the same "
                 "coins, the answer declared for that case; shares and means are those of all respondents."
@@ -147,7 +147,7 @@ def encodings(words: ReportWords, questions: Sequence[Question]) -> Iterator[Blo
 def limits(words: ReportWords) -> Iterator[Block]:
     """What no number here tells."""
     _ = words.gettext
-    yield said(
+    yield make_paragraph(
         _(
             "Estimates are unbiased for what people entered, not for what they did. Intervals hold for one check "
             "of the data, and for a sample drawn at random; they say nothing about who did not answer."
@@ -165,7 +165,7 @@ def codebook(words: ReportWords, definition: Definition) -> Table:
 
 def _codes(words: ReportWords, definition: Definition, question: Question) -> Iterator[tuple[Cell, ...]]:
     _ = words.gettext
-    asked = cells.asked(definition, question)
+    asked = cell_texts.quote_question(definition, question)
     if question.encoding.by_answer:
         ticked = (Text(_("an option not chosen")), Text(_("an option chosen")))
         for design in _distinct(question.designs):
@@ -177,7 +177,9 @@ def _codes(words: ReportWords, definition: Definition, question: Question) -> It
         for code, arrived in ((0, _("the same answer")), (1, _("each other answer"))):
             yield (asked, first, Text(arrived), *_chance(words, design, 0, code))
     else:
-        labels = tuple(cells.answer(definition, question, index) for index in range(len(question.answers)))
+        labels = tuple(
+            cell_texts.answer(definition, question, index) for index in range(len(question.answers))
+        )
         yield from _matrix(words, asked, labels, design)
 
 
@@ -196,4 +198,8 @@ def _matrix(
 def _chance(words: ReportWords, design: Design, truth: int, code: int) -> tuple[Cell, ...]:
     weight = int(design.weights[truth, code])
     chance = float(design.matrix[truth, code])
-    return cells.share(words, chance), cells.count(words, weight), cells.epsilon(words, design.epsilon)
+    return (
+        cell_texts.share(words, chance),
+        cell_texts.count(words, weight),
+        cell_texts.epsilon(words, design.epsilon),
+    )

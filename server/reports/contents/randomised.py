@@ -2,7 +2,7 @@
 
 from server.inputs import N_
 from server.reports.codebook import mechanism_of
-from server.reports.words import ReportWords
+from server.reports.report_words import ReportWords
 from server.study.definitions import Definition, Question
 
 _CALLED = {

@@ -2,14 +2,14 @@
 
 from typing import IO
 
-from server.reports.lines import NOT_ASKED
-from server.reports.microdata.responses import Part, Responses
+from server.reports.csv_lines import NOT_ASKED
+from server.reports.microdata.response_table import ReportResponses, StratumResponses
 
 _GROUP = 1 << 15
 """Responses that are compressed together."""
 
 
-def write_parquet(responses: Responses, file: IO[bytes]) -> None:
+def write_parquet(responses: ReportResponses, file: IO[bytes]) -> None:
     """The same rows and columns as the CSV; a report is null where the version does not have its column."""
     # Loading it takes a third of a second and some memory: only who asks for Parquet pays.
     import pyarrow as pa  # type: ignore[import-untyped]
@@ -20,7 +20,7 @@ def write_parquet(responses: Responses, file: IO[bytes]) -> None:
         fields.append(("stratum", pa.dictionary(pa.int32(), pa.string())))
     schema = pa.schema([*fields, *((name, pa.uint8()) for name in responses.columns)])
 
-    def table(part: Part) -> pa.Table:
+    def table(part: StratumResponses) -> pa.Table:
         arrays = [pa.repeat(pa.scalar(part.version, pa.int32()), len(part.cells))]
         if responses.by_stratum:
             numbers = pa.repeat(pa.scalar(0, pa.int32()), len(part.cells))

@@ -6,13 +6,13 @@ design for each byte that it adds to a response; `Question.truths` turns an answ
 rows of these designs.
 """
 
-from server.study.definitions.budget import BudgetError, divide, left_of, spent_of
-from server.study.definitions.entries import Check, Condition, Entry, Option, Section, Text
-from server.study.definitions.questions import Question, same_wording
-from server.study.definitions.surveys import FORMAT, Definition, Plan, version_of
+from server.study.definitions.budget_division import BudgetError, divide, left_of, spent_of
+from server.study.definitions.definition import FORMAT, Definition, StudyPlan, version_of
+from server.study.definitions.entries import Check, Condition, Entry, Option, SurveySection, SurveyText
+from server.study.definitions.question import Question, same_wording
 from server.study.kinds import PREFER_NOT_TO_SAY, Answer, Truth
 from server.study.kinds.designing import Choice
-from server.study.kinds.grids import Grid, Point, plain
+from server.study.kinds.grids import Grid, GridPoint, simplify_number
 
 __all__ = [
     "FORMAT",
@@ -25,17 +25,17 @@ __all__ = [
     "Definition",
     "Entry",
     "Grid",
+    "GridPoint",
     "Option",
-    "Plan",
-    "Point",
     "Question",
-    "Section",
-    "Text",
+    "StudyPlan",
+    "SurveySection",
+    "SurveyText",
     "Truth",
     "divide",
     "left_of",
-    "plain",
     "same_wording",
+    "simplify_number",
     "spent_of",
     "version_of",
 ]

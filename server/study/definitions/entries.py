@@ -49,14 +49,14 @@ class Entry:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Text(Entry):
+class SurveyText(Entry):
     """A text in the safe Markdown subset, on a screen of its own."""
 
     kind: str = field(default="text", init=False)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Section(Entry):
+class SurveySection(Entry):
     """A heading over the entries that follow, with an optional text."""
 
     body: str | None = None

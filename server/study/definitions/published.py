@@ -6,7 +6,7 @@ from typing import Any
 
 from server.privacy.designs import Design
 from server.study.definitions import Definition, Question
-from server.study.definitions.reading import read_definition
+from server.study.definitions.definition_reader import read_definition
 
 
 def parse_published(document: Mapping[str, Any]) -> Definition:

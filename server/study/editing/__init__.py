@@ -4,13 +4,19 @@ A draft document has the form of a definition and need not be finished: names, t
 numbers may be missing or wrong. What is done here never fails for that.
 """
 
-from server.study.editing.actions import Step, act, new_document
+from server.study.editing.actions import Step, carry_out_action, new_document
+from server.study.editing.budget_shares import (
+    Spending,
+    equal_division,
+    gamma_of_share,
+    slider_gamma,
+    spending,
+)
 from server.study.editing.cards import Card, cards
+from server.study.editing.draft_remarks import find_alike, find_brackets, find_repeated
+from server.study.editing.entry_shapes import KINDS, NOT_SENT
 from server.study.editing.fields import Fields
-from server.study.editing.remarks import find_alike, find_brackets, find_repeated
-from server.study.editing.settling import settle
-from server.study.editing.shapes import KINDS, NOT_SENT
-from server.study.editing.shares import Spending, equal_division, gamma_of_share, slider_gamma, spending
+from server.study.editing.settling import settle_document
 
 __all__ = [
     "KINDS",
@@ -19,15 +25,15 @@ __all__ = [
     "Fields",
     "Spending",
     "Step",
-    "act",
     "cards",
+    "carry_out_action",
     "equal_division",
     "find_alike",
     "find_brackets",
     "find_repeated",
     "gamma_of_share",
     "new_document",
-    "settle",
+    "settle_document",
     "slider_gamma",
     "spending",
 ]

@@ -4,9 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from server.study.editing.names import free_name, next_name
-from server.study.editing.shapes import KINDS, NOT_SENT, mechanisms, reshaped
-from server.study.editing.shares import (
+from server.study.editing.budget_shares import (
     DEFAULT_SHARE,
     equal_division,
     shape_of_budget,
@@ -14,6 +12,8 @@ from server.study.editing.shares import (
     strength,
     with_share,
 )
+from server.study.editing.entry_shapes import KINDS, NOT_SENT, mechanisms, reshape_entry
+from server.study.editing.export_names import free_name, next_name
 from server.study.kinds import FIRST_KIND
 from server.study.kinds import KINDS as QUESTIONS
 
@@ -37,12 +37,12 @@ def new_document(language: str) -> dict[str, Any]:
         "language": language,
         "title": "",
         "introduction": "",
-        "questions": [reshaped({"name": "q1", "kind": FIRST_KIND, "text": ""}, {})],
+        "questions": [reshape_entry({"name": "q1", "kind": FIRST_KIND, "text": ""}, {})],
     }
     return with_share(document, DEFAULT_SHARE)
 
 
-def act(document: Mapping[str, Any], action: str, kind: str = FIRST_KIND) -> Step:
+def carry_out_action(document: Mapping[str, Any], action: str, kind: str = FIRST_KIND) -> Step:
     """Carry out a button: its name, and the numbers of the entry and the option that it is about.
 
     A button about something that is not there does nothing.
@@ -68,7 +68,9 @@ def act(document: Mapping[str, Any], action: str, kind: str = FIRST_KIND) -> Ste
 
 def _add(document: Mapping[str, Any], kind: str) -> Step:
     entries = document["questions"]
-    entry = reshaped({"name": next_name({entry["name"] for entry in entries}), "kind": kind, "text": ""}, {})
+    entry = reshape_entry(
+        {"name": next_name({entry["name"] for entry in entries}), "kind": kind, "text": ""}, {}
+    )
     if entries and not equal_division(document):
         entry = _with_strength(entry)
     return Step({**document, "questions": [*entries, entry]}, at=len(entries), said="added")

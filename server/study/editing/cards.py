@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from server.privacy.designs import BestChoice
-from server.study.answers import word
-from server.study.editing.shapes import NOT_SENT, mechanisms, parameters, strength_name
-from server.study.editing.shares import Spending, chosen_design
+from server.study.answer_texts import word_answer
+from server.study.editing.budget_shares import Spending, chosen_design
+from server.study.editing.entry_shapes import NOT_SENT, mechanisms, parameters, strength_name
 from server.study.kinds import KINDS, PREFER_NOT_TO_SAY, Kind
 
 Entry = Mapping[str, Any]
@@ -87,8 +87,8 @@ def cards(document: Mapping[str, Any], spending: Spending) -> list[Card]:
 
 def _answers(entry: Entry, language: str) -> list[tuple[str, str]]:
     kind = KINDS.get(entry["kind"])
-    answers = [(name, word(name, language)) for name in (kind.fixed if kind else ())]
+    answers = [(name, word_answer(name, language)) for name in (kind.fixed if kind else ())]
     answers += [(option["name"], option["text"]) for option in entry.get("options", ()) if option["name"]]
     if entry.get("prefer_not_to_say"):
-        answers.append((PREFER_NOT_TO_SAY, word(PREFER_NOT_TO_SAY, language)))
+        answers.append((PREFER_NOT_TO_SAY, word_answer(PREFER_NOT_TO_SAY, language)))
     return answers

@@ -4,9 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from server.privacy.designs import coin_flip
-from server.study.editing.names import follow_names, name_options, next_name, renamed_options
-from server.study.editing.shapes import NOT_SENT, mechanisms, reshaped, strength_name
-from server.study.editing.shares import (
+from server.study.editing.budget_shares import (
     DEFAULT_SHARE,
     epsilon_of,
     equal_division,
@@ -16,12 +14,14 @@ from server.study.editing.shares import (
     strength,
     with_share,
 )
+from server.study.editing.entry_shapes import NOT_SENT, mechanisms, reshape_entry, strength_name
+from server.study.editing.export_names import follow_names, name_options, next_name, renamed_options
 from server.study.kinds import KINDS
 
 Entry = dict[str, Any]
 
 
-def settle(
+def settle_document(
     document: Mapping[str, Any],
     before: Mapping[str, Any],
     *,
@@ -76,7 +76,7 @@ def _in_shape(entry: Entry, was: Entry, by_hand: bool) -> Entry:
     unfit = sent and _mechanism(entry) not in mechanisms(entry)
     if not unfit and entry["kind"] == was["kind"] and _mechanism(entry) == _mechanism(was):
         return entry
-    entry = reshaped(entry, was)
+    entry = reshape_entry(entry, was)
     return _with_strength(entry, was) if sent and by_hand else entry
 
 

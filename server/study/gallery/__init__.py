@@ -13,7 +13,7 @@ from pathlib import Path
 from server.inputs import N_
 from server.output.languages import LANGUAGES
 from server.study.definitions import Definition
-from server.study.definitions.reading import parse_definition
+from server.study.definitions.definition_reader import parse_definition
 
 _FOLDER = Path(__file__).parent
 

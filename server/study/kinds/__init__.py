@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from server.study.kinds.binned_number import BINNED_NUMBER
 from server.study.kinds.encodings import Encoding
-from server.study.kinds.kind import PREFER_NOT_TO_SAY, WHATS, Answer, Estimand, Kind, Truth, What
+from server.study.kinds.kind import PREFER_NOT_TO_SAY, WHATS, Answer, Kind, ShownResult, Truth, What
 from server.study.kinds.number import NUMBER
 from server.study.kinds.scale import SCALE
 from server.study.kinds.select_multiple import SELECT_MULTIPLE
@@ -29,8 +29,8 @@ __all__ = [
     "WHATS",
     "Answer",
     "Encoding",
-    "Estimand",
     "Kind",
+    "ShownResult",
     "Truth",
     "What",
 ]

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 Number = int | float
 
 
-class Point(NamedTuple):
+class GridPoint(NamedTuple):
     """A number's place between the lowest (0) and the highest (`of`), in steps."""
 
     steps: int
@@ -46,7 +46,7 @@ class Grid:
 
     def number(self, steps: int) -> Number:
         """The number so many steps above low."""
-        return plain(_exact(self.low) + steps * _exact(self.step))
+        return simplify_number(_exact(self.low) + steps * _exact(self.step))
 
     @property
     def first_steps(self) -> tuple[int, ...]:
@@ -66,7 +66,7 @@ class Grid:
         return {**document, "cuts": list(self.cuts)} if self.cuts else document
 
 
-def plain(number: Fraction) -> Number:
+def simplify_number(number: Fraction) -> Number:
     """A whole number as an integer, another one as the nearest float."""
     return int(number) if number.denominator == 1 else float(number)
 

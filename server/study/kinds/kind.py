@@ -11,7 +11,7 @@ from server.inputs.problems import N_
 from server.privacy.designs import Design
 from server.study.kinds.designing import Choice, make_designs
 from server.study.kinds.encodings import Encoding
-from server.study.kinds.grids import Grid, Number, Point
+from server.study.kinds.grids import Grid, GridPoint, Number
 
 PREFER_NOT_TO_SAY = "prefer_not_to_say"
 """The reserved name of that answer; it is randomised like any other."""
@@ -19,7 +19,7 @@ PREFER_NOT_TO_SAY = "prefer_not_to_say"
 Answer = str | Number | Collection[str]
 """An answer's name; the number; the names of the boxes that are ticked."""
 
-Truth = int | Point
+Truth = int | GridPoint
 """A row of a design, or a point between its first two."""
 
 USUAL_SHARE = 0.2
@@ -29,7 +29,7 @@ What = Literal["share", "shares", "boxes", "mean"]
 WHATS: tuple[What, ...] = get_args(What)
 
 
-class Estimand(NamedTuple):
+class ShownResult(NamedTuple):
     """What the results of a question show.
 
     `answered` is the share of people who give a number, None where all do; `width` is what a margin of 1 is.
@@ -105,9 +105,9 @@ def fill_byte_by_answer(entry: Mapping[str, Any]) -> int:
     return len(entry.get("options", entry.get("cuts", ()))) + 1
 
 
-def estimate_shares(_question: QuestionLike) -> tuple[Estimand, ...]:
+def estimate_shares(_question: QuestionLike) -> tuple[ShownResult, ...]:
     """The share of each answer."""
-    return (Estimand("shares"),)
+    return (ShownResult("shares"),)
 
 
 def choose_row(question: QuestionLike, answer: Answer) -> tuple[Truth, ...]:
@@ -232,7 +232,7 @@ class Kind:
     give_spans: Callable[[QuestionLike], tuple[tuple[Number, Number], ...]] = have_no_spans
     give_truths: Callable[[QuestionLike, Answer], tuple[Truth, ...]] = choose_row
     list_answers: Callable[[QuestionLike], Iterable[Answer]] = list_names
-    list_estimands: Callable[[QuestionLike], tuple[Estimand, ...]] = estimate_shares
+    list_estimands: Callable[[QuestionLike], tuple[ShownResult, ...]] = estimate_shares
     usual_otherwise: str | tuple[()] | None = None
 
     main: str | None = None

@@ -4,13 +4,13 @@ from server.inputs.problems import N_
 from server.study.kinds.encodings import Encoding
 from server.study.kinds.entering import count_steps, grid_of, list_numbers
 from server.study.kinds.examples import NUMBERS
-from server.study.kinds.grids import Number, Point
+from server.study.kinds.grids import GridPoint, Number
 from server.study.kinds.kind import (
     PREFER_NOT_TO_SAY,
     Answer,
-    Estimand,
     Kind,
     QuestionLike,
+    ShownResult,
     Truth,
     answered_of,
     choose_row,
@@ -35,12 +35,12 @@ def _give_spans(question: QuestionLike) -> tuple[tuple[Number, Number], ...]:
 def _give_truths(question: QuestionLike, answer: Answer) -> tuple[Truth, ...]:
     if answer == PREFER_NOT_TO_SAY:
         return choose_row(question, answer)
-    return (Point(count_steps(question, answer), grid_of(question).of),)
+    return (GridPoint(count_steps(question, answer), grid_of(question).of),)
 
 
-def _list_estimands(question: QuestionLike) -> tuple[Estimand, ...]:
+def _list_estimands(question: QuestionLike) -> tuple[ShownResult, ...]:
     low, high = _give_ends(question)
-    return (Estimand("mean", answered_of(question), float(high - low)),)
+    return (ShownResult("mean", answered_of(question), float(high - low)),)
 
 
 NUMBER = Kind(

@@ -3,15 +3,15 @@
 from server.inputs.problems import N_
 from server.study.kinds.examples import OPTIONS
 from server.study.kinds.grids import Number
-from server.study.kinds.kind import Estimand, Kind, QuestionLike, answered_of
+from server.study.kinds.kind import Kind, QuestionLike, ShownResult, answered_of
 
 
 def _give_ends(question: QuestionLike) -> tuple[Number, Number]:
     return 1, len(question.options)
 
 
-def _list_estimands(question: QuestionLike) -> tuple[Estimand, ...]:
-    return Estimand("mean", answered_of(question), len(question.options) - 1.0), Estimand("shares")
+def _list_estimands(question: QuestionLike) -> tuple[ShownResult, ...]:
+    return ShownResult("mean", answered_of(question), len(question.options) - 1.0), ShownResult("shares")
 
 
 SCALE = Kind(

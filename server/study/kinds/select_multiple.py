@@ -11,9 +11,9 @@ from server.study.kinds.examples import OPTIONS
 from server.study.kinds.kind import (
     USUAL_SHARE,
     Answer,
-    Estimand,
     Kind,
     QuestionLike,
+    ShownResult,
     Truth,
     fill_byte_by_answer,
 )
@@ -35,8 +35,8 @@ def _list_answers(question: QuestionLike) -> Iterator[Answer]:
     return (some for size in sizes for some in combinations(question.answers, size))
 
 
-def _list_estimands(_question: QuestionLike) -> tuple[Estimand, ...]:
-    return (Estimand("boxes"),)
+def _list_estimands(_question: QuestionLike) -> tuple[ShownResult, ...]:
+    return (ShownResult("boxes"),)
 
 
 SELECT_MULTIPLE = Kind(

@@ -1,15 +1,15 @@
 """A question that is answered Yes or No, where Yes is the sensitive answer."""
 
 from server.inputs.problems import N_
-from server.study.kinds.kind import USUAL_SHARE, Estimand, Kind, QuestionLike, estimate_shares
+from server.study.kinds.kind import USUAL_SHARE, Kind, QuestionLike, ShownResult, estimate_shares
 
 
 def _name_answers(_question: QuestionLike) -> tuple[str, ...]:
     return tuple(_FIXED)
 
 
-def _list_estimands(question: QuestionLike) -> tuple[Estimand, ...]:
-    return estimate_shares(question) if question.prefer_not_to_say else (Estimand("share"),)
+def _list_estimands(question: QuestionLike) -> tuple[ShownResult, ...]:
+    return estimate_shares(question) if question.prefer_not_to_say else (ShownResult("share"),)
 
 
 _FIXED = {"no": N_("No"), "yes": N_("Yes")}

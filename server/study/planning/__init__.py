@@ -21,7 +21,7 @@ from server.study.planning.plans import (
     plan,
     plan_question,
 )
-from server.study.planning.scales import ScaleNeeds, compare_scale_designs
+from server.study.planning.scale_designs import ScaleNeeds, compare_scale_designs
 from server.study.planning.targets import Target, target
 from server.study.planning.unfinished import planned_margin, planned_respondents
 

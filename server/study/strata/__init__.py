@@ -19,32 +19,33 @@ from server.study.strata.access import (
 )
 from server.study.strata.changing import change, move, remove
 from server.study.strata.collapsing import Collapsed, collapse
-from server.study.strata.lines import Line, parse_lines, parse_name, parse_population
-from server.study.strata.planting import plant, used
+from server.study.strata.planting import add_strata, list_used
 from server.study.strata.populations import PopulationChange, population_changes, populations_of
 from server.study.strata.renewing import count_closed_links
-from server.study.strata.trees import (
+from server.study.strata.tree import (
     DEEPEST,
     MOST_STRATA,
     Node,
     StratumProblem,
     check_large_enough,
     find,
-    leaves,
+    list_leaves,
     tree,
     walk,
 )
+from server.study.strata.typed_lines import StratumLine, parse_lines, parse_name, parse_population
 
 __all__ = [
     "DEEPEST",
     "MOST_STRATA",
     "AccessChange",
     "Collapsed",
-    "Line",
     "Node",
     "PopulationChange",
+    "StratumLine",
     "StratumProblem",
     "Switched",
+    "add_strata",
     "asks_for_code",
     "change",
     "change_access",
@@ -56,18 +57,17 @@ __all__ = [
     "following_links",
     "invited_links",
     "is_invited",
-    "leaves",
+    "list_leaves",
+    "list_used",
     "move",
     "parse_lines",
     "parse_name",
     "parse_population",
-    "plant",
     "population_changes",
     "populations_of",
     "remove",
     "switch",
     "tree",
-    "used",
     "walk",
     "write_access",
 ]

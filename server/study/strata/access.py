@@ -10,10 +10,10 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from server.inputs import N_, InputError, refuse, shown
+from server.inputs import N_, InputError, refuse, shorten_value
 from server.store.models import State, Stratum, Survey
 from server.study.strata.renewing import renew_links
-from server.study.strata.trees import StratumProblem, tree, walk
+from server.study.strata.tree import StratumProblem, tree, walk
 
 Link = int | None
 """The id of a stratum, or the survey's own link."""
@@ -135,7 +135,9 @@ def parse_access(text: str) -> bool | None:
     """
     if text not in _CHOICES:
         template = N_("must be one of %(limit)s; it is %(value)s")
-        raise refuse(422, "access", template, limit=", ".join(filter(None, _CHOICES)), value=shown(text))
+        raise refuse(
+            422, "access", template, limit=", ".join(filter(None, _CHOICES)), value=shorten_value(text)
+        )
     return _CHOICES[text]
 
 

@@ -7,10 +7,9 @@ from sqlalchemy.orm import Session
 
 from server.inputs import N_, InputError, refuse
 from server.store.models import Stratum, Survey
-from server.study.strata.lines import parse_name, parse_population
-from server.study.strata.planting import used
+from server.study.strata.planting import list_used
 from server.study.strata.populations import mark_populations, population_changes, populations_of
-from server.study.strata.trees import (
+from server.study.strata.tree import (
     Node,
     StratumProblem,
     check_large_enough,
@@ -20,6 +19,7 @@ from server.study.strata.trees import (
     tree,
     walk,
 )
+from server.study.strata.typed_lines import parse_name, parse_population
 
 
 def change(session: Session, survey: Survey, names: Mapping[int, str], populations: Mapping[int, str]) -> int:
@@ -94,7 +94,7 @@ def remove(session: Session, survey: Survey, number: int | str) -> Node:
         409 if one of them has responses or invitations, or may have responses as the survey is open.
     """
     node = find(session, survey, number)
-    taken = used(session, survey)
+    taken = list_used(session, survey)
     for each in walk([node]):
         if each.stratum.id in taken:
             raise refuse(

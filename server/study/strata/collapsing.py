@@ -15,7 +15,7 @@ Path = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Cell:
+class CollapsedStrata:
     """Strata whose responses count together: their places, and the share of the population they stand for."""
 
     places: tuple[int, ...]
@@ -36,7 +36,7 @@ class Collapsed:
         The places of strata whose responses are not used: they count as those beside them do.
     """
 
-    cells: tuple[Cell, ...]
+    cells: tuple[CollapsedStrata, ...]
     together: tuple[tuple[int, ...], ...]
     unused: tuple[int, ...]
 
@@ -71,7 +71,7 @@ def collapse(
     if not found.cells:
         return None
     total = sum(people for _, people in found.cells)
-    cells = tuple(Cell(places, float(people / total)) for places, people in found.cells)
+    cells = tuple(CollapsedStrata(places, float(people / total)) for places, people in found.cells)
     counted = {place for own, _ in found.cells for place in own}
     counted.update(place for group in found.together for place in group)
     unused = tuple(place for place in range(len(leaves)) if place not in counted)

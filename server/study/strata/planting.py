@@ -9,9 +9,8 @@ from server.inputs import N_, refuse
 from server.store.models import InvitationBatch, Stratum, Survey
 from server.store.own_tables import responses_of
 from server.study.smallest_group import hides_responses
-from server.study.strata.lines import Line
 from server.study.strata.populations import mark_populations
-from server.study.strata.trees import (
+from server.study.strata.tree import (
     DEEPEST,
     MOST_STRATA,
     Node,
@@ -21,12 +20,13 @@ from server.study.strata.trees import (
     tree,
     walk,
 )
+from server.study.strata.typed_lines import StratumLine
 from server.study.surveys import new_slug
 
 _Key = tuple[str, ...]
 
 
-def used(session: Session, survey: Survey) -> set[int]:
+def list_used(session: Session, survey: Survey) -> set[int]:
     """The ids of strata whose links may have let responses in, or were given invitations.
 
     While the survey is open that is each that has a link: what may be done with one must not tell
@@ -42,7 +42,9 @@ def used(session: Session, survey: Survey) -> set[int]:
     )
 
 
-def plant(session: Session, survey: Survey, lines: Iterable[Line], under: Node | None = None) -> int:
+def add_strata(
+    session: Session, survey: Survey, lines: Iterable[StratumLine], under: Node | None = None
+) -> int:
     """Add strata by their paths, `under` another one or right under the survey; how many are new.
 
     What is missing on the way is added too. A line for a stratum that is there already gives it
@@ -56,7 +58,7 @@ def plant(session: Session, survey: Survey, lines: Iterable[Line], under: Node |
         stratum whose population is not the sum of its parts, or below the survey's minimum.
     """
     there = {_key(node.names): node.stratum for node in walk(tree(session, survey))}
-    growing = _Growing(survey, there, used(session, survey))
+    growing = _Growing(survey, there, list_used(session, survey))
     counted: set[_Key] = set()
     for line in lines:
         names = (*(under.names if under else ()), *line.names)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from server.store.models import Survey
-from server.study.strata.trees import Node, walk
+from server.study.strata.tree import Node, walk
 from server.study.surveys import today
 
 

@@ -2,9 +2,9 @@
 
 from server.study.drafts import draft, draft_document, redo, save_draft, undo
 from server.study.surveys.families import family_of, note_of
-from server.study.surveys.links import Shut, find_link, find_shut, is_slug, new_slug
-from server.study.surveys.publishing import create, definition_of, enter, publish, published_version
-from server.study.surveys.standings import Standing, now, standing, today
+from server.study.surveys.publication import create, definition_of, enter_survey, publish, published_version
+from server.study.surveys.standings import Standing, find_standing, now, today
+from server.study.surveys.survey_links import Shut, find_link, find_shut, is_slug, new_slug
 
 __all__ = [
     "Shut",
@@ -13,10 +13,11 @@ __all__ = [
     "definition_of",
     "draft",
     "draft_document",
-    "enter",
+    "enter_survey",
     "family_of",
     "find_link",
     "find_shut",
+    "find_standing",
     "is_slug",
     "new_slug",
     "note_of",
@@ -25,7 +26,6 @@ __all__ = [
     "published_version",
     "redo",
     "save_draft",
-    "standing",
     "today",
     "undo",
 ]

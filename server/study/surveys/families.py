@@ -7,7 +7,7 @@ from typing import Any
 
 from server.privacy.planning import count_spent
 from server.store.models import Survey
-from server.study.surveys.publishing import definition_of
+from server.study.surveys.publication import definition_of
 
 
 def family_of(survey: Survey, document: Mapping[str, Any]) -> str:

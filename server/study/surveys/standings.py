@@ -31,7 +31,7 @@ def now() -> datetime:
     return datetime.now(UTC).replace(tzinfo=None)
 
 
-def standing(survey: Survey | sa.Row[Any], moment: datetime) -> Standing:
+def find_standing(survey: Survey | sa.Row[Any], moment: datetime) -> Standing:
     """Whether a survey takes responses at a moment; `responses.standing` knows its cap too."""
     if survey.state != State.OPEN:
         return Standing(survey.state)

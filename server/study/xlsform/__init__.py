@@ -13,16 +13,10 @@ from server.inputs.schema import schema_limit
 from server.output.languages import LANGUAGES, load_catalogue
 from server.privacy.designs import coin_flip
 from server.study.definitions import Definition
-from server.study.definitions.reading import parse_definition
-from server.study.xlsform import choices, questions
-from server.study.xlsform.columns import (
-    columns_of,
-    label_languages,
-    language_of,
-    lines,
-    note_unused,
-)
+from server.study.definitions.definition_reader import parse_definition
+from server.study.xlsform import choices, survey_rows
 from server.study.xlsform.notes import Notes, NotTaken
+from server.study.xlsform.sheet_heads import columns_of, label_languages, language_of, lines, note_unused
 from server.study.xlsform.workbook import WORKBOOK_LIMIT, Workbook, looks_like_workbook, read_workbook
 
 __all__ = ["WORKBOOK_LIMIT", "Imported", "NotTaken", "looks_like_workbook", "parse_xlsform"]
@@ -59,14 +53,14 @@ def parse_xlsform(body: bytes, language: str | None = None, fallback: str = "en"
     notes = Notes()
     for sheet in book.others:
         notes.add(sheet, None, "", "", N_("this sheet has no counterpart here"))
-    if not book.sheets.get(questions.SHEET):
+    if not book.sheets.get(survey_rows.SHEET):
         raise refuse(
             422,
             "file",
             N_("must have a sheet “survey” with rows; the sheets are: %(value)s"),
             value=", ".join((*book.sheets, *book.others))[:200],
         )
-    columns = columns_of(book.sheets[questions.SHEET])
+    columns = columns_of(book.sheets[survey_rows.SHEET])
     for needed in ("type", "label"):
         if needed not in {column.meaning for column in columns.values()}:
             raise refuse(
@@ -93,7 +87,7 @@ def parse_xlsform(body: bytes, language: str | None = None, fallback: str = "en"
     return Imported(parse_definition(document), notes.listed())
 
 
-def _read(book: Workbook, language: str, notes: Notes) -> questions.Reader:
+def _read(book: Workbook, language: str, notes: Notes) -> survey_rows.Reader:
     found = lines(
         choices.SHEET,
         book.sheets.get(choices.SHEET, ()),
@@ -102,8 +96,8 @@ def _read(book: Workbook, language: str, notes: Notes) -> questions.Reader:
         notes,
     )
     lists = choices.read_choices(found, notes)
-    reader = questions.Reader(lists, notes)
-    reader.read(lines(questions.SHEET, book.sheets[questions.SHEET], language, questions.KNOWN, notes))
+    reader = survey_rows.Reader(lists, notes)
+    reader.read(lines(survey_rows.SHEET, book.sheets[survey_rows.SHEET], language, survey_rows.KNOWN, notes))
     for name in lists.keys() - reader.lists_asked:
         rows = lists[name]
         notes.add(
@@ -131,7 +125,7 @@ def _language(book: Workbook, stated: str, fallback: str) -> str:
     own = language_of(stated)
     if own in LANGUAGES:
         return own
-    columns = columns_of(book.sheets[questions.SHEET])
+    columns = columns_of(book.sheets[survey_rows.SHEET])
     offered = [language for language in label_languages(columns) if language in LANGUAGES]
     return fallback if fallback in offered or not offered else offered[0]
 

@@ -7,10 +7,10 @@ from typing import Any
 from server.inputs.problems import N_
 from server.inputs.schema import schema_limit
 from server.study.definitions import PREFER_NOT_TO_SAY
-from server.study.definitions.looks import strip_unseen
-from server.study.xlsform.columns import Line, reason
-from server.study.xlsform.names import fitting
+from server.study.definitions.look_alikes import strip_unseen
+from server.study.xlsform.fitting_names import fit_name
 from server.study.xlsform.notes import Notes
+from server.study.xlsform.sheet_heads import SheetRow, reason
 
 SHEET = "choices"
 _USED = frozenset(("list_name", "name", "label"))
@@ -80,9 +80,9 @@ class Choices:
         return {**listed, **more, "design": {"mechanism": "coin_flip"}}
 
 
-def read_choices(lines: Sequence[Line], notes: Notes) -> dict[str, tuple[Line, ...]]:
+def read_choices(lines: Sequence[SheetRow], notes: Notes) -> dict[str, tuple[SheetRow, ...]]:
     """The lines of each list by its name in lower case."""
-    lists: dict[str, list[Line]] = {}
+    lists: dict[str, list[SheetRow]] = {}
     unused: set[str] = set()
     for line in lines:
         unused |= {cell.header for meaning, cell in line.cells.items() if meaning not in _USED}
@@ -96,7 +96,7 @@ def read_choices(lines: Sequence[Line], notes: Notes) -> dict[str, tuple[Line, .
     return {name: tuple(found) for name, found in lists.items()}
 
 
-def choices_of(lines: Sequence[Line], notes: Notes) -> Choices:
+def choices_of(lines: Sequence[SheetRow], notes: Notes) -> Choices:
     """A list as the options of a question."""
     options: list[dict[str, str]] = []
     names: dict[str, str] = {}
@@ -111,7 +111,7 @@ def choices_of(lines: Sequence[Line], notes: Notes) -> Choices:
             notes.add(SHEET, line.number, "name", text, N_("the choice has no name"))
         elif name in names:
             notes.add(SHEET, line.number, "name", name, N_("this name stands in its list already"))
-        elif said(text) in _PREFER_NOT and not prefer_not_to_say:
+        elif normalise_text(text) in _PREFER_NOT and not prefer_not_to_say:
             prefer_not_to_say, names[name] = True, PREFER_NOT_TO_SAY
         elif strip_unseen(text).casefold() in texts:
             notes.add(SHEET, line.number, header, text, N_("another choice of its list reads the same"))
@@ -119,10 +119,10 @@ def choices_of(lines: Sequence[Line], notes: Notes) -> Choices:
             if line.label is None:
                 notes.add(SHEET, line.number, header, name, N_("the choice has no label; its name is shown"))
             too_long = too_long or (text if len(text) > longest else "")
-            names[name] = fitting(name, taken, "option")
+            names[name] = fit_name(name, taken, "option")
             texts.add(strip_unseen(text).casefold())
             options.append({"name": names[name], "text": text})
-            if said(text) in _DOES_NOT_APPLY:
+            if normalise_text(text) in _DOES_NOT_APPLY:
                 other = names[name]
     yes_no = _as_yes_no(options, names)
     if not yes_no:
@@ -130,7 +130,7 @@ def choices_of(lines: Sequence[Line], notes: Notes) -> Choices:
     return Choices(tuple(options), names, prefer_not_to_say, yes_no, other, too_long)
 
 
-def said(text: str) -> str:
+def normalise_text(text: str) -> str:
     """What a text says, whatever its case and full stop."""
     return text.casefold().strip(" .!¡")
 
@@ -139,7 +139,7 @@ def _as_yes_no(options: Sequence[dict[str, str]], names: dict[str, str]) -> bool
     """Whether the options are Yes and No and nothing else; their names then become ours."""
     if len(options) != 2:
         return False
-    answers = {option["name"]: said(option["text"]) for option in options}
+    answers = {option["name"]: normalise_text(option["text"]) for option in options}
     if not (set(answers.values()) & _YES and set(answers.values()) & _NO):
         return False
     renamed = {name: "yes" if text in _YES else "no" for name, text in answers.items()}
@@ -149,7 +149,7 @@ def _as_yes_no(options: Sequence[dict[str, str]], names: dict[str, str]) -> bool
     return True
 
 
-def _note_changed(lines: Sequence[Line], names: dict[str, str], notes: Notes) -> None:
+def _note_changed(lines: Sequence[SheetRow], names: dict[str, str], notes: Notes) -> None:
     for line in lines:
         name = line.text("name")
         ours = names.get(name, name)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
-from server.inputs.problems import Problem, shown
+from server.inputs.problems import Problem, shorten_value
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,9 @@ class Notes:
     ) -> None:
         """Note one cell; a row of None means the whole sheet or column."""
         rows = () if row is None else (row,)
-        note = NotTaken(shown(sheet), rows, shown(column), shown(said), template, values)
+        note = NotTaken(
+            shorten_value(sheet), rows, shorten_value(column), shorten_value(said), template, values
+        )
         key = (sheet, note.column, said, template, tuple(values.items()))
         known = self._found.get(key)
         self._found[key] = note if known is None else replace(known, rows=(*known.rows, *rows))

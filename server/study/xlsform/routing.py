@@ -17,7 +17,7 @@ _NO_SUCH_ANSWER = N_("it refers to an answer that its question does not have")
 
 
 @dataclass(frozen=True)
-class Source:
+class RoutedQuestion:
     """A question that was taken, under the name that the form gives it; `names` leads from the
     form's names of answers to ours."""
 
@@ -33,7 +33,7 @@ class Route:
     problem: str = ""
 
 
-def route(relevant: str, sources: Mapping[str, Source | None]) -> Route:
+def route(relevant: str, sources: Mapping[str, RoutedQuestion | None]) -> Route:
     """The condition that a `relevant` stands for."""
     parsed = expression(relevant)
     if parsed is None or len({atom.question for atom in parsed.atoms}) > 1:
@@ -48,7 +48,7 @@ def route(relevant: str, sources: Mapping[str, Source | None]) -> Route:
     return _answers(parsed.atoms, source)
 
 
-def _answers(atoms: Sequence[Atom], source: Source) -> Route:
+def _answers(atoms: Sequence[Atom], source: RoutedQuestion) -> Route:
     chosen: set[str] = set()
     several = source.entry["kind"] == "select_multiple"
     for atom in atoms:

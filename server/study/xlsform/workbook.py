@@ -55,7 +55,7 @@ Formulas = dict[str, dict[int, dict[int, str]]]
 
 
 @dataclass(frozen=True)
-class Row:
+class WorkbookRow:
     """The texts of one row that holds any, by column number (from 0).
 
     `formulas` are those whose result no program has stored.
@@ -71,7 +71,7 @@ class Row:
 class Workbook:
     """The sheets that a form uses, and the names of those that it does not."""
 
-    sheets: dict[str, tuple[Row, ...]]
+    sheets: dict[str, tuple[WorkbookRow, ...]]
     others: tuple[str, ...]
 
 
@@ -159,13 +159,13 @@ def _read(content: io.BytesIO) -> Workbook:
         formulas = _formulas(load_workbook(content, read_only=True, keep_links=False))
     book: Any = load_workbook(content, read_only=True, data_only=True, keep_links=False)
     with closing(book):
-        sheets: dict[str, tuple[Row, ...]] = {}
+        sheets: dict[str, tuple[WorkbookRow, ...]] = {}
         others: list[str] = []
         room = CELLS_LIMIT
         for sheet in book.worksheets[:_PARTS_LIMIT]:
-            name = plain(str(sheet.title)).casefold()
+            name = clean_text(str(sheet.title)).casefold()
             if name not in SHEETS or name in sheets:
-                others.append(plain(str(sheet.title)))
+                others.append(clean_text(str(sheet.title)))
                 continue
             sheets[name] = tuple(_rows(name, sheet, room, formulas.get(sheet.title, {})))
             room -= sum(len(row.cells) for row in sheets[name])
@@ -177,14 +177,14 @@ def _formulas(book: Any) -> Formulas:
     found: Formulas = {}
     with closing(book):
         for sheet in book.worksheets[:_PARTS_LIMIT]:
-            if plain(str(sheet.title)).casefold() in SHEETS:
+            if clean_text(str(sheet.title)).casefold() in SHEETS:
                 found[sheet.title] = {}
                 for number, cells in _stored_rows(sheet):
                     formulas = [
                         (place, cell.value) for place, cell in enumerate(cells) if cell.data_type == "f"
                     ]
                     # That of a range of cells is an object that holds its text.
-                    own = {place: plain(str(getattr(value, "text", value))) for place, value in formulas}
+                    own = {place: clean_text(str(getattr(value, "text", value))) for place, value in formulas}
                     if own:
                         found[sheet.title][number] = own
     return found
@@ -200,7 +200,9 @@ def _stored_rows(sheet: Any) -> Iterator[tuple[int, Sequence[Any]]]:
             yield number, cells
 
 
-def _rows(name: str, sheet: Any, room: int, formulas: Mapping[int, Mapping[int, str]]) -> Iterator[Row]:
+def _rows(
+    name: str, sheet: Any, room: int, formulas: Mapping[int, Mapping[int, str]]
+) -> Iterator[WorkbookRow]:
     filled = 0
     for stored, (number, cells) in enumerate(_stored_rows(sheet), start=1):
         row = _row(number, cells)
@@ -220,10 +222,10 @@ def _rows(name: str, sheet: Any, room: int, formulas: Mapping[int, Mapping[int, 
             yield row
 
 
-def _row(number: int, cells: Sequence[Any]) -> Row:
-    row = Row(number, {})
+def _row(number: int, cells: Sequence[Any]) -> WorkbookRow:
+    row = WorkbookRow(number, {})
     for column, cell in [(column, cell) for column, cell in enumerate(cells) if cell.value is not None]:
-        text = plain(_text(cell.value))
+        text = clean_text(_text(cell.value))
         if cell.data_type == "e":
             row.errors[column] = text
         elif text:
@@ -240,7 +242,7 @@ def _text(value: object) -> str:
     return str(value)
 
 
-def plain(text: str) -> str:
+def clean_text(text: str) -> str:
     """Without what nobody typed on purpose: other kinds of spaces, control characters, Excel's own escapes."""
     text = text[:CELL_LIMIT].replace("_x000D_", "").replace("\r\n", "\n").replace("\r", "\n")
     kept = (

@@ -8,19 +8,18 @@ from typing import Any
 from flask import Flask, Request, render_template
 from flask_babel import gettext
 
-from server import people as accounts
+from server import people
 from server.config import Config
 from server.inputs import N_, Problem
-from server.output.languages import VARIES
 from server.store.engines import open_session
 from server.web import security
 from server.web.app import create_app
 from server.web.body_limits import FORM, match_limit
-from server.web.context import told
+from server.web.context import describe
 from server.web.front.bridge import Bridge
-from server.web.front.groups import OverloadedError
+from server.web.front.code_looks import Looks
+from server.web.front.group_commits import OverloadedError
 from server.web.front.intake import Intake
-from server.web.front.looks import Looks
 from server.web.front.messages import (
     Body,
     Receive,
@@ -35,6 +34,7 @@ from server.web.front.replies import BROKEN, Replies
 from server.web.front.visits import Visits
 from server.web.front.wsgi import make_environ
 from server.web.housekeeping import Housekeeper
+from server.web.language_choice import VARIES
 
 _SENT = re.compile(r"/s/([^/]+)/(responses|code\.json)")
 """What comes as JSON: a response, or a question about a code."""
@@ -109,13 +109,13 @@ class Front:
 
     def _is_signed_in(self, cookie: str) -> bool:
         with open_session(self._engine, writes=False) as session:
-            return accounts.sign_in_of(session, cookie) is not None
+            return people.sign_in_of(session, cookie) is not None
 
     def _render_page(
         self, language: str, field: str, template: str, values: tuple[tuple[str, object], ...]
     ) -> str:
         with self._app.test_request_context("/", headers={"Accept-Language": language}):
-            name, message = told(Problem(field, template, dict(values)))
+            name, message = describe(Problem(field, template, dict(values)))
             title = gettext("That cannot be done")
             return render_template("errors/error.html", title=title, message=f"{name}: {message}")
 

@@ -16,7 +16,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from server.store.failures import describe_failure
-from server.web.front.groups import OverloadedError
+from server.web.front.group_commits import OverloadedError
 from server.web.front.messages import Receive, Send
 from server.web.security import SAFE_METHODS, SIGN_IN
 
@@ -46,7 +46,7 @@ Headers = list[tuple[str, str]]
 Start = Callable[[int, Headers], None]
 
 
-class Answer:
+class FlaskAnswer:
     """What Flask answers, as it is made in a thread: whole, or in a file that grows."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -162,7 +162,7 @@ class Bridge:
         self._waiting: Counter[ThreadPoolExecutor] = Counter()
         self._files = 0
 
-    async def ask(self, environ: dict[str, Any]) -> Answer:
+    async def ask(self, environ: dict[str, Any]) -> FlaskAnswer:
         """What the site answers, as soon as it has begun to.
 
         Raises
@@ -174,7 +174,7 @@ class Bridge:
         if self._waiting[pool] >= WAITING or self._files >= FILES:
             raise OverloadedError
         loop = asyncio.get_running_loop()
-        answer = Answer(loop)
+        answer = FlaskAnswer(loop)
         self._waiting[pool] += 1
         work = pool.submit(answer.make, self._site, environ)
         giving_up = loop.call_later(LONGEST_WAIT, answer.give_up, work)
@@ -190,7 +190,7 @@ class Bridge:
             return self._readers
         return self._signers if environ["PATH_INFO"] == SIGN_IN else self._writers
 
-    async def relay(self, answer: Answer, receive: Receive, send: Send) -> None:
+    async def relay(self, answer: FlaskAnswer, receive: Receive, send: Send) -> None:
         """Send an answer to whoever asked, as long as they are there."""
         headers = [
             (name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in answer.headers

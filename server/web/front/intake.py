@@ -19,7 +19,7 @@ from server.store.failures import MovedError, describe_failure
 from server.store.in_place import check_in_place
 from server.study import surveys
 from server.web.body_limits import BodyLimit
-from server.web.front.groups import Groups, OverloadedError
+from server.web.front.group_commits import Groups, OverloadedError
 from server.web.front.messages import (
     Body,
     Receive,
@@ -57,7 +57,7 @@ class Intake:
         self._config = config
         self._replies = replies
         self._room = room
-        self._doors = responses.Doors()
+        self._doors = responses.Links()
         self._groups: Groups[Arrival, _Outcome] = Groups(
             self._store, size=GROUP, places=PLACES, patience=PATIENCE
         )

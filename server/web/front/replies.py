@@ -9,10 +9,10 @@ from werkzeug.wrappers import Request
 
 from server.config import TRANSLATIONS
 from server.inputs import N_, Problem
-from server.output.languages import choose_language
 from server.store.failures import RETRY_AFTER
 from server.web.front.messages import Scope, Send
 from server.web.front.wsgi import make_environ
+from server.web.language_choice import choose_language
 
 BROKEN = N_("Something went wrong here. Nothing was half-done; please try again.")
 

@@ -23,16 +23,16 @@ from werkzeug.datastructures import Accept
 from werkzeug.http import parse_accept_header
 from werkzeug.wrappers import Request
 
-from server.output.languages import LANGUAGE_COOKIE, choose_language
 from server.store.failures import describe_failure
 from server.store.revisions import read_revisions
 from server.study import surveys
 from server.web.assets import Assets
 from server.web.context import KEEPING, Keeping
 from server.web.front.bridge import Bridge
-from server.web.front.groups import Groups, OverloadedError
+from server.web.front.group_commits import Groups, OverloadedError
 from server.web.front.messages import Scope, Send, index_headers
 from server.web.front.wsgi import make_environ, make_get
+from server.web.language_choice import LANGUAGE_COOKIE, choose_language
 
 KEPT = 1_000
 """Most answers that are kept; the one that was asked for least recently goes first."""

@@ -3,14 +3,14 @@
 from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from server import people as accounts
+from server import people
 from server.inputs import N_, InputError, refuse
-from server.people import change_log as audit
+from server.people import change_log
 from server.people.change_log import Action
-from server.people.throttling import Kind
+from server.people.throttling import AttemptKind
 from server.store.models import Researcher
 from server.web import security
-from server.web.context import session, told
+from server.web.context import describe, session
 
 blueprint = Blueprint("account", __name__, url_prefix="/manage")
 
@@ -28,7 +28,7 @@ def sign_in_with_password() -> ResponseReturnValue:
     shown = {"login": login, "invitation": invitation}
     address = security.client_address()
     try:
-        if security.throttle().refuses(Kind.ADDRESS, address):
+        if security.throttle().refuses(AttemptKind.ADDRESS, address):
             raise refuse(
                 429,
                 "sign_in",
@@ -37,11 +37,11 @@ def sign_in_with_password() -> ResponseReturnValue:
         researcher = _who(login, request.form.get("password", ""), request.form.get("code", ""))
     except InputError as error:
         session().rollback()
-        problems = [told(problem) for problem in error.problems]
+        problems = [describe(problem) for problem in error.problems]
         return _page(**shown, problems=problems), error.status
     if researcher is None:
         session().rollback()
-        security.throttle().count(Kind.ADDRESS, address)
+        security.throttle().count(AttemptKind.ADDRESS, address)
         return _page("wrong", **shown), 403
     return _signed_in(researcher, invitation)
 
@@ -49,7 +49,7 @@ def sign_in_with_password() -> ResponseReturnValue:
 @blueprint.get("/sign-in/<secret>")
 def sign_in_link(secret: str) -> ResponseReturnValue:
     """A button, so that a program that only looks at the link does not use it up."""
-    owner = accounts.link_owner(session(), secret)
+    owner = people.link_owner(session(), secret)
     return _page(secret=secret, with_code=owner is not None and owner.totp_secret is not None)
 
 
@@ -58,22 +58,22 @@ def redeem(secret: str) -> ResponseReturnValue:
     """Use the link up. It stands in for the password only: codes, where they are on, are asked for as well."""
     # All of the body first: SQLite's write lock must not wait for a slow sender.
     request.get_data(parse_form_data=True)
-    owner = accounts.link_owner(session(), secret)
+    owner = people.link_owner(session(), secret)
     if owner is not None and owner.totp_secret is not None and not _has_code(owner):
         session().rollback()
         return _page("wrong", secret=secret, with_code=True), 403
-    researcher = accounts.redeem_sign_in_link(session(), secret)
+    researcher = people.redeem_sign_in_link(session(), secret)
     if researcher is None:
         session().commit()
         return _page("used"), 403
-    audit.record(session(), researcher, Action.LINK_USED, None)
+    change_log.record(session(), researcher, Action.LINK_USED, None)
     return _signed_in(researcher)
 
 
 @blueprint.post("/sign-out")
 def sign_out() -> ResponseReturnValue:
     """End the sign-in on this browser."""
-    accounts.sign_out(session(), request.cookies.get(security.COOKIE, ""))
+    people.sign_out(session(), request.cookies.get(security.COOKIE, ""))
     session().commit()
     response = redirect(url_for(".sign_in"), 303)
     security.forget_sign_in_cookie(response)
@@ -82,11 +82,11 @@ def sign_out() -> ResponseReturnValue:
 
 def _who(login: str, password: str, code: str) -> Researcher | None:
     """Whom name, password and code sign in."""
-    found = accounts.with_login(session(), login)
+    found = people.with_login(session(), login)
     number, kept = (None, None) if found is None else (found.id, found.password_hash)
     # A hash takes long on purpose: nobody must wait for the database's lock meanwhile.
     session().rollback()
-    right, newer = accounts.verify(kept, password)
+    right, newer = people.verify(kept, password)
     researcher = session().get(Researcher, number) if right else None
     # Asked again: it may have been changed meanwhile.
     if researcher is None or researcher.password_hash != kept or researcher.disabled_on is not None:
@@ -100,22 +100,22 @@ def _who(login: str, password: str, code: str) -> Researcher | None:
 def _has_code(researcher: Researcher, code: str | None = None) -> bool:
     """Whether a right code came along, which is used up; wrong ones are counted."""
     who = str(researcher.id)
-    if security.throttle().refuses(Kind.ACCOUNT, who):
+    if security.throttle().refuses(AttemptKind.ACCOUNT, who):
         return False
     typed = request.form.get("code", "") if code is None else code
-    left = accounts.recovery_codes_left(session(), researcher)
-    if not accounts.is_right_code(session(), researcher, typed):
-        security.throttle().count(Kind.ACCOUNT, who)
+    left = people.recovery_codes_left(session(), researcher)
+    if not people.is_right_code(session(), researcher, typed):
+        security.throttle().count(AttemptKind.ACCOUNT, who)
         return False
-    if accounts.recovery_codes_left(session(), researcher) < left:
-        audit.record(session(), researcher, Action.RECOVERY_USED, None)
+    if people.recovery_codes_left(session(), researcher) < left:
+        change_log.record(session(), researcher, Action.RECOVERY_USED, None)
     return True
 
 
 def _signed_in(researcher: Researcher, invitation: str = "") -> ResponseReturnValue:
     # A sign-in of somebody else, or an older one, on the same browser ends.
-    accounts.sign_out(session(), request.cookies.get(security.COOKIE, ""))
-    cookie = accounts.sign_in(session(), researcher, request.headers.get("User-Agent", ""))
+    people.sign_out(session(), request.cookies.get(security.COOKIE, ""))
+    cookie = people.sign_in(session(), researcher, request.headers.get("User-Agent", ""))
     session().commit()
     target = url_for("joining.page", secret=invitation) if invitation else url_for("manage.surveys_page")
     response = redirect(target, 303)

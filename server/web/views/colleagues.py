@@ -3,11 +3,11 @@
 from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from server import people as accounts
+from server import people
 from server.inputs import N_, InputError, refuse
 from server.people.change_log import Action
 from server.store.models import Researcher
-from server.web.context import public_address, session, told
+from server.web.context import describe, public_address, session
 from server.web.security import administrators_only, record, researcher
 
 blueprint = Blueprint("colleagues", __name__, url_prefix="/manage/colleagues")
@@ -25,11 +25,11 @@ def page() -> ResponseReturnValue:
 def invite() -> ResponseReturnValue:
     """A link for a new colleague, shown once."""
     try:
-        name = accounts.checked_name(request.form.get("name", ""))
-        secret = accounts.invite(session(), researcher(), name)
+        name = people.checked_name(request.form.get("name", ""))
+        secret = people.invite(session(), researcher(), name)
     except InputError as error:
         session().rollback()
-        return _page([told(problem) for problem in error.problems]), error.status
+        return _page([describe(problem) for problem in error.problems]), error.status
     record(Action.COLLEAGUE_INVITED, name=name)
     session().commit()
     return _page(invited=(name, public_address(url_for("joining.page", secret=secret)))), 201
@@ -39,7 +39,7 @@ def invite() -> ResponseReturnValue:
 @administrators_only
 def withdraw() -> ResponseReturnValue:
     """Take an invitation back."""
-    name = accounts.withdraw_invitation(session(), None, request.form.get("invitation", ""))
+    name = people.withdraw_invitation(session(), None, request.form.get("invitation", ""))
     return _done(Action.INVITATION_WITHDRAWN, name)
 
 
@@ -50,8 +50,8 @@ def disable() -> ResponseReturnValue:
     person = _person()
     if person is researcher():
         raise refuse(409, "person", N_("must be somebody else; nobody shuts themselves out"))
-    accounts.disable(session(), person)
-    return _done(Action.COLLEAGUE_DISABLED, accounts.named(person))
+    people.disable(session(), person)
+    return _done(Action.COLLEAGUE_DISABLED, people.get_name(person))
 
 
 @blueprint.post("/enable")
@@ -59,8 +59,8 @@ def disable() -> ResponseReturnValue:
 def enable() -> ResponseReturnValue:
     """Let somebody in again."""
     person = _person()
-    accounts.enable(person)
-    return _done(Action.COLLEAGUE_ENABLED, accounts.named(person))
+    people.enable(person)
+    return _done(Action.COLLEAGUE_ENABLED, people.get_name(person))
 
 
 @blueprint.post("/administrator")
@@ -68,8 +68,8 @@ def enable() -> ResponseReturnValue:
 def make_administrator() -> ResponseReturnValue:
     """Make somebody an administrator."""
     person = _person()
-    accounts.allow(session(), person, administrator=True)
-    return _done(Action.ADMINISTRATOR_MADE, accounts.named(person))
+    people.allow(session(), person, administrator=True)
+    return _done(Action.ADMINISTRATOR_MADE, people.get_name(person))
 
 
 @blueprint.post("/no-administrator")
@@ -77,8 +77,8 @@ def make_administrator() -> ResponseReturnValue:
 def unmake_administrator() -> ResponseReturnValue:
     """Make somebody an administrator no more."""
     person = _person()
-    accounts.allow(session(), person, administrator=False)
-    _done(Action.ADMINISTRATOR_UNMADE, accounts.named(person))
+    people.allow(session(), person, administrator=False)
+    _done(Action.ADMINISTRATOR_UNMADE, people.get_name(person))
     return redirect(url_for(".page" if person is not researcher() else "settings.page"), 303)
 
 
@@ -89,15 +89,15 @@ def give_link() -> ResponseReturnValue:
     person = _person()
     if person.disabled_on is not None:
         raise refuse(409, "person", N_("must be able to sign in; this person is shut out"))
-    secret = accounts.new_sign_in_link(session(), person)
-    record(Action.LINK_GIVEN, name=accounts.named(person))
+    secret = people.new_sign_in_link(session(), person)
+    record(Action.LINK_GIVEN, name=people.get_name(person))
     session().commit()
     link = public_address(url_for("account.sign_in_link", secret=secret))
-    return _page(linked=(accounts.named(person), link)), 201
+    return _page(linked=(people.get_name(person), link)), 201
 
 
 def _person() -> Researcher:
-    return accounts.found(session(), request.form.get("person", ""))
+    return people.get_researcher(session(), request.form.get("person", ""))
 
 
 def _done(action: Action, name: str) -> ResponseReturnValue:
@@ -109,8 +109,8 @@ def _done(action: Action, name: str) -> ResponseReturnValue:
 def _page(problems: object = (), invited: object = None, linked: object = None) -> str:
     return render_template(
         "manage/colleagues.html",
-        people=accounts.everybody(session()),
-        invitations=accounts.invitations_to(session(), None),
+        people=people.list_researchers(session()),
+        invitations=people.invitations_to(session(), None),
         problems=problems,
         said=request.args.get("said", ""),
         invited=invited,

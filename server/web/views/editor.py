@@ -18,9 +18,9 @@ from server.people.change_log import Action
 from server.store.models import Role, Survey
 from server.study import drafts, editing, planning, surveys
 from server.study.definitions import Definition
-from server.study.definitions.reading import parse_definition
+from server.study.definitions.definition_reader import parse_definition
 from server.web.body_limits import LONG_FORM, limit_body
-from server.web.context import session, told
+from server.web.context import describe, session
 from server.web.security import on_survey, record, researcher, signed_in
 
 blueprint = Blueprint("editor", __name__, url_prefix="/manage")
@@ -92,7 +92,7 @@ def _typed(before: Mapping[str, Any], *, rename: bool) -> dict[str, Any]:
     # A part of a form may come without a name.
     fields = [(name or "", text) for name, text in form.items(multi=True) if name not in CONTROLS]
     gamma = number_or_text(form.get("slider", ""))
-    return editing.settle(
+    return editing.settle_document(
         parse_form(fields),
         before,
         equal=form["division"] == "equal" if "division" in form else editing.equal_division(before),
@@ -109,7 +109,7 @@ def _done(survey: Survey, document: dict[str, Any], number: int) -> ResponseRetu
         went = drafts.undo(session(), survey) if action == "undo" else drafts.redo(session(), survey)
         where["said"] = ("undone" if action == "undo" else "redone") if went else "nothing"
     else:
-        step = editing.act(document, action, request.form.get("added", ""))
+        step = editing.carry_out_action(document, action, request.form.get("added", ""))
         surveys.save_draft(session(), survey, step.document)
         where = {"at": step.at, "option": step.option, "said": step.said or None}
     if survey.draft_number != number:
@@ -131,7 +131,7 @@ def _page(
     spending = editing.spending(document)
     gamma = editing.gamma_of_share(spending.share) if spending.equal else None
     margin = planning.planned_margin(document) or planning.DEFAULT_MARGIN
-    undo, redo = (False, False) if survey is None else drafts.steps(session(), survey)
+    undo, redo = (False, False) if survey is None else drafts.count_steps(session(), survey)
     return render_template(
         "manage/editor.html",
         survey=survey,
@@ -200,11 +200,11 @@ def _shown(problems: Sequence[Problem], document: Mapping[str, Any]) -> list[tup
             option = document["questions"][int(place[1])]["options"][int(place[2])]
             if not option.get("name"):
                 continue  # it is made from the text, which is missing as well
-        name, message = told(problem)
+        name, message = describe(problem)
         field = problem.field
         if _STRENGTH.fullmatch(field) and editing.equal_division(document) and "budget" not in document:
             field = "budget"
-            name, message = told(Problem(field, problem.template, problem.values))
+            name, message = describe(Problem(field, problem.template, problem.values))
         shown[field, name, message] = None
     return list(shown)
 

@@ -7,7 +7,7 @@ from flask.typing import ResponseReturnValue
 from flask_babel import get_locale
 
 from server import archives
-from server.inputs import N_, InputError, refuse, shown
+from server.inputs import N_, InputError, refuse, shorten_value
 from server.output.languages import LANGUAGES
 from server.people.change_log import Action
 from server.releases import rights
@@ -15,12 +15,12 @@ from server.store.engines import TakingTurns
 from server.store.models import Survey
 from server.study import gallery, surveys
 from server.study.definitions import Definition
-from server.study.definitions.reading import DEFINITION_LIMIT
-from server.study.files import parse_file
+from server.study.definitions.definition_reader import DEFINITION_LIMIT
 from server.study.planning import plan
+from server.study.survey_files import parse_file
 from server.study.xlsform import Imported
 from server.web.body_limits import limit_body
-from server.web.context import session, told
+from server.web.context import describe, session
 from server.web.security import record, researcher, signed_in
 
 blueprint = Blueprint("imports", __name__, url_prefix="/manage")
@@ -55,7 +55,7 @@ def import_file() -> ResponseReturnValue:
         survey = surveys.create(session(), researcher(), imported.definition)
         record(Action.SURVEY_CREATED, survey)
     except InputError as error:
-        problems = [told(problem) for problem in error.problems]
+        problems = [describe(problem) for problem in error.problems]
         body = _file_page(problems)
         return body, error.status
     session().commit()
@@ -84,7 +84,7 @@ def use_template() -> ResponseReturnValue:
     language = request.form.get("language", "")
     if template is None or language not in template.definitions:
         asked = f"{request.form.get('template', '')} ({language})"
-        raise refuse(404, "template", N_("is not known; it is %(value)s"), value=shown(asked))
+        raise refuse(404, "template", N_("is not known; it is %(value)s"), value=shorten_value(asked))
     survey = surveys.create(session(), researcher(), template.definitions[language])
     record(Action.SURVEY_CREATED, survey)
     session().commit()

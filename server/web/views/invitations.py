@@ -13,16 +13,16 @@ from flask.typing import ResponseReturnValue
 from flask_babel import force_locale, gettext
 
 from server import reports
-from server.collect import response_codes as invitations
-from server.inputs import N_, InputError, refuse, shown
+from server.collect import response_codes
+from server.inputs import N_, InputError, refuse, shorten_value
 from server.output.languages import DEFAULT_LANGUAGE, LANGUAGES
 from server.output.printing import SHEET_LIMIT, Cards, invitation_link, invitation_sheet
 from server.people.change_log import Action
-from server.reports.cells import csv_text
+from server.reports.csv_cells import csv_text
 from server.store.models import InvitationBatch, Role, Stratum, Survey
 from server.study import strata, surveys
 from server.web.body_limits import LONG_FORM, limit_body
-from server.web.context import link_to, session, told
+from server.web.context import describe, link_to, session
 from server.web.security import on_survey, record
 
 blueprint = Blueprint("invitations", __name__, url_prefix="/manage/surveys/<slug>/invitations")
@@ -45,7 +45,7 @@ def issue(survey: Survey) -> ResponseReturnValue:
     try:
         stratum = _stratum(survey)
         label = _new_label(survey)
-        batch, codes = invitations.issue(session(), survey, stratum, _size(), label)
+        batch, codes = response_codes.issue(session(), survey, stratum, _size(), label)
     except InputError as error:
         session().rollback()
         return _page(survey, request.form, error), error.status
@@ -70,7 +70,7 @@ def withdraw(survey: Survey, batch: str) -> ResponseReturnValue:
     """Let the codes that were not used let nobody in any more."""
     found = _batch(survey, batch)
     if found.withdrawn_on is None:
-        invitations.withdraw(session(), found)
+        response_codes.withdraw(session(), found)
         record(Action.INVITATIONS_WITHDRAWN, survey, label=found.label)
         session().commit()
     return redirect(url_for(".page", slug=survey.slug), 303)
@@ -105,10 +105,12 @@ def sheet(survey: Survey, batch: str) -> ResponseReturnValue:
     """Cards to cut out, in the survey's language: so many as one sheet holds, `sheet` says which."""
     found = _batch(survey, batch)
     number = request.form.get("sheet", "0")
-    start = SHEET_LIMIT * int(number) if re.fullmatch(r"[0-9]{1,3}", number) else invitations.SIZE_LIMIT
+    start = SHEET_LIMIT * int(number) if re.fullmatch(r"[0-9]{1,3}", number) else response_codes.SIZE_LIMIT
     codes = _codes(found)[start : start + SHEET_LIMIT]
     if not codes:
-        raise refuse(422, "sheet", N_("must be one of this batch; it is %(value)s"), value=shown(number))
+        raise refuse(
+            422, "sheet", N_("must be one of this batch; it is %(value)s"), value=shorten_value(number)
+        )
     cards, name = _cards(survey, _link(survey, found)), _name(survey, found, f"{int(number) + 1}.pdf")
     # Nothing waits for the database while the sheet is made.
     session().rollback()
@@ -118,7 +120,7 @@ def sheet(survey: Survey, batch: str) -> ResponseReturnValue:
 def _page(survey: Survey, form: Mapping[str, str], error: InputError | None = None) -> str:
     problems = () if error is None else error.problems
     nodes = strata.tree(session(), survey)
-    batches = invitations.batches(session(), survey)
+    batches = response_codes.batches(session(), survey)
     codes = Counter[int | None]()
     for issued in batches:
         codes[issued.batch.stratum_id] += issued.batch.size
@@ -130,11 +132,11 @@ def _page(survey: Survey, form: Mapping[str, str], error: InputError | None = No
         codes=codes,
         used=reports.used_codes(session(), survey) if batches else {},
         paths=_paths(survey),
-        leaves=strata.leaves(nodes),
+        leaves=strata.list_leaves(nodes),
         invited=strata.invited_links(session(), survey),
         form=form,
-        limits=invitations,
-        problems=[told(problem) for problem in problems],
+        limits=response_codes,
+        problems=[describe(problem) for problem in problems],
         bad={problem.field for problem in problems},
     )
 
@@ -152,8 +154,8 @@ def _size() -> int:
             "size",
             N_("must be a whole number from %(low)s to %(high)s; it is %(value)s"),
             low=1,
-            high=invitations.SIZE_LIMIT,
-            value=shown(text) or "-",
+            high=response_codes.SIZE_LIMIT,
+            value=shorten_value(text) or "-",
         )
     return int(text)
 
@@ -161,12 +163,12 @@ def _size() -> int:
 def _new_label(survey: Survey) -> str:
     """The label, which no other batch has: a page that is loaded again issues nothing twice."""
     label = " ".join(request.form.get("label", "").split())
-    if any(issued.batch.label == label for issued in invitations.batches(session(), survey)):
+    if any(issued.batch.label == label for issued in response_codes.batches(session(), survey)):
         raise refuse(
             409,
             "label",
             N_("must be new, so that no batch is issued twice; it is %(value)s"),
-            value=shown(label),
+            value=shorten_value(label),
         )
     return label
 
@@ -180,18 +182,18 @@ def _batch(survey: Survey, number: str) -> InvitationBatch:
 
 def _codes(batch: InvitationBatch) -> list[str]:
     """The codes that the page sends along, as they are printed: of this batch's link, and not withdrawn."""
-    codes = [invitations.normalised(line) or "" for line in request.form.get("codes", "").split()]
+    codes = [response_codes.normalise_code(line) or "" for line in request.form.get("codes", "").split()]
     for start in range(0, len(codes), _AT_ONCE):
         asked = {(batch.survey_id, code) for code in codes[start : start + _AT_ONCE]}
-        known = invitations.look_up(session().connection(), asked)
+        known = response_codes.look_up(session().connection(), asked)
         if asked - known.keys() or {found.stratum_id for found in known.values()} != {batch.stratum_id}:
             raise refuse(422, "codes", N_("must be those that were issued for this link"))
-    return [invitations.grouped(code) for code in codes]
+    return [response_codes.group_letters(code) for code in codes]
 
 
 def _paths(survey: Survey) -> dict[int | None, str]:
     """The path of each stratum that a batch may be for."""
-    return {node.stratum.id: node.path for node in strata.leaves(strata.tree(session(), survey))}
+    return {node.stratum.id: node.path for node in strata.list_leaves(strata.tree(session(), survey))}
 
 
 def _link(survey: Survey, batch: InvitationBatch) -> str:

@@ -3,14 +3,14 @@
 from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from server import people as accounts
+from server import people
 from server.inputs import N_, InputError, refuse
-from server.people import change_log as audit
+from server.people import change_log
 from server.people.change_log import Action
 from server.store.models import ColleagueInvitation, Researcher, Survey
 from server.study import surveys
 from server.web import security
-from server.web.context import session, told
+from server.web.context import describe, session
 
 blueprint = Blueprint("joining", __name__, url_prefix="/manage")
 
@@ -33,7 +33,7 @@ def accept(secret: str) -> ResponseReturnValue:
         survey = invitation.survey
         if survey is None:
             raise refuse(409, "invitation", N_("is for a new colleague; you have an account already"))
-        accounts.accept(session(), invitation, here.researcher)
+        people.accept(session(), invitation, here.researcher)
         security.record(Action.MEMBER_JOINED, survey, role=invitation.role)
         session().commit()
         return redirect(url_for("manage.overview", slug=survey.slug), 303)
@@ -42,9 +42,9 @@ def accept(secret: str) -> ResponseReturnValue:
         researcher, survey = _new_researcher(secret)
     except InputError as error:
         session().rollback()
-        problems = [told(problem) for problem in error.problems]
+        problems = [describe(problem) for problem in error.problems]
         return _page(secret, _invitation(secret), problems), error.status
-    cookie = accounts.sign_in(session(), researcher, request.headers.get("User-Agent", ""))
+    cookie = people.sign_in(session(), researcher, request.headers.get("User-Agent", ""))
     session().commit()
     target = (
         url_for("manage.surveys_page") if survey is None else url_for("manage.overview", slug=survey.slug)
@@ -57,28 +57,28 @@ def accept(secret: str) -> ResponseReturnValue:
 def _new_researcher(secret: str) -> tuple[Researcher, Survey | None]:
     """The account that the form asks for, with what the invitation gives, and the survey that it is to."""
     form = request.form
-    name = accounts.checked_name(form.get("name", ""))
-    login = accounts.checked_login(session(), form.get("login", ""))
-    password = accounts.checked_password(form.get("password", ""), login)
+    name = people.checked_name(form.get("name", ""))
+    login = people.checked_login(session(), form.get("login", ""))
+    password = people.checked_password(form.get("password", ""), login)
     if form.get("again", "") != form.get("password", ""):
         raise refuse(422, "again", N_("must be the same password once more"))
     # A hash takes long on purpose: nobody must wait for the database's lock meanwhile.
     session().rollback()
-    password_hash = accounts.hash_password(password)
+    password_hash = people.hash_password(password)
     invitation = _invitation(secret, to_accept=True)
     inviter, survey, role = invitation.inviter, invitation.survey, invitation.role
-    researcher = accounts.add(session(), name)
-    researcher.login = accounts.checked_login(session(), login, researcher)
+    researcher = people.add(session(), name)
+    researcher.login = people.checked_login(session(), login, researcher)
     researcher.password_hash = password_hash
-    accounts.accept(session(), invitation, researcher)
-    audit.record(session(), researcher, Action.COLLEAGUE_JOINED, None, name=accounts.named(inviter))
+    people.accept(session(), invitation, researcher)
+    change_log.record(session(), researcher, Action.COLLEAGUE_JOINED, None, name=people.get_name(inviter))
     if survey is not None:
-        audit.record(session(), researcher, Action.MEMBER_JOINED, survey, role=role)
+        change_log.record(session(), researcher, Action.MEMBER_JOINED, survey, role=role)
     return researcher, survey
 
 
 def _invitation(secret: str, *, to_accept: bool = False) -> ColleagueInvitation:
-    found = accounts.find_invitation(session(), secret, to_accept=to_accept)
+    found = people.find_invitation(session(), secret, to_accept=to_accept)
     if found is None:
         raise refuse(404, "invitation", N_("was used already, was withdrawn, or is more than 7 days old"))
     return found

@@ -5,14 +5,14 @@ from flask.typing import ResponseReturnValue
 from flask_babel import get_locale, gettext
 
 from server import archives
-from server.inputs import N_, InputError, Problem, refuse, schema_limit, shown
+from server.inputs import N_, InputError, Problem, refuse, schema_limit, shorten_value
 from server.people import survey_access
 from server.people.change_log import Action
-from server.releases import ledger, rights
+from server.releases import read_ledger, rights
 from server.store.engines import snapshot
 from server.store.models import GivenRight, Role, Survey
 from server.study import strata, surveys
-from server.web.context import send_written, session, told
+from server.web.context import describe, send_written, session
 from server.web.security import housekeeper, on_survey, record, researcher
 
 blueprint = Blueprint("keeping", __name__, url_prefix="/manage/surveys/<slug>")
@@ -91,7 +91,7 @@ def delete(survey: Survey) -> ResponseReturnValue:
     try:
         archives.check_confirmed(survey, typed)
     except InputError as error:
-        problems = [told(problem) for problem in error.problems]
+        problems = [describe(problem) for problem in error.problems]
         return _page(survey, typed, problems), error.status
     record(Action.DELETED, None, slug=survey.slug)
     archives.delete(session(), survey)
@@ -102,7 +102,7 @@ def delete(survey: Survey) -> ResponseReturnValue:
 
 def _told(problem: Problem) -> tuple[str, str]:
     """As everywhere, but for the names of the page's own fields: elsewhere ε is what one release may lose."""
-    name, message = told(problem)
+    name, message = describe(problem)
     own = {"epsilon": gettext("The part, ε"), "delta": gettext("Its δ")}
     return own.get(problem.field, name), message
 
@@ -110,16 +110,16 @@ def _told(problem: Problem) -> tuple[str, str]:
 def _right(survey: Survey) -> GivenRight | None:
     """What goes along: nothing, a right that was given before, or a new one."""
     form = request.form
-    kind = form.get("right", str(rights.Kind.NONE))
-    if kind not in {*rights.Kind} and kind not in {
+    kind = form.get("right", str(rights.RightKind.NONE))
+    if kind not in {*rights.RightKind} and kind not in {
         each.token for each in rights.given_rights(session(), survey)
     }:
-        raise refuse(422, "right", N_("must be one of the list; it is %(value)s"), value=shown(kind))
-    if kind == rights.Kind.NONE:
+        raise refuse(422, "right", N_("must be one of the list; it is %(value)s"), value=shorten_value(kind))
+    if kind == rights.RightKind.NONE:
         return None
-    if kind not in {*rights.Kind}:
+    if kind not in {*rights.RightKind}:
         return session().get_one(GivenRight, kind)
-    book = ledger(session(), survey)
+    book = read_ledger(session(), survey)
     left = None if book.budget is None else (book.left, book.left_delta)
     right = rights.give_right(
         *(session(), survey, kind, form.get("server", "")),
@@ -136,7 +136,7 @@ def _page(survey: Survey, typed: str = "", problems: list[tuple[str, str]] | Non
         archives.check_packable(session(), survey)
         unpackable = None
     except InputError as error:
-        (unpackable,) = [told(problem)[1] for problem in error.problems]
+        (unpackable,) = [describe(problem)[1] for problem in error.problems]
     document = surveys.draft_document(survey)
     title = document["title"].strip() or gettext("Untitled survey")
     return render_template(
@@ -144,10 +144,10 @@ def _page(survey: Survey, typed: str = "", problems: list[tuple[str, str]] | Non
         survey=survey,
         document=document,
         copied_title=gettext("%(title)s (copy)", title=title)[:_LONGEST_TITLE],
-        strata=len(strata.leaves(strata.tree(session(), survey))),
+        strata=len(strata.list_leaves(strata.tree(session(), survey))),
         unpackable=unpackable,
         rights=rights.given_rights(session(), survey),
-        book=ledger(session(), survey),
+        book=read_ledger(session(), survey),
         form=request.form,
         typed=typed,
         problems=problems or (),

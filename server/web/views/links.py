@@ -13,12 +13,12 @@ from flask.typing import ResponseReturnValue
 
 from server.inputs import N_, InputError, refuse
 from server.people.change_log import Action
-from server.reports.cells import csv_text
+from server.reports.csv_cells import csv_text
 from server.store.models import Role, State, Survey
 from server.study import strata, surveys
 from server.study.smallest_group import Unseen, limit_unseen
 from server.study.strata import Node, StratumProblem
-from server.web.context import link_to, session, told
+from server.web.context import describe, link_to, session
 from server.web.security import on_survey, record
 
 blueprint = Blueprint("links", __name__, url_prefix="/manage/surveys/<slug>")
@@ -43,7 +43,7 @@ def page(survey: Survey) -> ResponseReturnValue:
         "manage/links.html",
         survey=survey,
         nodes=nodes,
-        leaves=strata.leaves(nodes),
+        leaves=strata.list_leaves(nodes),
         folded=sum(1 for _ in strata.walk(nodes)) > FOLDED,
         invited=strata.invited_links(session(), survey),
         link_to=link_to,
@@ -63,7 +63,7 @@ def table(survey: Survey) -> ResponseReturnValue:
             link_to(node.stratum.slug),
             strata.write_access(node.stratum.id in invited),
         )
-        for node in strata.leaves(strata.tree(session(), survey))
+        for node in strata.list_leaves(strata.tree(session(), survey))
     ]
     text = csv_text([("stratum", "population", "link", "access"), own, *rows])
     response = Response(text, mimetype="text/csv")
@@ -79,7 +79,7 @@ def sheet(survey: Survey) -> ResponseReturnValue:
         "manage/sheet.html",
         survey=survey,
         document=surveys.draft_document(survey),
-        leaves=strata.leaves(strata.tree(session(), survey)),
+        leaves=strata.list_leaves(strata.tree(session(), survey)),
         invited=strata.invited_links(session(), survey),
         link_to=link_to,
     )
@@ -147,7 +147,7 @@ def _saved(survey: Survey, form: Mapping[str, str]) -> ResponseReturnValue:
     if form.get("lines", "").strip() or form.get("action") == "add":
         lines = strata.parse_lines(form.get("lines", ""))
         above = form.get("under", "")
-        added = strata.plant(
+        added = strata.add_strata(
             session(), survey, lines, strata.find(session(), survey, above) if above else None
         )
         record(Action.STRATA_ADDED if added else Action.STRATA_CHANGED, survey, count=added or len(lines))
@@ -196,7 +196,7 @@ def _edit(
         deepest=strata.DEEPEST,
         opened=_above(nodes, shown) if len(everything) > FOLDED else {node.stratum.id for node in everything},
         bad=bad | {problem.field.partition("[")[0] for problem in problems},
-        problems=[told(problem) for problem in problems],
+        problems=[describe(problem) for problem in problems],
         typed=typed or {},
         at=at,
         said=said,
@@ -205,14 +205,14 @@ def _edit(
 
 def _count_open(node: Node, invited: Collection[int | None]) -> int:
     """How many links of a stratum and of those below it ask for no code, and would be closed if it did."""
-    return sum(leaf.stratum.id not in invited for leaf in strata.leaves([node]))
+    return sum(leaf.stratum.id not in invited for leaf in strata.list_leaves([node]))
 
 
 def _unseen(survey: Survey, nodes: Collection[Node]) -> Unseen | None:
     """What is not shown while the survey is open, if it still may be."""
     if survey.state == State.CLOSED:
         return None
-    return limit_unseen(survey.minimum, len(strata.leaves(nodes)), max(len(survey.versions), 1))
+    return limit_unseen(survey.minimum, len(strata.list_leaves(nodes)), max(len(survey.versions), 1))
 
 
 def _above(nodes: Collection[Node], shown: Collection[str]) -> set[int]:

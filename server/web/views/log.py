@@ -4,9 +4,9 @@ from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 from flask_babel import gettext
 
-from server import people as accounts
+from server import people
 from server.inputs import N_
-from server.people import change_log as audit
+from server.people import change_log
 from server.store.models import AuditEntry, Role, Survey
 from server.web.context import session
 from server.web.security import administrators_only, on_survey
@@ -33,7 +33,7 @@ def of_installation() -> ResponseReturnValue:
 
 def _page(survey: Survey | None) -> str:
     # One more than is shown tells whether there are older ones.
-    found = audit.entries(session(), survey, _SHOWN + 1, request.args.get("before", type=_number))
+    found = change_log.list_entries(session(), survey, _SHOWN + 1, request.args.get("before", type=_number))
     return render_template(
         "manage/log.html",
         survey=survey,
@@ -45,15 +45,15 @@ def _page(survey: Survey | None) -> str:
 
 def _who(entry: AuditEntry) -> str:
     """Name or login; empty for the first researcher before they chose any, None for the command line."""
-    return "" if entry.researcher is None else accounts.named(entry.researcher)
+    return "" if entry.researcher is None else people.get_name(entry.researcher)
 
 
 def _what(entry: AuditEntry) -> str:
     details = {
         name: gettext(ROLES[value]) if name == "role" and value in ROLES else value
-        for name, value in audit.details_of(entry).items()
+        for name, value in change_log.details_of(entry).items()
     }
-    return gettext(audit.SENTENCES[audit.Action(entry.action)], **details)
+    return gettext(change_log.SENTENCES[change_log.Action(entry.action)], **details)
 
 
 def _number(text: str) -> int:

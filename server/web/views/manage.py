@@ -14,9 +14,9 @@ from server.people.change_log import Action
 from server.store.models import Role, State, Survey
 from server.study import editing, planning, strata, surveys
 from server.study.definitions import Definition, version_of
-from server.study.definitions.reading import parse_definition
+from server.study.definitions.definition_reader import parse_definition
 from server.study.smallest_group import limit_unseen
-from server.web.context import answer_names, link_to, session, told
+from server.web.context import answer_names, describe, link_to, session
 from server.web.page_parts import parts_of
 from server.web.security import housekeeper, on_survey, record, researcher, signed_in
 
@@ -45,8 +45,8 @@ def surveys_page() -> ResponseReturnValue:
         "manage/surveys.html",
         entries=here,
         archived=archived,
-        untidied=tidying.untidied(session()),
-        remains=tidying.remains(session()),
+        untidied=tidying.list_untidied(session()),
+        remains=tidying.may_remain(session()),
         said=request.args.get("said", ""),
     )
 
@@ -67,7 +67,7 @@ def publish(survey: Survey) -> ResponseReturnValue:
             session(), survey, request.form.get("draft"), keep_brackets="keep_brackets" in request.form
         )
     except InputError as error:
-        return _overview(survey, [told(problem) for problem in error.problems]), error.status
+        return _overview(survey, [describe(problem) for problem in error.problems]), error.status
     plan = planning.plan(surveys.draft(survey))
     if plan.shortfalls and "despite_plan" not in request.form:
         # Everything else is in order: asked last, nobody confirms what is refused afterwards.
@@ -138,7 +138,7 @@ def export(survey: Survey) -> ResponseReturnValue:
 
 def _overview(survey: Survey, refused: Sequence[tuple[str, str]]) -> str:
     draft, problems = _checked(survey)
-    leaves = len(strata.leaves(strata.tree(session(), survey)))
+    leaves = len(strata.list_leaves(strata.tree(session(), survey)))
     unseen = limit_unseen(survey.minimum, leaves, max(len(survey.versions), 1))
     sha256 = None if draft is None else version_of(draft.published())
     document = surveys.draft_document(survey)
@@ -159,7 +159,7 @@ def _overview(survey: Survey, refused: Sequence[tuple[str, str]]) -> str:
         brackets=editing.find_brackets(document),
         unpublished=survey.current is None or survey.current.sha256 != sha256,
         link=link_to(survey.link),
-        standing=responses.standing(session(), survey, surveys.now()),
+        standing=responses.find_standing(session(), survey, surveys.now()),
         tidied=tidying.state_of(session(), survey),
         strata=leaves,
         invited=strata.invited_links(session(), survey),
@@ -186,4 +186,4 @@ def _checked(survey: Survey) -> tuple[Definition | None, Sequence[Problem]]:
 
 def _missing(problems: Sequence[Problem]) -> list[tuple[str, str, str]]:
     """The path in the editor, the name and the message of each problem."""
-    return [(problem.field, *told(problem)) for problem in problems]
+    return [(problem.field, *describe(problem)) for problem in problems]

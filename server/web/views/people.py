@@ -3,11 +3,11 @@
 from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from server import people as accounts
+from server import people
 from server.inputs import InputError
 from server.people.change_log import Action
 from server.store.models import Researcher, Role, Survey
-from server.web.context import public_address, session, told
+from server.web.context import describe, public_address, session
 from server.web.security import on_survey, record, researcher
 
 blueprint = Blueprint("people", __name__, url_prefix="/manage/surveys/<slug>/people")
@@ -26,11 +26,11 @@ def invite(survey: Survey) -> ResponseReturnValue:
     """A link that gives a role, shown once."""
     form = request.form
     try:
-        name = accounts.checked_name(form.get("name", ""))
-        secret = accounts.invite(session(), researcher(), name, survey, form.get("role", ""))
+        name = people.checked_name(form.get("name", ""))
+        secret = people.invite(session(), researcher(), name, survey, form.get("role", ""))
     except InputError as error:
         session().rollback()
-        return _page(survey, [told(problem) for problem in error.problems]), error.status
+        return _page(survey, [describe(problem) for problem in error.problems]), error.status
     record(Action.MEMBER_INVITED, survey, name=name, role=form["role"])
     session().commit()
     link = public_address(url_for("joining.page", secret=secret))
@@ -41,7 +41,7 @@ def invite(survey: Survey) -> ResponseReturnValue:
 @on_survey(Role.OWNER, archived=True)
 def withdraw(survey: Survey) -> ResponseReturnValue:
     """Take an invitation back."""
-    name = accounts.withdraw_invitation(session(), survey, request.form.get("invitation", ""))
+    name = people.withdraw_invitation(session(), survey, request.form.get("invitation", ""))
     return _done(survey, Action.INVITATION_WITHDRAWN, name=name)
 
 
@@ -50,8 +50,8 @@ def withdraw(survey: Survey) -> ResponseReturnValue:
 def change_role(survey: Survey) -> ResponseReturnValue:
     """Give a member another role."""
     person, role = _person(), request.form.get("role", "")
-    accounts.change_role(session(), survey, person, role)
-    return _done(survey, Action.ROLE_CHANGED, name=accounts.named(person), role=role)
+    people.change_role(session(), survey, person, role)
+    return _done(survey, Action.ROLE_CHANGED, name=people.get_name(person), role=role)
 
 
 @blueprint.post("/remove")
@@ -59,8 +59,8 @@ def change_role(survey: Survey) -> ResponseReturnValue:
 def remove(survey: Survey) -> ResponseReturnValue:
     """Take a member's role away."""
     person = _person()
-    accounts.remove_member(session(), survey, person)
-    return _done(survey, Action.MEMBER_REMOVED, name=accounts.named(person))
+    people.remove_member(session(), survey, person)
+    return _done(survey, Action.MEMBER_REMOVED, name=people.get_name(person))
 
 
 @blueprint.post("/hand-over")
@@ -68,14 +68,14 @@ def remove(survey: Survey) -> ResponseReturnValue:
 def hand_over(survey: Survey) -> ResponseReturnValue:
     """Make a member the owner; who was it stays as an editor."""
     person = _person()
-    accounts.hand_over(session(), survey, person)
-    record(Action.HANDED_OVER, survey, name=accounts.named(person))
+    people.hand_over(session(), survey, person)
+    record(Action.HANDED_OVER, survey, name=people.get_name(person))
     session().commit()
     return redirect(url_for("manage.overview", slug=survey.slug), 303)
 
 
 def _person() -> Researcher:
-    return accounts.found(session(), request.form.get("person", ""))
+    return people.get_researcher(session(), request.form.get("person", ""))
 
 
 def _done(survey: Survey, action: Action, **details: object) -> ResponseReturnValue:
@@ -88,8 +88,8 @@ def _page(survey: Survey, problems: object = (), invited: object = None) -> str:
     return render_template(
         "manage/people.html",
         survey=survey,
-        members=accounts.members_of(session(), survey),
-        invitations=accounts.invitations_to(session(), survey),
+        members=people.members_of(session(), survey),
+        invitations=people.invitations_to(session(), survey),
         problems=problems,
         said=request.args.get("said", ""),
         invited=invited,

@@ -10,7 +10,7 @@ from flask_babel import get_locale
 from server import releases, reports
 from server.inputs import N_, refuse
 from server.output import documents
-from server.releases.links import find_link
+from server.releases.report_links import find_link
 from server.reports import Published
 from server.reports.formats import FORMATS, PAGE, Format, PublicReport
 from server.store.models import ReportLink
@@ -72,7 +72,7 @@ def _answer(slug: str, write: Callable[[Published], Response]) -> ResponseReturn
     if link.revoked_on is not None:
         response = Response(_withdrawn(link), 410)
     else:
-        response = write(reports.published(session(), survey, releases.ledger(session(), survey)))
+        response = write(reports.read_published(session(), survey, releases.read_ledger(session(), survey)))
     response.headers["X-Robots-Tag"] = "noindex, nofollow"
     return response
 

@@ -12,27 +12,21 @@ from server.inputs import N_, InputError, Problem, parse_json, refuse
 from server.people.change_log import Action
 from server.releases import Ledger, Released
 from server.releases.basis import Basis, load_basis
-from server.releases.plans.forms import (
-    Typed,
-    key_of,
-    read_typed,
-    typed_plan,
-    with_added,
-)
-from server.releases.plans.reading import (
+from server.releases.plans.plan_forms import Typed, key_of, read_typed, typed_plan, with_added
+from server.releases.plans.plan_reader import (
     MOST_EPSILON,
     PLAN_LIMIT,
     Item,
-    Kind,
-    Plan,
+    ItemKind,
+    ReleasePlan,
+    format_decimal,
     parse_decimal,
     parse_plan,
-    plain,
     plan_json,
 )
-from server.releases.pricing import Price, price, renewed, require_cells
+from server.releases.pricing import Price, price, renew_plan, require_cells
 from server.store.models import Role, Survey
-from server.web.context import session, told
+from server.web.context import describe, session
 from server.web.release_page import ReleasePage, digest_of
 from server.web.security import on_survey, record, researcher
 
@@ -50,7 +44,7 @@ def form(survey: Survey) -> ResponseReturnValue:
     if basis is None:
         return _nothing_page(survey)
     proposed = min(basis.ledger.left, _USUAL)
-    return _page(survey, basis, Typed(epsilon=plain(proposed) if proposed else ""))
+    return _page(survey, basis, Typed(epsilon=format_decimal(proposed) if proposed else ""))
 
 
 @blueprint.post("/new")
@@ -101,7 +95,7 @@ def make(survey: Survey) -> ResponseReturnValue:
             raise refuse(422, "sure", N_("must be ticked"))
         basis = basis or load_basis(session(), survey)  # which says what there is not
         require_cells(basis, plan, request.form.get("cells"))
-        plan = renewed(basis, plan, _seen(typed, plan))
+        plan = renew_plan(basis, plan, _seen(typed, plan))
         made = releases.make(session(), survey, plan, researcher(), basis)
     except InputError as error:
         if basis is None:
@@ -126,8 +120,8 @@ def exact(survey: Survey) -> ResponseReturnValue:
     shown = parse_decimal(request.form.get("epsilon"), "epsilon", Decimal(0), MOST_EPSILON)
     if price.epsilon > shown:
         template = N_("must be %(low)s by now; it is %(value)s")
-        raise refuse(409, "epsilon", template, low=plain(price.epsilon), value=plain(shown))
-    made = releases.make(session(), survey, Plan((Item(Kind.SHUFFLED),)), researcher(), basis)
+        raise refuse(409, "epsilon", template, low=format_decimal(price.epsilon), value=format_decimal(shown))
+    made = releases.make(session(), survey, ReleasePlan((Item(ItemKind.SHUFFLED),)), researcher(), basis)
     return _paid(survey, basis.ledger, made)
 
 
@@ -136,7 +130,7 @@ def _paid(survey: Survey, before: Ledger, made: Sequence[Released]) -> ResponseR
     new = [entry for entry in made if entry.entry > len(before.released)]
     if new:
         spent = sum((entry.epsilon for entry in new), Decimal(0))
-        record(Action.RELEASED, survey, number=new[0].release, epsilon=plain(spent))
+        record(Action.RELEASED, survey, number=new[0].release, epsilon=format_decimal(spent))
     session().commit()
     number = max(entry.release for entry in made)
     said = "released" if new else "known"
@@ -163,7 +157,7 @@ def _uploaded() -> Typed | None:
     return typed_plan(parse_plan(parse_json(file.read(PLAN_LIMIT + 1), PLAN_LIMIT)))
 
 
-def _seen(typed: Typed, plan: Plan) -> list[int | None]:
+def _seen(typed: Typed, plan: ReleasePlan) -> list[int | None]:
     """For each item, the entry of the ledger that it shall be newer than."""
     numbers = [typed.anew(key_of(item)) for item in plan.items]
     return [int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None for text in numbers]
@@ -172,7 +166,7 @@ def _seen(typed: Typed, plan: Plan) -> list[int | None]:
 def _quote(basis: Basis, typed: Typed) -> Price:
     """What is typed costs this much."""
     plan = parse_plan(typed.document())
-    return price(basis, renewed(basis, plan, _seen(typed, plan)))
+    return price(basis, renew_plan(basis, plan, _seen(typed, plan)))
 
 
 def _quote_if_possible(basis: Basis, typed: Typed) -> Price | None:
@@ -185,7 +179,7 @@ def _quote_if_possible(basis: Basis, typed: Typed) -> Price | None:
 
 def _nothing_page(survey: Survey) -> str:
     """The page where nothing can be released yet."""
-    ledger = releases.ledger(session(), survey)
+    ledger = releases.read_ledger(session(), survey)
     return render_template("releases/new.html", survey=survey, ledger=ledger, page=None, problems=())
 
 
@@ -197,5 +191,5 @@ def _page(
     problems: Sequence[Problem] = (),
 ) -> str:
     page = ReleasePage(survey, basis, typed, looked, {problem.field for problem in problems}, request.form)
-    said = [told(problem) for problem in problems]
+    said = [describe(problem) for problem in problems]
     return render_template("releases/new.html", survey=survey, ledger=basis.ledger, page=page, problems=said)

@@ -10,21 +10,21 @@ from flask.typing import ResponseReturnValue
 from flask_babel import get_locale, gettext
 
 from server import releases
-from server.inputs import N_, InputError, Problem, number_or_text, refuse, shown
+from server.inputs import N_, InputError, Problem, number_or_text, refuse, shorten_value
 from server.output.documents import Section, rows
 from server.people.change_log import Action
 from server.privacy.planning import belief_after_report
 from server.releases import Shuffling
-from server.releases.links import current_link, make_link, revoke_link
 from server.releases.offers import questions_of
-from server.releases.plans.reading import Kind
+from server.releases.plans.plan_reader import ItemKind
+from server.releases.report_links import current_link, make_link, revoke_link
 from server.releases.values import Ledger, Released
-from server.reports.contents.figures import Asked
-from server.reports.contents.released import sections
-from server.reports.words import ReportWords
+from server.reports.contents.figures import QuestionsByVersion
+from server.reports.contents.release_sections import sections
+from server.reports.report_words import ReportWords
 from server.store.models import Role, Survey
 from server.study import surveys
-from server.web.context import public_address, session, told
+from server.web.context import describe, public_address, session
 from server.web.security import on_survey, record, researcher
 
 blueprint = Blueprint("releases", __name__, url_prefix="/manage/surveys/<slug>/releases")
@@ -102,10 +102,12 @@ def declare(survey: Survey) -> ResponseReturnValue:
 @on_survey(Role.VIEWER)
 def one(survey: Survey, number: str) -> ResponseReturnValue:
     """One release with all its numbers."""
-    ledger = releases.ledger(session(), survey)
+    ledger = releases.read_ledger(session(), survey)
     found = [made for made in _made(ledger) if str(made.number) == number]
     if not found:
-        raise refuse(404, "release", N_("is not one of this survey; it is %(value)s"), value=shown(number))
+        raise refuse(
+            404, "release", N_("is not one of this survey; it is %(value)s"), value=shorten_value(number)
+        )
     return render_template(
         "releases/one.html",
         survey=survey,
@@ -148,7 +150,7 @@ def _page(
     error: InputError | None = None,
     said: str = "",
 ) -> str:
-    ledger = releases.ledger(session(), survey)
+    ledger = releases.read_ledger(session(), survey)
     public = current_link(session(), survey)
     problems = () if error is None else error.problems
     price = None
@@ -163,8 +165,8 @@ def _page(
         language=surveys.draft_document(survey)["language"],
         belief=_belief,
         price=price if isinstance(price, Shuffling) else None,
-        unshuffled=told(price)[1] if isinstance(price, Problem) else "",
-        shuffled=next((each for each in ledger.released if each.item.kind == Kind.SHUFFLED), None),
+        unshuffled=describe(price)[1] if isinstance(price, Problem) else "",
+        shuffled=next((each for each in ledger.released if each.item.kind == ItemKind.SHUFFLED), None),
         public=None if public is None else public_address(url_for("public.page", slug=public.slug)),
         typed=typed or {},
         problems=[_told(problem) for problem in problems],
@@ -183,7 +185,9 @@ def _made(ledger: Ledger) -> list[Made]:
 
 def _sections(survey: Survey, made: Made) -> list[Section]:
     """The numbers of a release, as every report has them."""
-    asked = Asked({version.number: surveys.definition_of(version) for version in survey.versions})
+    asked = QuestionsByVersion(
+        {version.number: surveys.definition_of(version) for version in survey.versions}
+    )
     return list(sections(ReportWords(str(get_locale())), made.entries, asked))
 
 
@@ -198,7 +202,7 @@ def _renamed(error: InputError) -> InputError:
 
 def _told(problem: Problem) -> tuple[str, str]:
     """As everywhere, but for the name of the page's own field: elsewhere ε is what one release may lose."""
-    name, message = told(problem)
+    name, message = describe(problem)
     return (gettext("Budget ε for all releases together") if problem.field == "epsilon" else name), message
 
 

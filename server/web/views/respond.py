@@ -34,7 +34,7 @@ def page(slug: str) -> ResponseReturnValue:
         "preview": False,
         "note": surveys.note_of(link[0]),
     }
-    standing = responses.standing(session(), survey, surveys.now())
+    standing = responses.find_standing(session(), survey, surveys.now())
     try:
         responses.check_standing(standing)
     except InputError as refusal:
@@ -70,7 +70,7 @@ def _show_shut(slug: str) -> ResponseReturnValue:
         "preview": False,
         "note": surveys.note_of(survey),
     }
-    reason = responses.reason_of(surveys.standing(survey, surveys.now()), shut)
+    reason = responses.reason_of(surveys.find_standing(survey, surveys.now()), shut)
     return render_template("respond/closed.html", reason=reason, survey=survey, **shown), 410
 
 
@@ -81,10 +81,12 @@ def definition(slug: str) -> ResponseReturnValue:
     if link is None or link[0].current is None:
         shut = surveys.find_shut(session(), slug)
         if shut is not None and shut[0].current is not None:
-            responses.check_standing(responses.reason_of(surveys.standing(shut[0], surveys.now()), shut[1]))
+            responses.check_standing(
+                responses.reason_of(surveys.find_standing(shut[0], surveys.now()), shut[1])
+            )
         raise refuse(404, "survey", N_("is not known; check the link"))
     allow_keeping(link[0], surveys.now())
-    responses.check_standing(responses.standing(session(), link[0], surveys.now()))
+    responses.check_standing(responses.find_standing(session(), link[0], surveys.now()))
     version = link[0].current
     body = b'{"definition":%b,"version":"%b"}' % (version.published, version.sha256.encode())
     return Response(body, mimetype="application/json")

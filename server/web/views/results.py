@@ -10,10 +10,10 @@ from flask_babel import get_locale
 from sqlalchemy.orm import Session
 
 from server import releases, reports
-from server.inputs import N_, refuse, shown
+from server.inputs import N_, refuse, shorten_value
 from server.people import survey_access
 from server.reports import Crossed, QuestionReport, Report
-from server.reports.contents.diagnostics import FORGED
+from server.reports.contents.diagnostic_sections import FORGED
 from server.reports.formats import FORMATS, Format, InternalReport
 from server.store.engines import snapshot
 from server.store.models import Role, Survey
@@ -54,7 +54,7 @@ def live(survey: Survey) -> ResponseReturnValue:
             cross=partial(_crossed, report),
             forged=max(1, round(report.n * FORGED)),
             bars=reports.bars,
-            highest=reports.highest,
+            highest=reports.find_highest,
             ratio_chart=reports.ratio_chart,
         )
 
@@ -67,7 +67,7 @@ def _offer(chosen: Format) -> None:
         """The report as a file."""
         with _report(survey) as (found, reading):
             reports.require_shown(found)
-            source = InternalReport(found, partial(releases.ledger, reading, survey), str(get_locale()))
+            source = InternalReport(found, partial(releases.read_ledger, reading, survey), str(get_locale()))
             finish = chosen.prepare_internal(source)
         return _download(finish(), chosen.content_type, f"{_name(found)}.{chosen.ending}")
 
@@ -155,7 +155,7 @@ def _one_of(field: str, names: list[str] | tuple[str, ...]) -> str:
             field,
             N_("must be one of %(limit)s; it is %(value)s"),
             limit=", ".join(names),
-            value=shown(asked),
+            value=shorten_value(asked),
         )
     return asked
 
@@ -171,11 +171,13 @@ def _crossed(report: Report) -> Crossed | None:
     if not (row and column and report.n):
         return None
     if row == column:
-        raise refuse(404, "column", N_("must be another question than %(value)s"), value=shown(row))
+        raise refuse(404, "column", N_("must be another question than %(value)s"), value=shorten_value(row))
     if all(report.question(name).question.encoding.between_ends for name in (row, column)):
-        raise refuse(404, "column", N_("must have answers; it is a number like %(value)s"), value=shown(row))
+        raise refuse(
+            404, "column", N_("must have answers; it is a number like %(value)s"), value=shorten_value(row)
+        )
     chosen = _answer(report, "row_answer", row), _answer(report, "column_answer", column)
-    return reports.crossed(report, row, column, chosen)
+    return reports.cross_questions(report, row, column, chosen)
 
 
 def _answer(report: Report, field: str, name: str) -> int:

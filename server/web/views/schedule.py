@@ -13,7 +13,7 @@ from server.people.change_log import Action
 from server.store.models import Role, State, Survey
 from server.study import schedule, strata, surveys
 from server.study.smallest_group import LARGEST_MINIMUM, LEAST_MINIMUM
-from server.web.context import session, told
+from server.web.context import describe, session
 from server.web.security import on_survey, record
 
 blueprint = Blueprint("schedule", __name__, url_prefix="/manage/surveys/<slug>")
@@ -23,7 +23,9 @@ blueprint = Blueprint("schedule", __name__, url_prefix="/manage/surveys/<slug>")
 @on_survey(Role.EDITOR)
 def page(survey: Survey) -> ResponseReturnValue:
     """Times and limits as they are."""
-    return _page(survey, schedule.written(schedule.schedule_of(survey)), said=request.args.get("said", ""))
+    return _page(
+        survey, schedule.format_schedule(schedule.schedule_of(survey)), said=request.args.get("said", "")
+    )
 
 
 @blueprint.post("/schedule")
@@ -32,7 +34,7 @@ def save(survey: Survey) -> ResponseReturnValue:
     """Change them, all or none."""
     fields: Mapping[str, str] = {name: request.form.get(name, "") for name in schedule.FIELDS}
     if survey.state == State.CLOSED:
-        fields = {**schedule.written(schedule.schedule_of(survey)), "minimum": fields["minimum"]}
+        fields = {**schedule.format_schedule(schedule.schedule_of(survey)), "minimum": fields["minimum"]}
     try:
         changed = acceptance.set_schedule(session(), survey, schedule.parse_schedule(fields), surveys.now())
     except InputError as error:
@@ -76,11 +78,11 @@ def _page(survey: Survey, fields: Mapping[str, str], error: InputError | None = 
         largest_cap=schedule.LARGEST_CAP,
         largest_minimum=LARGEST_MINIMUM,
         least=survey.minimum if survey.versions else LEAST_MINIMUM,
-        problems=[told(problem) for problem in problems],
+        problems=[describe(problem) for problem in problems],
         bad={problem.field for problem in problems},
         said=said,
         links=following,
-        apart=1 + len(strata.leaves(strata.tree(session(), survey))) - following,
+        apart=1 + len(strata.list_leaves(strata.tree(session(), survey))) - following,
     )
 
 

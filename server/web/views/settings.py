@@ -6,12 +6,12 @@ import segno
 from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from server import people as accounts
-from server.inputs import N_, InputError, refuse, shown
+from server import people
+from server.inputs import N_, InputError, refuse, shorten_value
 from server.people.change_log import Action
-from server.people.throttling import Kind
+from server.people.throttling import AttemptKind
 from server.store.models import Researcher
-from server.web.context import session, told
+from server.web.context import describe, session
 from server.web.security import record, researcher, signed_in, this_sign_in, throttle
 
 blueprint = Blueprint("settings", __name__, url_prefix="/manage/account")
@@ -33,13 +33,13 @@ def save() -> ResponseReturnValue:
     who = researcher()
     try:
         _check_password(who)
-        name = accounts.checked_name(request.form.get("name", ""))
-        login = accounts.checked_login(session(), request.form.get("login", ""), who)
+        name = people.checked_name(request.form.get("name", ""))
+        login = people.checked_login(session(), request.form.get("login", ""), who)
         new = _new_password(who, login)
         # Checked first, hashed off the lock: what was read is read again.
         session().rollback()
-        password_hash = None if new is None else accounts.hash_password(new)
-        accounts.checked_login(session(), login, who)
+        password_hash = None if new is None else people.hash_password(new)
+        people.checked_login(session(), login, who)
     except InputError as error:
         return _refused(error)
     if (name, login) != (who.name, who.login):
@@ -47,7 +47,7 @@ def save() -> ResponseReturnValue:
         record(Action.ACCOUNT_CHANGED, name=name, login=login)
     if password_hash is not None:
         who.password_hash = password_hash
-        accounts.end_others(session(), who, this_sign_in())
+        people.end_others(session(), who, this_sign_in())
         record(Action.PASSWORD_CHOSEN)
     session().commit()
     return redirect(url_for(".page", said="saved"), 303)
@@ -59,7 +59,7 @@ def codes() -> ResponseReturnValue:
     """A secret for the app, as a QR code and as text; it counts once a code shows that the app has it."""
     if researcher().password_hash is None or researcher().totp_secret is not None:
         return redirect(url_for(".page"))
-    return _codes(accounts.new_totp_secret())
+    return _codes(people.new_totp_secret())
 
 
 @blueprint.post("/codes")
@@ -72,13 +72,13 @@ def turn_codes_on() -> ResponseReturnValue:
             raise refuse(422, "secret", N_("is none that this page made; begin again"))
         if researcher().password_hash is None or researcher().totp_secret is not None:
             raise refuse(409, "code", N_("must be set up once, after a password was chosen"))
-        recovery = accounts.turn_on_codes(session(), researcher(), secret, request.form.get("code", ""))
+        recovery = people.turn_on_codes(session(), researcher(), secret, request.form.get("code", ""))
     except InputError as error:
         return _refused(error)
     if recovery is None:
         template = N_("must be the six digits that the app shows now; it is %(value)s")
-        problem = refuse(422, "code", template, value=shown(request.form.get("code", ""))).problems[0]
-        return _codes(secret, [told(problem)]), 422
+        problem = refuse(422, "code", template, value=shorten_value(request.form.get("code", ""))).problems[0]
+        return _codes(secret, [describe(problem)]), 422
     record(Action.CODES_ON)
     session().commit()
     return _page(recovery=recovery)
@@ -92,7 +92,7 @@ def turn_codes_off() -> ResponseReturnValue:
         _check_password(researcher())
     except InputError as error:
         return _refused(error)
-    accounts.turn_off_codes(session(), researcher())
+    people.turn_off_codes(session(), researcher())
     record(Action.CODES_OFF)
     session().commit()
     return redirect(url_for(".page", said="codes_off"), 303)
@@ -108,7 +108,7 @@ def renew_recovery() -> ResponseReturnValue:
             raise refuse(409, "code", N_("must be turned on first"))
     except InputError as error:
         return _refused(error)
-    recovery = accounts.new_recovery_codes(session(), researcher())
+    recovery = people.new_recovery_codes(session(), researcher())
     record(Action.RECOVERY_RENEWED)
     session().commit()
     return _page(recovery=recovery)
@@ -120,12 +120,12 @@ def end_sign_in() -> ResponseReturnValue:
     """End one sign-in, or all but this one."""
     which = request.form.get("sign_in", "")
     if which == "others":
-        accounts.end_others(session(), researcher(), this_sign_in())
+        people.end_others(session(), researcher(), this_sign_in())
         record(Action.OTHERS_ENDED)
-    elif accounts.end_sign_in(session(), researcher(), which):
+    elif people.end_sign_in(session(), researcher(), which):
         record(Action.SIGN_IN_ENDED)
     else:
-        raise refuse(404, "sign_in", N_("is not known; it is %(value)s"), value=shown(which))
+        raise refuse(404, "sign_in", N_("is not known; it is %(value)s"), value=shorten_value(which))
     session().commit()
     return redirect(url_for(".page", said="ended"), 303)
 
@@ -135,11 +135,11 @@ def _check_password(who: Researcher) -> None:
     kept, number = who.password_hash, str(who.id)
     if kept is None:
         return
-    if throttle().refuses(Kind.ACCOUNT, number):
+    if throttle().refuses(AttemptKind.ACCOUNT, number):
         raise refuse(429, "current", N_("was wrong too often; wait 15 minutes"))
     session().rollback()
-    if not accounts.verify(kept, request.form.get("current", ""))[0]:
-        throttle().count(Kind.ACCOUNT, number)
+    if not people.verify(kept, request.form.get("current", ""))[0]:
+        throttle().count(AttemptKind.ACCOUNT, number)
         raise refuse(403, "current", N_("is not the password you sign in with"))
 
 
@@ -148,7 +148,7 @@ def _new_password(who: Researcher, login: str) -> str | None:
     new = request.form.get("password", "")
     if not new and who.password_hash is not None:
         return None
-    password = accounts.checked_password(new, login)
+    password = people.checked_password(new, login)
     if request.form.get("again", "") != new:
         raise refuse(422, "again", N_("must be the same password once more"))
     return password
@@ -156,7 +156,7 @@ def _new_password(who: Researcher, login: str) -> str | None:
 
 def _refused(error: InputError) -> ResponseReturnValue:
     session().rollback()
-    return _page([told(problem) for problem in error.problems]), error.status
+    return _page([describe(problem) for problem in error.problems]), error.status
 
 
 def _page(problems: object = (), recovery: object = ()) -> str:
@@ -168,14 +168,14 @@ def _page(problems: object = (), recovery: object = ()) -> str:
         recovery=recovery,
         said=said if said in SAID else "",
         values={"name": who.name, "login": who.login or "", **typed},
-        sign_ins=accounts.sign_ins_of(session(), who),
+        sign_ins=people.sign_ins_of(session(), who),
         this=this_sign_in(),
-        left=accounts.recovery_codes_left(session(), who),
+        left=people.recovery_codes_left(session(), who),
     )
 
 
 def _codes(secret: str, problems: object = ()) -> str:
-    address = accounts.totp_address(secret, researcher())
+    address = people.totp_address(secret, researcher())
     image = segno.make(address, error="m").svg_inline(border=4, light="white", omitsize=True)
     return render_template(
         "account/codes.html", secret=secret, address=address, image=image, problems=problems

@@ -9,13 +9,13 @@ from flask.typing import ResponseReturnValue
 from flask_babel import gettext
 
 from server import reports, simulation
-from server.inputs import N_, InputError, Problem, shown
+from server.inputs import N_, InputError, Problem, shorten_value
 from server.simulation import Assumptions, Rehearsal, assumption_names
 from server.store.models import Role, Survey
 from server.study import strata, surveys
-from server.study.answers import answer_text
+from server.study.answer_texts import answer_text
 from server.study.definitions import Definition
-from server.web.context import session, told
+from server.web.context import describe, session
 from server.web.security import on_survey
 
 blueprint = Blueprint("simulate", __name__, url_prefix="/manage/surveys/<slug>/simulate")
@@ -41,7 +41,7 @@ def form(survey: Survey) -> ResponseReturnValue:
     try:
         definition = surveys.draft(survey)
     except InputError as error:
-        return _page(survey, problems=[told(problem) for problem in error.problems])
+        return _page(survey, problems=[describe(problem) for problem in error.problems])
     return _page(survey, definition, _usual(definition))
 
 
@@ -52,7 +52,7 @@ def run(survey: Survey) -> ResponseReturnValue:
     try:
         definition = surveys.draft(survey)
     except InputError as error:
-        return _page(survey, problems=[told(problem) for problem in error.problems]), 422
+        return _page(survey, problems=[describe(problem) for problem in error.problems]), 422
     setting = simulation.setting_of(session(), survey)
     # Made-up people go nowhere near the database: nobody must wait for its lock meanwhile.
     session().rollback()
@@ -131,7 +131,7 @@ def _asked(definition: Definition, form: Mapping[str, str]) -> _Form:
             if text and not math.isfinite(number):
                 raise ValueError(text)
         except ValueError:
-            problems.append(Problem(field, _NUMBER, {"value": shown(text)}))
+            problems.append(Problem(field, _NUMBER, {"value": shorten_value(text)}))
         else:
             if text:
                 numbers[field] = number

@@ -68,7 +68,7 @@ def cases() -> list[Case]:
             "number rounded at random and flipped, coin_flip(0.25)",
             _COIN,
             lambda: of_coins(coins_of_reports(_number, _STEPS + 1, 2)),
-            lambda: (designs.between(_coin(), 1, _STEPS), _number([0], [0])),
+            lambda: (designs.weigh_between(_coin(), 1, _STEPS), _number([0], [0])),
         ),
         by_running("coins drawn, coin_flip(0.25)", _COIN, _reports, 0, 1, _RUNS),
     ]

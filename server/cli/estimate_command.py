@@ -1,0 +1,169 @@
+"""`python -m server estimate`: from counts of reports to shares and means, without a database."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from server import reports
+from server.cli.common import JSON, print_document, print_table
+from server.cli.result_output import mean_cells, share_cells
+from server.output.formatting import level
+from server.privacy.designs import (
+    TOTAL,
+    Design,
+    coin_flip,
+    custom,
+    for_epsilon,
+    k_ary,
+    ordinal,
+    round_up,
+    unary,
+)
+from server.privacy.estimators import (
+    INTERVALS,
+    SMALL,
+    AnsweredMeanEstimate,
+    MeanEstimate,
+    estimate_answered_mean,
+    estimate_mean,
+    estimate_shares,
+    impossible_share_test,
+)
+
+BY_SIZE = "by_size"
+"""The interval that a survey's report shows."""
+
+MECHANISMS: dict[str, Callable[[int, float], Design]] = {
+    "coin_flip": lambda _, epsilon: for_epsilon(epsilon),
+    "k_ary": k_ary,
+    "ordinal": ordinal,
+    "unary": lambda _, epsilon: unary(epsilon),
+    "symmetric_unary": lambda _, epsilon: unary(epsilon, optimised=False),
+}
+
+
+@click.command()
+@click.option("--gamma", type=float, help="Of the coin flip, in (0, 1/2).")
+@click.option("--mechanism", type=click.Choice(list(MECHANISMS)), help="Instead of --gamma, with --epsilon.")
+@click.option("--options", type=int, default=2, show_default=True, help="Of k_ary and ordinal.")
+@click.option("--epsilon", type=float, help="Privacy loss of the answer, in nats.")
+@click.option(
+    "--design",
+    "matrix",
+    metavar="FILE|JSON",
+    help="Instead of --gamma: a row for each truth, of chances or of weights out of 2^32.",
+)
+@click.option(
+    "--counts", required=True, metavar="NO,YES", help="Reports received, one number for each report."
+)
+@click.option("--low", type=float, help="What the first answer stands for: estimates a mean, too.")
+@click.option("--high", type=float, help="What the last answer stands for.")
+@click.option(
+    "--prefer-not-to-say", "refusals", is_flag=True, help="The very last answer stands for no number."
+)
+@click.option("--confidence", default=0.95, show_default=True)
+@click.option(
+    "--interval",
+    type=click.Choice((BY_SIZE, *INTERVALS)),
+    default=BY_SIZE,
+    show_default=True,
+    help=f"by_size: exact of fewer than {SMALL} reports, as in a survey's report; else wilson.",
+)
+@JSON
+def estimate(
+    gamma: float | None,
+    mechanism: str | None,
+    options: int,
+    epsilon: float | None,
+    matrix: str | None,
+    counts: str,
+    low: float | None,
+    high: float | None,
+    refusals: bool,
+    confidence: float,
+    interval: str,
+    as_json: bool,
+) -> None:
+    """Estimate true shares from counts of reports, without a database."""
+    design = _design(gamma, mechanism, options, epsilon, matrix)
+    numbers = _counts(counts, design)
+    if interval == BY_SIZE:
+        interval = "exact" if sum(numbers) < SMALL else "wilson"
+    found = estimate_shares(numbers, design, confidence, interval)
+    mean: MeanEstimate | AnsweredMeanEstimate | None = None
+    if low is not None or high is not None:
+        if low is None or high is None:
+            raise click.UsageError("--low and --high must be given together; one is missing")
+        estimator = estimate_answered_mean if refusals else estimate_mean
+        mean = estimator(numbers, design, low, high, confidence, interval)
+    result = {**reports.estimate_json(found), "epsilon": design.epsilon}
+    if mean is not None:
+        result["mean"] = reports.mean_json(mean)
+    if as_json:
+        print_document(result, as_json)
+        return
+    answers = (
+        ["no", "yes"] if design.weights.shape == (2, 2) else [f"{k + 1}" for k in range(len(found.shares))]
+    )
+    rows = [[answer, *_reported(numbers, k), *share_cells(found, k)] for k, answer in enumerate(answers)]
+    rows += [] if mean is None else [["(mean)", "-", *mean_cells(mean)]]
+    heading = f"{level(confidence, 'en')}% interval ({interval})"
+    print_table(["answer", "reported", "estimate", "standard error", heading], rows)
+    click.echo(f"n = {found.n}, epsilon = {round_up(design.epsilon)}. {design.odds_label()}")
+    if found.impossible:
+        p_value = impossible_share_test(numbers, design)
+        chance = "by chance" if p_value >= reports.UNLIKELY else "chance hardly explains it"
+        click.echo(
+            f"Outside 0 to 1: no true shares give such reports in expectation; {chance} (p = {p_value:.3f})."
+        )
+
+
+def _design(
+    gamma: float | None, mechanism: str | None, options: int, epsilon: float | None, matrix: str | None
+) -> Design:
+    ways = {"--gamma": gamma, "--mechanism": mechanism, "--design": matrix}
+    chosen = [name for name, value in ways.items() if value is not None]
+    if len(chosen) != 1:
+        said = " and ".join(chosen) or "none"
+        raise click.UsageError(f"one of --gamma, --mechanism and --design must be given; given: {said}")
+    if gamma is not None:
+        return coin_flip(gamma)
+    if matrix is not None:
+        return _from_matrix(matrix)
+    if epsilon is None:
+        raise click.UsageError("--mechanism needs --epsilon; it is missing")
+    return MECHANISMS[str(mechanism)](options, epsilon)
+
+
+def _from_matrix(text: str) -> Design:
+    try:
+        source = text if text.lstrip().startswith("[") else Path(text).read_text("utf-8")
+        rows: Any = json.loads(source)
+    except OSError as error:
+        raise click.UsageError(
+            f"--design must be a file or JSON; {text!r} is neither: {error.strerror}"
+        ) from error
+    except ValueError as error:  # no JSON, or no UTF-8
+        raise click.UsageError(f"--design must be JSON; it is not: {error}") from error
+    try:
+        weights = all(sum(row) == TOTAL for row in rows)
+    except TypeError:
+        weights = False
+    return Design(rows) if weights else custom(rows)
+
+
+def _counts(text: str, design: Design) -> list[int]:
+    try:
+        return [int(count) for count in text.split(",")]
+    except ValueError:
+        reports_possible = design.weights.shape[1]
+        wanted = "two whole numbers, NO,YES" if reports_possible == 2 else f"{reports_possible} whole numbers"
+        raise click.BadParameter(f"must be {wanted}; it is {text!r}") from None
+
+
+def _reported(numbers: list[int], code: int) -> list[str]:
+    """How often the report of the same number came; a design may have other reports than truths."""
+    return [str(numbers[code]) if code < len(numbers) else "-"]

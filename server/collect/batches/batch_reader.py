@@ -1,0 +1,85 @@
+"""Batches as tallies, one after the other, and how many responses they hold."""
+
+from collections.abc import Iterator
+from datetime import date
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from server.collect.batches.cells import with_batches
+from server.collect.batches.encoding import decode
+from server.collect.batches.merging import days_of
+from server.collect.tallies import Tally
+from server.store.models import Survey, SurveyVersion
+from server.store.own_tables import batches_of, cells_of
+
+Key = tuple[int, int | None]
+"""Who answered together: the version's id and the link's stratum, None for the survey's own link."""
+
+_FETCHED = 4
+"""Batches that are in memory at once."""
+
+
+def read_sealed(
+    session: Session, survey: Survey, version: SurveyVersion | None = None
+) -> Iterator[tuple[Key, Tally]]:
+    """The batches of a survey, or of one version, those of a version and stratum one after the other."""
+    lengths = {each.id: len(each.reports) for each in survey.versions}
+    cells, batches = cells_of(survey.id).c, batches_of(survey.id).c
+    query = (
+        sa.select(cells.version_id, cells.stratum_id, batches.content)
+        .select_from(with_batches(survey.id))
+        .order_by(cells.version_id, cells.stratum_id, batches.id)
+    )
+    if version is not None:
+        query = query.where(cells.version_id == version.id)
+    # From PostgreSQL a few at a time.
+    found = session.connection().execute(query, execution_options={"yield_per": _FETCHED})
+    for version_id, stratum, content in found:
+        yield (version_id, stratum), decode(content, lengths[version_id])
+
+
+def read_waiting(session: Session, survey: Survey) -> Iterator[tuple[Key, Tally]]:
+    """The responses to a survey that are in no batch yet; nobody is shown anything that depends on them."""
+    lengths = {each.id: len(each.reports) for each in survey.versions}
+    cells = cells_of(survey.id).c
+    query = (
+        sa.select(cells.version_id, cells.stratum_id, cells.waiting)
+        .where(cells.waiting_n > 0)
+        .order_by(cells.version_id, cells.stratum_id)
+    )
+    for version_id, stratum, strings in session.connection().execute(query):
+        yield (version_id, stratum), Tally.of(strings, lengths[version_id])
+
+
+def count_sealed(session: Session, survey: Survey) -> dict[Key, int]:
+    """How many responses the batches of each version and stratum hold."""
+    place = cells_of(survey.id).c.version_id, cells_of(survey.id).c.stratum_id
+    total = sa.func.sum(batches_of(survey.id).c.n)
+    return _sums(session, sa.select(*place, total).select_from(with_batches(survey.id)).group_by(*place))
+
+
+def count_waiting(session: Session, survey: Survey) -> dict[Key, int]:
+    """How many responses to each version and stratum are in no batch yet; nobody is shown anything of it."""
+    cells = cells_of(survey.id).c
+    place = cells.version_id, cells.stratum_id
+    return _sums(
+        session, sa.select(*place, sa.func.sum(cells.waiting_n)).where(cells.waiting_n > 0).group_by(*place)
+    )
+
+
+def count_sealed_by_day(session: Session, survey: Survey) -> dict[Key, dict[date, int]]:
+    """How many responses of each version and stratum are shown from which day (UTC) on."""
+    cells = cells_of(survey.id).c
+    query = sa.select(cells.version_id, cells.stratum_id, batches_of(survey.id).c.days)
+    found: dict[Key, dict[date, int]] = {}
+    rows = session.connection().execute(query.select_from(with_batches(survey.id)))
+    for version_id, stratum, days in rows:
+        total = found.setdefault((version_id, stratum), {})
+        for day, number in days_of(days).items():
+            total[day] = total.get(day, 0) + number
+    return found
+
+
+def _sums(session: Session, query: sa.Executable) -> dict[Key, int]:
+    return {(version, stratum): int(n) for version, stratum, n in session.connection().execute(query)}

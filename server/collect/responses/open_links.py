@@ -1,0 +1,256 @@
+"""What stands behind a link: a survey as it is now, its current version and the link's stratum."""
+
+from collections import OrderedDict
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from server.collect import batches
+from server.collect.submissions import Submission
+from server.inputs import N_, refuse
+from server.people import survey_access
+from server.store.models import ClosedLink, Stratum, Survey, SurveyVersion
+from server.store.prepared import Prepared
+from server.store.revisions import read_revisions
+from server.study import strata, surveys
+from server.study.surveys import Shut, Standing
+
+KEPT = 1_000
+"""Most links that are remembered; the one that was asked for least recently goes first."""
+
+_PART = sa.orm.aliased(Stratum)
+# Written once: building these takes longer than running them.
+_LINKED = (
+    sa.select(Survey.link, Survey.id, sa.cast(sa.null(), sa.Integer), sa.literal(0))
+    .where(Survey.link.in_(sa.bindparam("slugs", expanding=True)))
+    .union_all(
+        sa.select(Stratum.slug, Stratum.survey_id, Stratum.id, sa.literal(0)).where(
+            Stratum.slug.in_(sa.bindparam("slugs", expanding=True))
+        ),
+        sa.select(ClosedLink.slug, ClosedLink.survey_id, ClosedLink.stratum_id, sa.literal(1)).where(
+            ClosedLink.slug.in_(sa.bindparam("slugs", expanding=True))
+        ),
+    )
+)
+# On PostgreSQL, whoever closes or changes a survey waits for responses on their way in, and they for him:
+# nothing arrives after it. They do not wait for each other.
+_LOCKED = Prepared(
+    sa.select(Survey.id)
+    .where(Survey.id.in_(sa.bindparam("ids", expanding=True)))
+    .order_by(Survey.id)
+    .with_for_update(read=True),
+    expanding="ids",
+)
+_SURVEYS = sa.select(*Survey.__table__.c).where(
+    Survey.id.in_(sa.bindparam("ids", expanding=True)), survey_access.HAS_ARRIVED
+)
+_VERSIONS = (
+    sa.select(SurveyVersion.survey_id, SurveyVersion.id, SurveyVersion.sha256, SurveyVersion.reports)
+    .where(SurveyVersion.survey_id.in_(sa.bindparam("ids", expanding=True)))
+    .order_by(SurveyVersion.number)
+)
+_LEAVES = sa.select(Stratum.id).where(
+    Stratum.id.in_(sa.bindparam("ids", expanding=True)), ~sa.exists().where(_PART.parent_id == Stratum.id)
+)
+_CLOSED = (410, "survey", N_("takes no responses any more; it is closed"))
+_REFUSALS: Mapping[Standing | Shut, tuple[int, str, str]] = {
+    Standing.CLOSED: _CLOSED,
+    Standing.OVER: _CLOSED,
+    Standing.FULL: (410, "survey", N_("takes no responses any more; it has as many as it may have")),
+    Standing.PAUSED: (423, "survey", N_("takes no responses for the moment; it is paused")),
+    Standing.EARLY: (423, "survey", N_("takes no responses yet; it is not open yet")),
+    Shut.DIVIDED: (410, "link", N_("takes no responses any more; each part of the group has its own")),
+    Shut.REPLACED: (
+        410,
+        "replaced_link",
+        N_("takes no responses any more; it was replaced when invitations were switched on"),
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Door:
+    """What a link leads to: a survey as it is now, its current version, and the link's stratum.
+
+    `shut` where there are other links in its place: it takes nothing new then.
+    `invited` where it asks for a code.
+    """
+
+    survey: sa.Row[Any]
+    version: sa.Row[int, int, str, bytes]
+    stratum_id: int | None
+    shut: Shut | None
+    invited: bool
+
+
+class Links:
+    """Finds what stands behind links, and remembers it as long as the survey's revision stays the same.
+
+    A transaction that makes or changes surveys has to use one that no other transaction uses. One that only
+    reads may not lock anything: it uses one that `locks` nothing, and has to see one moment (`db.snapshot`).
+    """
+
+    def __init__(self, *, locks: bool = True) -> None:
+        self._locks = locks
+        self._known: OrderedDict[str, tuple[int, Door]] = OrderedDict()
+
+    def look_up(self, connection: sa.Connection, slugs: Collection[str]) -> dict[str, Door]:
+        """What links lead to; those that lead nowhere are left out. On PostgreSQL, locks the surveys."""
+        known = {slug: self._known[slug] for slug in slugs if slug in self._known}
+        ids = {door.survey.id for _revision, door in known.values()}
+        revisions = self._lock(connection, ids)
+        found = {
+            slug: door
+            for slug, (revision, door) in known.items()
+            if revisions.get(door.survey.id) == revision
+        }
+        missing = set(slugs) - found.keys()
+        if missing:
+            read = self._read(connection, missing)
+            # Read only now that they are locked.
+            revisions = read_revisions(connection, [door.survey.id for door in read.values()])
+            for slug, door in read.items():
+                self._known[slug] = revisions[door.survey.id], door
+            found |= read
+        for slug in found:
+            self._known.move_to_end(slug)
+        while len(self._known) > KEPT:
+            self._known.popitem(last=False)
+        return found
+
+    def _lock(self, connection: sa.Connection, ids: Collection[int]) -> dict[int, int]:
+        """On PostgreSQL, lock surveys, in the order of their ids; the revisions of those that exist."""
+        if not ids:
+            return {}
+        if self._locks and connection.dialect.name != "sqlite":  # which lets one write after the other
+            _LOCKED.fetch(connection, {"ids": sorted(ids)})
+        return read_revisions(connection, ids)
+
+    def _read(self, connection: sa.Connection, slugs: Collection[str]) -> dict[str, Door]:
+        # Others no link can have, and a database takes the very question for an error.
+        asked = [slug for slug in slugs if slug.isascii() and "\x00" not in slug]
+        links = connection.execute(_LINKED, {"slugs": asked}).all()
+        ids = list({survey_id for _slug, survey_id, _stratum, _closed in links})
+        self._lock(connection, ids)
+        found = {survey.id: survey for survey in connection.execute(_SURVEYS, {"ids": ids})}
+        versions = {version.survey_id: version for version in connection.execute(_VERSIONS, {"ids": ids})}
+        parts = [stratum for _slug, _survey, stratum, _closed in links if stratum]
+        leaves: set[int | None] = {None}
+        if parts:
+            leaves.update(connection.scalars(_LEAVES, {"ids": parts}))
+        stated = strata.find_stated(connection, parts) | {None: None}
+        return {
+            slug: Door(
+                found[survey_id],
+                versions[survey_id],
+                stratum,
+                _shut(stratum not in leaves, bool(closed)),
+                strata.asks_for_code(bool(found[survey_id].by_invitation), stated[stratum]),
+            )
+            for slug, survey_id, stratum, closed in links
+            if survey_id in found and survey_id in versions
+        }
+
+
+def _shut(divided: bool, closed: bool) -> Shut | None:
+    return Shut.REPLACED if closed else Shut.DIVIDED if divided else None
+
+
+def find(known: Mapping[str, Door], slug: str) -> Door:
+    """The door behind a link.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
+    if slug not in known:
+        raise refuse(404, "survey", N_("is not known; check the link"))
+    return known[slug]
+
+
+def check_link(door: Door, now: datetime) -> None:
+    """Refuse where a link takes no responses, but for a cap that is reached.
+
+    Raises
+    ------
+    InputError
+        In the words of each reason.
+    """
+    check_standing(reason_of(surveys.find_standing(door.survey, now), door.shut))
+
+
+def check(door: Door, submission: Submission, now: datetime) -> None:
+    """Hold a response against the survey as it is now, but for its invitation and its cap.
+
+    Raises
+    ------
+    InputError
+        If it is not taken.
+    """
+    check_link(door, now)
+    if submission.version != door.version.sha256:
+        raise refuse(
+            409,
+            "version",
+            N_("must be the survey's current one, %(limit)s; it is %(value)s. Load the page again"),
+            limit=door.version.sha256,
+            value=submission.version,
+        )
+    _check_reports(submission.reports, door.version.reports)
+
+
+def reason_of(standing: Standing, shut: Shut | None) -> Standing | Shut:
+    """What is said of a link: that it is shut, unless its survey is over for everybody; a pause will end."""
+    return shut if shut is not None and standing not in (Standing.CLOSED, Standing.OVER) else standing
+
+
+def check_standing(reason: Standing | Shut) -> None:
+    """Refuse where a survey, or a link of it, takes no responses.
+
+    Raises
+    ------
+    InputError
+        In the words of each reason.
+    """
+    if reason in _REFUSALS:
+        status, field, message = _REFUSALS[reason]
+        raise refuse(status, field, message)
+
+
+def find_standing(session: Session, survey: Survey, now: datetime) -> Standing:
+    """Whether a published survey takes responses now, and if not, why; also whether it is full."""
+    found = surveys.find_standing(survey, now)
+    return Standing.FULL if found == Standing.OPEN and count_room(session, survey) == 0 else found
+
+
+def count_room(session: Session | sa.Connection, survey: Survey | sa.Row[Any]) -> int | None:
+    """How many more responses a survey takes; None without a cap."""
+    if survey.cap is None:
+        return None
+    return max(int(survey.cap) - batches.count_stored(session, survey.id), 0)
+
+
+def _check_reports(reports: bytes, possible: bytes) -> None:
+    """Hold the reports against the version: their number, and the range of each."""
+    if len(reports) != len(possible):
+        raise refuse(
+            422,
+            "reports",
+            N_("must have %(limit)d entries, one for each question; it has %(length)d"),
+            limit=len(possible),
+            length=len(reports),
+        )
+    for index, (report, number) in enumerate(zip(reports, possible, strict=True)):
+        if report >= number:
+            raise refuse(
+                422,
+                f"reports[{index}]",
+                N_("must be a whole number from 0 to %(limit)d; it is %(value)d"),
+                limit=number - 1,
+                value=report,
+            )

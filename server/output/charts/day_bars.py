@@ -1,0 +1,31 @@
+"""How much arrived when: bars on a line of days."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from server.output.charts.drawing import LINE, WIDTH, Drawing, box, drawing, line, text
+
+_HEIGHT = 90
+
+
+@dataclass(frozen=True)
+class DayBar:
+    """A period, in percent of the drawing: its area is its number. `said` is what it shows."""
+
+    start: float
+    width: float
+    height: float
+    said: str
+
+
+def bars(title: str, drawn: Sequence[DayBar], first: str, last: str, highest: str) -> Drawing:
+    """Bars between two labels; the tallest one's height is `highest`."""
+    foot = LINE + _HEIGHT
+    parts = [text(0, LINE - 4, highest, "mark"), line(0, LINE, WIDTH, LINE, "tick")]
+    for each in drawn:
+        width = max(each.width * WIDTH / 100 * 0.88, 0.5)
+        height = each.height * _HEIGHT / 100
+        parts.append(box(each.start * WIDTH / 100, foot - height, width, height, "bar"))
+    parts.append(line(0, foot, WIDTH, foot, "limit"))
+    parts += [text(0, foot + 12, first, "mark"), text(WIDTH, foot + 12, last, "mark", "end")]
+    return drawing(title, (each.said for each in drawn), parts, foot + LINE + 2)

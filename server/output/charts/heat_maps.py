@@ -1,0 +1,56 @@
+"""A table of shares as a heat map, with its numbers in the cells."""
+
+from collections.abc import Sequence
+
+from server.output.charts.drawing import LINE, WIDTH, Drawing, box, drawing, estimate_width, text, wrap_text
+
+_STEPS = 5
+_NARROWEST = 46
+_SIDE = 110
+_ROW = 30
+_UPRIGHT = 4  # columns whose headings are written level
+
+
+def heat_map(
+    title: str, rows: Sequence[str], columns: Sequence[str], cells: Sequence[Sequence[tuple[float, str]]]
+) -> Drawing:
+    """Rows and columns with a number and its words in each cell: the larger, the darker."""
+    cell = max((WIDTH - _SIDE) / len(columns), _NARROWEST)
+    width = round(_SIDE + cell * len(columns))
+    most = max((value for line in cells for value, _ in line), default=0.0)
+    parts: list[str] = []
+    top = _headings(parts, columns, cell)
+    for number, (name, line) in enumerate(zip(rows, cells, strict=True)):
+        y = top + number * _ROW
+        words = wrap_text(name, _SIDE - 6)
+        start = y + (_ROW - LINE * len(words)) / 2 + 11
+        parts += [text(0, start + LINE * k, each) for k, each in enumerate(words)]
+        for place, (value, shown) in enumerate(line):
+            step = round(_STEPS * max(value, 0) / most) if most > 0 else 0
+            x = _SIDE + place * cell
+            parts.append(box(x, y, cell, _ROW, f"heat heat-{step}"))
+            parts.append(text(x + cell / 2, y + _ROW / 2 + 4, shown, anchor="middle"))
+    said = (
+        f"{name} × {column}: {words}"
+        for name, line in zip(rows, cells, strict=True)
+        for column, (_, words) in zip(columns, line, strict=True)
+    )
+    return drawing(title, said, parts, top + _ROW * len(rows) + 1, width)
+
+
+def _headings(parts: list[str], columns: Sequence[str], cell: float) -> float:
+    """Write what the columns are, level where there is room; where the table begins."""
+    if len(columns) <= _UPRIGHT:
+        worded = [wrap_text(name, cell - 6, 3) for name in columns]
+        lines = max(map(len, worded))
+        for place, words in enumerate(worded):
+            for k, each in enumerate(words):
+                y = LINE * (lines - len(words) + k) + 11
+                parts.append(text(_SIDE + (place + 0.5) * cell, y, each, anchor="middle"))
+        return LINE * lines + 3
+    shown = [wrap_text(name, 120, 1)[0] for name in columns]
+    height = min(max(map(estimate_width, shown)), 126) + 4
+    for place, name in enumerate(shown):
+        x = _SIDE + (place + 0.5) * cell + 4
+        parts.append(f'<g transform="translate({x:.1f} {height - 3:.1f}) rotate(-90)">{text(0, 0, name)}</g>')
+    return height

@@ -1,0 +1,71 @@
+"""Counts of the combinations of reports that respondents sent to several questions, checked."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from server.privacy._checks import list_entries, whole_numbers
+from server.privacy.designs.design import Design, require_design
+from server.privacy.estimators.inverse import checked_tally, left_inverse
+
+Tally = Mapping[bytes, int] | Mapping[tuple[int, ...], int] | ArrayLike
+"""How many respondents sent each combination: by strings of bytes, by tuples, or the table of counts itself."""
+MOST_CELLS = 1024
+"""Cells of a joint table, of truths or of reports, that are accepted."""
+
+
+def checked_designs(designs: Sequence[Design], name: str) -> tuple[Design, ...]:
+    """The designs of two or more questions; none singular, together of at most 1024 cells."""
+    asked = tuple(list_entries(name, designs))
+    if len(asked) < 2:
+        raise ValueError(f"{name} must be two or more; there are {len(asked)}")
+    for number, design in enumerate(asked):
+        require_design(design, f"{name}[{number}]")
+    truths, sent = (math.prod(design.weights.shape[axis] for design in asked) for axis in range(2))
+    if max(truths, sent) > MOST_CELLS:
+        raise ValueError(
+            f"{name} must give a table of at most {MOST_CELLS} cells; they give "
+            f"{truths} of truths and {sent} of reports"
+        )
+    for number, design in enumerate(asked):
+        left_inverse(design, f"{name}[{number}]")
+    return asked
+
+
+def checked_joint_tally(
+    tally: Tally, designs: tuple[Design, ...], name: str, *, empty: bool = False
+) -> NDArray[np.int64]:
+    """The table of counts, shape (m1, ..., mq); `empty` and what it raises are as in `checked_reports`."""
+    sent = tuple(design.weights.shape[1] for design in designs)
+    if isinstance(tally, Mapping):
+        if not (tally or empty):
+            raise ValueError(f"{name} must have a positive sum; it is empty")
+        tally = _counted(tally, sent, name)
+    return checked_tally(tally, designs, name, empty=empty)
+
+
+def _counted(
+    tally: Mapping[bytes, int] | Mapping[tuple[int, ...], int], sent: tuple[int, ...], name: str
+) -> NDArray[np.int64]:
+    """The tally as an array of counts."""
+    values = whole_numbers(name, list(tally.values())) if tally else np.zeros(0, dtype=np.int64)
+    counts = np.zeros(sent, dtype=np.int64)
+    patterns: list[object] = list(tally)  # whatever the annotation says: they may come from a file
+    for pattern, count in zip(patterns, values.tolist(), strict=True):
+        reports = tuple(pattern) if isinstance(pattern, Sequence) else ()
+        if len(reports) != len(sent):
+            raise ValueError(f"{name} must have {len(sent)} reports in every pattern; one is {pattern!r}")
+        for question, (report, reports_of_design) in enumerate(zip(reports, sent, strict=True)):
+            if isinstance(report, bool) or not isinstance(report, int | np.integer):
+                raise ValueError(f"{name} must have whole numbers as reports; one pattern is {pattern!r}")
+            if not 0 <= report < reports_of_design:
+                raise ValueError(
+                    f"{name} must have reports in [0, {reports_of_design - 1}] for question {question}; "
+                    f"one is {report}"
+                )
+        if count < 0:
+            raise ValueError(f"{name} must not have negative counts; {pattern!r} has {count}")
+        counts[reports] = count
+    return counts

@@ -1,0 +1,147 @@
+"""What pages and commands release, on trial: each kind of item, with each noise, under both kinds of neighbours."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from server.privacy import designs
+from server.privacy.auditing.cases import Case, by_dealing
+from server.releases.budgets import NEIGHBOURS
+from server.releases.claims import selected, shuffle_cases
+from server.releases.claims.invented_people import (
+    InventedSurvey,
+    Person,
+    coin,
+    from_table,
+    make_neighbours,
+    name_case,
+    question,
+)
+
+DELTA = 1e-6
+_ROWS = "no,tea,6,north\nyes,coffee,0,south"
+_TABLES = {
+    "unbounded": (_ROWS, f"{_ROWS}\nyes,water,12,south"),
+    "bounded": (f"{_ROWS}\nno,tea,0,north", f"{_ROWS}\nyes,water,12,south"),
+}
+"""Tables that differ in one row: one more, or another one."""
+
+
+def cases() -> list[Case]:
+    """Of tables as the command line reads them, of surveys as their responses arrive."""
+    return [*_tables(), *_means(), *_strata(), *selected.cases(), *shuffle_cases.cases()]
+
+
+def _tables() -> list[Case]:
+    items: list[dict[str, Any]] = [
+        {"kind": "count", "stratum": ["south"], "noise": "geometric"},
+        {"kind": "count", "stratum": ["south"], "noise": "laplace"},
+        *(
+            {**item, "noise": noise}
+            for noise in ("geometric", "laplace")
+            for item in (
+                {"kind": "share", "question": "smokes", "option": "yes"},
+                {"kind": "histogram", "question": "drink"},
+                {"kind": "table", "questions": ["smokes", "drink"]},
+                {"kind": "mean", "question": "hours"},
+            )
+        ),
+        {"kind": "table", "questions": ["drink"], "by_stratum": True, "noise": "geometric"},
+        {"kind": "mean", "question": "hours", "stratum": ["south"], "noise": "geometric"},
+        {"kind": "mean", "question": "hours", "noise": "gaussian", "delta": str(DELTA)},
+        {"kind": "hierarchy", "noise": "geometric"},
+    ]
+    made = [_of_table([item], neighbours) for item in items for neighbours in NEIGHBOURS]
+    whole = [_of_table([{"kind": "count"}], "unbounded")]
+    plans = [
+        _of_table([items[0], {"kind": "histogram", "question": "drink"}, items[-1]], neighbours)
+        for neighbours in NEIGHBOURS
+    ]
+    return [*made, *whole, *plans]
+
+
+def _of_table(items: Sequence[Mapping[str, Any]], neighbours: str) -> Case:
+    name = " and ".join(_name(item) for item in items)
+    covers = ""
+    if len(items) == 1:
+        covers = name_case(items[0]["kind"], items[0].get("noise", "geometric"), neighbours)
+    gaussian = any(item.get("noise") == "gaussian" for item in items)
+    return by_dealing(
+        f"release(1) of a table, {neighbours}: {name}",
+        1.0,
+        from_table(items, neighbours, "1"),
+        *_TABLES[neighbours],
+        DELTA if gaussian else 0.0,
+        covers=covers,
+    )
+
+
+def _name(item: Mapping[str, Any]) -> str:
+    where = " in a stratum" if "stratum" in item else " by stratum" if "by_stratum" in item else ""
+    return f"{item['kind']}{where}, {item.get('noise', 'geometric')}"
+
+
+def _means() -> list[Case]:
+    """Of answers that arrived as one end of a range, or as a point of a scale: their reports are what is perturbed."""
+    line = question("hours", (), [coin()], (0.0, 12.0), 2)
+    scale = question("mood", ("bad", "fair", "good"), [designs.ordinal(3, 1.0)], (1.0, 2.0, 3.0))
+    boxes = question("uses", ("tram", "bike"), [coin()] * 2)
+    asked: list[tuple[dict[str, Any], Sequence[int], Sequence[int]]] = [
+        ({"kind": "mean", "question": "hours", "noise": "geometric"}, [0], [1]),
+        ({"kind": "mean", "question": "hours", "noise": "laplace"}, [0], [1]),
+        ({"kind": "mean", "question": "hours", "noise": "gaussian", "delta": str(DELTA)}, [0], [1]),
+        ({"kind": "mean", "question": "mood", "noise": "geometric"}, [0], [2]),
+        ({"kind": "histogram", "question": "uses", "noise": "geometric"}, [0, 0], [1, 1]),
+        ({"kind": "share", "question": "uses", "option": "bike", "noise": "geometric"}, [0, 0], [1, 1]),
+    ]
+    return [
+        _of_survey([item], InventedSurvey((line, scale, boxes), neighbours), first, second)
+        for item, first, second in asked
+        for neighbours in NEIGHBOURS
+    ]
+
+
+def _strata() -> list[Case]:
+    """Responses from places: another one comes from elsewhere, and says something else."""
+    places: dict[str, list[tuple[int, list[int]]]] = {
+        "unbounded": [(1, [0])],
+        "bounded": [(1, [0]), (0, [0])],
+    }
+    variable = question("smokes", ("no", "yes"), [coin()])
+    line = question("hours", (), [coin()], (0.0, 12.0), 2)
+    found = []
+    for neighbours, start in places.items():
+        survey = InventedSurvey((variable, line), neighbours, strata=True)
+        without: list[Person] = [(place, {"smokes": report, "hours": report}) for place, report in start]
+        other: list[Person] = [*without[:1], (2, {"smokes": [1], "hours": [1]})]
+        items: list[dict[str, Any]] = [
+            {"kind": "table", "questions": ["smokes"], "by_stratum": True},
+            {"kind": "mean", "question": "hours", "by_stratum": True},
+            {"kind": "hierarchy"},
+        ]
+        found += [
+            by_dealing(
+                f"release(1) of a survey, {neighbours}: {_name(item)}",
+                1.0,
+                survey.releasing([item], "1"),
+                without,
+                other,
+                covers=name_case(item["kind"], "geometric", neighbours),
+            )
+            for item in items
+        ]
+    return found
+
+
+def _of_survey(
+    items: Sequence[Mapping[str, Any]], survey: InventedSurvey, first: Sequence[int], second: Sequence[int]
+) -> Case:
+    """One response more, or another one: reports of the question of the first item."""
+    (item,) = items
+    return by_dealing(
+        f"release(1) of a survey, {survey.neighbours}: {_name(item)}, {item['question']}",
+        1.0,
+        survey.releasing(items, "1"),
+        *make_neighbours(survey, item["question"], [], first, second),
+        DELTA if item["noise"] == "gaussian" else 0.0,
+        covers=name_case(item["kind"], item["noise"], survey.neighbours),
+    )

@@ -1,0 +1,255 @@
+"""A plan of releases as the fields of a form, and back: what is ticked, and what stands beside it.
+
+A ticked item is a field `item` whose text is the item itself, JSON, without what can be chosen
+for it: that stands in fields named by it, such as `amount {"kind":"count"}`. So a form holds any
+plan, whatever the page offers by itself.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from typing import Any
+
+from server.inputs.decoding import parse_json
+from server.inputs.definition_forms import number_or_text
+from server.inputs.problems import N_, refuse
+from server.releases.kinds import KINDS
+from server.releases.plans.item_rules import NOT_HERE
+from server.releases.plans.plan_reader import (
+    FORMAT,
+    Division,
+    Item,
+    ItemKind,
+    ReleasePlan,
+    format_decimal,
+    item_json,
+    noises,
+    parse_item,
+)
+
+ASKED = ("kind", "questions", "option", "by_stratum", "stratum", "share", "positives", "values")
+"""What makes an item another one; the rest is how it is released."""
+AMOUNTS: Mapping[str, str] = {
+    Division.PROPORTIONS: "weight",
+    Division.ERRORS: "error",
+    Division.GIVEN: "epsilon",
+}
+"""What each item states, by how the loss is divided."""
+INSTEAD = "instead "
+"""Begins the button that takes a histogram in place of a comparison, whose key follows."""
+STRATA = "*strata"
+"""Chosen for a side of a table: no question can be named so."""
+_CHOICES = ("noise", "amount", "anew")
+_LONGEST = 100_000
+_HUNDRED = Decimal(100)
+
+
+@dataclass(frozen=True)
+class Typed:
+    """What a form holds, as it was typed.
+
+    Attributes
+    ----------
+    items : mapping
+        What is ticked, by its key.
+    chosen : mapping
+        By the name of a field: "noise", "amount" or "anew", a space and a key.
+    division, epsilon, people, confidence, delta : str
+        For the plan as a whole; `delta` is that of each item with Gaussian noise.
+    """
+
+    items: Mapping[str, Item] = field(default_factory=dict)
+    chosen: Mapping[str, str] = field(default_factory=dict)
+    division: str = Division.EQUALLY.value
+    epsilon: str = ""
+    people: str = ""
+    confidence: str = "0.95"
+    delta: str = ""
+
+    def amount(self, key: str) -> str:
+        """What was typed beside an item."""
+        return self.chosen.get(f"amount {key}", "").strip()
+
+    def noise(self, key: str) -> str:
+        """The noise that was chosen for an item; empty for the usual one."""
+        return self.chosen.get(f"noise {key}", "")
+
+    def anew(self, key: str) -> str:
+        """The entry of the ledger that an item shall be newer than; empty if any will do."""
+        return self.chosen.get(f"anew {key}", "")
+
+    @property
+    def complete(self) -> bool:
+        """Whether every item states what the division of the loss needs."""
+        return self.division not in AMOUNTS or all(map(self.amount, self.items))
+
+    def document(self) -> dict[str, Any]:
+        """The plan as JSON, for `parse_plan`."""
+        document: dict[str, Any] = {"format": FORMAT, "division": self.division}
+        document["items"] = [self._item(key, item) for key, item in self.items.items()]
+        if self.division not in (Division.ERRORS, Division.GIVEN):
+            document["epsilon"] = _number(self.epsilon)
+        if self.people.strip():
+            document["people"] = number_or_text(self.people)
+        document["confidence"] = number_or_text(self.confidence)
+        return document
+
+    def _item(self, key: str, item: Item) -> dict[str, Any]:
+        document = item_json(item)
+        if self.noise(key) not in ("", noises(item.kind)[0]):
+            document["noise"] = self.noise(key)
+        if document.get("noise") == "gaussian":
+            document["delta"] = _number(self.delta)
+        if name := AMOUNTS.get(self.division):
+            amount = _number(self.amount(key))
+            document[name] = _of_hundred(amount) if name == "error" and in_percent(item) else amount
+        return document
+
+
+def in_percent(item: Item) -> bool:
+    """Whether the error of an item is one of shares, which people type in percent."""
+    return KINDS[item.kind].unit == "share" and not item.by_stratum
+
+
+def key_of(item: Item) -> str:
+    """What identifies an item on a page, whatever its noise and its loss."""
+    document = item_json(item)
+    asked = {name: document[name] for name in ASKED if name in document}
+    return json.dumps(asked, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+
+
+def typed_plan(plan: ReleasePlan) -> Typed:
+    """A plan as it would have been typed."""
+    chosen, items = {}, {}
+    for item in plan.items:
+        key = key_of(item)
+        items[key] = _base(item_json(item))
+        if noise := item_json(item).get("noise"):
+            chosen[f"noise {key}"] = noise
+        if name := AMOUNTS.get(plan.division):
+            amount = getattr(item, name)
+            chosen[f"amount {key}"] = format_decimal(
+                amount * _HUNDRED if name == "error" and in_percent(item) else amount
+            )
+    deltas = [item.delta for item in plan.items if item.delta]
+    return Typed(
+        items=items,
+        chosen=chosen,
+        division=plan.division.value,
+        epsilon="" if plan.epsilon is None else format_decimal(plan.epsilon),
+        people="" if plan.people is None else str(plan.people),
+        confidence=str(plan.confidence),
+        delta=format_decimal(max(deltas)) if deltas else "",
+    )
+
+
+def read_typed(fields: Sequence[tuple[str, str]]) -> Typed:
+    """What a form sends.
+
+    Raises
+    ------
+    InputError
+        If a field that a page wrote holds something else.
+    """
+    one = dict(fields)
+    return Typed(
+        items=dict(map(_keyed, (text for name, text in fields if name == "item"))),
+        chosen={name: text for name, text in one.items() if name.partition(" ")[0] in _CHOICES},
+        division=one.get("division", Division.EQUALLY.value),
+        epsilon=one.get("epsilon", ""),
+        people=one.get("people", ""),
+        confidence=one.get("confidence", "0.95"),
+        delta=one.get("delta", ""),
+    )
+
+
+def with_added(typed: Typed, fields: Sequence[tuple[str, str]]) -> Typed:
+    """The same with the item that the form's button adds, if it is one that adds.
+
+    Raises
+    ------
+    InputError
+        Naming the fields that describe that item.
+    """
+    one = dict(fields)
+    action = one.get("action", "")
+    if action.startswith(INSTEAD):
+        return _with_histogram(typed, action.removeprefix(INSTEAD))
+    match action:
+        case "table":
+            added = _table([one.get(f"side{place}", "") for place in (1, 2, 3)])
+        case "exceeding":
+            added = _exceeding([text for name, text in fields if name == "exceeding"], one)
+        case "part":
+            names = _names(one.get("stratum", ""))
+            _key, item = _keyed(one.get("part", ""), "part")
+            added = {**item_json(item), "stratum": names}
+        case _:
+            return typed
+    item = _base(added)
+    return replace(typed, items={**typed.items, key_of(item): item})
+
+
+def _with_histogram(typed: Typed, key: str) -> Typed:
+    """The same with the shares of all answers in place of the comparison of this key, if it is there."""
+    items = dict(typed.items)
+    compared = items.pop(key, None)
+    if compared is None or compared.kind != ItemKind.EXCEEDING:
+        return typed
+    item = Item(ItemKind.HISTOGRAM, compared.questions, stratum=compared.stratum)
+    return replace(typed, items={**items, key_of(item): item})
+
+
+def _table(sides: Iterable[str]) -> dict[str, Any]:
+    chosen = [side for side in sides if side]
+    if len(chosen) < 2:
+        raise refuse(422, "side2", N_("is required"))
+    questions = [side for side in chosen if side != STRATA]
+    table: dict[str, Any] = {"kind": ItemKind.TABLE.value, "questions": questions}
+    return table | ({"by_stratum": True} if STRATA in chosen else {})
+
+
+def _exceeding(questions: Sequence[str], form: Mapping[str, str]) -> dict[str, Any]:
+    item: dict[str, Any] = {
+        "kind": ItemKind.EXCEEDING.value,
+        "questions": list(questions),
+        "share": _of_hundred(form.get("share", "")),
+        "positives": number_or_text(form.get("positives", "")),
+    }
+    return item | ({"values": True} if "values" in form else {})
+
+
+def _names(text: str) -> Any:
+    """The names of a stratum, which a page wrote as JSON."""
+    if not text:
+        raise refuse(422, "stratum", N_("is required"))
+    return parse_json(text.encode(), _LONGEST)
+
+
+def _keyed(text: str, name: str = "item") -> tuple[str, Item]:
+    """An item that a page wrote as JSON, and its key."""
+    document = parse_json(text.encode("utf-8", "replace"), _LONGEST) if text else None
+    if not isinstance(document, dict):
+        raise refuse(422, name, N_("is required"))
+    item = _base(document)
+    return key_of(item), item
+
+
+def _base(document: Mapping[str, Any]) -> Item:
+    """What is asked, whatever is chosen for it; problems are named without the place in a plan."""
+    asked = {name: document[name] for name in ASKED if name in document}
+    item = parse_item(asked)
+    if KINDS[item.kind].own_price:  # it has a button of its own
+        raise refuse(422, "epsilon", NOT_HERE, limit=item.kind.value)
+    return item
+
+
+def _number(text: str) -> str:
+    """A number with a decimal point; else what was typed, to be refused by name."""
+    return str(number_or_text(text))
+
+
+def _of_hundred(percent: str) -> str:
+    number = number_or_text(percent)
+    return percent if isinstance(number, str) else format_decimal(Decimal(str(number)) / _HUNDRED)

@@ -1,0 +1,88 @@
+"""Numbers and texts of a report as they stand in its document."""
+
+import math
+from decimal import Decimal
+
+from babel.numbers import format_decimal
+
+from server.output.documents import Number, Text
+from server.output.formatting import count_decimals
+from server.reports.report import Report
+from server.reports.report_words import ReportWords
+from server.study.answer_texts import answer_text
+from server.study.definitions import Definition, Question
+
+NOTHING = "–"
+
+
+def share(words: ReportWords, value: float | None) -> Number:
+    """A fraction, in percent."""
+    value = _finite(value)
+    decimals = 1 if value is None else count_decimals(value, 1, 100)
+    return Number(value, words.percent(value), f"0.{'0' * decimals}%")
+
+
+def measure(words: ReportWords, value: float | None, width: float) -> Number:
+    """A number in its own unit, whose range is `width` wide."""
+    value = _finite(value)
+    decimals = min(max(3 - math.floor(math.log10(width)), 0), 10)
+    return Number(value, words.measure(value, width), "0" + "." * bool(decimals) + "0" * decimals)
+
+
+def count(words: ReportWords, value: int | None) -> Number:
+    """How many."""
+    return Number(value, NOTHING if value is None else words.integer(value), "#,##0")
+
+
+def real(words: ReportWords, value: float | None) -> Number:
+    """A noisy number of people, or its error, with one decimal where it has any."""
+    value = _finite(value)
+    if value is None or value == int(value):
+        return count(words, None if value is None else int(value))
+    return Number(value, format_decimal(round(value, 1), "#,##0.0", words.locale), "#,##0.0")
+
+
+def epsilon(words: ReportWords, value: float) -> Number:
+    """A privacy loss, rounded up where it is read; a spreadsheet, which would round it to the nearest, shows more."""
+    return Number(value, words.epsilon(value), "0.0000")
+
+
+def format_spent(words: ReportWords, value: Decimal) -> Number:
+    """A loss of a ledger, as it was booked."""
+    text = format_decimal(value, "0.##################", words.locale)
+    return Number(float(value), text, "0.##########")
+
+
+def p_value(words: ReportWords, value: float | None) -> Number:
+    """A p value, without its letter, which the head of its column has."""
+    if value is None:
+        return Number(None, NOTHING, "0.000")
+    return Number(
+        value, words.p_value(value).removeprefix("p\N{NO-BREAK SPACE}").removeprefix("=").strip(), "0.000"
+    )
+
+
+def describe_nobody(words: ReportWords, report: Report) -> str:
+    """What is said where nobody's answers are shown: some may wait."""
+    return (
+        words.gettext("Nothing is shown yet.") if report.unseen.number else words.gettext("No responses yet.")
+    )
+
+
+def quote_text(definition: Definition, text: str) -> Text:
+    """A text of the survey's own."""
+    return Text(text, own=True, language=definition.language)
+
+
+def quote_question(definition: Definition, question: Question) -> Text:
+    """A question's wording."""
+    return quote_text(definition, question.text)
+
+
+def answer(definition: Definition, question: Question, index: int) -> Text:
+    """An answer as respondents read it, whatever the report's language."""
+    return quote_text(definition, answer_text(question, index, definition.language))
+
+
+def _finite(value: float | None) -> float | None:
+    return None if value is None or not math.isfinite(value) else value

@@ -1,0 +1,162 @@
+"""The internal report: from the stored noisy responses."""
+
+from collections.abc import Iterator
+
+from server.output.charts import PAPER_CSS
+from server.output.documents import Block, Document, Facts, Paragraph, Section, Text
+from server.releases.values import Ledger
+from server.reports.contents import article, cell_texts, methods, release_sections, stratum_sections
+from server.reports.contents.admission_sections import describe_admission
+from server.reports.contents.diagnostic_sections import diagnostics
+from server.reports.contents.estimate_sections import estimates
+from server.reports.contents.figures import QuestionsByVersion
+from server.reports.contents.ledger_sections import describe_ledger
+from server.reports.contents.question_sections import questions
+from server.reports.contents.text_sections import quote_prose, texts
+from server.reports.report import Report
+from server.reports.report_words import ReportWords
+
+
+def build_internal_document(report: Report, book: Ledger, locale: str) -> Document:
+    """The document of a report, with the survey's ledger."""
+    words = ReportWords(locale)
+    definition = report.definition
+    return Document(
+        title=cell_texts.quote_text(definition, definition.title),
+        subtitle=_subtitle(words, report),
+        language=locale,
+        sections=tuple(_sections(words, report, book)),
+        blocks=tuple(_opening(words, report)),
+        paper_css=PAPER_CSS,
+    )
+
+
+def _subtitle(words: ReportWords, report: Report) -> str:
+    _ = words.gettext
+    parts = [
+        _("Report of %(day)s", day=words.day(report.made_on)),
+        _count(words, report),
+        _(
+            "version %(number)d, published %(day)s",
+            number=report.version_number,
+            day=words.day(report.published_on),
+        ),
+    ]
+    if len(report.versions) > 1:
+        numbers = ", ".join(map(str, sorted(report.versions)))
+        parts.append(_("versions %(numbers)s together", numbers=numbers))
+    return " · ".join(parts)
+
+
+def _count(words: ReportWords, report: Report) -> str:
+    n = words.integer(report.n)
+    if report.unseen.number:
+        return words.gettext("%(num)s responses shown", num=n)  # one alone never is
+    return words.ngettext("%(num)s response", "%(num)s responses", report.n, num=n)
+
+
+def _opening(words: ReportWords, report: Report) -> Iterator[Block]:
+    _ = words.gettext
+    if report.simulated:
+        yield Paragraph(Text(_("This is a demonstration: its respondents are simulated.")), notice=True)
+    yield from quote_prose(report.definition, report.definition.introduction)
+    yield Paragraph(
+        Text(
+            _(
+                "An internal report, from the stored noisy responses: for those who run the survey, and whoever "
+                "checks their work under the same terms. What of it may be published, “For an article” says."
+            )
+        )
+    )
+    minimum = words.integer(report.minimum)
+    if report.unseen.number:
+        number = words.integer(report.unseen.number)
+        text = _(
+            "Fewer than %(number)s more responses are not shown yet; they are shown in groups of at least "
+            "%(minimum)s.",
+            number=number,
+            minimum=minimum,
+        )
+        yield Paragraph(Text(text))
+    if report.left_out:
+        numbers = ", ".join(map(str, report.left_out))
+        text = _(
+            "Versions with fewer than %(minimum)s responses are left out: %(numbers)s.",
+            minimum=minimum,
+            numbers=numbers,
+        )
+        yield Paragraph(Text(text))
+    if report.without_left_out:
+        text = _(
+            "Fewer than %(minimum)s responses that came through the survey's own link, without stratum, are "
+            "left out.",
+            minimum=minimum,
+        )
+        yield Paragraph(Text(text))
+
+
+def _sections(words: ReportWords, report: Report, book: Ledger) -> Iterator[Section]:
+    _ = words.gettext
+    definition = report.definition
+    yield Section(
+        "questions", Text(_("Questions")), (questions(words, definition),), tuple(texts(words, definition))
+    )
+    if report.n:
+        yield Section("results", Text(_("Estimates")), tuple(estimates(words, report)))
+    else:
+        yield Section(
+            "results",
+            Text(_("Estimates")),
+            (methods.make_paragraph(cell_texts.describe_nobody(words, report)),),
+        )
+    arrived = (*stratum_sections.days(words, report), *stratum_sections.describe_tree(words, report))
+    if arrived:
+        yield Section("arrived", Text(_("Responses by day and stratum")), arrived)
+    inside = tuple(stratum_sections.by_stratum(words, report))
+    if inside or (report.strata_cut and report.n):
+        said = [stratum_sections.introduce_tables(words)] if inside else []
+        said += [stratum_sections.left_to_a_file(words)] if report.strata_cut else []
+        yield Section("by-stratum", Text(_("By stratum")), tuple(said), inside)
+    yield Section(
+        "collected",
+        Text(_("How the answers were collected")),
+        (*methods.describe_coins(words, definition), *describe_admission(words, report.admissions)),
+    )
+    yield Section("method", Text(_("Method")), tuple(methods.estimators(words, report)))
+    if report.n:
+        yield Section("checks", Text(_("Diagnostics")), tuple(diagnostics(words, report)))
+    asked = QuestionsByVersion({wave.number: wave.definition for wave in report.waves})
+    yield Section(
+        "releases",
+        Text(_("Central releases: spent and left")),
+        (
+            *describe_ledger(words, book, names=True),
+            *([release_sections.explain_errors(words)] if book.released else []),
+        ),
+        tuple(release_sections.sections(words, book.released, asked)),
+    )
+    yield Section("limits", Text(_("Limits")), tuple(methods.limits(words)))
+    if report.n:
+        yield Section("article", Text(_("For an article")), tuple(article.internal(words, report, book)))
+    cite = _(
+        "Survey report, version %(number)d (%(hash)s), %(day)s. Made with %(software)s.",
+        number=report.version_number,
+        hash=report.version[:12],
+        day=words.day(report.made_on),
+        software=report.software,
+    )
+    yield Section(
+        "source",
+        Text(_("Source")),
+        (
+            Facts(
+                (
+                    (_("Survey"), Text(report.slug, code=True)),
+                    (_("SHA-256 of the published definition"), Text(report.version, code=True)),
+                    (_("Software"), Text(report.software)),
+                    (_("Cite as"), Text(f"{definition.title}. {cite}")),
+                )
+            ),
+        ),
+    )
+    yield Section("exact-designs", Text(_("Codebook")), (methods.codebook(words, definition),))

@@ -1,0 +1,142 @@
+"""What a survey's releases were allowed to lose, what each lost, and what is left."""
+
+from collections.abc import Iterator, Sequence
+
+from server.inputs import N_
+from server.output.documents import Block, Cell, Facts, Number, Paragraph, Table, Text
+from server.output.formatting import chance
+from server.privacy.planning import belief_after_report
+from server.releases.values import Covers, Ledger, Released
+from server.reports.contents import cell_texts
+from server.reports.report_words import ReportWords
+
+WORDS = "releases/_words.html"
+"""Where the pages of releases have their words for what was released."""
+NEIGHBOURS = {
+    "unbounded": N_("one response added or removed"),
+    "bounded": N_("one response replaced by another"),
+}
+
+
+def describe_ledger(words: ReportWords, book: Ledger, *, names: bool) -> Iterator[Block]:
+    """The budget, what was spent and every entry; `names`: also who made it."""
+    _ = words.gettext
+    if book.restored:
+        text = _(
+            "The database may have been restored from a backup: what was released or given away since, if "
+            "anything, is missing here. Nothing more is released until the survey's owner has declared it."
+        )
+        yield Paragraph(Text(text), notice=True)
+    if book.budget is None:
+        if not book.restored:
+            yield Paragraph(Text(_("No central budget was set, and nothing was released.")))
+        return
+    yield Paragraph(
+        Text(
+            _(
+                "Everything released draws on one budget, set before the first release and never raised. A loss "
+                "is stated in nats, between neighbours: %(neighbours)s.",
+                neighbours=_(NEIGHBOURS[book.budget.neighbours]),
+            )
+        )
+    )
+    if book.released and not book.restored:
+        yield Paragraph(Text(meaning(words, book)))
+    spent = book.spent
+    entries: list[tuple[str, Number]] = [
+        (_("Budget, ε"), cell_texts.format_spent(words, book.budget.epsilon)),
+        (_("Spent, ε"), cell_texts.format_spent(words, spent.epsilon)),
+        (_("Left, ε"), cell_texts.format_spent(words, book.left)),
+        (_("Sum of all entries, ε"), cell_texts.format_spent(words, spent.sequential)),
+    ]
+    if book.budget.delta or spent.delta:
+        entries += [
+            (_("Budget, δ"), cell_texts.format_spent(words, book.budget.delta)),
+            (_("Spent, δ"), cell_texts.format_spent(words, spent.delta)),
+        ]
+    if spent.best is not None:
+        name = _(
+            "Smallest bound known for all of it at δ = %(delta)s, ε", delta=words.number(spent.best_delta)
+        )
+        entries.append((name, cell_texts.epsilon(words, spent.best)))
+    yield Facts(tuple(entries))
+    if book.released:
+        yield _entries(words, book.released, names)
+
+
+def meaning(words: ReportWords, book: Ledger) -> str:
+    """What was spent can do to what somebody believes: of taking part, or of one answer against another."""
+    assert book.budget is not None
+    most = belief_after_report(float(book.spent.epsilon), 0.5)
+    low, high = (chance(belief, words.locale) for belief in (1 - most, most))
+    if book.budget.neighbours == "unbounded":
+        return words.gettext(
+            "Somebody who thinks it 50 %% likely that a person took part can come to think it %(low)s %% to "
+            "%(high)s %% likely from all releases together, and no further.",
+            low=low,
+            high=high,
+        )
+    return words.gettext(
+        "Somebody who thinks one of two answers of a respondent 50 %% likely can come to think it %(low)s %% to "
+        "%(high)s %% likely from all releases together, and no further.",
+        low=low,
+        high=high,
+    )
+
+
+def _entries(words: ReportWords, released: Sequence[Released], names: bool) -> Table:
+    _ = words.gettext
+    rows: list[tuple[Cell, ...]] = []
+    for each in released:
+        row: list[Cell] = [
+            cell_texts.count(words, each.entry),
+            cell_texts.count(words, each.release),
+            Text(words.macro(WORDS, "kind_name", each.item)),
+            Text(", ".join(each.item.questions), code=True),
+            Text(mechanism(words, each)),
+            cell_texts.format_spent(words, each.epsilon),
+            cell_texts.format_spent(words, each.delta),
+            Text(words.moment(each.made_at)),
+        ]
+        if names:
+            row.append(Text(each.made_by or _("command line"), own=bool(each.made_by)))
+        row += [Text(describe_coverage(words, each.covers)), Text(each.software)]
+        rows.append(tuple(row))
+    columns = (
+        _("Entry"),
+        _("release"),
+        _("what"),
+        _("questions"),
+        _("noise"),
+        "ε",
+        "δ",
+        _("when"),
+        *([_("by whom")] if names else []),
+        _("responses covered"),
+        _("Software"),
+    )
+    return Table("ledger", _("Ledger"), columns, tuple(rows))
+
+
+_MECHANISMS = {
+    "geometric": N_("geometric"),
+    "hierarchy": N_("geometric, on every level"),
+    "laplace": N_("Laplace"),
+    "gaussian": N_("Gaussian"),
+    "noisy_maximum": N_("noisy maximum"),
+    "exponential": N_("exponential mechanism"),
+    "sparse_vector": N_("sparse vector"),
+    "shuffling": N_("shuffling"),
+    "declared": N_("declared by the owner"),
+}
+
+
+def mechanism(words: ReportWords, released: Released) -> str:
+    """What drew the noise."""
+    name = _MECHANISMS.get(released.mechanism)
+    return released.mechanism if name is None else words.gettext(name)
+
+
+def describe_coverage(words: ReportWords, about: Covers) -> str:
+    """Which responses a release is about."""
+    return words.macro(WORDS, "covered", about)

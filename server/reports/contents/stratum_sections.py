@@ -1,0 +1,218 @@
+"""Estimates by stratum, and how many responded where and when."""
+
+from collections.abc import Iterator
+
+from server.output import charts
+from server.output.charts import DayBar, PlottedGroup
+from server.output.documents import Block, Cell, Chart, Paragraph, Section, Table, Text
+from server.reports.contents import cell_texts
+from server.reports.contents.estimate_sections import MOST_DRAWN, figures, percent_label, word_estimate
+from server.reports.day_counts import Period
+from server.reports.estimate_values import QuestionReport, ReportMean, ShareRow
+from server.reports.forest import figures as figures_of
+from server.reports.pictures import bars, find_highest
+from server.reports.report import Report
+from server.reports.report_words import ReportWords
+from server.reports.stratum_estimates import StratumReport
+
+
+def days(words: ReportWords, report: Report) -> Iterator[Block]:
+    """Responses per day, days with few of them together."""
+    if len(report.days) < 2:
+        return
+    _ = words.gettext
+    periods = report.days
+    note = _(
+        "Days with fewer than %(minimum)s responses are taken together with others.",
+        minimum=words.integer(report.minimum),
+    )
+    rows = tuple(
+        (Text(span(words, period)), cell_texts.count(words, period.days), cell_texts.count(words, period.n))
+        for period in periods
+    )
+    caption = _("Responses per day")
+    yield Table("days", caption, (_("Day"), _("days"), _("responses")), rows, (note,))
+    drawn = [
+        DayBar(bar.start, bar.width, bar.height, f"{span(words, period)}: {words.integer(period.n)}")
+        for bar, period in zip(bars(periods), periods, strict=True)
+    ]
+    most = words.integer(round(find_highest(periods)))
+    made = charts.bars(caption, drawn, words.day(periods[0].first), words.day(periods[-1].last), most)
+    yield Chart(made.svg, caption, made.alternative)
+
+
+def span(words: ReportWords, period: Period) -> str:
+    """A day, or from the first to the last of several."""
+    if period.days == 1:
+        return words.day(period.first)
+    return words.gettext("%(low)s to %(high)s", low=words.day(period.first), high=words.day(period.last))
+
+
+def describe_tree(words: ReportWords, report: Report) -> Iterator[Block]:
+    """The tree of strata with the responses of each, as far as they may be told."""
+    _ = words.gettext
+    most = max((entry.n for entry in report.unweighted), default=0)
+    entry = next((entry for entry in report.unweighted if entry.n == most), None)
+    groups = [] if entry is None else report.strata(entry)
+    if not groups:
+        return
+    caption = _("Responses by stratum")
+    rows = tuple(
+        (
+            name(words, group),
+            cell_texts.count(words, group.population),
+            cell_texts.count(words, group.n),
+            Text(_("withheld") if group.withheld else ""),
+        )
+        for group in groups
+    )
+    columns = (_("Stratum"), _("population"), _("responses"), _("remark"))
+    notes = () if not any(group.withheld for group in groups) else (withheld_note(words, report),)
+    yield Table("strata", caption, columns, rows, notes)
+    if len(groups) <= MOST_DRAWN:
+        made = charts.tree(caption, [_branch(words, group) for group in groups])
+        yield Chart(made.svg, caption, made.alternative)
+
+
+def by_stratum(words: ReportWords, report: Report) -> Iterator[Section]:
+    """A section for each question, if there are strata."""
+    for number, entry in enumerate(report.questions, start=1):
+        groups = report.told_strata(entry)
+        if groups and entry.n:
+            blocks = tuple(_blocks(words, report, entry, groups, number))
+            yield Section(
+                f"stratum-{number}", cell_texts.quote_question(report.definition, entry.question), blocks
+            )
+
+
+def withheld_note(words: ReportWords, report: Report) -> str:
+    """Why some groups say nothing."""
+    return words.gettext(
+        "Withheld are strata with fewer than %(minimum)s responses and, where a difference would tell what "
+        "they hold, the next smallest beside them.",
+        minimum=words.integer(report.minimum),
+    )
+
+
+def name(words: ReportWords, group: StratumReport) -> Text:
+    """What a group is called: the tree's top, a stratum with those it is in, or those without one."""
+    _ = words.gettext
+    if group.own_link:
+        return Text(_("Without stratum"))
+    if group.depth:
+        return Text(group.path, own=True)
+    weighted = group.weighted
+    return Text(_("All strata") if weighted else _("All responses"), strong=True)
+
+
+def _branch(words: ReportWords, group: StratumReport) -> PlottedGroup:
+    label = group.name if group.depth and not group.own_link else name(words, group).text
+    shown = words.gettext("withheld") if group.n is None else words.integer(group.n)
+    return PlottedGroup(group.depth, label, shown, group.n)
+
+
+def _blocks(
+    words: ReportWords, report: Report, entry: QuestionReport, groups: list[StratumReport], number: int
+) -> Iterator[Block]:
+    _ = words.gettext
+    weighted = any(group.weighted for group in groups)
+    confidence = round(report.confidence * 100)
+    columns = (
+        _("Stratum"),
+        _("Answer"),
+        *((_("weighted"),) if weighted else ()),
+        _("responses"),
+        _("estimate"),
+        _("standard error"),
+        _("%(confidence)s %% interval, from", confidence=confidence),
+        _("to"),
+    )
+    rows = [row for group in groups for row in _rows(words, report, entry, group, weighted)]
+    notes = (withheld_note(words, report),) if any(group.withheld for group in groups) else ()
+    caption = _("By stratum: %(question)s", question=entry.question.name)
+    yield Table(f"strata-{number}", caption, columns, tuple(rows), notes)
+    chosen = figures_of(entry)
+    if len(chosen) == 1 and len(groups) <= MOST_DRAWN:
+        yield _chart(words, report, groups, *chosen[0])
+
+
+def _rows(
+    words: ReportWords, report: Report, entry: QuestionReport, group: StratumReport, weighted: bool
+) -> Iterator[tuple[Cell, ...]]:
+    _ = words.gettext
+    head, n = name(words, group), cell_texts.count(words, group.n)
+    how: tuple[Cell, ...] = ()
+    if weighted:
+        how = (Text(_("by population") if group.weighted else _("no")),)
+    if group.report is None:
+        said_so = Text(_("withheld") if group.withheld else cell_texts.describe_nobody(words, report))
+        yield (head, said_so, *how, n, *[cell_texts.share(words, None)] * 4)
+        return
+    for _name, figure in figures_of(group.report):
+        yield (head, label(words, report, entry, figure), *how, n, *figures(words, figure))
+
+
+def label(words: ReportWords, report: Report, entry: QuestionReport, figure: ShareRow | ReportMean) -> Text:
+    """What a figure is of: an answer, or the mean."""
+    if isinstance(figure, ShareRow):
+        return cell_texts.answer(report.definition, entry.question, figure.index)
+    return Text(words.macro("results/_estimates.html", "mean_label", entry.question, figure))
+
+
+def _chart(
+    words: ReportWords, report: Report, groups: list[StratumReport], which: str, chosen: ShareRow | ReportMean
+) -> Chart:
+    """One figure in every group that shows it."""
+    _ = words.gettext
+    shown = [
+        (group, figure)
+        for group in groups
+        if group.report is not None
+        for figure in [dict(figures_of(group.report))[which]]
+        if figure.value is not None
+    ]
+    rows = [
+        charts.PlottedEstimate(
+            name(words, group).text,
+            word_estimate(words, figure),
+            figure.value,
+            figure.interval(anytime=False),
+        )
+        for group, figure in shown
+    ]
+    caption = _("By stratum, with %(confidence)s %% intervals", confidence=round(report.confidence * 100))
+    reached = [figure.interval(anytime=False) for _group, figure in shown]
+    if isinstance(chosen, ShareRow):
+        made = charts.estimates(caption, rows, charts.share_axis(reached), percent_label)
+    else:
+        lows, highs = (
+            [chosen.low, *(low for low, _ in reached)],
+            [chosen.high, *(high for _, high in reached)],
+        )
+        axis = charts.mean_axis(chosen.low, chosen.high, (min(lows), max(highs)))
+        made = charts.estimates(caption, rows, axis, words.number)
+    return Chart(made.svg, caption, made.alternative)
+
+
+def left_to_a_file(words: ReportWords) -> Paragraph:
+    """Where the estimates of deeper strata are."""
+    return Paragraph(
+        Text(
+            words.gettext(
+                "There are so many strata that estimates of deeper ones are in a file of their own: the page of "
+                "results has it for each question."
+            )
+        )
+    )
+
+
+def introduce_tables(words: ReportWords) -> Paragraph:
+    """What the tables by stratum say."""
+    return Paragraph(
+        Text(
+            words.gettext(
+                "Where it says so, every stratum counts as much as its population (post-stratification); "
+                "elsewhere every response counts the same."
+            )
+        )
+    )

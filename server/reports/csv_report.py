@@ -1,0 +1,217 @@
+"""A report and the noisy responses as CSV."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import IO
+
+import numpy as np
+
+from server.collect.tallies import Tally
+from server.collect.waves import in_groups
+from server.reports.answer_names import AnswerTexts
+from server.reports.csv_cells import csv_text
+from server.reports.csv_lines import csv_lines, rows_of
+from server.reports.documents import WITHHELD, finite
+from server.reports.estimate_values import QuestionReport, ReportMean, ShareRow, compute_anytime_means
+from server.reports.report import Report
+from server.reports.response_order import in_order
+from server.reports.stratum_estimates import StratumReport, describe_strata, name_strata
+from server.reports.survey_texts import text_rows
+from server.study.definitions import Definition, Question
+
+_REPORT = (
+    "survey,version,version_sha256,simulated,question,kind,text,answer,answer_text,versions,group,stratum,"
+    "weighting,statistic,n,count_reported,share_reported,estimate,within_range,standard_error,interval_low,interval_high,"
+    "confidence,interval,anytime_low,anytime_high,impossible,impossible_p_value,epsilon,withheld,more_fewer_than,"
+    "strata_together,strata_not_used,populations_since,shown_if,otherwise"
+).split(",")
+
+
+@dataclass(frozen=True)
+class _RowGroup:
+    """Whose answers some rows are about: all, a stratum or those without stratum, and what each response counts.
+
+    Where a population is weighted, which strata are taken together, which count as those beside them, and since
+    when populations have stood.
+    """
+
+    kind: str
+    path: str = ""
+    weighting: str = "responses"
+    together: str = ""
+    unused: str = ""
+    since: date | None = None
+
+
+def to_csv(report: Report) -> str:
+    """The report as CSV, long format: one row for each estimate, a share or a mean, of each group.
+
+    Weighted numbers come first; those in which every response counts the same, after them. At the end the
+    survey's own texts, a row each: their statistic is "text".
+    """
+    rows: list[Sequence[object]] = [_REPORT]
+    texts = AnswerTexts(report.definition)
+    for entry in report.questions:
+        group = report.whole(entry)
+        if group is not None and group.weighted:
+            rows += _question_rows(report, texts, entry, _group(report, group), group.report)
+        plain = report.plain(entry)
+        rows += _question_rows(report, texts, plain, _RowGroup("all"), plain)
+        inside = [one for one in report.told_strata(entry) if one.depth]
+        rows += _stratum_rows(report, texts, entry, inside)
+    return csv_text([*rows, *_texts(report)])
+
+
+def write_strata(report: Report, names: Sequence[str], file: IO[bytes]) -> None:
+    """Write estimates by every stratum of the questions of these names, as `to_csv` writes those that it tells."""
+    file.write(csv_text([_REPORT]).encode())
+    texts = AnswerTexts(report.definition)
+    for name in names:
+        entry = report.question(name)
+        groups = report.strata(entry)
+        compute_anytime_means(group.report for group in groups if group.report is not None)
+        file.write(csv_text(list(_stratum_rows(report, texts, entry, groups))).encode())
+
+
+def _stratum_rows(
+    report: Report, texts: AnswerTexts, entry: QuestionReport, groups: Sequence[StratumReport]
+) -> Iterator[Sequence[object]]:
+    for group in groups:
+        if group.depth or group.weighted:
+            yield from _question_rows(report, texts, entry, _group(report, group), group.report)
+
+
+def write_responses(report: Report, definition: Definition, number: int, file: IO[bytes]) -> None:
+    """Write the noisy responses to a version in a pooled report as CSV, in an order that says nothing.
+
+    A row for each, without id and day; where the survey has strata, with the path of the smallest one that
+    may be named, or why there is none (`strata.stated`). Reports are codes; the codebook says what they mean. A report
+    of 1 is not an admission: it is what the coin let through.
+    """
+    header = [column for question in definition.questions for column in question.columns]
+    file.write(csv_text([[*(["stratum"] if report.nodes else []), *header]]).encode())
+    paths, parts = responses_to(report, number, stated_strata(report))
+    for rows in rows_of(parts, range(len(header)), len(header)):
+        beginning = csv_text([[paths[rows.group]]]).removesuffix("\r\n") if report.nodes else None
+        file.write(csv_lines(beginning, rows.cells))
+
+
+def permitted_strata(report: Report) -> dict[int | None, str]:
+    """The path under which single responses of each stratum may stand (`strata.named`)."""
+    return name_strata([wave.sizes.tolist() for wave in report.waves], report.nodes, report.minimum)
+
+
+def stated_strata(report: Report) -> dict[int | None, str]:
+    """What files for people have in place of each stratum beside single responses (`strata.stated`)."""
+    sizes = [wave.sizes.tolist() for wave in report.waves]
+    return describe_strata(sizes, report.nodes, report.minimum, without=report.shows(None))
+
+
+def responses_to(
+    report: Report, number: int, permitted: Mapping[int | None, str]
+) -> tuple[Sequence[str], Iterator[Tally]]:
+    """The responses to a version, sorted; in groups (`waves.in_groups`), each of what stands for its stratum."""
+    paths = sorted(set(permitted.values()))
+    order = {path: place for place, path in enumerate(paths)}
+    waves = [wave for wave in report.waves if wave.number == number]  # none, where nobody answered it
+
+    def parts() -> Iterator[Tally]:
+        for wave in waves:
+            groups = np.array([order[permitted[stratum]] for stratum in wave.strata])
+            yield from (in_groups(groups[block.places], block.tally) for block in wave.blocks())
+
+    return paths, in_order(parts)
+
+
+def _texts(report: Report) -> Iterator[Sequence[object]]:
+    survey = {
+        "survey": report.slug,
+        "version": report.version_number,
+        "version_sha256": report.version,
+        "simulated": report.simulated,
+    }
+    for name, kind, text in text_rows(report.definition):
+        row = {**survey, "question": name, "kind": kind, "text": text, "statistic": "text"}
+        yield [row.get(column, "") for column in _REPORT]
+
+
+def _group(report: Report, group: StratumReport) -> _RowGroup:
+    kind = "without stratum" if group.own_link else "stratum" if group.depth else "all"
+    weighting = "population" if group.weighted else "responses"
+    together = "; ".join(" + ".join(paths) for paths in group.together)
+    since = report.populations_since if group.weighted else None
+    return _RowGroup(kind, group.path, weighting, together, "; ".join(group.unused), since)
+
+
+def _question_rows(
+    report: Report, texts: AnswerTexts, entry: QuestionReport, group: _RowGroup, found: QuestionReport | None
+) -> Iterator[Sequence[object]]:
+    """What is `found` about the question in a group; None where it is withheld."""
+    question = entry.question
+    survey = (report.slug, report.version_number, report.version, report.simulated)
+    asked = (*survey, question.name, question.kind, question.text)
+    versions = " ".join(map(str, entry.versions))
+    about = (versions, group.kind, group.path, group.weighting)
+    hidden = found is None
+    rest = (
+        question.epsilon,
+        WITHHELD if hidden else "",
+        report.unseen.number or "",
+        group.together,
+        group.unused,
+        group.since or "",
+        *_routing(question),
+    )
+    shares = entry.rows if found is None else found.rows
+    for row in shares:
+        cells = ("",) * 14 if found is None else (found.n, row.count, *_share_cells(row))
+        yield (*asked, row.answer, texts.of(question)[row.index], *about, "share", *cells, *rest)
+    if entry.mean is not None:
+        cells = ("",) * 14 if found is None else (found.n, "", "", *_mean_cells(found.mean), "")
+        yield (*asked, "", "", *about, "mean", *cells, *rest)
+
+
+def _routing(question: Question) -> tuple[str, str]:
+    """Whom it was shown and what stands for the others, as JSON of the definition; nothing where everybody was."""
+    document = question.as_json()
+    shown, otherwise = (
+        json.dumps(document[name], ensure_ascii=False) if name in document else ""
+        for name in ("show_if", "otherwise")
+    )
+    return shown, otherwise
+
+
+def _share_cells(row: ShareRow) -> tuple[object, ...]:
+    estimate, code = row.column.estimate, row.code
+    if estimate is None:
+        return ("",) * 12
+    return (
+        float(row.column.observed[code]),
+        row.value,
+        row.within_range,
+        finite(float(estimate.standard_errors[code])),
+        *row.interval(anytime=False),
+        estimate.confidence,
+        row.column.method,
+        *row.interval(anytime=True),
+        row.impossible,
+        row.column.impossible_p_value,
+    )
+
+
+def _mean_cells(mean: ReportMean | None) -> tuple[object, ...]:
+    estimate = None if mean is None else mean.estimate
+    if mean is None or estimate is None:
+        return ("",) * 10
+    return (
+        estimate.mean,
+        mean.within_range,
+        finite(estimate.standard_error),
+        *estimate.interval,
+        estimate.confidence,
+        mean.method,
+        *mean.anytime,
+        estimate.impossible,
+    )

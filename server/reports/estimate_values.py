@@ -1,0 +1,260 @@
+"""What is estimated of one question, from whatever responses: all, one version's, a stratum's, a population's.
+
+Whatever a question's kind, it is some columns of reports, and its estimates are functions of the
+columns' parts: reports that were drawn from one design, each part with a weight. Kinds differ in
+which of the estimates are shown. All of it is computed when it is looked at.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
+
+from server.output.charts import Axis, mean_axis
+from server.privacy.estimators import (
+    AnsweredMeanEstimate,
+    ControlItemTest,
+    MeanEstimate,
+    PooledShares,
+    answered_mean_coefficients,
+    anytime_answered_mean,
+    anytime_mean,
+    estimate_pooled_answered_mean,
+    estimate_pooled_mean,
+    mean_coefficients,
+    pooled_control_item_test,
+)
+from server.privacy.estimators.anytime import anytime_answered_means
+from server.privacy.estimators.late import compute_limits as compute_side_by_side
+from server.reports.estimate_remarks import Remark, remarks
+from server.reports.interval_names import interval_name
+from server.reports.report_columns import INTERVAL, ReportColumn
+from server.study.definitions import Question
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, eq=False)
+class ShareRow:
+    """The share of people whose true answer is number `index`, counted as report `code` of a column."""
+
+    index: int
+    answer: str
+    column: ReportColumn
+    code: int
+
+    @property
+    def count(self) -> int:
+        """Reports that arrived so."""
+        return int(self.column.counts[self.code])
+
+    @property
+    def impossible(self) -> bool:
+        """Whether this share is one of those outside [0, 1]."""
+        estimate = self.column.estimate
+        return estimate is not None and estimate.impossible and not 0 <= estimate.shares[self.code] <= 1
+
+    @property
+    def value(self) -> float:
+        """The estimated share."""
+        assert self.column.estimate is not None
+        return float(self.column.estimate.shares[self.code])
+
+    @property
+    def within_range(self) -> float:
+        """The possible share that is nearest to the estimate."""
+        return min(max(self.value, 0.0), 1.0)
+
+    @property
+    def standard_error(self) -> float:
+        """Of the estimated share."""
+        assert self.column.estimate is not None
+        return float(self.column.estimate.standard_errors[self.code])
+
+    def interval(self, anytime: bool) -> tuple[float, float]:
+        """The limits to show: valid at every look, or at one."""
+        assert self.column.estimate is not None
+        limits = self.column.anytime if anytime else self.column.estimate.intervals
+        low, high = limits[self.code].tolist()
+        return low, high
+
+
+@dataclass(frozen=True, eq=False)
+class ReportMean:
+    """The mean of a number from `low` to `high`, or of the levels of a scale; among those who gave one."""
+
+    low: float
+    high: float
+    column: ReportColumn
+    answered: bool
+
+    @cached_property
+    def estimate(self) -> MeanEstimate | AnsweredMeanEstimate | None:
+        """The estimated mean; None before the first response."""
+        if not self.column.n:
+            return None
+        if self.answered:
+            return self._by(estimate_pooled_answered_mean, INTERVAL)
+        return self._by(estimate_pooled_mean, INTERVAL)
+
+    @cached_property
+    def method(self) -> str:
+        """What the interval of one look is called (`interval_name`); nothing before the first response."""
+        if self.estimate is None:
+            return ""
+        rows = []
+        for design, may in self.column.counting:
+            if not self.answered:
+                rows.append(mean_coefficients([design], 0, 1).numerators[0, may])
+                continue
+            found = answered_mean_coefficients([design], 0, 1)
+            positions, answers = found.numerators[0, may], found.denominator[may]
+            # The limits are those of what numbers are away from a mean (Fieller): here from some mean or other.
+            rows.append(positions - 0.37 * answers)
+        return interval_name(self.estimate.kind, rows, several=self.column.several, ratio=self.answered)
+
+    @cached_property
+    def anytime(self) -> tuple[float, float]:
+        """An interval that stays valid however often one looks (`Column.anytime`)."""
+        if not self.column.one_partition:
+            return self.low, self.high
+        return self._by(anytime_answered_mean if self.answered else anytime_mean)
+
+    def _by(self, estimator: Callable[..., Result], *how: str) -> Result:
+        """What an estimator of means says of the column's parts."""
+        column = self.column
+        parts = column.of_parts, column.designs
+        return estimator(*parts, self.low, self.high, column.weights, column.confidence, *how)
+
+    @property
+    def value(self) -> float | None:
+        """The estimated mean; None where the reports do not show that anybody gave a number."""
+        assert self.estimate is not None
+        return self.estimate.mean
+
+    @property
+    def within_range(self) -> float | None:
+        """The possible mean that is nearest to the estimate."""
+        return None if self.value is None else min(max(self.value, self.low), self.high)
+
+    @property
+    def standard_error(self) -> float | None:
+        """Of the estimated mean."""
+        assert self.estimate is not None
+        return self.estimate.standard_error
+
+    def interval(self, anytime: bool) -> tuple[float, float]:
+        """The limits to show: valid at every look, or at one."""
+        assert self.estimate is not None
+        return self.anytime if anytime else self.estimate.interval
+
+    def axis(self, anytime: bool) -> Axis:
+        """What its chart is drawn on."""
+        return mean_axis(self.low, self.high, None if self.estimate is None else self.interval(anytime))
+
+
+@dataclass(frozen=True, eq=False)
+class QuestionReport:
+    """One question: its columns and what they say. `by_option`: a column for each answer."""
+
+    question: Question
+    versions: tuple[int, ...]
+    by_option: bool
+    columns: tuple[ReportColumn, ...]
+
+    @property
+    def n(self) -> int:
+        """Number of responses."""
+        return self.columns[0].n
+
+    @property
+    def weighted(self) -> bool:
+        """Whether strata count as much as their populations, and not as their responses."""
+        return self.columns[0].weights is not None
+
+    @cached_property
+    def rows(self) -> tuple[ShareRow, ...]:
+        """A share for each answer; a number's two ends are no answers of anybody."""
+        answers = tuple(enumerate(self.question.answers))
+        if self.by_option:
+            return tuple(ShareRow(index, answer, self.columns[index], 1) for index, answer in answers)
+        first = self.question.first_answer
+        return tuple(ShareRow(index, answer, self.columns[0], index) for index, answer in answers[first:])
+
+    @property
+    def shown(self) -> tuple[ShareRow, ...]:
+        """The rows that say something: where the answers are No and Yes, No is what is left."""
+        return self.rows[1:] if self.question.answers == ("no", "yes") else self.rows
+
+    @property
+    def impossible(self) -> tuple[ShareRow, ...]:
+        """The shown shares outside [0, 1]."""
+        return tuple(row for row in self.shown if row.impossible)
+
+    @cached_property
+    def impossible_p_value(self) -> float | None:
+        """Of the hypothesis that the true shares are possible: the smallest of the columns', times their number."""
+        values = [column.impossible_p_value for column in self.columns]
+        known = [value for value in values if value is not None]
+        return min(1.0, len(known) * min(known)) if known else None
+
+    @cached_property
+    def mean(self) -> ReportMean | None:
+        """Of a number or a scale."""
+        ends = value_range(self.question)
+        return None if ends is None else ReportMean(*ends, self.columns[0], self.question.prefer_not_to_say)
+
+    @cached_property
+    def control(self) -> ControlItemTest | None:
+        """The test of a control question, once it has responses."""
+        column = self.columns[0]
+        if not (self.question.control and column.n):
+            return None
+        return pooled_control_item_test(column.of_parts, column.designs, column.weights)
+
+    @property
+    def remarks(self) -> tuple[Remark, ...]:
+        """What a reader must know about its estimates."""
+        mean = None if self.mean is None else self.mean.estimate
+        return tuple(
+            remarks(
+                [row.value for row in self.impossible],
+                len(self.shown),
+                self.impossible_p_value,
+                mean,
+                self.control,
+            )
+        )
+
+    def manipulation(self, forged: int) -> float:
+        """How far so many forged responses move one of its shares at most."""
+        return max(column.manipulation(min(forged, self.n)) for column in self.columns)
+
+
+def compute_limits(reports: Iterable[QuestionReport]) -> None:
+    """Compute the intervals that are shown of one look at many reports, all at once."""
+    late: list[MeanEstimate | AnsweredMeanEstimate | PooledShares] = []
+    for report in reports:
+        late += {
+            id(row.column): row.column.estimate for row in report.shown if row.column.estimate is not None
+        }.values()
+        if report.mean is not None and report.mean.estimate is not None:
+            late.append(report.mean.estimate)
+    compute_side_by_side(late)
+
+
+def compute_anytime_means(reports: Iterable[QuestionReport]) -> None:
+    """Compute the intervals for every look of one question's means in many groups, all at once."""
+    found = [report.mean for report in reports if report.n and report.mean is not None]
+    due = [mean for mean in found if mean.answered and mean.column.one_partition]
+    if not due:
+        return
+    groups = [(mean.column.of_parts, mean.column.designs, mean.column.weights) for mean in due]
+    limits = anytime_answered_means(groups, due[0].low, due[0].high, due[0].column.confidence)
+    for mean, own in zip(due, limits, strict=True):
+        mean.__dict__["anytime"] = own
+
+
+def value_range(question: Question) -> tuple[float, float] | None:
+    """The numbers that the first and the last numeric truth stand for; None where answers are no numbers."""
+    return question.ends

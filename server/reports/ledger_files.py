@@ -1,0 +1,167 @@
+"""A survey's ledger, and its public report, as JSON and CSV."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from server.releases.budgets import covers_json, value_json
+from server.releases.plans.plan_reader import item_json
+from server.releases.values import STRATUM, Ledger, Released
+from server.reports.answer_names import AnswerTexts
+from server.reports.csv_cells import csv_text
+from server.reports.public_source import Published, PublishedVersion
+from server.reports.survey_texts import admissions_json, routing_json, text_rows, texts_json
+from server.study.definitions import Question
+
+_DEEPEST = 4
+"""Pairs that say what a figure is of: three questions and a stratum."""
+_PUBLIC = [
+    *"survey,simulated,entry,release,what".split(","),
+    *(f"{name}_{place}" for place in range(1, _DEEPEST + 1) for name in ("of", "is")),
+    *"statistic,weighting,value,standard_error,interval_low,interval_high,confidence".split(","),
+    *"mechanism,epsilon,delta,neighbours,versions,until,respondents,made_at,software".split(","),
+    *"populations_since,strata_together,strata_not_used,text".split(","),
+]
+
+
+def ledger_json(ledger: Ledger, *, names: bool) -> dict[str, Any]:
+    """The budget, what was spent and left, and every entry with its figures; `names`: also who made it."""
+    budget, spent = ledger.budget, ledger.spent
+    return {
+        "budget": None
+        if budget is None
+        else {
+            "epsilon": float(budget.epsilon),
+            "delta": float(budget.delta),
+            "neighbours": budget.neighbours,
+        },
+        "spent": {
+            "epsilon": float(spent.epsilon),
+            "delta": float(spent.delta),
+            "sequential": float(spent.sequential),
+            "best": spent.best,
+            "best_delta": spent.best_delta,
+        },
+        "left": float(ledger.left),
+        "restored": ledger.restored,
+        "entries": [entry_json(each, names) for each in ledger.released],
+    }
+
+
+def public_json(published: Published) -> str:
+    """The public report as JSON."""
+    newest = published.newest
+    released_on = published.released_on
+    document = {
+        "title": newest.definition.title,
+        "survey": published.slug,
+        "simulated": published.simulated,
+        "released_on": None if released_on is None else released_on.isoformat(),
+        "software": published.software,
+        "admission": admissions_json(published.admissions),
+        "versions": [_version_json(version) for version in published.versions],
+        **ledger_json(published.ledger, names=False),
+    }
+    return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+
+
+def public_csv(published: Published) -> str:
+    """What was released as CSV, long format: one row for each figure; then the survey's own texts, a row each.
+
+    Columns `of_1`, `is_1`, ... say what it is of: a question and its answer, or "stratum" and a path.
+    """
+    rows: list[Sequence[object]] = [_PUBLIC]
+    for each in published.ledger.released:
+        before = (published.slug, published.simulated, each.entry, each.release, str(each.item.kind))
+        about = each.covers
+        after = (
+            each.confidence,
+            each.mechanism,
+            float(each.epsilon),
+            float(each.delta),
+            each.neighbours,
+            " ".join(map(str, about.versions)),
+            about.until.isoformat(),
+            about.respondents,
+            each.made_at.isoformat(),
+            each.software,
+            *(
+                each.notes.get(name, "")
+                for name in ("populations_since", "strata_together", "strata_not_used")
+            ),
+        )
+        if not each.figures:  # declared: what was spent, and no number
+            rows.append((*before, *[""] * (2 * _DEEPEST + 6), *after, ""))
+        for figure in each.figures:
+            pairs = [cell for name, value in figure.place for cell in (_name(name), value)]
+            place = [*pairs, *[""] * (2 * _DEEPEST - len(pairs))]
+            numbers = (figure.value, figure.standard_error, figure.low, figure.high)
+            rows.append((*before, *place, figure.statistic, figure.weighting, *numbers, *after, ""))
+    survey = (published.slug, published.simulated)
+    for name, kind, text in text_rows(published.newest.definition):
+        row = {
+            "what": kind,
+            "of_1": name,
+            "statistic": "text",
+            "versions": published.newest.number,
+            "text": text,
+        }
+        rows.append((*survey, *(row.get(column, "") for column in _PUBLIC[2:])))
+    return csv_text(rows)
+
+
+def _name(name: str) -> str:
+    return "stratum" if name == STRATUM else name
+
+
+def entry_json(each: Released, names: bool) -> dict[str, Any]:
+    """An entry of a ledger with everything that it paid for; `names`: also who made it."""
+    found = value_json(each.figures, each.confidence, dict(each.notes))
+    for written, figure in zip(found["figures"], each.figures, strict=True):
+        written["weighting"] = figure.weighting
+    return {
+        "entry": each.entry,
+        "release": each.release,
+        "what": item_json(each.item),
+        "mechanism": each.mechanism,
+        "epsilon": float(each.epsilon),
+        "delta": float(each.delta),
+        "neighbours": each.neighbours,
+        "made_at": each.made_at.isoformat(),
+        **({"made_by": each.made_by} if names else {}),
+        "software": each.software,
+        "covers": covers_json(each.covers),
+        **found,
+    }
+
+
+def _version_json(version: PublishedVersion) -> dict[str, Any]:
+    return {
+        "number": version.number,
+        "sha256": version.sha256,
+        "published_on": version.published_on.isoformat(),
+        **texts_json(version.definition),
+        "epsilon": version.definition.epsilon,
+        "questions": [_question_json(version, question) for question in version.definition.questions],
+    }
+
+
+def _question_json(version: PublishedVersion, question: Question) -> dict[str, Any]:
+    return {
+        "name": question.name,
+        "kind": question.kind,
+        "text": question.text,
+        "answers": list(question.answers),
+        "answer_texts": list(AnswerTexts(version.definition).of(question)),
+        **routing_json(question),
+        "encoding": question.encoding,
+        "epsilon": question.epsilon,
+        "designs": [
+            {
+                "weights": design.weights.tolist(),
+                "epsilon": design.epsilon,
+                "odds": {"people": design.odds.people, "counts": [list(row) for row in design.odds.counts]},
+            }
+            for design in question.designs
+        ],
+    }

@@ -1,0 +1,97 @@
+"""A report -> the bytes of its microdata. The same report gives the same bytes."""
+
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import IO
+
+from server.collect.waves import same_question
+from server.reports.codebook import CODEBOOK, codebook_rows, strata_rows
+from server.reports.csv_cells import csv_text
+from server.reports.csv_report import permitted_strata, to_csv
+from server.reports.microdata.explanation import readme
+from server.reports.microdata.parquet import write_parquet
+from server.reports.microdata.response_table import ReportResponses
+from server.reports.report import Report
+from server.study.strata import walk
+
+SCRIPTS = Path(__file__).parent / "scripts"
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+"""The earliest time that a ZIP file can state; the time of packing would make each one different."""
+_BUFFER = 1 << 20
+
+
+def write_microdata(report: Report, file: IO[bytes]) -> None:
+    """Write the noisy responses that a report estimates from, as CSV and Parquet, with scripts for Python and R.
+
+    A row for each response: its version, the path of the smallest stratum around it that may be
+    named, and its reports; no id, no day, and an order that says nothing. The scripts, NumPy and
+    base R alone, recompute every estimate of the report but those of strata that the rows do not
+    name. `report` shows something (`require_shown`); of one version alone, the rows name no strata.
+    """
+    responses = ReportResponses(report)
+    files = {"codebook.csv": _codebook(report), "estimates.csv": to_csv(report)}
+    if responses.by_stratum:
+        files["strata.csv"] = _strata(report)
+    for script in ("estimate.py", "estimate.R"):
+        files[script] = _script(script, report.confidence)
+    tables: dict[str, Callable[[IO[bytes]], None]] = {
+        "responses.csv": responses.write_csv,
+        "responses.parquet": partial(write_parquet, responses),
+    }
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(_entry("README.txt"), readme(report, [*tables, *files]))
+        for name, write in tables.items():
+            with tempfile.TemporaryFile() as made, archive.open(_entry(name), "w", force_zip64=True) as entry:
+                write(made)
+                made.seek(0)
+                shutil.copyfileobj(made, entry, _BUFFER)
+        for name, content in files.items():
+            archive.writestr(_entry(name), content)
+
+
+def _codebook(report: Report) -> str:
+    """The codebook of every version; `pooled` says which columns the report estimates from.
+
+    First what stands in the column of strata in place of a path, which is the same in every version.
+    """
+    pooled = {
+        (asked.wave.number, question.name)
+        for question in report.definition.questions
+        for asked in same_question(question.name, report.waves)
+    }
+    rows: list[tuple[object, ...]] = [("version", "pooled", *CODEBOOK)]
+    if ReportResponses(report).by_stratum:
+        rows += (("", "", *row) for row in strata_rows())
+    for wave in report.waves:
+        rows += (
+            (wave.number, (wave.number, row[1]) in pooled, *row) for row in codebook_rows(wave.definition)
+        )
+    return csv_text(rows)
+
+
+def _strata(report: Report) -> str:
+    """The tree: which strata have none below them, their populations, and whether responses name them."""
+    paths = permitted_strata(report)
+    rows: list[tuple[object, ...]] = [("stratum", "population", "leaf", "named")]
+    for node in walk(report.nodes):
+        named = paths[node.stratum.id] == node.path
+        rows.append((node.path, node.stratum.population, node.leaf, named))
+    return csv_text(rows)
+
+
+def _script(name: str, confidence: float) -> str:
+    """A script with the report's confidence, which it states once as 0.95."""
+    text = (SCRIPTS / name).read_text("utf-8")
+    return text.replace("0.95\n", f"{confidence!r}\n", 1)
+
+
+def _entry(name: str) -> zipfile.ZipInfo:
+    entry = zipfile.ZipInfo(name, _EPOCH)
+    entry.compress_type = zipfile.ZIP_DEFLATED
+    entry.create_system = 3  # whatever the system is
+    entry.external_attr = 0o644 << 16
+    return entry

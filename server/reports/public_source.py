@@ -1,0 +1,58 @@
+"""What a public report is made from: published definitions and settings, which are public, and releases alone."""
+
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+
+from sqlalchemy.orm import Session
+
+from server import __version__
+from server.releases.values import Ledger, Spent
+from server.reports.admission import Admission, admissions
+from server.store.models import Survey
+from server.study import surveys
+from server.study.definitions import Definition
+
+NOTHING = Ledger(None, (), Spent(Decimal(0), Decimal(0), Decimal(0), None, 1e-6))
+"""The ledger of a survey without a budget."""
+
+
+@dataclass(frozen=True)
+class PublishedVersion:
+    """A version of a survey, as everybody may see it."""
+
+    number: int
+    sha256: str
+    published_on: date
+    definition: Definition
+
+
+@dataclass(frozen=True)
+class Published:
+    """A survey as the public knows it: its versions, the newest first, and what was released."""
+
+    slug: str
+    simulated: bool
+    versions: tuple[PublishedVersion, ...]
+    ledger: Ledger
+    admissions: tuple[Admission, ...]
+    software: str = f"Moneda {__version__}"
+
+    @property
+    def newest(self) -> PublishedVersion:
+        """The newest version."""
+        return self.versions[0]
+
+    @property
+    def released_on(self) -> date | None:
+        """The day of the newest release: the report changes with releases, and not with days."""
+        return max((each.made_at.date() for each in self.ledger.released), default=None)
+
+
+def read_published(session: Session, survey: Survey, ledger: Ledger) -> Published:
+    """A survey that was published, and its ledger."""
+    versions = tuple(
+        PublishedVersion(version.number, version.sha256, version.published_on, surveys.definition_of(version))
+        for version in reversed(survey.versions)
+    )
+    return Published(survey.slug, survey.simulated, versions, ledger, admissions(session, survey))

@@ -1,0 +1,137 @@
+"""One byte of the responses, or one answer of several: what was counted, part by part, and what it says."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from server.privacy.designs import Design
+from server.privacy.estimators import (
+    PooledShares,
+    anytime_shares,
+    estimate_pooled_shares,
+    pooled_impossible_share_test,
+    pooled_manipulation_bound,
+    share_coefficients,
+)
+from server.reports.interval_names import interval_name
+
+INTERVAL = "by_size"
+"""The interval of one look that is shown: exact where there are few responses."""
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnPart:
+    """Reports that were drawn from one design: the versions that they answer, and a count of each report."""
+
+    versions: tuple[int, ...]
+    design: Design
+    counts: NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class ReportColumn:
+    """One byte of the responses, or one answer of several: what was counted, part by part, and what it says.
+
+    Attributes
+    ----------
+    name : str
+    versions : tuple of tuple of int
+        The versions that each part answers; the first part is that of the newest.
+    designs : tuple of Design
+        The design of each part.
+    of_parts : ndarray of int, shape (parts, reports)
+        The counts of each part.
+    weights : ndarray, shape (parts,), or None
+        Without them every response counts the same.
+    one_partition : bool
+        Whether the parts are the same at every look, however many responses there are.
+    """
+
+    name: str
+    versions: tuple[tuple[int, ...], ...]
+    designs: tuple[Design, ...]
+    of_parts: NDArray[np.int64]
+    weights: NDArray[np.float64] | None
+    confidence: float
+    one_partition: bool = True
+
+    @property
+    def parts(self) -> list[ColumnPart]:
+        """The parts, one by one."""
+        return [ColumnPart(*part) for part in zip(self.versions, self.designs, self.of_parts, strict=True)]
+
+    @cached_property
+    def sizes(self) -> NDArray[np.int64]:
+        """Number of reports of each part."""
+        return np.asarray(self.of_parts.sum(axis=1))
+
+    @cached_property
+    def n(self) -> int:
+        """Number of reports."""
+        return int(self.sizes.sum())
+
+    @cached_property
+    def counts(self) -> NDArray[np.int64]:
+        """The reports as they arrived, after the coins, of all parts."""
+        return np.asarray(self.of_parts.sum(axis=0))
+
+    @property
+    def observed(self) -> NDArray[np.float64]:
+        """Shares of the reports as they arrived."""
+        return self.counts / self.n
+
+    @cached_property
+    def estimate(self) -> PooledShares | None:
+        """The estimated shares; None before the first response."""
+        if not self.n:
+            return None
+        return estimate_pooled_shares(self.of_parts, self.designs, self.weights, self.confidence, INTERVAL)
+
+    @cached_property
+    def method(self) -> str:
+        """What the intervals of one look are called (`interval_name`); nothing before the first response."""
+        if self.estimate is None:
+            return ""
+        rows = [
+            row for design, may in self.counting for row in share_coefficients([design]).numerators[:, may]
+        ]
+        return interval_name(self.estimate.interval, rows, several=self.several)
+
+    @cached_property
+    def counting(self) -> list[tuple[Design, NDArray[np.bool_]]]:
+        """The designs of the parts that count, each with the reports that it can give."""
+        used = dict.fromkeys(design for design, one in zip(self.designs, self._counts, strict=True) if one)
+        return [(design, design.weights.sum(axis=0) > 0) for design in used]
+
+    @property
+    def several(self) -> bool:
+        """Whether more than one part counts."""
+        return sum(self._counts) > 1
+
+    @cached_property
+    def _counts(self) -> list[bool]:
+        """Which parts count."""
+        some = self.sizes > 0
+        return list((some if self.weights is None else some & (self.weights > 0)).tolist())
+
+    @cached_property
+    def anytime(self) -> NDArray[np.float64]:
+        """Intervals that stay valid however often one looks, shape (answers, 2).
+
+        Their method needs the same parts at every look. Where parts were taken together as they had too few
+        responses, all that holds at every look is that a share is between 0 and 1.
+        """
+        if not self.one_partition:
+            return np.tile([0.0, 1.0], (len(self.designs[0].weights), 1))
+        return anytime_shares(self.of_parts, self.designs, self.weights, self.confidence)
+
+    @cached_property
+    def impossible_p_value(self) -> float | None:
+        """Of the hypothesis that possible shares explain the reports; None before the first."""
+        return pooled_impossible_share_test(self.of_parts, self.designs) if self.n else None
+
+    def manipulation(self, forged: int) -> float:
+        """How far so many forged ones among the responses move a share at most, with its weights."""
+        return pooled_manipulation_bound(self.sizes.tolist(), min(forged, self.n), self.designs, self.weights)

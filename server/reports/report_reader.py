@@ -1,0 +1,100 @@
+"""(survey, its versions, strata, responses) -> a `Report` value."""
+
+from collections.abc import Mapping, Sequence
+from datetime import date
+
+from sqlalchemy.orm import Session
+
+from server.collect import response_counts
+from server.collect.response_counts import Collected, Key
+from server.collect.waves import Wave, places_of, same_question
+from server.reports.admission import Admission, admissions
+from server.reports.day_counts import periods, sum_days
+from server.reports.question_estimates import estimate_question
+from server.reports.report import Report
+from server.reports.withholding import left_out
+from server.store.models import State, Survey, SurveyVersion
+from server.study import strata, surveys
+from server.study.smallest_group import Unseen, limit_unseen
+from server.study.strata import Node
+
+
+def read(
+    session: Session, survey: Survey, number: int | str | None = None, confidence: float = 0.95
+) -> Report:
+    """The report on a survey's responses: of all versions, or of the one with this number.
+
+    Raises
+    ------
+    InputError
+        If the survey is a draft, or has no such version.
+    """
+    version = surveys.published_version(survey, number)
+    return _made(
+        survey,
+        version,
+        response_counts.read_shown(session, survey),
+        strata.tree(session, survey),
+        response_counts.count_shown_by_day(session, survey),
+        admissions(session, survey),
+        pooled=number is None,
+        confidence=confidence,
+    )
+
+
+def _made(
+    survey: Survey,
+    version: SurveyVersion,
+    found: Collected,
+    nodes: tuple[Node, ...],
+    days: Mapping[Key, Mapping[date, int]],
+    admitted: tuple[Admission, ...],
+    *,
+    pooled: bool,
+    confidence: float,
+) -> Report:
+    """Estimate every question of a version: pooled with the same questions of other ones, or alone."""
+    places = places_of(nodes)
+    sizes = [[found.sizes.get((each.id, place), 0) for place in places] for each in survey.versions]
+    out, without = left_out(sizes, survey.minimum)
+    kept = {
+        (each.id, place)
+        for number, each in enumerate(survey.versions)
+        for place in places[without:]
+        if number not in out and (each.id, place) in found.sizes
+    }
+    older = [each for each in reversed(survey.versions) if any(key[0] == each.id for key in kept)]
+    chosen = [version, *(each for each in older if pooled and each.id != version.id)]
+    waves = tuple(Wave.of(each, places, found, kept) for each in chosen)
+    entries = [same_question(question.name, waves) for question in waves[0].definition.questions]
+    return Report(
+        definition=waves[0].definition,
+        slug=survey.slug,
+        version_number=version.number,
+        version=version.sha256,
+        published_on=version.published_on,
+        made_on=surveys.today(),
+        simulated=survey.simulated,
+        confidence=confidence,
+        minimum=survey.minimum,
+        withheld=not any(wave.n for wave in waves)
+        and any(key[0] in {each.id for each in chosen} for key in found.sizes),
+        unseen=_unseen(survey, nodes, len(survey.versions) if pooled else 1),
+        pooled=pooled,
+        waves=waves,
+        unweighted=tuple(estimate_question(asked, range(len(places)), confidence) for asked in entries),
+        nodes=nodes,
+        days=periods(sum_days(days, kept, {each.id for each in chosen}), survey.minimum),
+        left_out=tuple(survey.versions[place].number for place in sorted(out)) if pooled else (),
+        without_left_out=without,
+        merged=survey.merged,
+        populations_since=survey.populations_since,
+        admissions=tuple(each for each in admitted if each.version in {wave.number for wave in waves}),
+    )
+
+
+def _unseen(survey: Survey, nodes: Sequence[Node], versions: int) -> Unseen:
+    """What waits of so many versions."""
+    if survey.state != State.OPEN:
+        return Unseen(0, 0, 0)
+    return limit_unseen(survey.minimum, len(strata.list_leaves(nodes)), versions)

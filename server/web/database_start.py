@@ -1,0 +1,101 @@
+"""A database as it is found at the start: migrated and fit for use, or refused in one sentence."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import sqlalchemy as sa
+from alembic.util import CommandError
+
+from server.inputs import InputError
+from server.releases.spending_marks import open_marks
+from server.store.engines import make_engine, migrate
+from server.store.failures import MovedError, find_failure
+
+_HEADER = 100
+"""Bytes with which a SQLite file begins."""
+LARGE = 64 * 1024 * 1024
+"""Bytes of a SQLite file that take a moment to check."""
+
+
+class UnusableError(Exception):
+    """A database that cannot be used; says why, in one line."""
+
+
+def open_database(
+    database_url: str, *, check: bool = False, tell: Callable[[str], object] = lambda _line: None
+) -> sa.Engine:
+    """An engine on a migrated database.
+
+    Parameters
+    ----------
+    database_url : str
+        As `Config.database_url`.
+    check : bool
+        Look at every page of a SQLite file first.
+    tell : callable
+        Is given a line before what takes a moment.
+
+    Raises
+    ------
+    UnusableError
+        If there is no such database, it cannot be written to, is damaged, or was made by a newer Moneda.
+    """
+    try:
+        url = sa.make_url(database_url)
+        if url.get_backend_name() == "sqlite":
+            _check_path(url)
+        engine = make_engine(database_url)
+    except OSError as error:
+        raise _unusable(f"{error.filename}: {error.strerror}") from error
+    except (ValueError, sa.exc.ArgumentError) as error:
+        raise _unusable(str(error)) from error
+    try:
+        if check and engine.dialect.name == "sqlite":
+            _check_pages(engine, tell)
+        migrate(engine)
+        open_marks(engine)
+    except BaseException as error:
+        engine.dispose()
+        if isinstance(error, CommandError):
+            raise _unusable(
+                "it was made by a newer version of Moneda; use that one, or another database"
+            ) from None
+        if isinstance(error, InputError):
+            raise _unusable(str(error)) from error
+        if isinstance(error, sa.exc.DBAPIError | MovedError):
+            raise _unusable(_reason(error)) from error
+        raise
+    return engine
+
+
+def _check_path(url: sa.URL) -> None:
+    path = url.database or ":memory:"
+    if ":memory:" in path or "mode" in url.query or "uri" in url.query:
+        raise ValueError("it must be a file; what is held in memory is gone with each connection")
+    if Path(path).is_dir():
+        raise ValueError(f"{path} is a folder, not a file")
+    # SQLite takes a file that is shorter than its own header for an empty database, and writes over it.
+    if Path(path).is_file() and 0 < Path(path).stat().st_size < _HEADER:
+        raise ValueError(f"{path}: file is not a database")
+
+
+def _check_pages(engine: sa.Engine, tell: Callable[[str], object]) -> None:
+    path = Path(str(engine.url.database))
+    size = path.stat().st_size if path.exists() else 0
+    if size >= LARGE:
+        tell(f"Checking the database file ({size / 2**30:.1f} GB) ...")
+    with engine.connect() as connection:
+        (first,) = connection.exec_driver_sql("PRAGMA quick_check(1)").all()
+    if first[0] != "ok":
+        raise _unusable("its file is damaged; put a backup in its place")
+
+
+def _reason(error: Exception) -> str:
+    """What the database says, on one line; what is wrong with a file is named as the log names it."""
+    failure = find_failure(error)
+    said = " ".join(str(getattr(error, "orig", None) or error).split())
+    return f"{failure.value}: {said}" if failure is not None else said
+
+
+def _unusable(reason: str) -> UnusableError:
+    return UnusableError(f"DATABASE_URL must name a database that can be used: {reason}")

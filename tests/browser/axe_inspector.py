@@ -1,0 +1,88 @@
+"""What axe-core finds on a page as it stands: light and dark, on a desk and on a phone, and as narrow as can be."""
+
+from typing import Any
+
+from playwright.sync_api import Page, Request
+
+from tests.browser.chromium import NODE_MODULES
+from tests.browser.site_users import DESK, PHONE
+
+AXE = (NODE_MODULES / "axe-core" / "axe.min.js").read_text("utf-8")
+TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+# A preview in a frame is a page that is inspected by itself.
+OPTIONS = {"runOnly": {"type": "tag", "values": TAGS}, "resultTypes": ["violations"], "iframes": False}
+# A bar that stays in view covers whatever is scrolled under it: a target is too small only if it is so in the
+# middle of the window as well.
+RUN = """async (options) => {
+  const { violations } = await axe.run(options);
+  const found = [];
+  for (const { id, nodes } of violations) {
+    for (const node of nodes) {
+      if (id !== 'target-size' || await small(node)) found.push(`${id}: ${node.html} ${node.failureSummary}`);
+    }
+  }
+  return found;
+
+  async function small({ target: [selector] }) {
+    const [left, top] = [scrollX, scrollY];
+    document.querySelector(selector).scrollIntoView({ block: 'center' });
+    const again = await axe.run(selector, { runOnly: { type: 'rule', values: ['target-size'] } });
+    scrollTo(left, top);
+    return again.violations.length > 0;
+  }
+}"""
+LOOKS: list[tuple[str, dict[str, Any]]] = [("light", DESK["viewport"]), ("dark", PHONE["viewport"])]
+QUIET = 75  # milliseconds for which a page that has loaded asks for nothing; Playwright's own "networkidle" is 500
+NARROW = {"width": 320, "height": 640}  # 1280 pixels at 400 % (WCAG 1.4.10)
+
+
+class Inspector:
+    """Collects what is wrong in each state, so that one run tells all."""
+
+    def __init__(self) -> None:
+        self.states: list[str] = []
+        self.problems: list[str] = []
+        self._asked: dict[Page, set[Request]] = {}
+
+    def look(self, page: Page, state: str) -> None:
+        """Inspect the page as it is now: in light and dark, wide and narrow."""
+        self.states.append(state)
+        for scheme, size in LOOKS:
+            page.set_viewport_size(size)
+            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+            if not page.evaluate("'axe' in globalThis"):
+                page.evaluate(AXE)
+            self.problems += [f"{state} ({scheme}): {found}" for found in page.evaluate(RUN, OPTIONS)]
+        page.set_viewport_size(NARROW)
+        width = page.evaluate("document.documentElement.scrollWidth")
+        if width > NARROW["width"]:
+            self.problems.append(f"{state}: {width} pixels wide where there are {NARROW['width']}")
+
+    def unfold(self, page: Page, address: str, state: str) -> None:
+        """Open a page, unfold everything on it, and inspect it."""
+        self._note_requests(page)
+        page.goto(address)
+        self.unfolded(page, state)
+
+    def unfolded(self, page: Page, state: str) -> None:
+        """Unfold everything on the page that is being opened, and inspect it."""
+        if self._note_requests(page):
+            page.wait_for_load_state("networkidle")  # what it asked for before is not known
+        quiet = 0
+        while quiet < QUIET:
+            page.wait_for_timeout(25)
+            quiet = 0 if self._asked[page] else quiet + 25
+        page.wait_for_load_state("load")
+        page.evaluate("document.querySelectorAll('details').forEach((details) => { details.open = true; })")
+        self.look(page, state)
+
+    def _note_requests(self, page: Page) -> bool:
+        """Keep what the page asks for until it is answered; whether this begins only now."""
+        if page in self._asked:
+            return False
+        asked: set[Request] = set()
+        self._asked[page] = asked
+        page.on("request", lambda request: asked.add(request))
+        page.on("requestfinished", lambda request: asked.discard(request))
+        page.on("requestfailed", lambda request: asked.discard(request))
+        return True

@@ -1,0 +1,203 @@
+"""Everything that a visit leaves behind: requests, storage, history, the page itself."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import sqlalchemy as sa
+from playwright.sync_api import Page, Route
+
+from server.store.models import Survey
+from server.store.own_tables import invitations_of, responses_of
+from tests.browser.conftest import Opener
+from tests.browser.recorder import Recorder
+from tests.browser.site_users import PHONE, Respondent
+from tests.support import factories
+
+Traces = dict[str, Any]
+
+# Every coin is the same and every id is the same, so that two visits may differ in nothing but the truth.
+FIXED_CHANCE = """
+Crypto.prototype.getRandomValues = function (array) {
+  if (array instanceof Uint32Array) return array.fill(%s);
+  for (const place of array.keys()) array[place] = 16 + place;
+  return array;
+};
+Math.random = () => 0;
+"""
+COINS = {"No": 0, "Yes": 2**32 - 1}  # the report under gamma 1/4, whatever the truth
+
+STORED = """async () => {
+  const databases = await indexedDB.databases();
+  const root = await navigator.storage.getDirectory();
+  const files = [];
+  for await (const name of root.keys()) files.push(name);
+  const cached = [];
+  const marks = performance.getEntries().filter(({ entryType }) => /^(mark|measure)$/.test(entryType));
+  for (const name of await caches.keys()) {
+    cached.push([name, (await (await caches.open(name)).keys()).map(({ url }) => url)]);
+  }
+  return {
+    local: Object.entries(localStorage),
+    session: Object.entries(sessionStorage),
+    databases, files, cached,
+    locks: Object.values(await navigator.locks.query()).flat().map(({ name, mode }) => [name, mode]),
+    workers: (await navigator.serviceWorker.getRegistrations()).map(({ scope }) => scope),
+    cookie: document.cookie,
+    history: [history.length, history.state, location.href, history.scrollRestoration],
+    window: [name, document.title, document.referrer],
+    globals: Object.keys(globalThis).filter((key) => !/^(__playwright|__pw)/.test(key)),
+    // Files arrive in any order, before anything was answered.
+    loaded: performance.getEntriesByType('resource').map(({ name }) => name).sort(),
+    marked: marks.map(({ name }) => name),
+  };
+}"""
+
+DOCUMENT = """() => ({
+  html: document.documentElement.outerHTML,
+  controls: Array.from(document.querySelectorAll('*'), (element) => [
+    element.localName, element.checked, element.value, element.selectedIndex, element.open, element.hidden,
+    Object.keys(element), element.scrollTop, element.shadowRoot?.innerHTML,
+  ]),
+  focus: document.activeElement.outerHTML,
+  selection: String(getSelection()),
+})"""
+
+
+class Wire:
+    """Every request of a page, as Chromium's own network layer reports it: the headers that were really
+    sent, in their order, and the body."""
+
+    def __init__(self, page: Page) -> None:
+        self.requests: dict[str, dict[str, Any]] = {}
+        self._loaders: dict[str, tuple[str, str]] = {}
+        self.session = page.context.new_cdp_session(page)
+        self.session.on("Network.requestWillBeSent", self._will_be_sent)
+        self.session.on("Network.requestWillBeSentExtraInfo", self._sent)
+        self.session.on("Network.loadingFailed", lambda event: self._loaders.pop(event["requestId"], None))
+        self.session.on(
+            "Network.webSocketCreated", lambda event: self._entry(event).update(socket=event["url"])
+        )
+        self.session.send("Network.enable", {"maxPostDataSize": 65536})
+
+    def _entry(self, event: dict[str, Any]) -> dict[str, Any]:
+        return self.requests.setdefault(event["requestId"], {})
+
+    def sent_by_document(self) -> list[str]:
+        """Where the document that is shown sent something, and was not refused an answer."""
+        loader = self.session.send("Page.getFrameTree")["frameTree"]["frame"]["loaderId"]
+        return [url for url, of in self._loaders.values() if of == loader]
+
+    def _will_be_sent(self, event: dict[str, Any]) -> None:
+        request = event["request"]
+        if request["method"] == "POST":
+            self._loaders[event["requestId"]] = (request["url"], event["loaderId"])
+        self._entry(event).update(
+            method=request["method"],
+            url=request["url"] + request.get("urlFragment", ""),
+            headers=list(request["headers"].items()),
+            body=request.get("postData"),
+            kind=event.get("type"),
+        )
+
+    def _sent(self, event: dict[str, Any]) -> None:
+        self._entry(event)["sent"] = list(event["headers"].items())
+
+
+LOOKS = 250
+"""How often it is asked whether everything is listed."""
+LISTED = """(urls) => {
+  const listed = new Set(performance.getEntriesByType('resource').map(({ name }) => name));
+  return urls.every((url) => listed.has(url));
+}"""
+
+
+def traces(page: Page, wire: Wire) -> Traces:
+    """All of it, in a form that can be compared."""
+    # The browser lists what was sent when its answer has come whole, which the page does not wait for.
+    sent = wire.sent_by_document()
+    for _ in range(LOOKS):
+        if page.evaluate(LISTED, sent):  # not by a timer of the page, whose clock may stand still
+            break
+        page.wait_for_timeout(20)
+    entries = wire.session.send("Page.getNavigationHistory")
+    return {
+        "requests": list(wire.requests.values()),
+        "stored": page.evaluate(STORED),
+        "document": page.evaluate(DOCUMENT),
+        "cookies": [(cookie["name"], cookie["value"]) for cookie in page.context.cookies()],
+        "entries": [
+            entries["currentIndex"],
+            [(entry["url"], entry["title"], entry["transitionType"]) for entry in entries["entries"]],
+        ],
+    }
+
+
+def differences(one: Any, other: Any, place: str = "") -> list[str]:
+    """Where two traces differ; empty when they are the same to the last byte."""
+    if type(one) is type(other) and isinstance(one, dict) and list(one) == list(other):
+        return [found for key in one for found in differences(one[key], other[key], f"{place}.{key}")]
+    if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        pairs = enumerate(zip(one, other, strict=True))
+        return [found for k, (a, b) in pairs for found in differences(a, b, f"{place}[{k}]")]
+    return [] if type(one) is type(other) and one == other else [f"{place}: {one!r} / {other!r}"]
+
+
+def forget_responses(database_url: str) -> None:
+    """Empty the table of responses, so that the same id is new again, and so is every code."""
+    with factories.writing(database_url) as session:
+        for number in session.scalars(sa.select(Survey.id)).all():
+            session.execute(sa.delete(responses_of(number)))
+            session.execute(sa.update(invitations_of(number)).values(spent=False))
+
+
+def without_integrity(page: Page, slug: str) -> None:
+    """Serve the survey's page without its hashes, as a server that was taken over could."""
+
+    def stripped(route: Route) -> None:
+        answer = route.fetch()
+        route.fulfill(response=answer, body=re.sub(r' integrity="[^"]*"', "", answer.text()))
+
+    page.route(f"**/s/{slug}", stripped)
+
+
+def rewritten(page: Page, file: str, old: str, new: str) -> None:
+    """Serve a client file with one passage changed."""
+
+    def changed(route: Route) -> None:
+        answer = route.fetch()
+        source = answer.text()
+        assert source.count(old) == 1, f"{file} should hold {old!r} once"
+        route.fulfill(response=answer, body=source.replace(old, new))
+
+    page.route(f"**/client/*/{file}", changed)
+
+
+def visited(
+    open_page: Opener,
+    recorder: Recorder,
+    served: factories.Served,
+    survey: factories.Published,
+    truth: Any,
+    behave: Callable[[Respondent, Any], None],
+    coins: str = "No",
+    leak: tuple[str, str, str] | None = None,
+    complaint: str = "",
+    fragment: str = "",
+) -> Traces:
+    """One visit on a new device; `leak` is a file of the page, a passage of it, and what is put in its place."""
+    forget_responses(served.database_url)
+    recorder.forget()
+    page = open_page(**PHONE, base_url=recorder.url)
+    page.add_init_script(FIXED_CHANCE % COINS[coins])
+    if leak:
+        without_integrity(page, survey.slug)
+        rewritten(page, *leak)
+    if complaint:
+        open_page.watch(page).expect(complaint)
+    wire = Wire(page)
+    visit = Respondent(page, survey.slug).open(fragment)
+    behave(visit, truth)
+    left = traces(page, wire)
+    open_page.close(page)
+    return {**left, "bytes": recorder.requests()}

@@ -1,0 +1,1 @@
+"""Pictures of the pages, for the README and the guides."""

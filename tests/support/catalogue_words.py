@@ -1,0 +1,146 @@
+"""What the catalogues hold, and which words of a page they do not."""
+
+import re
+from dataclasses import dataclass, field
+from functools import cache
+from html.parser import HTMLParser
+
+from babel.messages import Catalog, Message
+from babel.messages.pofile import read_po
+
+from server.output.languages import LANGUAGES
+from tests.support import factories
+
+TRANSLATIONS = factories.ROOT / "server" / "translations"
+OPEN, CLOSE = "⟦", "⟧"
+NAMES = ["Moneda", "SHA-256", "SVG", "PNG", "make run", *(language.name for language in LANGUAGES.values())]
+ADDRESS, HASH, SLUG = r"https?://\S+", r"\b[0-9a-f]{8,64}\b", r"\b[2-9b-df-hj-np-tv-xz]{12}\b"
+ZONE = r"\b(?:UTC|[A-Z][a-z]+/[A-Z]\w+)\b"
+SPANISH_DATE, FILLED_IN_BY_A_SCRIPT = r"\d+ de [a-z]+ de \d{4}", r"\{\w+\}"
+POWER_OF_TEN = "10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+"
+DATA = re.compile(
+    "|".join([*NAMES, ADDRESS, HASH, SLUG, ZONE, SPANISH_DATE, FILLED_IN_BY_A_SCRIPT, POWER_OF_TEN])
+)
+"""What may stand on a page untranslated."""
+READ_ATTRIBUTES = set(
+    "alt aria-description aria-label aria-roledescription aria-valuetext label placeholder title".split()
+)
+CODE_ATTRIBUTES = set(
+    "data-by data-check data-copy data-definition data-entry data-family data-keeps data-many data-one "
+    "data-look data-place data-preview data-refresh data-renews data-responses data-rooms data-round data-shut "
+    "data-spends data-sure data-truth data-version data-why".split()
+)
+"""Read by scripts only; every other data- attribute holds a text that a script shows."""
+
+
+@dataclass
+class Page(HTMLParser):
+    """The texts of a page in reading order, and the attributes that are shown or read aloud."""
+
+    text: str = ""
+    attributes: list[str] = field(default_factory=list)
+    skipped: str = ""
+    quoted: int = 0
+    """How deep inside an element that holds somebody's own words, marked as not to be translated."""
+
+    def __post_init__(self) -> None:
+        super().__init__()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._part(tag)
+        if tag in ("script", "style"):
+            self.skipped = tag
+        inside = self.quoted > 0
+        if inside or ("translate", "no") in attrs:
+            self.quoted += 1  # no void element stands in such a text
+            if not inside:  # what a script may put there is ours
+                self.attributes += [value or "" for name, value in attrs if _is_put_in(name)]
+            return
+        button = ("type", "submit") in attrs or ("type", "button") in attrs
+        described = tag == "meta" and ("name", "description") in attrs
+        for name, value in attrs:
+            shown = name in READ_ATTRIBUTES or _is_put_in(name)
+            if shown or (name == "value" and button) or (name == "content" and described):
+                self.attributes.append(value or "")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._part(tag)
+        self.quoted -= self.quoted > 0
+        if tag == self.skipped:
+            self.skipped = ""
+
+    def handle_data(self, data: str) -> None:
+        if not self.skipped and not self.quoted:
+            self.text += data
+
+    def _part(self, tag: str) -> None:
+        # Emphasis is inside a message; any other element begins a new word.
+        self.text += "" if tag in ("b", "strong") else "\n"
+
+
+def _is_put_in(name: str) -> bool:
+    return name.startswith("data-") and name not in CODE_ATTRIBUTES
+
+
+def outside(text: str) -> list[str]:
+    """The words of a text that are neither inside the brackets of a message nor data."""
+    pieces, depth = [""], 0
+    for character in text:
+        depth += (character == OPEN) - (character == CLOSE)
+        assert depth >= 0, f"unbalanced: {text!r}"
+        if character in OPEN + CLOSE:
+            pieces.append("")
+        elif depth == 0:
+            pieces[-1] += character
+    assert depth == 0, f"unbalanced: {text!r}"
+    left = (DATA.sub(" ", piece) for piece in pieces)
+    return [word for piece in left for word in re.findall(r"[^\W\d_]+", piece) if word not in ("ε", "γ", "δ")]
+
+
+def untranslated(html: str) -> list[str]:
+    """The words of a page that no catalogue holds."""
+    return [word for text in shown_on(html) for word in outside(text)]
+
+
+@cache
+def shown_on(html: str) -> tuple[str, ...]:
+    """The text of a page, and what is said by its attributes."""
+    page = Page()
+    page.feed(html)
+    page.close()
+    return page.text, *page.attributes
+
+
+def pseudo(text: str) -> str:
+    return f"{OPEN}{text}{CLOSE}"
+
+
+def catalogue(language: str) -> Catalog:
+    with (TRANSLATIONS / language / "LC_MESSAGES" / "messages.po").open("rb") as file:
+        return read_po(file, locale=language)
+
+
+def messages(language: str) -> list[Message]:
+    return [message for message in catalogue(language) if message.id]
+
+
+def texts(value: str | tuple[str, ...] | list[str]) -> list[str]:
+    return [value] if isinstance(value, str) else list(value)
+
+
+def missing_on(pages: list[str]) -> list[str]:
+    """The templates' messages that are on none of the pages."""
+    joined = "\0".join(text for html in pages for text in shown_on(html))
+
+    # What is filled in may be a message itself.
+    filled = rf"(?:[^{OPEN}{CLOSE}]|{OPEN}[^{OPEN}{CLOSE}]*{CLOSE})*"
+
+    def somewhere(text: str) -> bool:
+        plain = re.sub(r"</?\w+>", "", text).replace("%%", "%")
+        parts = [re.escape(part) for part in re.split(r"%\(\w+\)(?:[sd]|\.\df)", plain)]
+        return re.search(OPEN + filled.join(parts) + CLOSE, joined) is not None
+
+    templates = (
+        m for m in messages("es") if any(file.startswith("templates/") for file, _line in m.locations)
+    )
+    return [text for message in templates for text in texts(message.id) if not somewhere(text)]

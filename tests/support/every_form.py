@@ -1,0 +1,205 @@
+"""Every form of the researchers' pages, as it is sent when everything is in order."""
+
+import io
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pyotp
+import sqlalchemy as sa
+
+from server import people
+from server.people import survey_access
+from server.store.models import InvitationBatch, Researcher
+from tests.support import factories
+from tests.support.every_page import edited
+from tests.support.factories import Published
+from tests.support.full_installation import (
+    ADMINISTRATOR,
+    EDITOR,
+    OWNER,
+    VIEWER,
+    Scene,
+    hashed,
+    invitation,
+    member,
+)
+from tests.support.release_form import COUNT, Builder, build, set_budget
+from tests.support.sign_in_form import PASSWORD
+
+Form = Mapping[str, Any]
+
+
+def stored(scene: Scene, person: str, **values: object) -> None:
+    """Set columns of somebody's account."""
+    with factories.writing(scene.database_url) as session:
+        session.execute(sa.update(Researcher).where(Researcher.id == scene.numbers[person]).values(**values))
+
+
+def with_codes(scene: Scene) -> Form:
+    """The stranger has a password and codes, and gives the password."""
+    stored(scene, "stranger", password_hash=factories.hashed(PASSWORD), totp_secret=pyotp.random_base32())
+    return {"current": PASSWORD}
+
+
+def setting_codes_up(scene: Scene) -> Form:
+    stored(scene, "stranger", password_hash=factories.hashed(PASSWORD), totp_secret=None)
+    secret = pyotp.random_base32()
+    return {"secret": secret, "code": pyotp.TOTP(secret).now()}
+
+
+def without_password(scene: Scene, form: Form) -> Form:
+    stored(scene, "stranger", password_hash=None, totp_secret=None)
+    return form
+
+
+def somebody(scene: Scene) -> Form:
+    """A colleague who was just added."""
+    with factories.writing(scene.database_url) as session:
+        return {"person": people.add(session, "Somebody", administrator=True).id}
+
+
+def closed(scene: Scene) -> Form:
+    factories.close(scene.database_url, scene.slug)
+    return {}
+
+
+def paused(scene: Scene) -> Form:
+    factories.settle(scene.database_url, scene.slug, paused=True)
+    return {}
+
+
+def batch(scene: Scene) -> Form:
+    """A batch of two codes, which the form holds."""
+    codes = factories.invite(scene.database_url, scene.slug, 2)
+    with factories.writing(scene.database_url) as session:
+        number = session.scalar(sa.select(sa.func.max(InvitationBatch.id)))
+    return {"codes": "\r\n".join(codes), "in path": {"batch": number}}
+
+
+def issuing(scene: Scene) -> Form:
+    """Codes for a link that asks for them."""
+    factories.settle(scene.database_url, scene.slug, by_invitation=True)
+    return {"size": "2", "label": "Class 3B", "stratum": ""}
+
+
+def linked(scene: Scene) -> Form:
+    """A survey with a public report."""
+    scene.people[OWNER].post(f"/manage/surveys/{scene.slug}/releases/link")
+    return {}
+
+
+def budgeted(scene: Scene) -> Form:
+    """A survey with a budget, of which something is declared."""
+    set_budget(scene.people[OWNER], scene.slug)
+    return {"spent": "0.5", "spent_delta": "0", "sure": "yes"}
+
+
+def looked(scene: Scene) -> Builder:
+    """An editor who has seen what it costs to tell how many responded."""
+    set_budget(scene.people[OWNER], scene.slug)
+    return build(scene.people[EDITOR], scene.slug).tick(COUNT).type(epsilon="0.5").press()
+
+
+def crowded(scene: Scene) -> Form:
+    """So many responses that exact tallies can be paid for."""
+    with factories.writing(scene.database_url) as session:
+        survey = survey_access.find(session, scene.slug)
+        assert survey is not None
+        version = Published(scene.slug, survey.versions[0].sha256, {})
+    factories.store(scene.database_url, version, [([1, 0], 2000)])
+    set_budget(scene.people[OWNER], scene.slug, "20", "0.001", "bounded")
+    return {"epsilon": "20", "sure": "yes"}
+
+
+FORMS: Mapping[str, tuple[str, Callable[[Scene], Form]]] = {
+    "account.sign_in_with_password": (
+        "signed out",
+        lambda scene: {**with_codes(scene), "login": "the-stranger", "password": PASSWORD},
+    ),
+    "account.redeem": (
+        "signed out",
+        lambda scene: {
+            "in path": {"secret": factories.link_of(scene.database_url, scene.numbers[VIEWER])},
+        },
+    ),
+    "account.sign_out": ("signed out", lambda scene: {}),
+    "joining.accept": (
+        "stranger",
+        lambda scene: {"in path": {"secret": invitation(scene, OWNER, to_survey=True)}},
+    ),
+    "editor.create": (OWNER, lambda scene: edited("New", "Why?")),
+    "editor.save": (EDITOR, lambda scene: edited("Changed", "Why?")),
+    "imports.import_file": (
+        OWNER,
+        lambda scene: {"definition": (io.BytesIO(json.dumps(factories.definition()).encode()), "a.json")},
+    ),
+    "imports.use_template": (OWNER, lambda scene: {"template": "scale", "language": "en"}),
+    "simulate.run": (EDITOR, lambda scene: {"respondents": "10"}),
+    "manage.publish": (EDITOR, lambda scene: {}),
+    "manage.close": (EDITOR, lambda scene: {}),
+    "people.invite": (OWNER, lambda scene: {"name": "Guest", "role": "viewer"}),
+    "people.withdraw": (
+        OWNER,
+        lambda scene: {"invitation": hashed(invitation(scene, OWNER, to_survey=True))},
+    ),
+    "people.change_role": (OWNER, lambda scene: member(scene, role="editor")),
+    "people.remove": (OWNER, member),
+    "people.hand_over": (OWNER, member),
+    "colleagues.invite": (ADMINISTRATOR, lambda scene: {"name": "Guest"}),
+    "colleagues.withdraw": (
+        ADMINISTRATOR,
+        lambda scene: {"invitation": hashed(invitation(scene, ADMINISTRATOR, to_survey=False))},
+    ),
+    "colleagues.disable": (ADMINISTRATOR, somebody),
+    "colleagues.enable": (ADMINISTRATOR, somebody),
+    "colleagues.make_administrator": (ADMINISTRATOR, somebody),
+    "colleagues.unmake_administrator": (ADMINISTRATOR, somebody),
+    "colleagues.give_link": (ADMINISTRATOR, somebody),
+    "settings.save": (
+        "stranger",
+        lambda scene: without_password(
+            scene, {"name": "Strange", "login": "strange", "password": PASSWORD, "again": PASSWORD}
+        ),
+    ),
+    "settings.turn_codes_on": ("stranger", setting_codes_up),
+    "settings.turn_codes_off": ("stranger", with_codes),
+    "settings.renew_recovery": ("stranger", with_codes),
+    "settings.end_sign_in": ("stranger", lambda scene: {"sign_in": "others"}),
+    "links.save": (EDITOR, lambda scene: {"lines": "North\r\nSouth", "action": "add"}),
+    "schedule.save": (EDITOR, lambda scene: {"cap": "500", "minimum": "10", "time_zone": "UTC"}),
+    "schedule.pause": (EDITOR, lambda scene: {}),
+    "schedule.resume": (EDITOR, paused),
+    "invitations.issue": (EDITOR, issuing),
+    "invitations.withdraw": (EDITOR, batch),
+    "invitations.table": (EDITOR, batch),
+    "invitations.links": (EDITOR, batch),
+    "invitations.sheet": (EDITOR, batch),
+    "releases.set_budget": (
+        OWNER,
+        lambda scene: {"epsilon": "1", "delta": "0", "neighbours": "unbounded"},
+    ),
+    "releases.declare": (OWNER, budgeted),
+    "releases.link": (OWNER, lambda scene: {}),
+    "releases.revoke": (OWNER, linked),
+    "release_builder.quote_price": (EDITOR, lambda scene: looked(scene).form),
+    "release_builder.plan_file": (EDITOR, lambda scene: looked(scene).form),
+    "release_builder.make": (EDITOR, lambda scene: {**looked(scene).form, "sure": "yes"}),
+    "release_builder.exact": (EDITOR, crowded),
+    "keeping.duplicate": (VIEWER, lambda scene: {"title": "Copy"}),
+    "keeping.archive": (OWNER, closed),
+    "keeping.export": (OWNER, closed),
+    "keeping.delete": (OWNER, lambda scene: {"confirmation": scene.slug}),
+}
+"""Who sends each form of /manage, and what it holds when it is in order; "in path" goes into the address."""
+CHANGES_NOTHING = {
+    "simulate.run",
+    "release_builder.quote_price",
+    "release_builder.plan_file",
+    "invitations.table",
+    "invitations.links",
+    "invitations.sheet",
+    "account.sign_in_with_password",
+    "account.sign_out",
+}
+"""They only show something; the last two begin and end a sign-in, which the account's page lists."""
