@@ -33,7 +33,7 @@ from server.privacy.estimators import (
 )
 from server.privacy.estimators.anytime import anytime_answered_means
 from server.privacy.estimators.inverse import left_inverse
-from server.privacy.estimators.refuting import pieces_of, refuted
+from server.privacy.estimators.refuting import find_refuted, pieces_of
 
 DESIGNS = {
     2: [coin_flip(0.25), coin_flip(0.4), custom([[0.6, 0.3, 0.1], [0.2, 0.3, 0.5]])],
@@ -184,7 +184,7 @@ def test_what_is_refuted_is_what_a_slow_search_refutes(
     case: tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]],
 ) -> None:
     points, heights, sizes, allowed = case
-    found = refuted([pieces_of(points, heights, sizes)], float(points[:, 0].sum()), allowed)
+    found = find_refuted([pieces_of(points, heights, sizes)], float(points[:, 0].sum()), allowed)
     for tilt in range(3):
         expected = search(points, heights[tilt], sizes, float(allowed[tilt]))
         # The search compares heights, which are flat where they are highest.

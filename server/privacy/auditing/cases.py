@@ -137,7 +137,7 @@ def by_running(
     return Case(
         name,
         claim,
-        sampled(mechanism, input_a, input_b, runs, delta),
+        try_by_sampling(mechanism, input_a, input_b, runs, delta),
         lambda: mechanism(input_a, 1),
     )
 
@@ -196,7 +196,7 @@ def of_coins(weights: NDArray[np.int64]) -> Finding:
     return Finding(exact_loss(weights.tolist()), f"report = {losses.index(max(losses))}")
 
 
-def sampled(
+def try_by_sampling(
     mechanism: Callable[..., Any], input_a: Any, input_b: Any, runs: int, delta: float = 0.0
 ) -> Callable[[], Finding]:
     """A trial by running."""

@@ -21,7 +21,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from server.privacy.auditing.cases import Case, exact, sampled
+from server.privacy.auditing.cases import Case, exact, try_by_sampling
 
 Values = NDArray[np.float64]
 LOW, HIGH = -1.0, 1.0
@@ -159,46 +159,48 @@ def cases() -> list[Case]:
             1.0,
             exact(uniform_noise_weights(few, 0), uniform_noise_weights(few, 1), _output(few)),
         ),
-        ("mean with the exact count", 1.0, sampled(mean_exact_count, [-1.0], [-1.0, 1.0], 200_000)),
+        ("mean with the exact count", 1.0, try_by_sampling(mean_exact_count, [-1.0], [-1.0, 1.0], 200_000)),
         (
             "mean with the exact count, redrawn until inside",
             1.0,
-            sampled(mean_redrawn, [-1.0] * 20, [-1.0] * 20 + [1.0], 1_000_000),
+            try_by_sampling(mean_redrawn, [-1.0] * 20, [-1.0] * 20 + [1.0], 1_000_000),
         ),
         (
             "mean with the exact count, clamped (clamping-down)",
             1.0,
-            sampled(mean_clamped, [-1.0], [-1.0, 1.0], 2_000_000),
+            try_by_sampling(mean_clamped, [-1.0], [-1.0, 1.0], 2_000_000),
         ),
         (
             "normalised mean with count noise Lap(eps/2)",
             1.0,
-            sampled(normalised_mean, [], [0.0], 400_000),
+            try_by_sampling(normalised_mean, [], [0.0], 400_000),
         ),
         (
             "simple noisy mean, one person added, values in [10, 11]",
             1.0,
-            sampled(simple_noisy_mean, [], [11.0], 200_000),
+            try_by_sampling(simple_noisy_mean, [], [11.0], 200_000),
         ),
         (
             "sparse vector without noise on the answers",
             1.0,
-            sampled(sparse_vector_bare_answers, [0.0, 1.0], [1.0, 0.0], 100_000),
+            try_by_sampling(sparse_vector_bare_answers, [0.0, 1.0], [1.0, 0.0], 100_000),
         ),
         (
             "sparse vector with unlimited positives",
             1.0,
-            sampled(sparse_vector_unlimited, [0.0] * 4 + [1.0] * 4, [1.0] * 4 + [0.0] * 4, 400_000),
+            try_by_sampling(sparse_vector_unlimited, [0.0] * 4 + [1.0] * 4, [1.0] * 4 + [0.0] * 4, 400_000),
         ),
         (
             "sparse vector with noise that does not grow with c",
             1.0,
-            sampled(sparse_vector_small_noise, [0.0] * 5 + [1.0] * 5, [1.0] * 5 + [0.0] * 5, 400_000),
+            try_by_sampling(sparse_vector_small_noise, [0.0] * 5 + [1.0] * 5, [1.0] * 5 + [0.0] * 5, 400_000),
         ),
         (
             "sparse vector publishing the value it compared",
             2.0,
-            sampled(sparse_vector_publishing_values, [0.0] * 10 + [1.0], [1.0] * 10 + [0.0], 2_500_000),
+            try_by_sampling(
+                sparse_vector_publishing_values, [0.0] * 10 + [1.0], [1.0] * 10 + [0.0], 2_500_000
+            ),
         ),
     ]
     return [Case(name, claim, trial) for name, claim, trial in wrong]

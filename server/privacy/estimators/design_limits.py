@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from server.privacy.estimators.parts import Stack
-from server.privacy.estimators.refuting import pieces_of, refuted
+from server.privacy.estimators.refuting import find_refuted, pieces_of
 
 Row = NDArray[np.float64]
 
@@ -111,7 +111,7 @@ def _refuted(
             return _reached_alone(own_points[0], heights[:, 0] - (allowed / each.sizes[0])[:, None])
         several.append(pieces_of(own_points, heights, each.sizes.astype(np.float64)))
         least += float(own_points[:, 0].sum())
-    return refuted(several, least, allowed)
+    return find_refuted(several, least, allowed)
 
 
 def _log_means(parts: Stack, row: Row, tilts: Row) -> Row:

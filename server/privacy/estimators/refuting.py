@@ -80,7 +80,7 @@ def pieces_of(points: Row, heights: Row, sizes: Row) -> Pieces:
     return Pieces(np.tile(sizes, last), starts, spans, widths, heights[:, :, 0] @ sizes)
 
 
-def refuted(several: list[Pieces], least: float, allowed: Row) -> Row:
+def find_refuted(several: list[Pieces], least: float, allowed: Row) -> Row:
     """For each tilt the largest sum below which all are refuted, or slightly less; shape (tilts,).
 
     Parameters

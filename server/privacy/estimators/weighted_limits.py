@@ -23,7 +23,7 @@ from scipy.special import betaincinv
 from server.privacy.estimators.design_limits import design_limits
 from server.privacy.estimators.limits import added_limits, limits_of_means, linear_limits
 from server.privacy.estimators.parts import Stack
-from server.privacy.estimators.refuting import pieces_of, refuted
+from server.privacy.estimators.refuting import find_refuted, pieces_of
 from server.privacy.estimators.score_limits import SAME
 from server.privacy.estimators.together import Steps
 
@@ -156,7 +156,7 @@ def _lowest(reach: Row, n: Row, seen: float, room: float) -> float:
     for _ in range(2):
         tilts = np.geomspace(low, high, 24)
         heights = np.stack([np.zeros((24, len(rate))), tilts[:, None] * rate], axis=2)
-        found = refuted([pieces_of(ends, heights, n)], 0.0, tilts * seen - room)
+        found = find_refuted([pieces_of(ends, heights, n)], 0.0, tilts * seen - room)
         place = int(found.argmax())
         best = max(best, float(found[place]))
         low, high = float(tilts[max(place - 1, 0)]), float(tilts[min(place + 1, 23)])

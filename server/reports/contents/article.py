@@ -8,7 +8,7 @@ from server.releases.values import Ledger
 from server.reports.contents.admission_sections import admitted_sentence
 from server.reports.contents.ledger_sections import NEIGHBOURS, mechanism
 from server.reports.contents.methods import interval_methods, make_paragraph
-from server.reports.contents.randomised import randomised
+from server.reports.contents.randomised import describe_randomisation
 from server.reports.population_weights import Weighting
 from server.reports.public_source import Published
 from server.reports.report import Report
@@ -81,7 +81,7 @@ def _sentences(words: ReportWords, report: Report) -> Iterator[str]:
         versions=versions,
     )
     yield admitted_sentence(words, report.admissions)
-    yield randomised(words, report.definition)
+    yield describe_randomisation(words, report.definition)
     yield _(
         "Shares and means are estimated by the method of moments, with the inverse of each design, and are not cut "
         "at their range; standard errors are binomial, with n − 1."
@@ -123,7 +123,7 @@ def _public_sentences(words: ReportWords, published: Published) -> Iterator[str]
     if published.simulated:
         yield _("The respondents are simulated.")
     yield admitted_sentence(words, published.admissions)
-    yield randomised(words, published.newest.definition)
+    yield describe_randomisation(words, published.newest.definition)
     paid = [each for each in book.released if each.item.kind != ItemKind.DECLARED]
     noises = dict.fromkeys(mechanism(words, each) for each in paid)
     yield _(

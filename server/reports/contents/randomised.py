@@ -20,7 +20,7 @@ _CALLED = {
 }
 
 
-def randomised(words: ReportWords, definition: Definition) -> str:
+def describe_randomisation(words: ReportWords, definition: Definition) -> str:
     """Every design once, with the names of its questions, and the loss of all together."""
     alike: dict[str, list[str]] = {}
     for question in definition.questions:

@@ -42,7 +42,7 @@ class Part(NamedTuple):
 # --- Estimates: every one is a weighted mean, over the parts, of a number for each report -----------------
 
 
-def summed(parts: list[Part], rows: list[Row]) -> float:
+def add_up(parts: list[Part], rows: list[Row]) -> float:
     means = (
         part.weight * (row @ part.counts) / part.counts.sum() for part, row in zip(parts, rows, strict=True)
     )
@@ -68,7 +68,7 @@ def limits(parts: list[Part], rows: list[Row]) -> tuple[float, float]:
         low, high = score_limits(row, part.counts)
         below += (part.weight * (value - low)) ** 2
         above += (part.weight * (high - value)) ** 2
-    value = summed(parts, rows)
+    value = add_up(parts, rows)
     return value - math.sqrt(below), value + math.sqrt(above)
 
 
@@ -133,7 +133,7 @@ def crossing(function: Callable[[float], float], start: float, end: float) -> fl
 
 def share(parts: list[Part], truth: int) -> Values:
     rows = [part.inverse[truth] for part in parts]
-    return summed(parts, rows), standard_error(parts, rows), *limits(parts, rows)
+    return add_up(parts, rows), standard_error(parts, rows), *limits(parts, rows)
 
 
 def mean(parts: list[Part], numbers: int, low: float, high: float) -> Values:
@@ -141,12 +141,12 @@ def mean(parts: list[Part], numbers: int, low: float, high: float) -> Values:
     positions = [np.linspace(0, 1, numbers) @ part.inverse[:numbers] for part in parts]
     answered = [part.inverse[:numbers].sum(axis=0) for part in parts]
     everybody = numbers == len(parts[0].inverse)
-    gave = 1.0 if everybody else summed(parts, answered)
+    gave = 1.0 if everybody else add_up(parts, answered)
     if gave <= 1e-13 * max(
         np.abs(p).max() + np.abs(a).max() for p, a in zip(positions, answered, strict=True)
     ):
         return math.nan, math.nan, low, high
-    value = summed(parts, positions) / gave
+    value = add_up(parts, positions) / gave
 
     def away(middle: float) -> list[Row]:
         return [p - middle * a for p, a in zip(positions, answered, strict=True)]
