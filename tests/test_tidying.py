@@ -5,9 +5,10 @@ import json
 import re
 import secrets
 import shutil
+import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from datetime import datetime, timedelta
 from http.client import HTTPConnection
 from pathlib import Path
@@ -615,3 +616,29 @@ def test_session_that_reads_can_change_nothing(
             sa.insert(responses_of(1)).values(id=b"r" * 16, version_id=1, reports=b"\0", day=NOW.date())
         )
     assert [name for name, rows in dump(database_url).items() if rows != before[name]] == ["responses"]
+
+
+def test_whoever_writes_has_turns_while_many_surveys_wait_for_somebody_who_reads(sqlite: NewDatabase) -> None:
+    """The log is tried once for all sixty, not once for each, one after the other."""
+    database_url = sqlite(True)
+    with factories.writing(database_url) as session:
+        session.add_all(Untidied(survey_id=1000 + place, since=NOW, rewritten=True) for place in range(60))
+
+    def tidy_in_vain() -> None:
+        with suppress(UnfinishedError):
+            _tidy(database_url, 0)
+
+    tidier = Thread(target=tidy_in_vain)
+    path = str(sa.make_url(database_url).database)
+    with closing(sqlite3.connect(path)) as reader, closing(sqlite3.connect(path, timeout=2)) as writer:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM surveys").fetchall()
+        factories.publish(database_url)  # so that there is something to write back
+        tidier.start()
+        while tidier.is_alive():
+            # SQLite looks some two dozen times before it gives up.
+            writer.execute("BEGIN IMMEDIATE")
+            writer.rollback()
+            time.sleep(0.01)
+    tidier.join()
+    assert _marks(database_url) == 60

@@ -31,6 +31,8 @@ PostgreSQL's write-ahead log until the server recycles it, and what a disk keeps
 
 import secrets
 import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import sqlalchemy as sa
 
@@ -97,9 +99,10 @@ def tidy(engine: sa.Engine, patience: Patience) -> None:
                 works = list_due(session)
             # Where nobody is in the way first; of the others each has its turn to be waited for.
             held_up = [work for work in works if not _attempt(engine, work, patience.at_once(), None)]
+            _forget_log(engine, [work for work in works if work not in held_up], patience, unfinished)
             secrets.SystemRandom().shuffle(held_up)
-            for work in held_up:
-                _attempt(engine, work, patience, unfinished)
+            late = [work for work in held_up if _attempt(engine, work, patience, unfinished)]
+            _forget_log(engine, late, patience, unfinished)
     except (sqlite3.Error, sa.exc.DBAPIError) as error:
         raise UnfinishedError(describe_failure(error)) from error
     if unfinished:
@@ -109,9 +112,9 @@ def tidy(engine: sa.Engine, patience: Patience) -> None:
 def _attempt(
     engine: sa.Engine, work: Due, patience: Patience, unfinished: list[UnfinishedError] | None
 ) -> bool:
-    """Whether it was finished; if not, notes why."""
+    """Whether the rows of a survey are as they are to be; if not, notes why."""
     try:
-        _tidy_one(engine, work, patience)
+        _rewrite(engine, work, patience)
     except UnfinishedError as error:
         if unfinished is not None:
             unfinished.append(error)
@@ -120,19 +123,42 @@ def _attempt(
     return True
 
 
-def _tidy_one(engine: sa.Engine, work: Due, patience: Patience) -> None:
+def _rewrite(engine: sa.Engine, work: Due, patience: Patience) -> None:
+    tool = sqlite if engine.dialect.name == "sqlite" else postgresql
+    if work.rewritten:
+        return
+    with _describe_errors():
+        if work.kept:
+            tool.rewrite(engine, work, patience)
+        else:
+            tool.remove(engine, work, patience)
+            tool.rewrite_shared(engine, patience, SHARED)
+        if work.survey_id is None:
+            tool.forget_statistics(engine, patience)
+        note_rewritten(engine, work)
+
+
+def _forget_log(
+    engine: sa.Engine, works: Sequence[Due], patience: Patience, unfinished: list[UnfinishedError]
+) -> None:
+    """Once for all whose rows are done: the log is the whole database's."""
+    if not works:
+        return
     tool = sqlite if engine.dialect.name == "sqlite" else postgresql
     try:
-        if not work.rewritten:
-            if work.kept:
-                tool.rewrite(engine, work, patience)
-            else:
-                tool.remove(engine, work, patience)
-                tool.rewrite_shared(engine, patience, SHARED)
-            if work.survey_id is None:
-                tool.forget_statistics(engine, patience)
-            note_rewritten(engine, work)
-        tool.forget_log(engine, patience)
-        finish(engine, work)
+        with _describe_errors():
+            tool.forget_log(engine, patience)
+            for work in works:
+                finish(engine, work)
+    except UnfinishedError as error:
+        unfinished.append(error)
+        for work in works:
+            note_reason(engine, work, str(error))
+
+
+@contextmanager
+def _describe_errors() -> Iterator[None]:
+    try:
+        yield
     except (sqlite3.Error, sa.exc.DBAPIError) as error:
         raise UnfinishedError(describe_failure(error)) from error

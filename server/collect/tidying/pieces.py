@@ -125,13 +125,14 @@ def take_turn(engine: sa.Engine, patience: Patience) -> Iterator[sa.Connection]:
         raw.execute("PRAGMA busy_timeout = 0")
         try:
             _begin(connection, patience)
-            started = time.monotonic()
-            yield connection
-            connection.commit()
+            with leave_turn():
+                try:
+                    yield connection
+                    connection.commit()
+                finally:
+                    connection.rollback()
         finally:
-            connection.rollback()
             raw.execute(f"PRAGMA busy_timeout = {usual}")
-    leave_turn(started)
 
 
 def _begin(connection: sa.Connection, patience: Patience) -> None:

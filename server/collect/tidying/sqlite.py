@@ -97,13 +97,12 @@ def forget_log(engine: sa.Engine, patience: Patience) -> None:
 
 def _rebuild(engine: sa.Engine, name: str, longest: float | None) -> bool:
     """Fill a small table anew, with everything that belongs to it."""
-    with _raw(engine, _MOMENT) as cursor:
+    with leave_turn(), _raw(engine, _MOMENT) as cursor:
         # Other tables' references to this one stay as they are, and its rows are not taken for deleted.
         cursor.execute("PRAGMA foreign_keys = OFF")
         cursor.execute("PRAGMA legacy_alter_table = ON")
         try:
             _meet(lambda: cursor.execute("BEGIN IMMEDIATE"))
-            started = time.monotonic()
             if longest is not None:
                 until = time.monotonic() + longest
                 cursor.connection.set_progress_handler(lambda: time.monotonic() > until, 1000)
@@ -125,7 +124,6 @@ def _rebuild(engine: sa.Engine, name: str, longest: float | None) -> bool:
             if error.sqlite_errorcode not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_INTERRUPT):
                 raise
             return False
-    leave_turn(started)
     return True
 
 
@@ -133,12 +131,11 @@ def _checkpoint(engine: sa.Engine, moment: float) -> bool:
     with _raw(engine, moment) as cursor:
         # Most of it without keeping anybody from writing.
         cursor.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
-        started = time.monotonic()
         try:
-            _meet(lambda: _cut(cursor))
+            with leave_turn():
+                _meet(lambda: _cut(cursor))
         except UnfinishedError:
             return False
-    leave_turn(started)
     return True
 
 

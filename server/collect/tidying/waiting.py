@@ -1,7 +1,8 @@
 """How long tidying waits for others, and others for it."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 BRIEFLY = 0.2
 """Seconds to wait for something that only one may have: whoever comes meanwhile waits behind."""
@@ -19,13 +20,18 @@ LONG_PATIENCE = 30.0
 """Seconds that a command tries."""
 
 
-def leave_turn(since: float) -> None:
-    """Leave a lock to others for as long as it was held: since that moment of `time.monotonic`.
+@contextmanager
+def leave_turn() -> Iterator[None]:
+    """Leave a lock to others for as long as it was held or waited for meanwhile, in vain or not.
 
     Whoever takes it again at once leaves it for moments only, which SQLite's own waiting, up to a tenth of a
-    second between two attempts, would seldom meet.
+    second between two attempts, would seldom meet. What was tried in vain is tried again, survey by survey.
     """
-    time.sleep(max(time.monotonic() - since, SHORTEST_TURN))
+    started = time.monotonic()
+    try:
+        yield
+    finally:
+        time.sleep(max(time.monotonic() - started, SHORTEST_TURN))
 
 
 class UnfinishedError(RuntimeError):
