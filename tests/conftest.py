@@ -15,6 +15,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from hypothesis import HealthCheck, settings
 
+import server.study.xlsform.workbook  # noqa: F401 - it says what openpyxl reads with, before anything imports that
 from server.config import Config
 from server.web.database_start import open_database
 from tests.support import factories, shared_compilation

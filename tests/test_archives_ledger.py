@@ -18,7 +18,7 @@ from server.releases.report_links import make_link
 from server.study import strata
 from tests.conftest import NewDatabase
 from tests.support import factories, sample_archives
-from tests.support.factories import dump
+from tests.support.factories import dump, dump_tidied
 from tests.support.sample_archives import entries, moving, pack, with_entry
 
 LEDGER = "releases.json"
@@ -252,13 +252,13 @@ def test_a_ledger_that_does_not_add_up_is_refused(
     body, _ = packed
     document = copy.deepcopy(json.loads(entries(body)[LEDGER]))
     change(document)
-    before = dump(refusing)
+    before = dump_tidied(refusing)
 
     done = run(
         refusing, "survey", "import", "-", text=with_entry(LEDGER, json.dumps(document).encode())(body)
     )
 
-    assert (done.exit_code, "Traceback" in done.output, dump(refusing) == before) == (2, False, True)
+    assert (done.exit_code, "Traceback" in done.output, dump_tidied(refusing) == before) == (2, False, True)
     message = " ".join(done.stderr.split())
     assert f"{LEDGER}: " in message
     assert said in message

@@ -122,7 +122,7 @@ def loss(value: Decimal, locale: str) -> str:
     return number(float(value.quantize(_FOURTH, ROUND_CEILING)), locale)
 
 
-def format_left(value: Decimal, locale: str) -> str:
+def left(value: Decimal, locale: str) -> str:
     """0.166666666 -> "0.1666": what is left of a budget, rounded down."""
     return number(float(value.quantize(_FOURTH, ROUND_FLOOR)), locale)
 
@@ -171,7 +171,7 @@ def filters(locale: Callable[[], str]) -> dict[str, Callable[..., str]]:
         margin,
         ratio,
         loss,
-        format_left,
+        left,
         scientific,
         epsilon,
         p_value,

@@ -173,9 +173,12 @@ def envelopes(draw: st.DrawFn) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]
     )
     # Points that are no rounding error apart.
     across = np.cumsum(np.array(rows), axis=1) - 1
-    up = np.array(draw(st.lists(st.floats(-2, 4), min_size=3 * count * points, max_size=3 * count * points)))
+    # Heights that differ by what the search can tell: it takes the far end of what is flat, which refutes nothing more.
+    heights = st.lists(st.integers(-200, 400), min_size=points, max_size=points, unique=True)
+    up = np.array(draw(st.lists(heights, min_size=3 * count, max_size=3 * count))) / 100
     sizes = np.array(draw(st.lists(st.integers(1, 50), min_size=count, max_size=count)), dtype=np.float64)
-    allowed = np.array(draw(st.lists(st.floats(-200, 400), min_size=3, max_size=3)))
+    # Never the sum of heights itself: where these are flat, every point would be as good.
+    allowed = np.array(draw(st.lists(st.integers(-20_000, 40_000), min_size=3, max_size=3))) / 100 + 0.003
     return across, up.reshape(3, count, points), sizes, allowed
 
 

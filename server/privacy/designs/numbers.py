@@ -49,7 +49,7 @@ def weigh_between(design: Design, steps: int, of: int) -> NDArray[np.int64]:
     Examples
     --------
     >>> from server.privacy.designs import coin_flip
-    >>> (between(coin_flip(0.25), 1, 4) / 2**32).tolist()
+    >>> (weigh_between(coin_flip(0.25), 1, 4) / 2**32).tolist()
     [0.625, 0.375]
     """
     whole_number("of", of, 1, STEPS_LIMIT)

@@ -6,6 +6,7 @@ a cell counts as what its program last stored in it.
 """
 
 import io
+import os
 import re
 import unicodedata
 import warnings
@@ -17,6 +18,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from server.inputs.problems import N_, InputError, refuse
+
+# Where lxml is installed, openpyxl would read with that, and take entities for nothing instead of refusing them.
+os.environ["OPENPYXL_LXML"] = "False"
 
 WORKBOOK_LIMIT = 1024 * 1024
 """Largest workbook, in bytes."""
