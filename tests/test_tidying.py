@@ -26,6 +26,7 @@ from server.collect.response_counts import Key
 from server.collect.tidying import Patience, UnfinishedError
 from server.collect.tidying.due_marks import Due
 from server.collect.tidying.pieces import PIECE
+from server.collect.tidying.waiting import leave_turn
 from server.people import survey_access
 from server.store import own_tables
 from server.store.engines import make_engine, open_session, snapshot
@@ -642,3 +643,13 @@ def test_whoever_writes_has_turns_while_many_surveys_wait_for_somebody_who_reads
             time.sleep(0.01)
     tidier.join()
     assert _marks(database_url) == 60
+
+
+def test_now_and_then_comes_a_turn_that_nobody_misses_who_looks_ten_times_a_second() -> None:
+    longest = 0.0
+    for _ in range(12):
+        with leave_turn():
+            time.sleep(0.03)
+            over = time.monotonic()
+        longest = max(longest, time.monotonic() - over)
+    assert longest > 0.1

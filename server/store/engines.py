@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 
 from server.store.in_place import check_in_place, watch_files
 from server.store.private_files import keep_private
+from server.store.write_turns import keep_turns, take_turn_of
 
 PATIENCE = 30.0
 """Seconds that commands wait for a lock."""
@@ -24,7 +25,9 @@ CONNECT_TIMEOUT = 10
 _STARTING = int.from_bytes(b"moneda")
 """What names the lock among all advisory locks of a database."""
 _TURN = 0.1
-"""Seconds that others may have to wait for a lock, and then have to take it."""
+"""Seconds that others may have to wait for a lock."""
+_REST = 0.15
+"""Seconds that they then have to take it: more than SQLite's waiting writers let pass between two attempts."""
 
 _READS_ONLY = "moneda_reads_only"
 _AFTER = "moneda_after_commit"
@@ -63,7 +66,12 @@ def make_engine(database_url: str, patience: float = PATIENCE) -> sa.Engine:
         _prepare_sqlite(connection, patience)
 
     sa.event.listen(engine, "connect", prepare)
-    sa.event.listen(engine, "begin", _begin_sqlite)
+
+    def begin(connection: sa.Connection) -> None:
+        _begin_sqlite(connection, patience)
+
+    sa.event.listen(engine, "begin", begin)
+    keep_turns(engine)
     watch_files(engine)
     return engine
 
@@ -100,10 +108,7 @@ def waits_for_commit(session: Session, key: object) -> bool:
 
 
 class TakingTurns:
-    """Long work in several transactions, between which others can write: nobody waits for long.
-
-    SQLite's waiting writers look at most a tenth of a second apart whether the lock is free.
-    """
+    """Long work in several transactions, between which others can write: nobody waits for long."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -115,7 +120,7 @@ class TakingTurns:
             return
         self.give_way()
         if self._session.get_bind().dialect.name == "sqlite":
-            time.sleep(_TURN)
+            time.sleep(_REST)
         self._since = time.monotonic()
 
     def give_way(self) -> None:
@@ -177,10 +182,12 @@ def _prepare_sqlite(connection: Any, patience: float) -> None:
     cursor.close()
 
 
-def _begin_sqlite(connection: sa.Connection) -> None:
+def _begin_sqlite(connection: sa.Connection, patience: float) -> None:
     writes = connection.get_execution_options().get("moneda_writes")
     # The connection stays as its last user left it.
     if connection.info.get(_READS_ONLY) is not (writes is False):
         connection.exec_driver_sql(f"PRAGMA query_only = {'ON' if writes is False else 'OFF'}")
         connection.info[_READS_ONLY] = writes is False
+    if writes:
+        take_turn_of(connection, patience)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

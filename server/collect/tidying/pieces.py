@@ -1,8 +1,6 @@
 """Pieces that SQLite writes and removes one by one: between two of them others have their turn."""
 
 import secrets
-import sqlite3
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import pairwise
@@ -11,7 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from server.collect import batches
-from server.collect.tidying.waiting import LONG_PATIENCE, Patience, leave_turn
+from server.collect.tidying.waiting import Patience, leave_turn
 from server.store import own_tables
 from server.store.engines import open_session, snapshot
 
@@ -119,31 +117,6 @@ def _ranges(engine: sa.Engine, table: sa.Table, large: str) -> list[tuple[Any, A
 @contextmanager
 def take_turn(engine: sa.Engine, patience: Patience) -> Iterator[sa.Connection]:
     """A short transaction that writes; afterwards others have their turn."""
-    with engine.execution_options(moneda_writes=True).connect() as connection:
-        raw = connection.connection.cursor()
-        ((usual,),) = raw.execute("PRAGMA busy_timeout").fetchall()
-        raw.execute("PRAGMA busy_timeout = 0")
-        try:
-            _begin(connection, patience)
-            with leave_turn():
-                try:
-                    yield connection
-                    connection.commit()
-                finally:
-                    connection.rollback()
-        finally:
-            raw.execute(f"PRAGMA busy_timeout = {usual}")
-
-
-def _begin(connection: sa.Connection, patience: Patience) -> None:
-    until = time.monotonic() + LONG_PATIENCE
-    while True:
-        patience.go_on()
-        try:
-            connection.begin()
-        except sa.exc.OperationalError as error:
-            if error.orig.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > until:  # type: ignore[union-attr]
-                raise
-            time.sleep(0.001)
-        else:
-            return
+    patience.go_on()
+    with leave_turn(), engine.execution_options(moneda_writes=True).begin() as connection:
+        yield connection

@@ -22,6 +22,7 @@ from server.collect.tidying.waiting import (
 )
 from server.store import own_tables
 from server.store.models import Base
+from server.store.write_turns import hold_turn
 
 _NEW, _OLD = "_tidied", "_untidied"
 _MOMENT = 0.02
@@ -102,24 +103,29 @@ def _rebuild(engine: sa.Engine, name: str, longest: float | None) -> bool:
         cursor.execute("PRAGMA foreign_keys = OFF")
         cursor.execute("PRAGMA legacy_alter_table = ON")
         try:
-            _meet(lambda: cursor.execute("BEGIN IMMEDIATE"))
-            if longest is not None:
-                until = time.monotonic() + longest
-                cursor.connection.set_progress_handler(lambda: time.monotonic() > until, 1000)
-            ((made,),) = cursor.execute("SELECT sql FROM sqlite_master WHERE name = ?", (name,)).fetchall()
-            belonging = cursor.execute(
-                "SELECT sql FROM sqlite_master WHERE tbl_name = ? AND type <> 'table' AND sql IS NOT NULL",
-                (name,),
-            ).fetchall()
-            table = Base.metadata.tables[name]
-            order = ", ".join(column.name for column in table.primary_key)
-            cursor.execute(re.sub(rf'^CREATE TABLE "?{name}"?', f"CREATE TABLE {name}{_NEW}", made, count=1))
-            cursor.execute(f"INSERT INTO {name}{_NEW} SELECT * FROM {name} ORDER BY {order}")  # noqa: S608
-            cursor.execute(f"DROP TABLE {name}")
-            cursor.execute(f"ALTER TABLE {name}{_NEW} RENAME TO {name}")
-            for (statement,) in belonging:
-                cursor.execute(statement)
-            cursor.execute("COMMIT")
+            with hold_turn(engine, BRIEFLY):
+                _meet(lambda: cursor.execute("BEGIN IMMEDIATE"))
+                if longest is not None:
+                    until = time.monotonic() + longest
+                    cursor.connection.set_progress_handler(lambda: time.monotonic() > until, 1000)
+                ((made,),) = cursor.execute(
+                    "SELECT sql FROM sqlite_master WHERE name = ?", (name,)
+                ).fetchall()
+                belonging = cursor.execute(
+                    "SELECT sql FROM sqlite_master WHERE tbl_name = ? AND type <> 'table' AND sql IS NOT NULL",
+                    (name,),
+                ).fetchall()
+                table = Base.metadata.tables[name]
+                order = ", ".join(column.name for column in table.primary_key)
+                cursor.execute(
+                    re.sub(rf'^CREATE TABLE "?{name}"?', f"CREATE TABLE {name}{_NEW}", made, count=1)
+                )
+                cursor.execute(f"INSERT INTO {name}{_NEW} SELECT * FROM {name} ORDER BY {order}")  # noqa: S608
+                cursor.execute(f"DROP TABLE {name}")
+                cursor.execute(f"ALTER TABLE {name}{_NEW} RENAME TO {name}")
+                for (statement,) in belonging:
+                    cursor.execute(statement)
+                cursor.execute("COMMIT")
         except sqlite3.OperationalError as error:
             if error.sqlite_errorcode not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_INTERRUPT):
                 raise
@@ -132,9 +138,13 @@ def _checkpoint(engine: sa.Engine, moment: float) -> bool:
         # Most of it without keeping anybody from writing.
         cursor.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
         try:
-            with leave_turn():
+            with leave_turn(), hold_turn(engine, BRIEFLY):
                 _meet(lambda: _cut(cursor))
         except UnfinishedError:
+            return False
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
+                raise
             return False
     return True
 

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from threading import local
 
 BRIEFLY = 0.2
 """Seconds to wait for something that only one may have: whoever comes meanwhile waits behind."""
@@ -16,8 +17,14 @@ PAUSE = 0.5
 SHORTEST_TURN = 0.01
 """Seconds at least for which a lock is left to others."""
 
+WHOLE_TURN = 0.15
+"""Seconds for which it is left now and then: longer than whoever waits for SQLite lets pass between two attempts."""
+
 LONG_PATIENCE = 30.0
 """Seconds that a command tries."""
+
+
+_since_whole_turn = local()
 
 
 @contextmanager
@@ -26,12 +33,18 @@ def leave_turn() -> Iterator[None]:
 
     Whoever takes it again at once leaves it for moments only, which SQLite's own waiting, up to a tenth of a
     second between two attempts, would seldom meet. What was tried in vain is tried again, survey by survey.
+    Turns shorter than that tenth could be missed again and again, by whoever looks in the same rhythm: so after
+    `BRIEFLY` in all comes one that nobody misses who waits.
     """
     started = time.monotonic()
     try:
         yield
     finally:
-        time.sleep(max(time.monotonic() - started, SHORTEST_TURN))
+        spent = time.monotonic() - started
+        taken = getattr(_since_whole_turn, "taken", 0.0) + spent
+        turn = max(spent, WHOLE_TURN if taken > BRIEFLY else SHORTEST_TURN)
+        _since_whole_turn.taken = 0.0 if turn >= WHOLE_TURN else taken
+        time.sleep(turn)
 
 
 class UnfinishedError(RuntimeError):
