@@ -262,11 +262,11 @@ def test_the_group_that_a_link_carries_is_named_at_the_start_and_before_sending(
         for screen in ("introduction", "sending"):
             assert ("University &gt; " + path.split(" > ")[1]) in shown[screen]
             assert ("(1,200 people)" in shown[screen]) == (GROUP in path)
-            assert "The group is stored" in shown[screen]
+            assert "Your group is stored with your answers" in shown[screen]
     # The survey's own link carries none.
     page = client.get(f"/s/{survey.slug}").text
     assert "group of people" not in page
-    assert page.count("No name, address or time of day is stored.") == 2
+    assert page.count("No name, address or time of day is stored with your answers.") == 2
 
 
 def looked_up(rooms: Sequence[int], spent: list[int]) -> int:

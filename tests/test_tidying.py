@@ -400,7 +400,7 @@ def test_page_says_what_a_long_reader_of_the_survey_leaves_to_do(
         with pytest.raises(UnfinishedError):
             _tidy(database_url, 0.2)
         shown = signed_in.get(overview).get_data(as_text=True)
-        assert "is tidying its files since" in shown
+        assert "began to tidy its files on" in shown
         assert ("what is left waits for a moment" in shown) == only_log
         if only_log:
             assert _names(database_url) == _names_of_new_tables(database_url)
@@ -497,7 +497,7 @@ def test_page_says_how_far_the_tidying_is(
 ) -> None:
     overview = f"/manage/surveys/{survey.slug}"
     _take(database_url, survey, [survey.response()])
-    pending, done = "is tidying its files since", "were written anew on"
+    pending, done = "began to tidy its files on", "were written anew on"
     shown = signed_in.get(overview).get_data(as_text=True)
     assert (pending in shown, done in shown) == (False, False)
 

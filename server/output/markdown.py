@@ -68,6 +68,11 @@ def parse_markdown(text: str) -> tuple[Passage, ...]:
     return tuple(Passage(tuple(lines), items) for items, lines in found)
 
 
+def strip_marks(text: str) -> str:
+    """The words on one line, without what makes them look different: for a list of what a survey holds."""
+    return " ".join(passage.text.replace("\n", " ") for passage in parse_markdown(text))
+
+
 def _inline(text: str) -> Iterator[Run]:
     while text:
         match = _INLINE.search(text)

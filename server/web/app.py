@@ -15,6 +15,7 @@ from server import __version__
 from server.config import ROOT, TRANSLATIONS, Config, from_environment
 from server.output.formatting import filters
 from server.output.languages import DEFAULT_LANGUAGE, LANGUAGES
+from server.output.markdown import strip_marks
 from server.people.throttling import Throttle
 from server.releases.kinds import title_of
 from server.store.engines import SERVING_PATIENCE, make_engine, open_session
@@ -40,6 +41,7 @@ def create_app(config: Config | None = None) -> Flask:
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.jinja_env.globals["form_end"] = form_ends.FIELD
     app.jinja_env.globals.update(FOR_TEMPLATES, title_of=title_of)
+    app.jinja_env.filters[strip_marks.__name__] = strip_marks
     app.extensions["moneda.config"] = config
     app.extensions["moneda.engine"] = make_engine(config.database_url, SERVING_PATIENCE)
     app.extensions["moneda.throttle"] = Throttle()

@@ -93,6 +93,17 @@ def test_a_budget_is_set_before_the_first_release_and_stays(
     assert budget.epsilon == 1
 
 
+def test_who_has_no_name_yet_is_called_the_same_on_every_page(
+    builder: Builder, signed_in: FlaskClient, asked: Published
+) -> None:
+    builder.tick(COUNT).press().pay()
+    page = f"/manage/surveys/{asked.slug}/releases"
+    for address in (page, f"{page}/1"):
+        said = words(signed_in.get(address, headers={"Accept-Language": "es"}).text)
+        assert "Primer investigador" in said
+        assert "researcher" not in said
+
+
 @pytest.mark.parametrize(
     ("field", "value", "message"),
     [
