@@ -10,14 +10,14 @@ let reviewed = false; // whether what this visit's review has shown is kept
 
 const remembered = (page) => ('preview' in page ? {} : recall(page));
 
-/** Shows what an earlier visit left on this device, if it did; what waits is sent. */
+/** Shows what an earlier visit left here, if it did; what waits is sent. */
 export function greet(page) {
   const { sent } = remembered(page);
   if (sent) show(withErasing(copy('already'), page), { focus: false });
   return Boolean(sent) || resume(page);
 }
 
-/** Sends what an earlier visit left to be sent, or shows again what its review has shown, if it did. */
+/** Sends what an earlier visit left to be sent, or shows what its review has shown. */
 export function resume(page) {
   const { pending, shown, to } = remembered(page);
   if (pending) deliver(page, pending, { to, waiting: true, now: true });
@@ -29,7 +29,7 @@ export function resume(page) {
   return Boolean(pending ?? shown);
 }
 
-/** Shows what can be sent, and keeps it: who loads the page again meets no second coin. Another page may have been quicker. */
+/** Shows what can be sent, and keeps it: loaded again, the page flips no second coin. Another one may have been quicker. */
 export function review(page, body, options) {
   const { id } = JSON.parse(body);
   const held = remembered(page);
@@ -89,7 +89,7 @@ export function deliver(page, body, { to = page.responses, waiting = false, now 
     wakes.dispatchEvent(new Event('wake'));
   }
 
-  /** What gives reason to try at once: a connection, a reader, another page that was quicker. */
+  /** Reasons to try at once: a connection, a reader, another page that was quicker. */
   function listen() {
     const { signal } = stop;
     addEventListener('online', wake, { signal });
@@ -114,7 +114,7 @@ export function deliver(page, body, { to = page.responses, waiting = false, now 
     return outcome;
   }
 
-  /** Whether this is still to be sent, and by nobody else: another page may have answered, sent it, or erased it. */
+  /** Whether this is still to be sent: another page may have answered, sent it, or erased it. */
   function claim() {
     const held = recall(page);
     if (stop.signal.aborted || held.sent || (kept ? held.id !== id : held.pending) || (held.pending && !claimed)) return false;

@@ -60,7 +60,7 @@ export function canonical(value) {
   return `{${Object.keys(value).sort().map((key) => `${JSON.stringify(key)}:${canonical(value[key])}`)}}`;
 }
 
-/** Throws a Refusal unless designs, questions and the total lose what they say. */
+/** Refuses unless designs, questions and the total lose what they say. */
 export function checkDefinition({ format, questions: entries, epsilon }) {
   const asked = format === 1 && Array.isArray(entries) && entries.every((entry, place) => (
     kinds[entry?.kind] && !kinds[entry.kind].names === !entry.designs
@@ -119,7 +119,7 @@ export function checkShown(shown, exact) {
   refuseUnless(honest, 'epsilon', `${shown} is not ${exact}`);
 }
 
-/** Rows share the people out, to the nearest; three or more counts may miss it by one to add up. */
+/** Rows share the people out, to the nearest; three or more may miss it by one to add up. */
 function checkOdds(odds, weights) {
   const { people, counts } = odds ?? {};
   // Up to 2^20 people the products below are exact.

@@ -10,7 +10,7 @@ const figures = new Intl.NumberFormat(document.documentElement.lang, { maximumFr
 export const says = document.getElementById('names')?.dataset ?? {};
 const words = { Yes: says.yes, No: says.no, Same: says.same };
 
-/** A copy of a template. {name} becomes values[name]; data-one, data-many="name" choose by number; data-key, with a `key`, by its value. */
+/** A copy of a template. {name} becomes values[name]; data-one, data-many="name" choose by number, data-key by the value of `key`. */
 export function copy(template, values = {}, key) {
   const part = document.getElementById(template).content.cloneNode(true);
   for (const element of part.querySelectorAll('[data-one], [data-many]')) {
@@ -92,7 +92,7 @@ export function labelYesNo({ designs: [{ odds: { people, counts } }] }, { across
   return picture(copy(template, { people, no, yes }), people, [no, yes], across);
 }
 
-/** Under each sentence that counts people, a dot for each of them, filled for so many: an amount, or its least and its most. */
+/** Under each sentence that counts people a dot for each, filled for an amount, or from its least to its most. */
 export function picture(part, people, amounts, across) {
   if (across && people <= MOST_DOTS) {
     part.querySelectorAll('p:has(strong)').forEach((line, place) => line.after(drawDots(people, [amounts[place]].flat(), across)));

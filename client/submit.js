@@ -20,10 +20,7 @@ export function writeBody(id, version, reports, largest) {
 /** The body without the code of an invitation, where none is taken any more. */
 export const withoutCode = (body) => body.replace(/,\n {2}"invitation": "[^"]*"\n}$/, '\n}');
 
-/**
- * Makes attempts, one after the other, until one is acknowledged, refused or `over` (not ours to make any more). Pauses
- * grow; a `wake` event ends one, but never before the server wants to be asked again. Times in ms.
- */
+/** Attempts until one is acknowledged, refused or `over` (no longer ours). A `wake` ends a pause (ms), but none that the server asked for. */
 export async function persist(attempt, { wakes = new EventTarget(), pause = 500, longest = 60000, onRetry } = {}) {
   let woken = false; // while an attempt was under way
   wakes.addEventListener('wake', () => { woken = true; });
@@ -54,7 +51,7 @@ function rest(wait, earliest, wakes) {
   });
 }
 
-/** One attempt: the status, 0 for none that is our server's; its words where it refused; how long it wants to be left alone. */
+/** One attempt: our server's status or 0, its words where it refused, how long it wants to be left alone. */
 export async function post(url, body, { language, patience = 20000, signal } = {}) {
   const stop = new AbortController();
   const give = () => stop.abort();
@@ -89,10 +86,7 @@ function readRetryAfter(headers) {
 
 const key = (slug) => `moneda:${slug}`;
 
-/**
- * Runs a task while no other page of this survey runs one. Where there are no locks, or one is held for longer than any
- * attempt takes (a page that was put to sleep), it runs all the same: the same bytes count once.
- */
+/** Runs a task while no other page of this survey does; without locks, or if one is held too long (a sleeping page), all the same. */
 export async function alone(slug, task, patience = 25000) {
   let begun = false;
   const stop = new AbortController();
@@ -110,7 +104,7 @@ export async function alone(slug, task, patience = 25000) {
   }
 }
 
-/** What is kept of a survey, at all its links: that it was sent, what waits and where to, or what a review has shown. */
+/** What is kept of a survey: that it was sent, what waits and where to, or what a review has shown. */
 export function recall({ family, round }) {
   if (round in rounds(family)) return { sent: true };
   try {
@@ -140,7 +134,6 @@ export function spentBefore({ family, round }) {
 
 const read = (name) => parse(withStorage((storage) => storage.getItem(key(name))));
 
-/** Nothing for what is not ours. */
 function parse(text) {
   try {
     return JSON.parse(text);
@@ -163,7 +156,7 @@ export const keep = ({ family, round, spends }, pending, to) => write(round, { p
 export const markShown = ({ round }, shown) => write(round, { shown });
 export const drop = ({ round }) => remove(round);
 
-/** From now on only a note of the family is left: which round was answered, and what it has spent. */
+/** Only a note of the family is left: which round was answered, and what it has spent. */
 export function markSent(page) {
   const { family, round, spends } = page;
   if (write(family, { sent: { ...rounds(family), [round]: Number(spends) } })) drop(page);
