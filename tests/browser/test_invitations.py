@@ -304,7 +304,7 @@ def test_where_a_code_cannot_be_looked_at_the_questions_come_all_the_same(
     visit = Respondent(page, survey.slug).open(f"#{plain(code)}")
     visit.start(3)
     if answer == "nothing for long":
-        expect(page.get_by_text("Looking whether the code was used…")).to_be_visible()
+        expect(page.get_by_text("Checking whether the code was used…")).to_be_visible()
         page.clock.run_for(6000)
     for truth in ("Yes", "No", "Yes"):
         visit.choose(truth)

@@ -63,6 +63,7 @@ def respondents(studio: Studio, first: str) -> None:
     visit.button("Next").click()
     visit.choose("Yes")
     visit.sent_body()
+    visit.page.locator("pre").evaluate("text => text.scrollIntoView({ block: 'center' })")
     studio.take(visit.page, "sent")
 
     definition = survey(studio, "undeclared", "reason", "boxes", "hours", budget=5)

@@ -16,7 +16,7 @@ def take_all(studio: Studio, page: Page) -> None:
     home = f"/manage/surveys/{answered(studio, studio.served.database_url)}/releases"
     page.goto(home)
     expect(page.locator("#epsilon")).to_be_visible()
-    studio.take(page, "budget", 980)
+    studio.take(page, "budget", 1000)
     desk.button("Set the budget").click()
     expect(page.get_by_role("status")).to_be_visible()
 

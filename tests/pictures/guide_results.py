@@ -35,7 +35,7 @@ def take_all(studio: Studio, page: Page, slug: str) -> None:
     few = factories.publish(database_url, survey(studio, "undeclared", budget=1.1), minimum=10)
     factories.store(database_url, few, [([0], 4), ([1], 3)])
     page.goto(f"/manage/surveys/{few.slug}/results")
-    studio.take(page, "few", 420)
+    studio.take(page, "few", 490)
 
     answer(studio, page, slug)
     home = f"/manage/surveys/{slug}/results"
@@ -44,8 +44,8 @@ def take_all(studio: Studio, page: Page, slug: str) -> None:
     studio.take(page, "results", 1730)
     parts = (
         ("stratum", "question=undeclared", "strata", 945),
-        ("joint", "row=undeclared&column=reason", "joint", 930),
-        ("diagnostics", "", "diagnostics", 545),
+        ("joint", "row=undeclared&column=reason", "joint", 990),
+        ("diagnostics", "", "diagnostics", 700),
     )
     for name, query, part, height in parts:
         page.goto(f"{home}?{query}")

@@ -53,9 +53,9 @@ def links(studio: Studio, desk: Desk, home: str) -> None:
     page.locator("form.strata").evaluate(
         "form => form.querySelectorAll('details:not(.more)').forEach((each) => { each.open = true; })"
     )
-    studio.take(page, "strata", 1700)
+    studio.take(page, "strata", 1890)
     desk.link("Back to the links").click()
-    studio.take(page, "links", 1290)
+    studio.take(page, "links", 1360)
     desk.link("Sheet of QR codes to print").click()
     studio.take(page, "sheet", 1110)
 
@@ -70,7 +70,7 @@ def times(studio: Studio, desk: Desk, slug: str) -> None:
     desk.field("Most responses").fill("8000")
     desk.button("Save").click()
     expect(page.get_by_role("status")).to_be_visible()
-    studio.take(page, "schedule", 1270)
+    studio.take(page, "schedule", 1440)
     studio.take(studio.phone(slug).page, "early")
     desk.field("Opening time").fill("")
     desk.button("Save").click()
@@ -103,7 +103,7 @@ def invited(studio: Studio, desk: Desk) -> None:
         desk.button("Download cards to print (PDF)").click()
     studio.keep(drawn(Path(download.value.path())), "cards")
     page.goto(home)
-    studio.take(page, "invitations", 1120)
+    studio.take(page, "invitations", 1270)
 
     lost, fresh = by_letter[300], by_letter[200]
     for name, link, part in (
@@ -163,7 +163,7 @@ def again(studio: Studio, desk: Desk, slug: str) -> None:
     improved = survey(studio, *asked, "boxes", budget=4.4)
     factories.save(studio.served.database_url, slug, improved)
     desk.page.goto(f"/manage/surveys/{slug}")
-    studio.take(desk.page, "version", 860)
+    studio.take(desk.page, "version", 1110)
 
 
 def kept(studio: Studio, desk: Desk, slug: str) -> None:
@@ -177,7 +177,7 @@ def kept(studio: Studio, desk: Desk, slug: str) -> None:
         desk.button("Export everything").click()
     page.locator("details.danger summary").click()
     page.evaluate("scrollTo(0, 0)")
-    studio.take(page, "keeping", 1370)
+    studio.take(page, "keeping", 1640)
     page.goto(f"/manage/surveys/{slug}/log")
     studio.take(page, "log", 760)
     with tempfile.TemporaryDirectory() as folder:

@@ -64,6 +64,7 @@ def researcher(browser: Browser, sign_in_link: str) -> None:
     page.get_by_role("link", name="Edit").click()
     take(page, "editor")
     page.get_by_role("link", name="Results").first.click()
+    page.locator("table.estimates").first.evaluate("table => table.scrollIntoView()")
     take(page, "results")
 
 

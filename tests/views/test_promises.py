@@ -52,7 +52,7 @@ def test_the_editor_and_the_step_before_publishing_show_what_respondents_will_re
     assert promised(edited) == promised(looked_at) == [WORDS[headline]]
     better = [WORDS[other] for other in list(Headline)[: list(Headline).index(headline)]]
     for text in (edited, looked_at):
-        assert re.findall(r"For “(.*?)” all answers together may lose at most", text) == better
+        assert re.findall(r"For “(.*?)” all answers together may reveal at most", text) == better
     assert publish(signed_in, slug).status_code == 303
     assert f"<h1>{WORDS[headline]}</h1>" in client.get(f"/s/{slug}").text
 
@@ -62,7 +62,7 @@ def test_what_is_said_of_a_better_headline_leads_to_it(signed_in: FlaskClient, d
     shared = [{**entry, "design": {"mechanism": "coin_flip"}} for entry in questions]
     slug = factories.draft(database_url, factories.definition(questions=shared, budget=6.6))
     said = re.findall(
-        r"For “(.*?)” all answers together may lose at most ε = ([\d.]+)\.\s+"
+        r"For “(.*?)” all answers together may reveal at most ε = ([\d.]+)\.\s+"
         r"With 6 questions that is γ = ([\d.]+) for each.*?Or keep (\d) questions? as",
         page(signed_in, slug, "/edit"),
         re.DOTALL,
