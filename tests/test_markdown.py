@@ -33,7 +33,9 @@ def test_where_nothing_can_be_followed_a_link_has_its_address() -> None:
     assert passage.text == "• us (ana@example.org)\n• https://a.org"
 
 
-def test_where_a_text_is_only_listed_its_marks_are_left_out(signed_in: FlaskClient, database_url: str) -> None:
+def test_where_a_text_is_only_listed_its_marks_are_left_out(
+    signed_in: FlaskClient, database_url: str
+) -> None:
     text = "About **paid work**:\n\n- *all* of it\n- a part"
     assert strip_marks(text) == "About paid work: • all of it • a part"
     assert strip_marks("3 * 4 is no mark") == "3 * 4 is no mark"

@@ -7,13 +7,21 @@ package (and with it the intake of responses) needs no web framework.
 
 from server.inputs.code_forms import CODE_ALPHABET, CODE_LENGTH, normalise_code
 from server.inputs.decoding import parse_json
-from server.inputs.definition_forms import form_fields, margin_text, number_or_text, parse_form
+from server.inputs.definition_forms import (
+    MARGIN,
+    form_fields,
+    margin_text,
+    number_or_text,
+    parse_form,
+    points_text,
+)
 from server.inputs.problems import N_, InputError, Problem, refuse, shorten_value
 from server.inputs.schema import schema_limit
 
 __all__ = [
     "CODE_ALPHABET",
     "CODE_LENGTH",
+    "MARGIN",
     "N_",
     "InputError",
     "Problem",
@@ -23,6 +31,7 @@ __all__ = [
     "number_or_text",
     "parse_form",
     "parse_json",
+    "points_text",
     "refuse",
     "schema_limit",
     "shorten_value",

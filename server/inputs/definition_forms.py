@@ -72,6 +72,14 @@ def margin_text(text: str) -> str:
     return repr(float(Decimal(str(number)) / 100))
 
 
+def points_text(text: str) -> str:
+    """A margin as its field shows it, "5%" for "0.05"; `margin_text` reads the same number from it."""
+    number = number_or_text(text)
+    if isinstance(number, str) or not 0 < number <= 0.5:
+        return text
+    return f"{(Decimal(repr(number)) * 100).normalize():f}%"
+
+
 def _flatten(value: Any, path: str, fields: dict[str, str | list[str]]) -> None:
     if isinstance(value, dict):
         for name, item in value.items():

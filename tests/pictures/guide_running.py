@@ -55,7 +55,7 @@ def links(studio: Studio, desk: Desk, home: str) -> None:
     )
     studio.take(page, "strata", 1890)
     desk.link("Back to the links").click()
-    studio.take(page, "links", 1360)
+    studio.take(page, "links", 1400)
     desk.link("Sheet of QR codes to print").click()
     studio.take(page, "sheet", 1110)
 

@@ -231,6 +231,16 @@ def test_decimal_comma_is_understood_where_it_can_be_nothing_else(three: editor_
     assert three.document["budget"] == 3.5
 
 
+def test_a_margin_is_shown_in_points_as_its_label_says(three: editor_form.Editor) -> None:
+    for typed, shown, margin in (("5", "5%", 0.05), ("0,0725", "7.25%", 0.0725), ("0.5%", "0.5%", 0.005)):
+        three.type({"plan.margin": typed, "plan.respondents": "500"}).press("keep")
+        assert three.document["plan"]["margin"] == margin
+        assert f'name="plan.margin" value="{shown}"' in re.sub(r"\s+", " ", three.answer.text)
+
+        three.type({"plan.margin": shown}).press("keep")
+        assert three.document["plan"]["margin"] == margin
+
+
 # Buttons
 
 

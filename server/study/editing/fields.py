@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from server.inputs import form_fields
+from server.inputs import MARGIN, form_fields, points_text
 
 
 class Fields:
@@ -24,7 +24,8 @@ class Fields:
         """What a field holds."""
         self._met.add(path)
         value = self._values.get(path, "")
-        return value if isinstance(value, str) else ", ".join(value)
+        text = value if isinstance(value, str) else ", ".join(value)
+        return points_text(text) if path == MARGIN else text
 
     def names(self, path: str) -> list[str]:
         """What a list of names holds."""
