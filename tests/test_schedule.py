@@ -6,6 +6,7 @@ from typing import Any
 from zoneinfo import available_timezones
 
 import pytest
+from flask.testing import FlaskClient
 from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy.orm import Session
@@ -178,9 +179,73 @@ def test_closing_time_is_after_now_and_after_opening(made: tuple[Session, Survey
     settle(session, survey, opens_at=opening, closes_at="2026-07-01T09:01")
     session.commit()
     assert not_settled(session, survey, opens_at="2026-07-02T09:00", closes_at="2026-07-01T09:01") != []
-    # Nothing else is refused because the time has come meanwhile.
-    late = parsed(opens_at=opening, closes_at="2026-07-01T09:01", cap="20")
-    assert acceptance.set_schedule(session, survey, late, NOW + timedelta(days=60)) == {"cap": 20}
+
+
+@pytest.mark.parametrize(
+    "change", [{"closes_at": ""}, {"closes_at": "2027-01-01T09:00"}, {"cap": "20"}, {"time_zone": "UTC"}]
+)
+def test_survey_whose_closing_time_has_come_is_closed_for_good_at_once(
+    made: tuple[Session, Survey], change: dict[str, str]
+) -> None:
+    """Not only once somebody has noted it as closed, which may take a minute, or as long as no server runs."""
+    session, survey = made
+    settle(session, survey, closes_at="2026-07-01T09:00")
+    session.commit()
+    before, last = schedule.schedule_of(survey), at("2026-07-01 07:00")
+
+    for moment in (last, last + timedelta(days=60)):
+        with pytest.raises(InputError, match="a closed survey stays closed"):
+            acceptance.set_schedule(
+                session, survey, parsed(**{"closes_at": "2026-07-01T09:00", **change}), moment
+            )
+    assert schedule.schedule_of(survey) == before
+    higher = parsed(closes_at="2026-07-01T09:00", minimum="12")
+    assert acceptance.set_schedule(session, survey, higher, last) == {"minimum": 12}
+    survey.minimum = 10
+    just_before = last - timedelta(seconds=1)
+    assert acceptance.set_schedule(
+        session, survey, parsed(**{"closes_at": "2026-07-01T09:00", **change}), just_before
+    )
+
+
+def test_draft_whose_closing_time_has_come_is_not_published(
+    signed_in: FlaskClient, database_url: str
+) -> None:
+    """It would be closed for good before anybody could answer."""
+    slug = factories.draft(database_url, factories.definition())
+    factories.settle(database_url, slug, closes_at=at("2026-01-01 09:00"), time_zone="Europe/Madrid")
+    before = factories.dump(database_url)
+
+    answer = signed_in.post(
+        f"/manage/surveys/{slug}/publish", data={"despite_plan": "yes"}, headers={"Accept-Language": "en"}
+    )
+
+    assert answer.status_code == 409
+    assert "Closing time" in answer.text
+    assert "must be later than now; it is 2026-01-01T10:00" in answer.text
+    assert factories.dump(database_url) == before
+    factories.settle(database_url, slug, closes_at=None)
+    assert signed_in.post(f"/manage/surveys/{slug}/publish", data={"despite_plan": "yes"}).status_code == 303
+
+
+def test_form_that_was_open_when_the_closing_time_came_is_told(
+    signed_in: FlaskClient, database_url: str
+) -> None:
+    """The survey's own form, sent late: nothing of it is dropped in silence; afterwards the page asks for less."""
+    survey = factories.publish(database_url, minimum=10)
+    factories.settle(database_url, survey.slug, closes_at=at("2026-01-01 09:00"))
+    page = f"/manage/surveys/{survey.slug}/schedule"
+    form = {"time_zone": "UTC", "opens_at": "", "closes_at": "2199-01-01T09:00", "cap": "", "minimum": "10"}
+
+    late = signed_in.post(page, data=form, headers={"Accept-Language": "en"})
+
+    assert late.status_code == 409
+    assert "a closed survey stays closed" in late.text
+    assert signed_in.get(f"/s/{survey.slug}").status_code == 410
+    shown = signed_in.get(page, headers={"Accept-Language": "en"}).text
+    assert 'name="closes_at"' not in shown
+    assert "Pause the survey" not in shown
+    assert signed_in.post(page, data={"minimum": "12"}).status_code == 303
 
 
 def test_minimum_of_a_published_survey_can_only_be_raised(made: tuple[Session, Survey]) -> None:

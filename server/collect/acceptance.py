@@ -16,14 +16,15 @@ from server.store.models import State, Survey
 from server.study import strata
 from server.study.schedule import FIELDS, Schedule, format_schedule, schedule_of
 from server.study.smallest_group import current_waiting_limit
-from server.study.surveys import today
+from server.study.surveys import Standing, find_standing, today
 
 
 def set_schedule(session: Session, survey: Survey, schedule: Schedule, now: datetime) -> Mapping[str, Any]:
     """Change a survey's settings; those that changed, as they are now.
 
-    Of a closed survey only the minimum can be changed: it stays closed. Once a survey was published, switching
-    invitations on gives it and its strata new links and closes those before; `links` says how many.
+    Of a closed survey, or one whose closing time has come, only the minimum can be changed: it stays closed. Once a
+    survey was published, switching invitations on gives it and its strata new links and closes those before;
+    `links` says how many.
 
     Raises
     ------
@@ -36,7 +37,7 @@ def set_schedule(session: Session, survey: Survey, schedule: Schedule, now: date
         for field in FIELDS
         if getattr(schedule, field) != getattr(before, field)
     }
-    if survey.state == State.CLOSED and changed.keys() - {"minimum"}:
+    if find_standing(survey, now) in (Standing.CLOSED, Standing.OVER) and changed.keys() - {"minimum"}:
         raise refuse(409, "state", N_("must not be closed; a closed survey stays closed"))
     problems = list(_problems(session, survey, schedule, changed, now))
     if problems:

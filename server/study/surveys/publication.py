@@ -17,8 +17,9 @@ from server.study.definitions import Definition, Question, same_wording, version
 from server.study.definitions.published import parse_published
 from server.study.drafts import begin_draft, draft
 from server.study.editing import find_brackets
+from server.study.schedule import format_schedule, schedule_of
 from server.study.smallest_group import DEFAULT_MINIMUM
-from server.study.surveys.standings import today
+from server.study.surveys.standings import Standing, find_standing, now, today
 from server.study.surveys.survey_links import new_slug
 
 
@@ -69,13 +70,18 @@ def publish(
     Raises
     ------
     InputError
-        If the survey is closed, the draft unfinished or another one than `looked_at`, text in
-        brackets is left and not meant, or a question that was published before would lose
-        privacy: people who see it again were promised at least as much. If a stratum has fewer
-        people than the survey's minimum.
+        If the survey is closed, its closing time has come, the draft is unfinished or another one
+        than `looked_at`, text in brackets is left and not meant, or a question that was published
+        before would lose privacy: people who see it again were promised at least as much. If a
+        stratum has fewer people than the survey's minimum.
     """
-    if survey.state == State.CLOSED:
+    moment = now()
+    if find_standing(survey, moment) in (Standing.CLOSED, Standing.OVER):
         raise refuse(409, "state", N_("must not be closed; a closed survey is not published again"))
+    if survey.closes_at is not None and survey.closes_at <= moment:
+        # It would be closed for good before anybody could answer.
+        closing = format_schedule(schedule_of(survey))["closes_at"]
+        raise refuse(409, "closes_at", N_("must be later than now; it is %(value)s"), value=closing)
     definition = draft(survey)
     published = definition.published()
     if looked_at is not None and looked_at != version_of(published):

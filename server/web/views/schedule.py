@@ -10,7 +10,7 @@ from flask.typing import ResponseReturnValue
 from server.collect import acceptance
 from server.inputs import InputError
 from server.people.change_log import Action
-from server.store.models import Role, State, Survey
+from server.store.models import Role, Survey
 from server.study import schedule, strata, surveys
 from server.study.smallest_group import LARGEST_MINIMUM, LEAST_MINIMUM
 from server.web.context import describe, session
@@ -33,7 +33,7 @@ def page(survey: Survey) -> ResponseReturnValue:
 def save(survey: Survey) -> ResponseReturnValue:
     """Change them, all or none."""
     fields: Mapping[str, str] = {name: request.form.get(name, "") for name in schedule.FIELDS}
-    if survey.state == State.CLOSED:
+    if _is_over(survey) and "time_zone" not in request.form:  # its form asks for the minimum alone
         fields = {**schedule.format_schedule(schedule.schedule_of(survey)), "minimum": fields["minimum"]}
     try:
         changed = acceptance.set_schedule(session(), survey, schedule.parse_schedule(fields), surveys.now())
@@ -67,12 +67,18 @@ def resume(survey: Survey) -> ResponseReturnValue:
     return redirect(url_for(".page", slug=survey.slug, said="resumed"), 303)
 
 
+def _is_over(survey: Survey) -> bool:
+    """Whether it is closed, or its closing time has come."""
+    return surveys.find_standing(survey, surveys.now()) in (surveys.Standing.CLOSED, surveys.Standing.OVER)
+
+
 def _page(survey: Survey, fields: Mapping[str, str], error: InputError | None = None, said: str = "") -> str:
     problems = () if error is None else error.problems
     following = len(strata.following_links(session(), survey))
     return render_template(
         "manage/schedule.html",
         survey=survey,
+        over=_is_over(survey),
         fields=fields,
         zones=schedule.time_zones(),
         largest_cap=schedule.LARGEST_CAP,
