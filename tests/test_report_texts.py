@@ -69,6 +69,12 @@ def document() -> dict[str, Any]:
             "show_if": {"question": "worked", "any_of": ["yes"]},
             "otherwise": "papers",
         },
+        {
+            "name": "thanks",
+            "kind": "text",
+            "text": "Thank you.",
+            "show_if": {"question": "worked", "any_of": ["yes"]},
+        },
     ]
     introduction = (
         "We are **the *University* of Alba**.\n\n- to count it\n- [write to us](mailto:ana@example.org)"
@@ -151,6 +157,7 @@ def test_programs_find_the_texts_and_whom_each_question_was_shown(
         ("meaning", "worked"),
         ("others", "why"),
         ("seen", "why"),
+        ("thanks", None),
     ]
     for text in about["texts"]:
         assert {name: value for name, value in text.items() if name != "before"} == entries[text["name"]]
@@ -169,6 +176,7 @@ def test_programs_find_the_texts_and_whom_each_question_was_shown(
         ("meaning", "text"),
         ("others", "section"),
         ("seen", "check"),
+        ("thanks", "text"),
     ]
     # In CSV an apostrophe keeps spreadsheets from taking an item of a list for a formula.
     assert texts[0]["text"].replace("'- ", "- ") == asked["introduction"]
@@ -176,6 +184,42 @@ def test_programs_find_the_texts_and_whom_each_question_was_shown(
         shown = {row["question"]: (row["shown_if"], row["otherwise"]) for row in rows if row not in texts}
         assert shown["worked"] == ("", "")
         assert [json.loads(cell) for cell in shown["why"]] == [entries["why"]["show_if"], "papers"]
+        conditions = {row["question"]: row["shown_if"] for row in texts}
+        assert {name: cell for name, cell in conditions.items() if name != "thanks"} == dict.fromkeys(
+            ("", "meaning", "others", "seen"), ""
+        )
+        assert json.loads(conditions["thanks"]) == entries["thanks"]["show_if"]
+
+
+@pytest.mark.parametrize(("asked_in", "range_"), [("en", "2.5 to 1000.5 €"), ("es", "2,5 a 1000,5 €")])
+@pytest.mark.parametrize("read_in", ["en", "es"])
+def test_a_range_in_a_condition_is_in_the_language_of_the_question(
+    database_url: str, asked_in: str, range_: str, read_in: str
+) -> None:
+    """Whoever reads: between the survey's own words stands no other language, and no other decimal sign."""
+    paid = {
+        "name": "paid",
+        "kind": "number",
+        "text": "¿?",
+        "low": 0,
+        "high": 2000,
+        "step": 0.5,
+        "unit": "€",
+        "design": {"mechanism": "stochastic_rounding", "epsilon": 1.5},
+    }
+    shown_if = {"question": "paid", "from": 2.5, "to": 1000.5}
+    why = {**factories.question("why", "¿¿??"), "show_if": shown_if, "otherwise": "no"}
+    thanks = {"name": "thanks", "kind": "text", "text": "¡!", "show_if": shown_if}
+    asked = factories.definition(questions=[paid, why, thanks], language=asked_in)
+    survey = factories.publish(database_url, asked)
+    with factories.writing(database_url) as session:
+        found = survey_access.find(session, survey.slug)
+        assert found is not None
+        made = reports.build_internal_document(reports.read(session, found), ledger(), read_in)
+
+    page = to_html(made).replace("\N{NO-BREAK SPACE}", " ")
+
+    assert page.count(f"¿?: {range_}") == 2
 
 
 def ways(survey: Published, client: FlaskClient) -> list[tuple[int, list[str], bool]]:

@@ -60,7 +60,7 @@ def weighting_lines(made: reports.Report) -> Iterator[str]:
     for together, unused, questions in made.collapsed:
         of = f"Of {', '.join(questions)}: " if questions else ""
         for group in together:
-            yield f"{of}Taken together, as each alone has too few responses: {'; '.join(group)}."
+            yield f"{of}Taken together, as some of them alone have too few responses: {'; '.join(group)}."
         if unused:
             yield (
                 f"{of}No responses are used from: {'; '.join(unused)}. Their population counts as that of the "

@@ -18,7 +18,7 @@ from server.reports.estimate_values import QuestionReport, ReportMean, ShareRow,
 from server.reports.report import Report
 from server.reports.response_order import in_order
 from server.reports.stratum_estimates import StratumReport, describe_strata, name_strata
-from server.reports.survey_texts import text_rows
+from server.reports.survey_texts import list_texts
 from server.study.definitions import Definition, Question
 
 _REPORT = (
@@ -132,8 +132,10 @@ def _texts(report: Report) -> Iterator[Sequence[object]]:
         "version_sha256": report.version,
         "simulated": report.simulated,
     }
-    for name, kind, text in text_rows(report.definition):
-        row = {**survey, "question": name, "kind": kind, "text": text, "statistic": "text"}
+    for text in list_texts(report.definition):
+        row = {**survey, "question": text.name, "kind": text.kind, "text": text.text, "statistic": "text"}
+        if text.show_if is not None:
+            row["shown_if"] = json.dumps(text.show_if, ensure_ascii=False)
         yield [row.get(column, "") for column in _REPORT]
 
 
@@ -156,7 +158,7 @@ def _question_rows(
     about = (versions, group.kind, group.path, group.weighting)
     hidden = found is None
     rest = (
-        question.epsilon,
+        report.asked.loss(question.name, entry.versions),
         WITHHELD if hidden else "",
         report.unseen.number or "",
         group.together,

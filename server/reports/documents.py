@@ -42,7 +42,7 @@ def to_json(report: Report, ledger: Ledger = NOTHING) -> str:
         "strata_cut": report.strata_cut,
         "minimum": report.minimum,
         "left_out": {"versions": list(report.left_out), "without_stratum": report.without_left_out},
-        "epsilon": report.definition.epsilon,
+        "epsilon": report.answered.largest_loss,
         "days": [
             {"first": period.first.isoformat(), "last": period.last.isoformat(), "n": period.n}
             for period in report.days
@@ -99,7 +99,7 @@ def _question_json(report: Report, entry: QuestionReport) -> dict[str, Any]:
         "answer_texts": list(AnswerTexts(report.definition).of(question)),
         **routing_json(question),
         "encoding": question.encoding,
-        "epsilon": question.epsilon,
+        "epsilon": report.asked.loss(question.name, entry.versions),
         "versions": list(entry.versions),
         **_weighting_json(report, entry),
         # Of what is weighted, the reports stand with the strata, or in the file that has these.

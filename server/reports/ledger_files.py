@@ -10,7 +10,7 @@ from server.releases.values import STRATUM, Ledger, Released
 from server.reports.answer_names import AnswerTexts
 from server.reports.csv_cells import csv_text
 from server.reports.public_source import Published, PublishedVersion
-from server.reports.survey_texts import admissions_json, routing_json, text_rows, texts_json
+from server.reports.survey_texts import admissions_json, list_texts, routing_json, texts_json
 from server.study.definitions import Question
 
 _DEEPEST = 4
@@ -98,13 +98,13 @@ def public_csv(published: Published) -> str:
             numbers = (figure.value, figure.standard_error, figure.low, figure.high)
             rows.append((*before, *place, figure.statistic, figure.weighting, *numbers, *after, ""))
     survey = (published.slug, published.simulated)
-    for name, kind, text in text_rows(published.newest.definition):
+    for text in list_texts(published.newest.definition):
         row = {
-            "what": kind,
-            "of_1": name,
+            "what": text.kind,
+            "of_1": text.name,
             "statistic": "text",
             "versions": published.newest.number,
-            "text": text,
+            "text": text.text,
         }
         rows.append((*survey, *(row.get(column, "") for column in _PUBLIC[2:])))
     return csv_text(rows)

@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 from server import __version__
 from server.releases.values import Ledger, Spent
 from server.reports.admission import Admission, admissions
+from server.reports.version_designs import VersionDesigns
 from server.store.models import Survey
 from server.study import surveys
 from server.study.definitions import Definition
@@ -42,6 +43,11 @@ class Published:
     def newest(self) -> PublishedVersion:
         """The newest version."""
         return self.versions[0]
+
+    @property
+    def asked(self) -> VersionDesigns:
+        """What the versions asked, and with which coins."""
+        return VersionDesigns({version.number: version.definition for version in self.versions})
 
     @property
     def released_on(self) -> date | None:

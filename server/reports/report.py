@@ -23,6 +23,7 @@ from server.reports.stratum_estimates import (
     hidden_in,
     whole_of,
 )
+from server.reports.version_designs import VersionDesigns
 from server.study import strata
 from server.study.definitions import Definition, Question, SurveySection
 from server.study.smallest_group import Unseen
@@ -125,6 +126,16 @@ class Report:
     def versions(self) -> tuple[int, ...]:
         """The numbers of the versions whose responses are pooled, the newest first; the newest where there are none."""
         return tuple(wave.number for wave in self.waves if wave.n) or (self.version_number,)
+
+    @cached_property
+    def asked(self) -> VersionDesigns:
+        """The newest version and all others whose responses are pooled."""
+        return VersionDesigns({wave.number: wave.definition for wave in self.waves})
+
+    @cached_property
+    def answered(self) -> VersionDesigns:
+        """Those of them that have responses; the newest where none has."""
+        return VersionDesigns({number: self.asked.definitions[number] for number in self.versions})
 
     def outline(self, unweighted: bool = False) -> Iterator[SurveySection | QuestionReport]:
         """The questions under the headings of their sections."""

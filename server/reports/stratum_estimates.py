@@ -21,7 +21,7 @@ class StratumReport:
 
     `n` is None and there is no `report` where the group is withheld; nor is there one of nobody.
     The report is that of the population where `weighting` says so. `path` is empty for all.
-    `together` are groups of strata that count as one, as each has too few responses; `unused` are strata
+    `together` are groups of strata that count as one, as some have too few responses; `unused` are strata
     that count as those beside them do (`server.study.strata.collapsing`), both by their paths.
     """
 

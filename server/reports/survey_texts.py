@@ -1,6 +1,7 @@
 """A survey's own texts, whom each question was asked, and who was let in: as programs read them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from server.reports.admission import Admission
@@ -48,15 +49,30 @@ def admissions_json(admissions: Sequence[Admission]) -> list[dict[str, Any]]:
     ]
 
 
-def text_rows(definition: Definition) -> Iterator[tuple[str, str, str]]:
-    """Name, kind and Markdown of each text: the introduction, then what stands among the questions."""
+@dataclass(frozen=True)
+class QuotedText:
+    """A text of the survey's own: its name (none of the introduction), its kind, its Markdown.
+
+    `show_if` is whom it was shown, as in the definition; None where that was everybody.
+    """
+
+    name: str
+    kind: str
+    text: str
+    show_if: Mapping[str, Any] | None
+
+
+def list_texts(definition: Definition) -> Iterator[QuotedText]:
+    """The introduction, then what stands among the questions."""
     if definition.introduction:
-        yield "", "introduction", definition.introduction
+        yield QuotedText("", "introduction", definition.introduction, None)
     for entry in definition.entries:
+        if isinstance(entry, Question):
+            continue
+        text = entry.text
         if isinstance(entry, SurveySection):
-            yield entry.name, entry.kind, "\n\n".join(filter(None, (entry.text, entry.body)))
-        elif not isinstance(entry, Question):
-            yield entry.name, entry.kind, entry.text
+            text = "\n\n".join(filter(None, (entry.text, entry.body)))
+        yield QuotedText(entry.name, entry.kind, text, entry.as_json().get("show_if"))
 
 
 def _followed(definition: Definition) -> Iterator[tuple[Any, str | None]]:

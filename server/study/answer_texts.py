@@ -17,12 +17,12 @@ def answer_text(question: Question, index: int, language: str) -> str:
         return word_answer(answer, language)
     if question.options:
         return question.options[index].text
-    return _span(*question.spans[index], question.unit, language)
+    return word_span(*question.spans[index], question.unit, language)
 
 
 def span_text(grid: Grid, unit: str | None, language: str) -> str:
     """What a number may lie between."""
-    return _span(grid.low, grid.high, unit, language)
+    return word_span(grid.low, grid.high, unit, language)
 
 
 def otherwise_text(question: Question, language: str) -> str:
@@ -47,6 +47,14 @@ def quantity(value: float, unit: str | None, language: str) -> str:
     return f"{text}\N{NO-BREAK SPACE}{unit}" if unit else text
 
 
+def word_span(low: float, high: float, unit: str | None, language: str) -> str:
+    """A number that lies between two, with its unit; where these are one, that."""
+    if low == high:
+        return quantity(low, unit, language)
+    said = load_catalogue(language).gettext("%(low)s to %(high)s")
+    return said % {"low": formatting.number(low, language), "high": quantity(high, unit, language)}
+
+
 _FIXED = {
     PREFER_NOT_TO_SAY: N_("Prefer not to say"),
     **{name: text for kind in KINDS.values() for name, text in kind.fixed.items()},
@@ -60,10 +68,3 @@ FOR_TEMPLATES = {
     "question_kinds": KINDS,
 }
 """What templates call these, on pages and in reports."""
-
-
-def _span(low: float, high: float, unit: str | None, language: str) -> str:
-    if low == high:
-        return quantity(low, unit, language)
-    said = load_catalogue(language).gettext("%(low)s to %(high)s")
-    return said % {"low": formatting.number(low, language), "high": quantity(high, unit, language)}

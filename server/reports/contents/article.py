@@ -72,16 +72,23 @@ def _sentences(words: ReportWords, report: Report) -> Iterator[str]:
     if report.simulated:
         yield _("The respondents are simulated.")
     numbers = words.integer(report.n)
-    versions = ", ".join(map(str, sorted(report.versions)))
-    yield words.ngettext(
-        "%(num)s response to version %(versions)s of the questionnaire is analysed.",
-        "%(num)s responses to version %(versions)s of the questionnaire are analysed.",
-        report.n,
-        num=numbers,
-        versions=versions,
-    )
+    if len(report.versions) > 1:
+        versions = ", ".join(map(str, sorted(report.versions)))
+        yield _(
+            "%(num)s responses to versions %(versions)s of the questionnaire are analysed.",
+            num=numbers,
+            versions=versions,
+        )
+    else:
+        yield words.ngettext(
+            "%(num)s response to version %(versions)s of the questionnaire is analysed.",
+            "%(num)s responses to version %(versions)s of the questionnaire are analysed.",
+            report.n,
+            num=numbers,
+            versions=report.versions[0],
+        )
     yield admitted_sentence(words, report.admissions)
-    yield describe_randomisation(words, report.definition)
+    yield describe_randomisation(words, report.answered)
     yield _(
         "Shares and means are estimated by the method of moments, with the inverse of each design, and are not cut "
         "at their range; standard errors are binomial, with n − 1."
@@ -112,7 +119,9 @@ def _weighted(words: ReportWords, report: Report) -> str:
             "Populations as they have stood since %(day)s.", day=words.day(report.populations_since)
         )
     if report.collapsed:
-        text += " " + _("Strata with too few responses are taken together, or count as those beside them.")
+        text += " " + _(
+            "Where strata have too few responses, some are taken together, or count as those beside them."
+        )
     return text
 
 
@@ -123,7 +132,7 @@ def _public_sentences(words: ReportWords, published: Published) -> Iterator[str]
     if published.simulated:
         yield _("The respondents are simulated.")
     yield admitted_sentence(words, published.admissions)
-    yield describe_randomisation(words, published.newest.definition)
+    yield describe_randomisation(words, published.asked)
     paid = [each for each in book.released if each.item.kind != ItemKind.DECLARED]
     noises = dict.fromkeys(mechanism(words, each) for each in paid)
     yield _(

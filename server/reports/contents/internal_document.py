@@ -120,7 +120,7 @@ def _sections(words: ReportWords, report: Report, book: Ledger) -> Iterator[Sect
     yield Section(
         "collected",
         Text(_("How the answers were collected")),
-        (*methods.describe_coins(words, definition), *describe_admission(words, report.admissions)),
+        (*methods.describe_coins(words, report.asked), *describe_admission(words, report.admissions)),
     )
     yield Section("method", Text(_("Method")), tuple(methods.estimators(words, report)))
     if report.n:
@@ -159,4 +159,4 @@ def _sections(words: ReportWords, report: Report, book: Ledger) -> Iterator[Sect
             ),
         ),
     )
-    yield Section("exact-designs", Text(_("Codebook")), (methods.codebook(words, definition),))
+    yield Section("exact-designs", Text(_("Codebook")), (methods.codebook(words, report.asked),))

@@ -11,6 +11,7 @@ from server.reports.interval_names import SENTENCES
 from server.reports.report import Report
 from server.reports.report_columns import ReportColumn
 from server.reports.report_words import ReportWords
+from server.reports.version_designs import VersionDesigns
 from server.study.definitions import Definition, Question
 
 
@@ -19,8 +20,8 @@ def make_paragraph(text: str) -> Paragraph:
     return Paragraph(Text(text))
 
 
-def describe_coins(words: ReportWords, definition: Definition) -> Iterator[Block]:
-    """The coins, in words and in counts of people, and what they cost."""
+def describe_coins(words: ReportWords, asked: VersionDesigns) -> Iterator[Block]:
+    """The coins of every version, in words and in counts of people, and what they cost."""
     _ = words.gettext
     yield make_paragraph(
         _(
@@ -31,19 +32,34 @@ def describe_coins(words: ReportWords, definition: Definition) -> Iterator[Block
     )
     rows: list[tuple[Cell, ...]] = [
         (
-            cell_texts.quote_question(definition, question),
-            Text(_designed(words, question)),
-            Text(words.macro("_macros.html", "odds_label", question, definition.language)),
-            cell_texts.epsilon(words, question.epsilon),
+            cell_texts.quote_question(one.definition, one.question),
+            *_numbers(asked, one.versions),
+            Text(_designed(words, one.question)),
+            Text(words.macro("_macros.html", "odds_label", one.question, one.definition.language)),
+            cell_texts.epsilon(words, one.question.epsilon),
         )
-        for question in definition.questions
+        for one in asked.questions
     ]
     together = Text(_("All questions together, for one respondent"), strong=True)
-    rows.append((together, Text(""), Text(""), cell_texts.epsilon(words, definition.epsilon)))
+    rows += [
+        (together, *_numbers(asked, versions), Text(""), Text(""), cell_texts.epsilon(words, loss))
+        for versions, loss in asked.losses
+    ]
     caption = _(
         "What the coins do to each question's answers, and the privacy loss of one respondent in nats"
     )
-    yield Table("designs", caption, (_("Question"), _("Design"), _("Odds"), "ε"), tuple(rows))
+    columns = (_("Question"), *_head(words, asked), _("Design"), _("Odds"), "ε")
+    yield Table("designs", caption, columns, tuple(rows))
+
+
+def _head(words: ReportWords, asked: VersionDesigns) -> tuple[str, ...]:
+    """The head of a column that says which versions a row is about, where they differ."""
+    return (words.gettext("versions"),) if asked.differ else ()
+
+
+def _numbers(asked: VersionDesigns, versions: Sequence[int]) -> tuple[Text, ...]:
+    """Its cell."""
+    return (Text(", ".join(map(str, versions))),) if asked.differ else ()
 
 
 def _designed(words: ReportWords, question: Question) -> str:
@@ -155,44 +171,53 @@ def limits(words: ReportWords) -> Iterator[Block]:
     )
 
 
-def codebook(words: ReportWords, definition: Definition) -> Table:
+def codebook(words: ReportWords, asked: VersionDesigns) -> Table:
     """The exact designs; designs that several columns share once, options that are treated alike once."""
     _ = words.gettext
-    rows = [row for question in definition.questions for row in _codes(words, definition, question)]
-    columns = (_("Question"), _("entered"), _("recorded as"), _("chance"), _("out of 2^32"), "ε")
+    rows = []
+    for one in asked.questions:
+        question = cell_texts.quote_question(one.definition, one.question)
+        of = (question, *_numbers(asked, one.versions))
+        rows += [(*of, *row) for row in _codes(words, one.definition, one.question)]
+    columns = (
+        _("Question"),
+        *_head(words, asked),
+        _("entered"),
+        _("recorded as"),
+        _("chance"),
+        _("out of 2^32"),
+        "ε",
+    )
     return Table("codebook", _("Codebook"), columns, tuple(rows))
 
 
 def _codes(words: ReportWords, definition: Definition, question: Question) -> Iterator[tuple[Cell, ...]]:
     _ = words.gettext
-    asked = cell_texts.quote_question(definition, question)
     if question.encoding.by_answer:
         ticked = (Text(_("an option not chosen")), Text(_("an option chosen")))
         for design in _distinct(question.designs):
-            yield from _matrix(words, asked, ticked, design)
+            yield from _matrix(words, ticked, design)
         return
     (design,) = question.designs
     if not question.encoding.between_ends and len(question.answers) > 2 and design.treats_options_alike():
         first = Text(_("an answer"))
         for code, arrived in ((0, _("the same answer")), (1, _("each other answer"))):
-            yield (asked, first, Text(arrived), *_chance(words, design, 0, code))
+            yield (first, Text(arrived), *_chance(words, design, 0, code))
     else:
         labels = tuple(
             cell_texts.answer(definition, question, index) for index in range(len(question.answers))
         )
-        yield from _matrix(words, asked, labels, design)
+        yield from _matrix(words, labels, design)
 
 
 def _distinct(designs: Sequence[Design]) -> list[Design]:
     return list({design.weights.tobytes(): design for design in designs}.values())
 
 
-def _matrix(
-    words: ReportWords, asked: Text, labels: Sequence[Text], design: Design
-) -> Iterator[tuple[Cell, ...]]:
+def _matrix(words: ReportWords, labels: Sequence[Text], design: Design) -> Iterator[tuple[Cell, ...]]:
     for truth, entered in enumerate(labels):
         for code, arrived in enumerate(labels):
-            yield (asked, entered, arrived, *_chance(words, design, truth, code))
+            yield (entered, arrived, *_chance(words, design, truth, code))
 
 
 def _chance(words: ReportWords, design: Design, truth: int, code: int) -> tuple[Cell, ...]:

@@ -79,7 +79,7 @@ def _sections(words: ReportWords, published: Published) -> Iterator[Section]:
     yield Section(
         "collected",
         Text(_("How the answers were collected")),
-        (*methods.describe_coins(words, definition), *describe_admission(words, published.admissions)),
+        (*methods.describe_coins(words, published.asked), *describe_admission(words, published.admissions)),
     )
     yield Section("method", Text(_("Method")), tuple(_method(words, published)))
     yield Section(
@@ -109,7 +109,7 @@ def _sections(words: ReportWords, published: Published) -> Iterator[Section]:
         (_("Cite as"), Text(f"{definition.title}. {cite}")),
     )
     yield Section("source", Text(_("Source")), (Facts(facts),))
-    yield Section("exact-designs", Text(_("Codebook")), (methods.codebook(words, definition),))
+    yield Section("exact-designs", Text(_("Codebook")), (methods.codebook(words, published.asked),))
 
 
 def _method(words: ReportWords, published: Published) -> Iterator[Block]:

@@ -1,8 +1,9 @@
-"""How a survey's answers were randomised, in one sentence: mechanisms with their parameters and losses."""
+"""How a survey's answers were randomised, in a sentence: mechanisms with their parameters and losses."""
 
 from server.inputs import N_
 from server.reports.codebook import mechanism_of
 from server.reports.report_words import ReportWords
+from server.reports.version_designs import VersionDesigns
 from server.study.definitions import Definition, Question
 
 _CALLED = {
@@ -20,18 +21,39 @@ _CALLED = {
 }
 
 
-def describe_randomisation(words: ReportWords, definition: Definition) -> str:
-    """Every design once, with the names of its questions, and the loss of all together."""
+def describe_randomisation(words: ReportWords, asked: VersionDesigns) -> str:
+    """Every design once, with the names of its questions, and the loss of all together: by version, if they differ."""
+    _ = words.gettext
+    if not asked.differ:
+        definition = next(iter(asked.definitions.values()))
+        return _(
+            "Each answer was randomised on the respondent's own device before it was sent (local differential "
+            "privacy): %(designs)s. All questions together have ε = %(epsilon)s for one respondent.",
+            designs=_list_designs(words, definition),
+            epsilon=words.epsilon(definition.epsilon),
+        )
+    parts = [
+        _(
+            "Each answer was randomised on the respondent's own device before it was sent (local differential privacy)."
+        )
+    ]
+    parts += [
+        _(
+            "Version %(version)s: %(designs)s; all questions together have ε = %(epsilon)s for one respondent.",
+            version=number,
+            designs=_list_designs(words, definition),
+            epsilon=words.epsilon(definition.epsilon),
+        )
+        for number, definition in sorted(asked.definitions.items())
+    ]
+    return " ".join(parts)
+
+
+def _list_designs(words: ReportWords, definition: Definition) -> str:
     alike: dict[str, list[str]] = {}
     for question in definition.questions:
         alike.setdefault(_design(words, question), []).append(question.name)
-    designs = [f"{design} ({', '.join(names)})" for design, names in alike.items()]
-    return words.gettext(
-        "Each answer was randomised on the respondent's own device before it was sent (local differential privacy): "
-        "%(designs)s. All questions together have ε = %(epsilon)s for one respondent.",
-        designs="; ".join(designs),
-        epsilon=words.epsilon(definition.epsilon),
-    )
+    return "; ".join(f"{design} ({', '.join(names)})" for design, names in alike.items())
 
 
 def _design(words: ReportWords, question: Question) -> str:

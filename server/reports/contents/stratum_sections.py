@@ -22,16 +22,22 @@ def days(words: ReportWords, report: Report) -> Iterator[Block]:
         return
     _ = words.gettext
     periods = report.days
-    note = _(
-        "Days with fewer than %(minimum)s responses are taken together with others.",
-        minimum=words.integer(report.minimum),
+    notes = (
+        _(
+            "Days with fewer than %(minimum)s responses are taken together with others.",
+            minimum=words.integer(report.minimum),
+        ),
+        _(
+            "A response counts on the day from which it was shown, which may be later than the day on which it came: "
+            "the last ones are shown when the survey is closed."
+        ),
     )
     rows = tuple(
         (Text(span(words, period)), cell_texts.count(words, period.days), cell_texts.count(words, period.n))
         for period in periods
     )
     caption = _("Responses per day")
-    yield Table("days", caption, (_("Day"), _("days"), _("responses")), rows, (note,))
+    yield Table("days", caption, (_("Day"), _("days"), _("responses")), rows, notes)
     drawn = [
         DayBar(bar.start, bar.width, bar.height, f"{span(words, period)}: {words.integer(period.n)}")
         for bar, period in zip(bars(periods), periods, strict=True)
@@ -88,8 +94,8 @@ def by_stratum(words: ReportWords, report: Report) -> Iterator[Section]:
 def withheld_note(words: ReportWords, report: Report) -> str:
     """Why some groups say nothing."""
     return words.gettext(
-        "Withheld are strata with fewer than %(minimum)s responses and, where a difference would tell what "
-        "they hold, the next smallest beside them.",
+        "Withheld are strata with fewer than %(minimum)s responses, to all versions or to one, and, where a "
+        "difference would tell what they hold, the next smallest beside them.",
         minimum=words.integer(report.minimum),
     )
 

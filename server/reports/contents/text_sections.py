@@ -8,6 +8,7 @@ from server.output.documents import Section as Part
 from server.output.markdown import parse_markdown
 from server.reports.contents import cell_texts
 from server.reports.report_words import ReportWords
+from server.study.answer_texts import word_span
 from server.study.definitions import Check, Definition, Entry, Question, SurveySection
 
 
@@ -34,9 +35,7 @@ def asked_of(words: ReportWords, definition: Definition, entry: Entry) -> Text:
         places = [earlier.answers.index(answer) for answer in condition.any_of]
         given = "; ".join(cell_texts.answer(definition, earlier, place).text for place in places)
     else:
-        low, high = (words.number(end) for end in condition.span)
-        given = words.gettext("%(low)s to %(high)s", low=low, high=high)
-        given += f"\N{NO-BREAK SPACE}{earlier.unit}" if earlier.unit else ""
+        given = word_span(*condition.span, earlier.unit, definition.language)
     return cell_texts.quote_text(definition, f"{earlier.text}: {given}")
 
 
