@@ -2,13 +2,14 @@
 
 import math
 import re
+from decimal import Decimal
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from server.output.documents import Words
-from server.output.formatting import chance, fraction, level, percent
+from server.output.formatting import chance, epsilon, fraction, level, percent
 from server.privacy.planning import belief_after_report
 from server.reports.contents import cell_texts
 
@@ -89,3 +90,27 @@ def test_a_spreadsheet_shows_as_many_decimals() -> None:
         "0.0%",
         "0.0%",
     ]
+
+
+@pytest.mark.parametrize(
+    ("loss", "shown"),
+    # The floats of these are a little above and a little below them.
+    [
+        (2.2, "2.20"),
+        (11.4, "11.40"),
+        (0.85, "0.85"),
+        (1.1, "1.10"),
+        (2.2001, "2.21"),
+        (math.log(3), "1.10"),
+        (5.5, "5.50"),
+    ],
+)
+def test_a_privacy_loss_is_rounded_up_from_what_files_say(loss: float, shown: str) -> None:
+    assert epsilon(loss, "en") == shown
+    assert epsilon(loss, "es") == shown.replace(".", ",")
+
+
+@given(st.floats(0.001, 1000))
+def test_a_privacy_loss_never_reads_as_less(loss: float) -> None:
+    read = Decimal(epsilon(loss, "en").replace(",", ""))
+    assert 0 <= read - Decimal(repr(loss)) < Decimal("0.01")

@@ -11,9 +11,8 @@ from babel.dates import format_date, format_time
 from babel.numbers import format_decimal, parse_pattern
 
 from server.output.languages import LANGUAGES
-from server.privacy.designs import round_up
 
-_FOURTH = Decimal("0.0001")
+_HUNDREDTH, _FOURTH = Decimal("0.01"), Decimal("0.0001")
 _NEAR = 1e-8
 """Shares that are nearer to each other are the same: computing them is not more exact, nor are chances, in 2**-32."""
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -128,8 +127,12 @@ def left(value: Decimal, locale: str) -> str:
 
 
 def epsilon(value: float, locale: str) -> str:
-    """A privacy loss with two decimals, rounded up."""
-    return format_decimal(round_up(value, 2), "0.00", locale)
+    """A privacy loss with two decimals, rounded up: of the shortest decimal that its float stands for.
+
+    2.2 is 2.2, as files say it, although the float is a little more.
+    """
+    shown = Decimal(repr(float(value))).quantize(_HUNDREDTH, rounding=ROUND_CEILING)
+    return format_decimal(shown, "0.00", locale)
 
 
 def p_value(value: float, locale: str) -> str:
