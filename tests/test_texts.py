@@ -135,6 +135,20 @@ def test_no_formula_starts_where_another_separator_is_usual(
         assert not [cell for cell in cells if _runs(cell)]
 
 
+@pytest.mark.parametrize("texts", [("=A", "'=A", "''=A"), ("x;=A", "x;'=A"), ("a\n-b", "a\n'-b")])
+def test_two_texts_stay_two_in_a_csv_file(
+    texts: tuple[str, ...], signed_in: FlaskClient, database_url: str
+) -> None:
+    """A text that looks as if it had been made harmless is not taken for one that was."""
+    questions = [factories.question(f"q{place}", text) for place, text in enumerate(texts)]
+    survey = factories.publish(database_url, factories.definition(questions=questions))
+
+    file = signed_in.get(f"/manage/surveys/{survey.slug}/codebook.csv").text
+    rows = csv.DictReader(io.StringIO(file, newline=""))
+
+    assert len({row["text"] for row in rows}) == len(texts)
+
+
 def _runs(cell: str) -> bool:
     """Whether a spreadsheet may take the cell for a formula: not a number, and a sign comes first."""
     try:

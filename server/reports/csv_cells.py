@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 _FORMULA_SIGNS = set("=+-@＝＋－＠")
 # Where a semicolon separates cells (Excel in Spanish), one inside a text begins a new cell, and so does a line end.
-_CELL_WITHIN = re.compile(r"([;\t\r\n]\s*)(?=[=+\-@＝＋－＠])")
+_CELL_WITHIN = re.compile(r"([;\t\r\n]\s*)(?='*[=+\-@＝＋－＠])")
 
 
 def csv_text(rows: Iterable[Sequence[object]]) -> str:
@@ -19,13 +19,17 @@ def csv_text(rows: Iterable[Sequence[object]]) -> str:
 
 
 def _cell(value: object) -> object:
-    """Neutralise a text that a spreadsheet would run; numbers stay numbers."""
+    """Neutralise a text that a spreadsheet would run; numbers stay numbers.
+
+    A text that looks as if it had been neutralised gets another apostrophe: two texts never become one.
+    """
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
         # Spaces, line ends and invisible characters may be dropped before a cell is read.
         visible = (letter for letter in value if unicodedata.category(letter)[0] not in "CZ")
-        if value.startswith(("\t", "\r", "\n")) or next(visible, "") in _FORMULA_SIGNS:
+        first = next((letter for letter in visible if letter != "'"), "")
+        if value.lstrip("'").startswith(("\t", "\r", "\n")) or first in _FORMULA_SIGNS:
             value = f"'{value}"
         return _CELL_WITHIN.sub(r"\1'", value)
     return "" if value is None else value
