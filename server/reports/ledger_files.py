@@ -16,7 +16,7 @@ from server.study.definitions import Question
 _DEEPEST = 4
 """Pairs that say what a figure is of: three questions and a stratum."""
 _PUBLIC = [
-    *"survey,simulated,entry,release,what".split(","),
+    *"simulated,entry,release,what".split(","),
     *(f"{name}_{place}" for place in range(1, _DEEPEST + 1) for name in ("of", "is")),
     *"statistic,weighting,value,standard_error,interval_low,interval_high,confidence".split(","),
     *"mechanism,epsilon,delta,neighbours,versions,until,respondents,made_at,software".split(","),
@@ -54,7 +54,6 @@ def public_json(published: Published) -> str:
     released_on = published.released_on
     document = {
         "title": newest.definition.title,
-        "survey": published.slug,
         "simulated": published.simulated,
         "released_on": None if released_on is None else released_on.isoformat(),
         "software": published.software,
@@ -72,7 +71,7 @@ def public_csv(published: Published) -> str:
     """
     rows: list[Sequence[object]] = [_PUBLIC]
     for each in published.ledger.released:
-        before = (published.slug, published.simulated, each.entry, each.release, str(each.item.kind))
+        before = (published.simulated, each.entry, each.release, str(each.item.kind))
         about = each.covers
         after = (
             each.confidence,
@@ -97,7 +96,6 @@ def public_csv(published: Published) -> str:
             place = [*pairs, *[""] * (2 * _DEEPEST - len(pairs))]
             numbers = (figure.value, figure.standard_error, figure.low, figure.high)
             rows.append((*before, *place, figure.statistic, figure.weighting, *numbers, *after, ""))
-    survey = (published.slug, published.simulated)
     for text in list_texts(published.newest.definition):
         row = {
             "what": text.kind,
@@ -106,7 +104,7 @@ def public_csv(published: Published) -> str:
             "versions": published.newest.number,
             "text": text.text,
         }
-        rows.append((*survey, *(row.get(column, "") for column in _PUBLIC[2:])))
+        rows.append((published.simulated, *(row.get(column, "") for column in _PUBLIC[1:])))
     return csv_text(rows)
 
 

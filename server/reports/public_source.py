@@ -30,9 +30,11 @@ class PublishedVersion:
 
 @dataclass(frozen=True)
 class Published:
-    """A survey as the public knows it: its versions, the newest first, and what was released."""
+    """A survey as the public knows it: its versions, the newest first, and what was released.
 
-    slug: str
+    Without its address: who reads what was found is not let in to answer.
+    """
+
     simulated: bool
     versions: tuple[PublishedVersion, ...]
     ledger: Ledger
@@ -61,4 +63,4 @@ def read_published(session: Session, survey: Survey, ledger: Ledger) -> Publishe
         PublishedVersion(version.number, version.sha256, version.published_on, surveys.definition_of(version))
         for version in reversed(survey.versions)
     )
-    return Published(survey.slug, survey.simulated, versions, ledger, admissions(session, survey))
+    return Published(survey.simulated, versions, ledger, admissions(session, survey))

@@ -2,10 +2,12 @@
 
 import hashlib
 import html
+import io
 import json
 import re
 import shutil
 import sqlite3
+import zipfile
 from base64 import b64encode
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -18,7 +20,7 @@ from flask.testing import FlaskClient
 from server.config import Config
 from server.reports.formats import FORMATS, PAGE
 from tests.conftest import NewDatabase
-from tests.support import factories
+from tests.support import factories, sample_documents
 from tests.support.factories import Published
 from tests.support.front_client import create_app
 from tests.support.release_form import COUNT, Builder, build, key, ledger, set_budget, share
@@ -405,6 +407,32 @@ def link(client: FlaskClient, slug: str) -> str:
     """Make the link to a survey's public report."""
     client.post(f"/manage/surveys/{slug}/releases/link")
     return re.findall(r"/r/\w{12}", client.get(f"/manage/surveys/{slug}/releases").text)[0]
+
+
+def test_whoever_reads_the_public_report_does_not_learn_where_to_answer(
+    app: Flask, signed_in: FlaskClient, asked: Published, database_url: str
+) -> None:
+    """No format has the address of the survey, or of a stratum; the internal report does."""
+    links = factories.plant(database_url, asked.slug, "North\nSouth")
+    set_budget(signed_in, asked.slug)
+    build(signed_in, asked.slug).tick(COUNT, share("q1")).type(people="99").press().pay()
+    address, visitor = link(signed_in, asked.slug), app.test_client()
+
+    def told(found: bytes, ending: str) -> str:
+        if ending == "/report.pdf":
+            pdf = sample_documents.reader(found)
+            return " ".join([*(page.extract_text() for page in pdf.pages), str(pdf.metadata)])
+        if ending == "/report.xlsx":
+            with zipfile.ZipFile(io.BytesIO(found)) as parts:
+                return " ".join(parts.read(name).decode() for name in parts.namelist())
+        return found.decode()
+
+    for ending in ADDRESSES:
+        answer = visitor.get(address + ending, headers=ENGLISH)
+        said = told(answer.data, ending) + str(answer.headers)
+        assert "Exams" in said or ending == "/report.csv", ending
+        assert [slug for slug in (asked.slug, *links.values()) if slug in said] == [], ending
+    assert asked.slug in signed_in.get(f"/manage/surveys/{asked.slug}/report.html").text
 
 
 def test_everybody_with_the_link_reads_what_was_released_until_it_is_revoked(

@@ -103,7 +103,6 @@ def _sections(words: ReportWords, published: Published) -> Iterator[Section]:
         for version in published.versions
     ]
     facts = (
-        (_("Survey"), Text(published.slug, code=True)),
         *entries,
         (_("Software"), Text(published.software)),
         (_("Cite as"), Text(f"{definition.title}. {cite}")),
