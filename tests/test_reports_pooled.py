@@ -526,3 +526,36 @@ def test_command_line_shows_strata_and_what_is_withheld(database_url: str) -> No
     assert madrid[:5] == ["q1", "yes", "200", "80", f"{by_hand(80, 200, 0.25)[0]:.4f}"]
     assert sum(line[-1] == "withheld" for line in lines) == 2
     assert any(line[-3:] == ["weighted", "by", "population"] for line in lines)
+
+
+def test_a_question_that_cannot_be_weighted_says_so_beside_those_that_are(
+    signed_in: FlaskClient, database_url: str
+) -> None:
+    """Its words changed, and whoever answered since came by the survey's own link."""
+    questions = [factories.question(f"q{k}", f"Question {k}?", 0.25) for k in (1, 2)]
+    first = factories.publish(database_url, factories.definition(questions=questions), minimum=10)
+    links = factories.plant(database_url, first.slug, "Big, 900\nSmall, 100")
+    factories.store(database_url, first, [([0, 1], 30), ([1, 0], 20)], links["Big"])
+    factories.store(database_url, first, [([0, 1], 10), ([1, 0], 40)], links["Small"])
+    changed = [questions[0], factories.question("q2", "Another question?", 0.25)]
+    second = factories.publish(database_url, factories.definition(questions=changed), first.slug)
+    factories.store(database_url, second, [([0, 1], 12), ([0, 0], 18)])
+    factories.close(database_url, first.slug)
+    home, english = f"/manage/surveys/{first.slug}", {"Accept-Language": "en"}
+
+    one, other = report(signed_in, first)["questions"]
+    assert (one["weighting"], one["unweighted"] is None) == ("by population", False)
+    assert (other["weighting"], other["unweighted"]) == ("no stratum has enough responses", None)
+    assert other["estimate"]["n"] == 30
+    rows = list(csv.DictReader(io.StringIO(signed_in.get(f"{home}/report.csv").text, newline="")))
+    weighted = {row["question"] for row in rows if row["weighting"] == "population"}
+    assert weighted == {"q1"}
+
+    said = "Not weighted, as no stratum has enough responses to them: q2."
+    document = signed_in.get(f"{home}/report.html", headers=english).text
+    assert document.count(said) == 2  # with the estimates, and in the paragraph for an article
+    assert "Of these it is for the share of all responses: q2." in document
+    page = signed_in.get(f"{home}/results", headers=english).text
+    assert said in page
+    assert "· weighted by population, but for q2" in page
+    assert said in factories.run(database_url, "report", first.slug).output

@@ -57,6 +57,8 @@ def weighting_lines(made: reports.Report) -> Iterator[str]:
     if made.populations_since is None:
         since = "; since when the populations have stood was not recorded"
     yield f"Weighted by population: every stratum counts as much as its population{since}."
+    if made.not_weighted:
+        yield f"Not weighted, as no stratum has enough responses to them: {', '.join(made.not_weighted)}."
     for together, unused, questions in made.collapsed:
         of = f"Of {', '.join(questions)}: " if questions else ""
         for group in together:

@@ -20,7 +20,8 @@ from server.reports.microdata import write_microdata
 from server.reports.pictures import bars, find_highest, ratio_chart
 from server.reports.population_weights import Weighting
 from server.reports.public_source import Published, read_published
-from server.reports.report import Report, require_shown
+from server.reports.refusing import require_shown
+from server.reports.report import Report
 from server.reports.report_columns import ReportColumn
 from server.reports.report_reader import read
 from server.reports.stratum_estimates import StratumReport

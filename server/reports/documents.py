@@ -115,10 +115,9 @@ def _question_json(report: Report, entry: QuestionReport) -> dict[str, Any]:
 
 def _weighting_json(report: Report, entry: QuestionReport) -> dict[str, Any]:
     """Whether the first numbers are weighted, and how; then what is estimated with every response counting the same."""
-    if not entry.weighted:
-        return {"weighting": str(report.weighting), "unweighted": None}
     group = report.whole(entry)
-    assert group is not None  # it is where the weighted numbers are from
+    if group is None or not group.weighted:
+        return {"weighting": str(report.weighting if group is None else group.weighting), "unweighted": None}
     since = report.populations_since
     return {
         "weighting": str(group.weighting),

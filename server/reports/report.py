@@ -9,7 +9,6 @@ import numpy as np
 
 from server import __version__
 from server.collect.waves import Wave, same_question
-from server.inputs import N_, refuse
 from server.output.charts import Axis, share_axis
 from server.reports.admission import Admission
 from server.reports.day_counts import Period
@@ -100,13 +99,20 @@ class Report:
 
     @property
     def weighting(self) -> Weighting:
-        """Whether the first numbers are weighted, and if not, why."""
+        """Whether the first numbers are weighted (those of some question, `not_weighted`), and if not, why."""
         found = {group.weighting for entry in self.unweighted if (group := self.whole(entry)) is not None}
         if Weighting.BY_POPULATION in found:
             return Weighting.BY_POPULATION
         if not self.pooled and self.nodes:
             return Weighting.ONE_VERSION
         return next(iter(found), Weighting.NO_STRATA)
+
+    @property
+    def not_weighted(self) -> list[str]:
+        """Where others are weighted, the questions to which no stratum has enough responses, by their names."""
+        if self.weighting != Weighting.BY_POPULATION:
+            return []
+        return [entry.question.name for entry in self.questions if not entry.weighted]
 
     @property
     def collapsed(self) -> list[tuple[tuple[tuple[str, ...], ...], tuple[str, ...], list[str]]]:
@@ -215,23 +221,6 @@ class Report:
     def widest(self, anytime: bool) -> float:
         """Width of the widest interval of a share; 0 before the first response."""
         return max((high - low for low, high in _intervals(self.questions, anytime)), default=0.0)
-
-
-def require_shown(report: Report, number: int | None = None) -> None:
-    """Refuse a report that shows nothing because too few responded; with a number, of this version alone.
-
-    Raises
-    ------
-    InputError
-        409.
-    """
-    if report.withheld or number in report.left_out:
-        raise refuse(
-            409,
-            "survey",
-            N_("has fewer than %(limit)s responses that can be shown so far"),
-            limit=report.minimum,
-        )
 
 
 def shares_axis(questions: Sequence[QuestionReport], anytime: bool) -> Axis:

@@ -118,6 +118,11 @@ def _weighted(words: ReportWords, report: Report) -> str:
         text += " " + _(
             "Populations as they have stood since %(day)s.", day=words.day(report.populations_since)
         )
+    if report.not_weighted:
+        text += " " + _(
+            "Not weighted, as no stratum has enough responses to them: %(questions)s.",
+            questions=", ".join(report.not_weighted),
+        )
     if report.collapsed:
         text += " " + _(
             "Where strata have too few responses, some are taken together, or count as those beside them."

@@ -24,8 +24,9 @@ _CALLED = {
 def describe_randomisation(words: ReportWords, asked: VersionDesigns) -> str:
     """Every design once, with the names of its questions, and the loss of all together: by version, if they differ."""
     _ = words.gettext
-    if not asked.differ:
-        definition = next(iter(asked.definitions.values()))
+    told = {(_list_designs(words, each), each.epsilon): each for each in asked.definitions.values()}
+    if len(told) == 1:
+        (definition,) = told.values()
         return _(
             "Each answer was randomised on the respondent's own device before it was sent (local differential "
             "privacy): %(designs)s. All questions together have ε = %(epsilon)s for one respondent.",
