@@ -16,6 +16,7 @@ from server.collect import batches
 from server.people import survey_access
 from tests.support import factories
 from tests.support.observers import Looker, told
+from tests.support.sample_releases import grant
 from tests.support.scale import scaled
 
 MINIMUM = 3
@@ -68,6 +69,8 @@ def study(client: FlaskClient, database_url: str, seed: int) -> Study:
     ]
     links = [published.slug, *leaves]
     weights = [draw.choice((0, 1, 1, 8, 20)) for _ in links[:-1]] + [20]
+    if draw.random() < 0.5:
+        grant(database_url, published.slug, neighbours=draw.choice(("unbounded", "bounded")))
     made = Study(client, database_url, published, links, weights, draw)
     if draw.random() < 0.3:
         made.codes = {link: factories.invite(database_url, published.slug, 60, link) for link in links}

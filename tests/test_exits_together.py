@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from flask.testing import FlaskClient
 
-from server.reports.withholding import left_out
+from server.collect.told_groups import left_out
 from tests.support import factories, sample_archives
 from tests.support.scale import scaled
 

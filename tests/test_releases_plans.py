@@ -93,6 +93,11 @@ def test_a_plan_is_read_exactly_and_written_so_that_it_reads_the_same() -> None:
         (_plan({**SHARE, "epsilon": 1}, division="given"), "epsilon", "does not go with given"),
         (_plan(SHARE, confidence=1), "confidence", "must be from 0.5 to 0.9999; it is 1"),
         (_plan({**SHARE, "anew": "yes"}), "items[0].anew", "must be true or false; it is yes"),
+        (
+            _plan({"kind": "shuffled", "anew": True}),
+            "items[0].anew",
+            "must be false: exact tallies are released once, as two would tell of those in between",
+        ),
         (_plan({**SHARE, "weight": 2}), "items[0].weight", "does not go with equally"),
         (_plan(SHARE, division="proportions"), "items[0].weight", "is required"),
         (

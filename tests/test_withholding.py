@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from server.collect.told_groups import left_out
 from server.reports.day_counts import periods
-from server.reports.withholding import ResponseGroup, find_withheld, left_out
+from server.reports.withholding import ResponseGroup, find_withheld
 
 SIZES = st.sampled_from([0, 0, 1, 2, 5, 9, 10, 11, 14, 20, 50])
 

@@ -39,7 +39,7 @@ _BUDGET = ("budget_epsilon", "budget_delta", "neighbours")
 @click.option(
     "--neighbours",
     type=click.Choice(["unbounded", "bounded"]),
-    help="Of the budget: a response is added or removed (unbounded), or replaced.",
+    help="Of the budget: a response is added or removed (unbounded), or says something else.",
 )
 @click.option(
     "--declare",

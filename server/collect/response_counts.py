@@ -1,8 +1,9 @@
 """What was collected: the one door for whoever reads responses.
 
-While a survey is open, everything here but what has `stored` in its name reads the batches that are
-sealed (`server.collect.batches`): it changes by as many responses as the survey's minimum, or more. Once it is
-closed, that is all responses. Nothing here takes longer because there are more rows of responses.
+While a survey is open, everything here reads the batches that are sealed (`server.collect.batches`), and
+changes by as many responses as the survey's minimum, or more; but for releases that hide who took part
+(`read_for_release`), which count those that wait, too. Once it is closed, that is all responses. Nothing here
+takes longer because there are more rows of responses.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -14,6 +15,7 @@ from sqlalchemy.orm import Session, SessionTransaction
 from server.collect import batches
 from server.collect.batches import Key, Margin
 from server.collect.tallies import Tally
+from server.collect.told_groups import find_told
 from server.store.models import Survey
 
 __all__ = [
@@ -23,7 +25,8 @@ __all__ = [
     "Margin",
     "count_shown",
     "count_shown_by_day",
-    "read_everything",
+    "count_told",
+    "read_for_release",
     "read_shown",
 ]
 
@@ -64,11 +67,46 @@ def read_shown(session: Session, survey: Survey) -> Collected:
     return Collected(batches.count_sealed(session, survey), _margins(session, survey), pieces)
 
 
-def read_everything(session: Session, survey: Survey) -> Collected:
-    """As `shown`, those that wait included: for releases, whose noise hides each response.
+def read_for_release(session: Session, survey: Survey, neighbours: str) -> Collected:
+    """What a release counts: it depends on what its noise has to hide.
 
-    How many are sealed depends on how many there are: one response less could take a whole batch away.
+    Under unbounded neighbours, where one response more or less must hardly show, all that are stored: how many
+    are sealed depends on how many there are, so that one less could take a whole batch away. Under bounded ones
+    somebody answers otherwise, by the same link, to the same version, at the same time: which responses
+    pages are about depends on no answer, and a release, which tells their number exactly, is about the same
+    (docs/privacy/open_surveys.md).
+
+    Parameters
+    ----------
+    neighbours : {"unbounded", "bounded"}
     """
+    match neighbours:
+        case "bounded":
+            return _read_told(session, survey)
+        case "unbounded":
+            return _read_stored(session, survey)
+    raise ValueError(f"neighbours must be 'unbounded' or 'bounded'; got {neighbours!r}")
+
+
+def count_told(session: Session, survey: Survey) -> dict[Key, int]:
+    """How many responses results are about, by version and stratum."""
+    sizes = count_shown(session, survey)
+    return {key: sizes[key] for key in find_told(sizes, survey).keys}
+
+
+def _read_told(session: Session, survey: Survey) -> Collected:
+    """As `read_shown`, without those that are too few to stand alone."""
+    shown = read_shown(session, survey)
+    told = find_told(shown.sizes, survey).keys
+    return Collected(
+        {key: n for key, n in shown.sizes.items() if key in told},
+        {key: margin for key, margin in shown.margins.items() if key in told},
+        lambda version_id: (piece for piece in shown.pieces(version_id) if piece[0] in told),
+    )
+
+
+def _read_stored(session: Session, survey: Survey) -> Collected:
+    """As `read_shown`, those that wait included."""
     versions = {version.id: version for version in survey.versions}
     waiting = list(batches.read_waiting(session, survey))
     moment = session.get_transaction()

@@ -16,6 +16,7 @@ from server.releases.kinds import Drawn, draw_item
 from server.releases.plans.plan_reader import ReleasePlan, format_decimal, item_json
 from server.releases.rights import check_may_release
 from server.releases.spending_marks import check_not_restored, debit
+from server.releases.survey_shapes import Shape
 from server.releases.survey_sources import survey_source
 from server.releases.values import Budget, Covers, Released
 from server.store.models import LedgerEntry, Release, ReleasedValue, Researcher, Survey
@@ -43,7 +44,8 @@ def make(
     Raises
     ------
     InputError
-        As `divide`; 409 on `epsilon` or `delta`, naming what is left, if the budget does not suffice.
+        As `divide`; 409 on `epsilon` or `delta`, naming what is left, if the budget does not suffice; on
+        `survey` if the number of respondents would be told, and results are about nobody.
     """
     basis = basis or load_basis(session, survey)
     shape = basis.shape
@@ -61,6 +63,7 @@ def make(
         return tuple(before[place] for place in order)
     check_may_release(survey)
     check_not_restored(session, survey)
+    _check_shown(survey, shape)
     _check_covered(basis, wanted)
     source = survey_source(session, survey)
     # By the source's own shape: somebody may have responded since the check.
@@ -88,6 +91,13 @@ def new_release(session: Session, survey: Survey, covers: Covers, researcher: Re
         software=f"Moneda {__version__}",
         covers=json.dumps(covers_json(covers)),
     )
+
+
+def _check_shown(survey: Survey, shape: Shape) -> None:
+    """Refuse what would tell exactly how many responded where results are about nobody."""
+    if shape.respondents == 0:
+        template = N_("must show at least %(limit)s responses: a release would tell their exact number")
+        raise refuse(409, "survey", template, limit=survey.minimum)
 
 
 def _check_covered(basis: Basis, wanted: Sequence[Wanted]) -> None:

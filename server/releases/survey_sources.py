@@ -26,7 +26,8 @@ from server.releases.survey_shapes import (
     Variable,
     VariableVersion,
 )
-from server.store.models import State, Survey
+from server.releases.values import Budget
+from server.store.models import Survey
 from server.study import strata, surveys
 from server.study.strata import Node
 
@@ -39,8 +40,9 @@ def survey_shape(session: Session, survey: Survey) -> Shape:
     InputError
         409 if the survey was never published, or has no budget.
     """
-    sizes = _sizes(survey, response_counts.count_shown(session, survey), everything=False)
-    return _shape(session, survey, _leaves(strata.tree(session, survey)), sizes)
+    budget = _budget(session, survey)
+    sizes = response_counts.count_told(session, survey) if budget.neighbours == "bounded" else {}
+    return _shape(survey, budget, _leaves(strata.tree(session, survey)), sizes)
 
 
 def shuffling_price(session: Session, survey: Survey) -> Shuffling | Problem:
@@ -55,7 +57,7 @@ def shuffling_price(session: Session, survey: Survey) -> Shuffling | Problem:
 
 
 def survey_source(session: Session, survey: Survey) -> Source:
-    """A survey's shape, and its responses: all that are stored, whether they are shown or not.
+    """A survey's shape, and the responses that its releases count (`response_counts.read_for_release`).
 
     They are read from the session, which stays as it is.
 
@@ -64,9 +66,9 @@ def survey_source(session: Session, survey: Survey) -> Source:
     InputError
         As `survey_shape`.
     """
-    leaves = _leaves(strata.tree(session, survey))
-    found = response_counts.read_everything(session, survey)
-    shape = _shape(session, survey, leaves, _sizes(survey, found.sizes, everything=True))
+    budget, leaves = _budget(session, survey), _leaves(strata.tree(session, survey))
+    found = response_counts.read_for_release(session, survey, budget.neighbours)
+    shape = _shape(survey, budget, leaves, found.sizes)
     keys: list[int | None] = [None, *(key for leaf in leaves for key in leaf.keys)]
     # The survey's own link, then each stratum in the leaf that it counts in.
     places = np.array([0, *(place for place, leaf in enumerate(leaves) for _ in leaf.keys)])
@@ -74,14 +76,22 @@ def survey_source(session: Session, survey: Survey) -> Source:
     return Source(shape, _Responses(_waves(survey, keys, found), places, split))
 
 
-def _shape(session: Session, survey: Survey, leaves: tuple[Leaf, ...], sizes: Mapping[int, int]) -> Shape:
+def _budget(session: Session, survey: Survey) -> Budget:
     budget = budget_of(session, survey)
     if survey.current is None:
         raise refuse(409, "survey", N_("must be published first; a draft has no results"))
     if budget is None:
         raise refuse(409, "budget", N_("must be set first"))
+    return budget
+
+
+def _shape(survey: Survey, budget: Budget, leaves: tuple[Leaf, ...], counted: Mapping[Key, int]) -> Shape:
+    """`counted`: the responses that a release counts, by version and stratum, where their number is public."""
     respondents, crowd = None, None
     if budget.neighbours == "bounded":
+        sizes: dict[int, int] = {}
+        for (version, _stratum), n in counted.items():
+            sizes[version] = sizes.get(version, 0) + n
         respondents = sum(sizes.values())
         if respondents:
             losses = [surveys.definition_of(each).epsilon for each in survey.versions if each.id in sizes]
@@ -98,19 +108,6 @@ def _shape(session: Session, survey: Survey, leaves: tuple[Leaf, ...], sizes: Ma
         crowd=crowd,
         populations_since=survey.populations_since,
     )
-
-
-def _sizes(survey: Survey, found: Mapping[Key, int], *, everything: bool) -> dict[int, int]:
-    """How many responded to each version, by its id.
-
-    Versions to which nobody did are left out, where `everything` that is stored is known; while a survey
-    is open, some may wait that are not shown.
-    """
-    kept = [] if everything or survey.state != State.OPEN else [version.id for version in survey.versions]
-    sizes = dict.fromkeys(kept, 0)
-    for (version, _stratum), n in found.items():
-        sizes[version] = sizes.get(version, 0) + n
-    return sizes
 
 
 def _waves(survey: Survey, keys: Sequence[int | None], found: Collected | None) -> list[Wave]:

@@ -71,7 +71,8 @@ class Covers:
     state : str
         Of the survey at that moment: "open" or "closed".
     until : date
-        The day of the release: everything that had arrived by then.
+        The day of the release: what had arrived by then. Of an open survey under bounded neighbours, what was
+        shown of it (`response_counts.read_for_release`).
     respondents : int or None
         Their exact number, which is public under bounded neighbours; None under unbounded ones.
     """

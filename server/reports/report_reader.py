@@ -7,12 +7,12 @@ from sqlalchemy.orm import Session
 
 from server.collect import response_counts
 from server.collect.response_counts import Collected, Key
+from server.collect.told_groups import find_told
 from server.collect.waves import Wave, places_of, same_question
 from server.reports.admission import Admission, admissions
 from server.reports.day_counts import periods, sum_days
 from server.reports.question_estimates import estimate_question
 from server.reports.report import Report
-from server.reports.withholding import left_out
 from server.store.models import State, Survey, SurveyVersion
 from server.study import strata, surveys
 from server.study.smallest_group import Unseen, limit_unseen
@@ -55,17 +55,10 @@ def _made(
 ) -> Report:
     """Estimate every question of a version: pooled with the same questions of other ones, or alone."""
     places = places_of(nodes)
-    sizes = [[found.sizes.get((each.id, place), 0) for place in places] for each in survey.versions]
-    out, without = left_out(sizes, survey.minimum)
-    kept = {
-        (each.id, place)
-        for number, each in enumerate(survey.versions)
-        for place in places[without:]
-        if number not in out and (each.id, place) in found.sizes
-    }
-    older = [each for each in reversed(survey.versions) if any(key[0] == each.id for key in kept)]
+    told = find_told(found.sizes, survey)
+    older = [each for each in reversed(survey.versions) if any(key[0] == each.id for key in told.keys)]
     chosen = [version, *(each for each in older if pooled and each.id != version.id)]
-    waves = tuple(Wave.of(each, places, found, kept) for each in chosen)
+    waves = tuple(Wave.of(each, places, found, told.keys) for each in chosen)
     entries = [same_question(question.name, waves) for question in waves[0].definition.questions]
     return Report(
         definition=waves[0].definition,
@@ -84,9 +77,9 @@ def _made(
         waves=waves,
         unweighted=tuple(estimate_question(asked, range(len(places)), confidence) for asked in entries),
         nodes=nodes,
-        days=periods(sum_days(days, kept, {each.id for each in chosen}), survey.minimum),
-        left_out=tuple(survey.versions[place].number for place in sorted(out)) if pooled else (),
-        without_left_out=without,
+        days=periods(sum_days(days, told.keys, {each.id for each in chosen}), survey.minimum),
+        left_out=told.versions_left_out if pooled else (),
+        without_left_out=told.without_left_out,
         merged=survey.merged,
         populations_since=survey.populations_since,
         admissions=tuple(each for each in admitted if each.version in {wave.number for wave in waves}),

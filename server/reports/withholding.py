@@ -4,7 +4,7 @@ A *leftover* is what remains of a shown group when the shown groups inside are t
 computed by anybody; so it holds nobody, or as many as a shown group must.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 
@@ -42,38 +42,3 @@ def _keys(branch: ResponseGroup) -> Iterator[object]:
     yield branch.key
     for child in branch.children:
         yield from _keys(child)
-
-
-def left_out(sizes: Sequence[Sequence[int]], minimum: int) -> tuple[frozenset[int], bool]:
-    """Which versions a survey's results leave out, and whether those without stratum, as too few to stand alone.
-
-    Withholding something else beside them would withhold much for the sake of a few who tried the
-    survey out. They enter nothing, so that no difference tells anything about them.
-
-    Parameters
-    ----------
-    sizes : sequence of sequences of int
-        Of each version its responses by stratum, those without stratum first.
-
-    Returns
-    -------
-    tuple
-        The places of the versions, and whether the first column is left out.
-    """
-    versions: frozenset[int] = frozenset()
-    without = False
-    while True:
-        kept = {
-            place: list(row[1:]) if without else list(row)
-            for place, row in enumerate(sizes)
-            if place not in versions
-        }
-        small = {place for place, row in kept.items() if 0 < sum(row) < minimum}
-        own = sum(row[0] for row in kept.values())
-        strata = any(sum(row[1:]) for row in sizes)
-        if small:
-            versions |= small
-        elif strata and not without and 0 < own < minimum:
-            without = True
-        else:
-            return versions, without

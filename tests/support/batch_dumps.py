@@ -21,7 +21,7 @@ def shown(session: Session, survey: Survey) -> dict[Key, Tally]:
 
 def everything(session: Session, survey: Survey) -> dict[Key, Tally]:
     """The same with those that wait."""
-    return _together(survey, response_counts.read_everything(session, survey))
+    return _together(survey, response_counts.read_for_release(session, survey, "unbounded"))
 
 
 def _together(survey: Survey, found: Collected) -> dict[Key, Tally]:

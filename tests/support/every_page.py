@@ -487,8 +487,8 @@ def walk_releases(owner: Reader, stranger: Reader, site: factories.Served) -> Re
     stranger.get(address)
     stranger.get("/r/bcdfghjkmnpq")
     # Bounded: the number is public, and exact tallies can be had.
-    for responses, budget in ((1, "20"), (500, "0.01"), (500, "20")):
-        told = factories.publish(database, wrapped_definition(), minimum=2)
+    for responses, minimum, budget in ((1, 2, "20"), (1, 1, "20"), (500, 2, "0.01"), (500, 2, "20")):
+        told = factories.publish(database, wrapped_definition(), minimum=minimum)
         factories.store(database, told, [([1, 0], responses)])
         home = f"/manage/surveys/{told.slug}/releases"
         state("bounded", "0.001", budget)

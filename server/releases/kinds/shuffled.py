@@ -55,9 +55,11 @@ def shuffling_of(shape: Shape) -> Shuffling | Problem:
     if not is_bounded(shape):
         return Problem("budget", N_("must be one under bounded neighbours; it is under unbounded ones"), {})
     crowd = shape.crowd
-    if crowd is None or crowd.responses < LEAST:
+    if crowd is None:
+        return Problem("survey", N_("must show some responses first"), {})
+    if crowd.responses < LEAST:
         template = N_("must have at least %(limit)s responses to each version; the fewest are %(value)s")
-        return Problem("survey", template, {"limit": LEAST, "value": crowd.responses if crowd else 0})
+        return Problem("survey", template, {"limit": LEAST, "value": crowd.responses})
     found = shuffle_amplification(crowd.responses, crowd.epsilon, 1 / crowd.responses**2)
     epsilon = max(Decimal(repr(found.epsilon)).quantize(_EPSILON, rounding=ROUND_UP), _EPSILON)
     delta = (Decimal(1) / crowd.responses**2).quantize(_DELTA, rounding=ROUND_UP)

@@ -56,6 +56,10 @@ def broken_rules(
     if item.noise != "gaussian" and item.delta:
         template = N_("goes with Gaussian noise only; it is %(value)s")
         yield Problem(f"{field}.delta", template, {"value": format_decimal(item.delta)})
+    if item.anew and item.kind == ItemKind.SHUFFLED:
+        # Among the others: in the difference of two a response hides among those that came in between alone.
+        template = N_("must be false: exact tallies are released once, as two would tell of those in between")
+        yield Problem(f"{field}.anew", template, {})
     if division is None:
         return
     for way, name in _NEEDED.items():

@@ -14,7 +14,7 @@ WORDS = "releases/_words.html"
 """Where the pages of releases have their words for what was released."""
 NEIGHBOURS = {
     "unbounded": N_("one response added or removed"),
-    "bounded": N_("one response replaced by another"),
+    "bounded": N_("one respondent answered something else, by the same link and at the same time"),
 }
 
 
