@@ -198,7 +198,10 @@ def test_page_shows_the_numbers_and_refuses_what_cannot_be_crossed(
     words = " ".join(html.unescape(re.sub(r"<[^>]*>", " ", page)).split())
     assert made.cells is not None
     for cell in (made.cells[1][0], made.cells[0][3]):
-        assert f"{100 * cell.share:.1f} ± {100 * cell.standard_error:.1f}" in words
+        low, high = (f"{100 * limit:.1f}" for limit in cell.interval)
+        assert f"{100 * cell.share:.1f} ± {100 * cell.standard_error:.1f} {low} to {high}" in words
+        assert not cell.guaranteed
+    assert "those of the inverted score test" in words
     for query, field in (
         ("row=coin&column=coin", "Columns"),
         ("row=coin&column=mugs", "Columns"),
@@ -209,6 +212,18 @@ def test_page_shows_the_numbers_and_refuses_what_cannot_be_crossed(
         refused = signed_in.get(f"{home}?{query}")
         assert (query, refused.status_code) == (query, 404)
         assert field in refused.text
+
+
+def test_of_fewer_than_a_hundred_the_cells_have_guaranteed_intervals(
+    signed_in: FlaskClient, database_url: str
+) -> None:
+    survey = factories.publish(database_url)
+    factories.store(database_url, survey, [([1, 1], 40), ([0, 1], 59)])
+    made = crossed(database_url, survey, "q1", "q2")
+    assert made.cells is not None
+    assert all(cell.guaranteed for line in made.cells for cell in line)
+    page = signed_in.get(f"/manage/surveys/{survey.slug}/results?row=q1&column=q2").text
+    assert "cover at least as often as they say, whatever the true shares (Chernoff 1952)" in page
 
 
 def difference_is_held(n: int, studies: int = 400) -> float:

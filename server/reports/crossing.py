@@ -14,6 +14,7 @@ from server.privacy.estimators import Association, JointEstimate, association_of
 from server.reports.estimate_values import value_range
 from server.reports.pairs import Pairs, count_pairs
 from server.reports.report import Report
+from server.reports.report_columns import INTERVAL
 from server.study.definitions import Question
 from server.study.kinds import Encoding
 
@@ -29,11 +30,12 @@ MOST_JOINT = 1024
 
 @dataclass(frozen=True, eq=False)
 class JointShare:
-    """The share of people who gave both answers."""
+    """The share of people who gave both answers; its interval is for one look, `guaranteed` or by the score test."""
 
     share: float
     standard_error: float
     interval: tuple[float, float]
+    guaranteed: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,8 +134,8 @@ class Crossed:
     def difference_interval(self) -> tuple[float, float] | None:
         """Of how far the two shares of `among` are apart; None where one of the groups is small."""
         row, column = self.row.at(self.chosen[0]), self.column.at(self.chosen[1])
-        enough = _groups_suffice(self._joint(row[0], column[0]), row[1])
-        return self.association.difference.interval if enough else None
+        joint = self._joint(row[0], column[0])
+        return self.association.difference.interval if _groups_suffice(joint, row[1]) else None
 
     @cached_property
     def means(self) -> list[GroupMean]:
@@ -167,15 +169,15 @@ class Crossed:
     def _cell(self, row: int, column: int) -> JointShare:
         first, second = self.row.at(row), self.column.at(column)
         joint, at = self._joint(first[0], second[0]), (first[1], second[1])
+        share, error = float(joint.table[at]), float(joint.standard_errors[at])
         low, high = joint.intervals[at].tolist()
-        return JointShare(float(joint.table[at]), float(joint.standard_errors[at]), (low, high))
+        return JointShare(share, error, (low, high), joint.interval == "exact")
 
     def _joint(self, row: int, column: int) -> JointEstimate:
         """The joint table of a column of the one question and a column of the other."""
-        known = self._joints.get((row, column))
-        if known is None:
-            known = self._joints[row, column] = self._estimated(row, column)
-        return known
+        if (row, column) not in self._joints:
+            self._joints[row, column] = self._estimated(row, column)
+        return self._joints[row, column]
 
     @cached_property
     def _joints(self) -> dict[tuple[int, int], JointEstimate]:
@@ -188,7 +190,7 @@ class Crossed:
             key = designs[0].weights.tobytes(), designs[1].weights.tobytes()
             parts[key] = (table + parts[key][0] if key in parts else table), designs
         found, used = zip(*parts.values(), strict=True)
-        return estimate_pooled_joint(found, used, None, self.confidence)
+        return estimate_pooled_joint(found, used, None, self.confidence, INTERVAL)
 
 
 def can_be_crossed(question: Question) -> bool:

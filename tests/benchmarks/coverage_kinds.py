@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from server.privacy.designs import Design, coin_flip, k_ary, ordinal
+from server.privacy.designs import Design, coin_flip, k_ary, kronecker, ordinal
 from server.privacy.estimators import (
     estimate_pooled_answered_mean,
+    estimate_pooled_joint,
     estimate_pooled_mean,
     estimate_pooled_shares,
 )
@@ -75,6 +76,16 @@ def mean_answered(shares: Row) -> float | None:
     return float(np.linspace(0, 1, len(shares) - 1) @ shares[:-1]) / gave if gave > 1e-9 else None
 
 
+def cell(counts: Sequence[int], design: Design, interval: str) -> tuple[float, float]:
+    """The interval of the share of two yes in the joint table of two coin flips, whose product the design is."""
+    gamma = math.sqrt(float(design.matrix[0, 0])) - 0.5
+    joint = estimate_pooled_joint(
+        [np.reshape(counts, (2, 2))], [[coin_flip(gamma)] * 2], None, 0.95, interval
+    )
+    low, high = joint.intervals[1, 1].tolist()
+    return low, high
+
+
 KINDS = (
     Kind(
         "yes/no, a box, one of several by a coin each, mean of a number",
@@ -98,8 +109,15 @@ KINDS = (
         mean_answered,
         (10,),
     ),
+    Kind(
+        "two yes/no questions together: a cell of their table",
+        lambda loss: kronecker(coin_flip(gamma_of(loss)), coin_flip(gamma_of(loss))),
+        cell,
+        lambda shares: float(shares[3]),
+        (10, 20),
+    ),
 )
-"""Every kind whose estimate comes from one question and one part."""
+"""Every kind whose estimate comes from one part."""
 
 
 def gamma_of(loss: float) -> float:

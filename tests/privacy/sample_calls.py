@@ -81,6 +81,7 @@ VALID: list[tuple[Callable[..., Any], dict[str, Any]]] = [
             "designs": [[COIN, COIN], [COIN, coin_flip(0.4)]],
             "weights": [0.5, 0.5],
             "confidence": 0.9,
+            "interval": "by_size",
         },
     ),
     (

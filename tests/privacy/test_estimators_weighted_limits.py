@@ -13,8 +13,13 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 from scipy.stats import binom
 
-from server.privacy.designs import Design, coin_flip, k_ary, ordinal
-from server.privacy.estimators import estimate_pooled_answered_mean, estimate_pooled_shares, estimate_shares
+from server.privacy.designs import Design, coin_flip, k_ary, kronecker, ordinal
+from server.privacy.estimators import (
+    estimate_pooled_answered_mean,
+    estimate_pooled_joint,
+    estimate_pooled_shares,
+    estimate_shares,
+)
 from server.privacy.estimators.design_limits import design_limits
 from server.privacy.estimators.inverse import left_inverse
 from server.privacy.estimators.limits import linear_limits
@@ -149,7 +154,9 @@ def test_by_size_is_exact_where_some_part_that_counts_is_small() -> None:
 
 @pytest.mark.parametrize("gamma", [0.1, 0.49])
 @pytest.mark.parametrize(
-    "kind", [kind for kind in KINDS if "number with" not in kind.name], ids=lambda k: k.name
+    "kind",
+    [kind for kind in KINDS if "number with" not in kind.name and "together" not in kind.name],
+    ids=lambda k: k.name,
 )
 def test_every_kind_of_few_responses_is_covered(kind: Kind, gamma: float) -> None:
     """At n 10 and 20; the documents have more cases. The twins are Wilson's and the score interval."""
@@ -165,6 +172,36 @@ def test_the_mean_of_those_who_answered_is_covered() -> None:
     assert estimate_pooled_answered_mean(
         parts, [k_ary(3, 2.0)] * 2, 0, 40, [0.2, 0.8], 0.95, "by_size"
     ).interval == (0, 40)
+
+
+def test_the_cells_of_joint_tables_are_covered() -> None:
+    """At n 10; the documents have more cases. The twin is the score interval, which 100 responses or more have."""
+    (kind,) = [kind for kind in KINDS if "together" in kind.name]
+    assert coverage_of(kind, 0.25, 10, "by_size").least >= 0.95
+    assert coverage_of(kind, 0.49, 10, "by_size").least >= 0.95
+    assert coverage_of(kind, 0.49, 10, "wilson").least == pytest.approx(0.905, abs=0.001)
+
+
+def test_the_cells_of_two_versions_are_covered() -> None:
+    """Two and three responses under other coins, every outcome of both; the twin adds the versions' score limits."""
+    pairs = [[coin_flip(0.49), coin_flip(0.49)], [coin_flip(0.48), coin_flip(0.49)]]
+    both = [outcomes_of(n, 4) for n in (2, 3)]
+    shares = [np.array([0.98, 0.0, 0.0, 0.02])] * 2
+    true = 0.02
+    chances = [
+        np.exp(gammaln(n + 1) - gammaln(seen + 1).sum(axis=1) + seen @ np.log(own @ kronecker(*pair).matrix))
+        for n, seen, own, pair in zip((2, 3), both, shares, pairs, strict=True)
+    ]
+    covered = {"by_size": 0.0, "wilson": 0.0}
+    for one, first in zip(both[0], chances[0], strict=True):
+        for other, second in zip(both[1], chances[1], strict=True):
+            tallies = [one.reshape(2, 2), other.reshape(2, 2)]
+            for kind in covered:
+                joint = estimate_pooled_joint(tallies, pairs, None, 0.95, kind)
+                low, high = joint.intervals[1, 1].tolist()
+                covered[kind] += float(first * second) * (low <= true <= high)
+    assert covered["by_size"] >= 0.95
+    assert covered["wilson"] == pytest.approx(0.906, abs=0.001)
 
 
 def test_intervals_that_rest_on_large_numbers_miss_few_responses() -> None:

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from server.privacy.estimators.parts import Stack
+from server.privacy.estimators.parts import Mixture
 from server.privacy.estimators.refuting import find_refuted, pieces_of
 
 Row = NDArray[np.float64]
@@ -29,12 +29,12 @@ _LARGEST = 300.0
 _ALIKE = 1e-9
 
 
-def design_limits(stacks: Sequence[Stack], rows: Sequence[Row], confidence: float) -> tuple[float, float]:
+def design_limits(stacks: Sequence[Mixture], rows: Sequence[Row], confidence: float) -> tuple[float, float]:
     """Limits for sum(weight * what the truths of a part count on average), whatever these truths are.
 
     Parameters
     ----------
-    stacks : sequence of Stack
+    stacks : sequence of Mixture
         Parts that count.
     rows : sequence of ndarray, shapes (m1,), (m2,), ...
         Values of the reports, of each stack.
@@ -62,7 +62,7 @@ def design_limits(stacks: Sequence[Stack], rows: Sequence[Row], confidence: floa
     return low, -high
 
 
-def _lowest(stacks: Sequence[Stack], rows: Sequence[Row], seen: float, room: float) -> float:
+def _lowest(stacks: Sequence[Mixture], rows: Sequence[Row], seen: float, room: float) -> float:
     """The smallest sum that is not refuted, or less."""
     points = [_points(each, row) for each, row in zip(stacks, rows, strict=True)]
     least = sum(float(own[0] * each.weights.sum()) for each, (own, _) in zip(stacks, points, strict=True))
@@ -84,7 +84,7 @@ def _lowest(stacks: Sequence[Stack], rows: Sequence[Row], seen: float, room: flo
     return best
 
 
-def _points(parts: Stack, row: Row) -> tuple[Row, list[NDArray[np.int64]]]:
+def _points(parts: Mixture, row: Row) -> tuple[Row, list[NDArray[np.int64]]]:
     """What the truths count, rising, and which truths count it."""
     counted = parts.matrix @ row
     order = np.argsort(counted)
@@ -94,7 +94,7 @@ def _points(parts: Stack, row: Row) -> tuple[Row, list[NDArray[np.int64]]]:
 
 
 def _refuted(
-    stacks: Sequence[Stack],
+    stacks: Sequence[Mixture],
     rows: Sequence[Row],
     points: Sequence[tuple[Row, list[NDArray[np.int64]]]],
     tilts: Row,
@@ -114,7 +114,7 @@ def _refuted(
     return find_refuted(several, least, allowed)
 
 
-def _log_means(parts: Stack, row: Row, tilts: Row) -> Row:
+def _log_means(parts: Mixture, row: Row, tilts: Row) -> Row:
     """Logarithms of the truths' mean of exp(tilt weight value / n); shape (tilts, parts, truths)."""
     exponents = tilts[:, None, None] * (parts.weights / parts.sizes)[:, None] * row
     largest = exponents.max(axis=2, keepdims=True)

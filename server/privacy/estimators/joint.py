@@ -19,7 +19,9 @@ from server.privacy.estimators.association import Association, associate
 from server.privacy.estimators.checked_tallies import Tally, checked_designs, checked_joint_tally
 from server.privacy.estimators.inverse import left_inverse, possible_reports, standard_errors
 from server.privacy.estimators.limits import INTERVALS, limits_of_means
+from server.privacy.estimators.parts import Mixture
 from server.privacy.estimators.together import compute
+from server.privacy.estimators.weighted_limits import limits_of_sums
 
 _TOGETHER = 64
 """Cells whose limits are computed at once; each has a value for each combination of reports."""
@@ -83,7 +85,7 @@ def estimate_joint(
     confidence : float
         In (0, 1), of each interval by itself.
     interval : {"wilson", "exact", "wald"}
-        As in `estimate_shares`, for the cells.
+        As in `estimate_shares`, for the cells; "exact" takes a time that grows with the cube of their number.
 
     Returns
     -------
@@ -133,9 +135,11 @@ def joint_of(
     used = [inverse[:, sent] for inverse, sent in zip(inverses, possible, strict=True)]
     limits: list[NDArray[np.float64]] = []
     cells = np.ndindex(truths)
-    while some := list(islice(cells, _TOGETHER)):
+    while interval != "exact" and (some := list(islice(cells, _TOGETHER))):
         rows = [cell_coefficients(used, cell) for cell in some]
         limits.append(compute(limits_of_means(rows, [seen[None]] * len(rows), confidence, interval)))
+    if interval == "exact":
+        limits.append(exact_limits([(1.0, reports, designs)], confidence))
     rounding = rounding_errors(designs)
     return JointEstimate(
         n=n,
@@ -149,6 +153,38 @@ def joint_of(
         confidence=confidence,
         interval=interval,
     )
+
+
+def exact_limits(
+    parts: Sequence[tuple[float, NDArray[np.int64], Sequence[Design]]], confidence: float
+) -> NDArray[np.float64]:
+    """Limits of every cell that cover at least as often as they say, whatever the true tables of the parts.
+
+    What all questions of a person report is a mixture of the rows of the Kronecker product, which is formed here.
+
+    Parameters
+    ----------
+    parts : sequence of (float, ndarray of int, sequence of Design)
+        What each part counts, its table of reports, not empty, and its designs.
+    confidence : float
+        In (0, 1), of each interval by itself.
+
+    Returns
+    -------
+    ndarray, shape (cells, 2)
+    """
+    mixtures, inverses = [], []
+    for weight, reports, designs in parts:
+        possible = [possible_reports(design) for design in designs]
+        chances = [design.matrix[:, sent] for design, sent in zip(designs, possible, strict=True)]
+        seen = reports[np.ix_(*possible)].reshape(1, -1)
+        mixtures.append(Mixture(seen, np.array([weight]), _product(chances)))
+        inverses.append(
+            [left_inverse(design)[:, sent] for design, sent in zip(designs, possible, strict=True)]
+        )
+    cells = np.ndindex(*(design.weights.shape[0] for design in parts[0][2]))
+    sums = [[cell_coefficients(own, cell) for own in inverses] for cell in cells]
+    return np.array(compute(limits_of_sums(mixtures, sums, confidence, "exact")))
 
 
 def rounding_errors(designs: Sequence[Design]) -> float:
@@ -190,6 +226,14 @@ def _covariance(
         np.diag(covariance), 0
     )  # rounding, when all reports are equal
     return np.asarray(covariance)
+
+
+def _product(matrices: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """The Kronecker product."""
+    found = np.ones((1, 1))
+    for matrix in matrices:
+        found = np.asarray(np.kron(found, matrix), dtype=np.float64)
+    return found
 
 
 def cell_coefficients(inverses: Sequence[NDArray[np.float64]], cell: tuple[int, ...]) -> NDArray[np.float64]:

@@ -24,25 +24,20 @@ _TO_ONE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Stack:
-    """Parts under one design, each with a report at least; of the reports that some truth can send.
+class Mixture:
+    """Parts, each with a report at least, whose reports are a mixture of the rows of one matrix.
 
     Attributes
     ----------
-    design : Design
     reports : ndarray of int, shape (parts, m)
     weights : ndarray, shape (parts,)
         What each part counts.
-    inverse : ndarray, shape (k, m)
-        The left inverse of the design.
     matrix : ndarray, shape (k, m)
         Chances of each report, a row for each truth.
     """
 
-    design: Design
     reports: NDArray[np.int64]
     weights: NDArray[np.float64]
-    inverse: NDArray[np.float64]
     matrix: NDArray[np.float64]
 
     @cached_property
@@ -54,6 +49,21 @@ class Stack:
     def observed(self) -> NDArray[np.float64]:
         """Shares of the reports, shape (parts, m)."""
         return self.reports / self.sizes[:, None]
+
+
+@dataclass(frozen=True, eq=False)
+class Stack(Mixture):
+    """Parts under one design; of the reports that some truth can send.
+
+    Attributes
+    ----------
+    design : Design
+    inverse : ndarray, shape (k, m)
+        The left inverse of the design.
+    """
+
+    design: Design
+    inverse: NDArray[np.float64]
 
     def means(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         """Means of `row[report]` of each part, shape (parts, rows)."""
@@ -70,7 +80,7 @@ def stack(reports: NDArray[np.int64], design: Design, weights: NDArray[np.float6
     inverse, matrix = left_inverse(design), design.matrix
     if not possible.all():
         reports, inverse, matrix = reports[:, possible], inverse[:, possible], matrix[:, possible]
-    return Stack(design, reports, weights, inverse, matrix)
+    return Stack(reports, weights, matrix, design, inverse)
 
 
 def stack_single(reports: NDArray[np.int64], design: Design) -> Stack:

@@ -12,14 +12,21 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from server.privacy._checks import list_entries, probability, whole_number
+from server.privacy._checks import list_entries, option, probability, whole_number
 from server.privacy.designs import Design
 from server.privacy.estimators.association import Association, associate
 from server.privacy.estimators.checked_tallies import Tally, checked_designs, checked_joint_tally
 from server.privacy.estimators.inverse import standard_errors
-from server.privacy.estimators.joint import JointEstimate, joint_of, marginals_of, rounding_errors
+from server.privacy.estimators.joint import (
+    JointEstimate,
+    exact_limits,
+    joint_of,
+    marginals_of,
+    rounding_errors,
+)
 from server.privacy.estimators.parts import part_weights
 from server.privacy.estimators.pooled import pooled_covariance, pooled_intervals
+from server.privacy.estimators.weighted_limits import POOLED_INTERVALS, kind_by_size
 
 
 def estimate_pooled_joint(
@@ -27,6 +34,7 @@ def estimate_pooled_joint(
     designs: Sequence[Sequence[Design]],
     weights: ArrayLike | None = None,
     confidence: float = 0.95,
+    interval: str = "wilson",
 ) -> JointEstimate:
     """Estimate the joint table of two or more questions from several independent parts.
 
@@ -41,6 +49,8 @@ def estimate_pooled_joint(
         As in `estimate_pooled_shares`.
     confidence : float
         In (0, 1), of each interval by itself.
+    interval : {"wilson", "exact", "by_size"}
+        As in `estimate_pooled_shares`, for the cells; of several parts "wilson" adds the limits of the parts.
 
     Returns
     -------
@@ -74,26 +84,32 @@ def estimate_pooled_joint(
     if len(set(truths)) > 1:
         raise ValueError(f"designs must have the same numbers of truths in every part; they have {truths}")
     confidence = probability("confidence", confidence, open_interval=True)
+    option("interval", interval, POOLED_INTERVALS)
     reports = [
         checked_joint_tally(tally, part, f"tallies[{number}]", empty=True)
         for number, (tally, part) in enumerate(zip(listed_tallies, asked, strict=True))
     ]
     sizes = [int(part.sum()) for part in reports]
     factors = part_weights(weights, sizes, "tallies").tolist()
+    some = [each for each in zip(factors, reports, asked, strict=True) if each[0]]
+    kind = kind_by_size(interval, min(int(part.sum()) for _, part, _ in some))
     counting = [
-        (factor, joint_of(part, used, confidence, "wilson"))
-        for factor, part, used in zip(factors, reports, asked, strict=True)
-        if factor
+        (factor, joint_of(part, used, confidence, "wilson" if len(some) > 1 else kind))
+        for factor, part, used in some
     ]
     if len(counting) == 1:
         return replace(counting[0][1], n=sum(sizes))
     table = np.asarray(sum(factor * one.table for factor, one in counting))
     used_factors = np.array([factor for factor, _ in counting])
     covariance = pooled_covariance(used_factors, np.stack([one.covariance for _, one in counting]))
-    intervals = pooled_intervals(
-        used_factors,
-        np.stack([one.table.ravel() for _, one in counting]),
-        np.stack([one.intervals.reshape(-1, 2) for _, one in counting]),
+    intervals = (
+        exact_limits(some, confidence)
+        if kind == "exact"
+        else pooled_intervals(
+            used_factors,
+            np.stack([one.table.ravel() for _, one in counting]),
+            np.stack([one.intervals.reshape(-1, 2) for _, one in counting]),
+        )
     )
     rounding = max(rounding_errors(part) for part in asked)
     return JointEstimate(
@@ -106,7 +122,7 @@ def estimate_pooled_joint(
         impossible=bool(table.min() < -rounding or table.max() > 1 + rounding),
         association=associate(table, covariance, confidence) if table.shape == (2, 2) else None,
         confidence=confidence,
-        interval="wilson",
+        interval=kind,
     )
 
 

@@ -22,7 +22,7 @@ from scipy.special import betaincinv
 
 from server.privacy.estimators.design_limits import design_limits
 from server.privacy.estimators.limits import added_limits, limits_of_means, linear_limits
-from server.privacy.estimators.parts import Stack
+from server.privacy.estimators.parts import Mixture
 from server.privacy.estimators.refuting import find_refuted, pieces_of
 from server.privacy.estimators.score_limits import SAME
 from server.privacy.estimators.together import Steps
@@ -35,28 +35,33 @@ POOLED_INTERVALS = ("wilson", "exact", "by_size")
 Row = NDArray[np.float64]
 
 
-def chosen_interval(interval: str, stacks: Sequence[Stack]) -> str:
+def chosen_interval(interval: str, stacks: Sequence[Mixture]) -> str:
     """What "by_size" stands for: "exact" where a part that counts is small.
 
     Parameters
     ----------
     interval : {"wilson", "exact", "by_size"}
-    stacks : sequence of Stack
+    stacks : sequence of Mixture
         The parts that count.
     """
+    return kind_by_size(interval, min(int(each.sizes.min()) for each in stacks))
+
+
+def kind_by_size(interval: str, smallest: int) -> str:
+    """The same where the part that counts with the fewest reports has so many."""
     if interval != "by_size":
         return interval
-    return "exact" if min(int(each.sizes.min()) for each in stacks) < SMALL else "wilson"
+    return "exact" if smallest < SMALL else "wilson"
 
 
 def limits_of_sums(
-    stacks: Sequence[Stack], sums: Sequence[Sequence[Row]], confidence: float, interval: str
+    stacks: Sequence[Mixture], sums: Sequence[Sequence[Row]], confidence: float, interval: str
 ) -> Steps[list[tuple[float, float]]]:
     """Limits for sum(weight * mean of row[report]) over the parts, of several sums.
 
     Parameters
     ----------
-    stacks : sequence of Stack
+    stacks : sequence of Mixture
         Parts that count.
     sums : sequence of sequences of ndarray, shapes (m1,), (m2,), ...
         For each sum the values of the reports, of each stack.
@@ -79,12 +84,12 @@ def limits_of_sums(
     ]
 
 
-def _means(stacks: Sequence[Stack], rows: Sequence[Row]) -> Row:
+def _means(stacks: Sequence[Mixture], rows: Sequence[Row]) -> Row:
     """Of each part."""
     return np.concatenate([each.observed @ row for each, row in zip(stacks, rows, strict=True)])
 
 
-def _exact(stacks: Sequence[Stack], rows: Sequence[Row], confidence: float) -> tuple[float, float]:
+def _exact(stacks: Sequence[Mixture], rows: Sequence[Row], confidence: float) -> tuple[float, float]:
     if not all(_two_valued(row) for row in rows):
         return design_limits(stacks, rows, confidence)
     if len(stacks) > 1 or len(stacks[0].sizes) > 1:
@@ -100,7 +105,7 @@ def _two_valued(row: Row) -> bool:
 
 
 def _two_valued_limits(
-    stacks: Sequence[Stack], rows: Sequence[Row], confidence: float
+    stacks: Sequence[Mixture], rows: Sequence[Row], confidence: float
 ) -> tuple[float, float]:
     """Each part as a share, times a reach: what all of it can add to the sum."""
     n = np.concatenate([each.sizes for each in stacks]).astype(np.float64)
