@@ -43,8 +43,8 @@ def check_packable(session: Session, survey: Survey) -> None:
     invited = sa.select(sa.exists().where(InvitationBatch.survey_id == survey.id))
     if survey.state == State.OPEN and (hides_responses(survey) or session.scalar(invited)):
         template = N_(
-            "must be closed first: while it takes responses, two archives would tell who had answered in between, "
-            "and how"
+            "must be closed first, and a pause is not enough: an archive holds all responses, so that two of them "
+            "would tell what somebody sent who is known to have answered in between"
         )
         raise refuse(409, "survey", template)
 
