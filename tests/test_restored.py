@@ -165,6 +165,33 @@ def test_without_its_mark_a_database_may_be_any(new_database: NewDatabase) -> No
     assert run_json(url, "release", draft)["restored"] is False
 
 
+def test_an_operator_vouches_for_all_surveys_at_once(new_database: NewDatabase) -> None:
+    """With a budget or without; but not where the file knows of more than the database."""
+    url = new_database(True)
+    slug, unpaid = study(url), study(url, "")
+    release(url, slug, "0.3")
+    mark_of(url).unlink()
+    assert is_refused(url, slug)
+    asked = run(url, "vouch", text="n\n")
+    assert (asked.exit_code, "Is that so?" in asked.stderr) == (1, True)
+    assert is_refused(url, slug)
+
+    assert run_json(url, "vouch", "--yes") == {"vouched": [slug, unpaid], "to_declare": []}
+
+    assert not is_refused(url, slug)
+    book = run_json(url, "release", slug)
+    assert (book["left"], [each["what"]["kind"] for each in book["entries"]][1]) == (0.6, "declared")
+    assert run_json(url, "release", unpaid)["restored"] is False
+    assert run(url, "release", unpaid, "--budget-epsilon", "1").exit_code == 0
+    assert not is_refused(url, unpaid)
+    restore = back_up(url)
+    release(url, slug, "0.1")
+    restore()
+    assert run_json(url, "vouch", "--yes") == {"vouched": [], "to_declare": [slug]}
+    assert slug in run(url, "vouch", "--yes").stdout
+    assert is_refused(url, slug)
+
+
 def test_another_database_in_its_place_is_not_taken_for_it(url: str, sqlite: NewDatabase) -> None:
     other = sqlite(True)
     name_of(other)

@@ -23,6 +23,7 @@ MODULES: Final = {
     "audit": "audit_command",
     "tidy": "tidy_command",
     "recount": "recount_command",
+    "vouch": "vouch_command",
     "user": "user_commands",
 }
 """Where each command is. A command loads what it needs, and nothing of the others."""

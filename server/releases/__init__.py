@@ -7,7 +7,7 @@ shown of a release comes from what `ledger` reads.
 """
 
 from server.releases.budgets import budget_of, read_ledger, set_budget
-from server.releases.declaring import declare_spent
+from server.releases.declaring import declare_spent, vouch_for
 from server.releases.dividing import Expected, divide, expect_results
 from server.releases.kinds import OWN_LINK, Shuffling, query_of, shuffling_of
 from server.releases.making import make
@@ -40,4 +40,5 @@ __all__ = [
     "shuffling_price",
     "survey_shape",
     "survey_source",
+    "vouch_for",
 ]

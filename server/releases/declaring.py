@@ -11,8 +11,8 @@ from server.inputs import N_, refuse
 from server.releases.budgets import budget_of, value_json
 from server.releases.making import new_release
 from server.releases.plans.plan_reader import Item, ItemKind, format_decimal, item_json, parse_decimal
-from server.releases.rights import check_may_release
-from server.releases.spending_marks import debit
+from server.releases.rights import MayRelease, check_may_release
+from server.releases.spending_marks import debit, is_merely_unmarked
 from server.releases.values import Covers
 from server.store.models import LedgerEntry, PrivacyBudget, Release, ReleasedValue, Researcher, State, Survey
 from server.study import surveys
@@ -68,3 +68,18 @@ def declare_spent(
     session.add(release)
     debit(session, survey)
     return release
+
+
+def vouch_for(session: Session, survey: Survey) -> bool:
+    """Take an operator's word that nothing was spent of a survey that its database does not know.
+
+    Only where nothing but a missing file speaks for it, and as `declare_spent` where there is a budget to declare
+    from; whether that was so. The caller holds the survey, and commits.
+    """
+    if not is_merely_unmarked(session, survey):
+        return False
+    if survey.may_release in (MayRelease.OWN, MayRelease.SHARE) and budget_of(session, survey) is not None:
+        declare_spent(session, survey, "0", "0", None)
+    else:
+        debit(session, survey)
+    return True

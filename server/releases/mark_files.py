@@ -42,6 +42,20 @@ class Mark:
     taken: frozenset[str] = frozenset()
 
 
+_BEGUN = "begun "
+"""What the names begin with that were made up where there was no file."""
+
+
+def begun(number: int) -> Newest:
+    """A debit that may have been: the file begins here, and says nothing of what was before."""
+    return Newest(number, f"{_BEGUN}{secrets.token_hex(13)}")
+
+
+def is_begun(newest: Newest | None) -> bool:
+    """Whether nothing but a missing file speaks for a debit."""
+    return newest is not None and newest.token.startswith(_BEGUN)
+
+
 def unknown(number: int) -> Newest:
     """A debit that no database knows."""
     return Newest(number, secrets.token_hex(16))
@@ -92,7 +106,7 @@ def _begun(session: Session, server: str, other: Mark | None) -> Mark:
         .outerjoin(Debit, Debit.survey_id == Survey.id)
         .group_by(Survey.slug)
     )
-    doubted = {hash_name(slug): unknown(number) for slug, number in published}
+    doubted = {hash_name(slug): begun(number) for slug, number in published}
     return Mark(
         server,
         {**(other.surveys if other else {}), **doubted},

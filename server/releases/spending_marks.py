@@ -19,7 +19,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from server.inputs import N_, refuse
-from server.releases.mark_files import Mark, Newest, change_mark, hash_name, read_mark, unknown
+from server.releases.mark_files import Mark, Newest, change_mark, hash_name, is_begun, read_mark, unknown
 from server.store.engines import do_after_commit, engine_of, open_session, waits_for_commit
 from server.store.models import Debit, PrivacyBudget, Survey, TakenRight
 
@@ -47,6 +47,11 @@ def forgotten_budget(session: Session, survey: Survey) -> tuple[str, str, str] |
     """Epsilon, delta and neighbours of the budget of which more was spent than is known here, if they are known."""
     newest = read_mark(session).surveys.get(hash_name(survey.slug))
     return newest.budget if newest and _lacks(_known(session, survey.id), newest) else None
+
+
+def is_merely_unmarked(session: Session, survey: Survey) -> bool:
+    """Whether a survey counts as restored for no other reason than that its database had no file."""
+    return is_restored(session, survey) and is_begun(read_mark(session).surveys.get(hash_name(survey.slug)))
 
 
 def check_not_restored(session: Session, survey: Survey) -> None:
