@@ -379,7 +379,8 @@ def test_scripts_compare_themselves_with_the_report_and_notice_what_is_wrong(
     whole = f"{len(says(case)) - few} estimates compared, largest difference "
     exact = sum(len(values) == 3 for key, values in says(case).items() if key not in hidden)
     rest = (
-        f"{exact} of them have few responses and exact intervals: here these are Wilson's, not compared.\n"
+        f"{exact} of them have few responses and exact intervals: those printed here miss more often, and are not "
+        "compared.\n"
         f"{together} more weight strata that are taken together or not used: not recomputed here.\n"
         f"{few - together} more are of strata, or weighted by some, that responses.csv does not name.\n"
     )

@@ -8,8 +8,9 @@
 # the design, in codebook.csv. The estimated share of a true answer is a weighted mean of the shares
 # of the reports, and its weights are a row of the inverse of the design.
 #
-# Not recomputed: exact intervals of few responses (those printed here are Wilson's), numbers weighted
-# with strata that are taken together or not used, and strata that no row names.
+# Not recomputed: exact intervals of few responses (those printed here are Wilson's or the score test's, which
+# miss more often), numbers weighted with strata that are taken together or not used, and strata that no row
+# names.
 
 confidence <- 0.95
 z <- qnorm((1 + confidence) / 2)
@@ -261,14 +262,14 @@ compare <- function(found) {
   differences <- abs(ours - known) / pmax(1, abs(known))
   differences[is.na(ours) & is.na(known)] <- 0
   differences[is.na(differences)] <- Inf
-  # Of few responses the report's intervals are exact ones; Wilson's are recomputed here.
+  # Of few responses the report's intervals are exact ones; Wilson's or the score test's are recomputed here.
   differences[grepl("exact$", reported$interval[!is.na(own)]), c("interval_low", "interval_high")] <- 0
   largest <- max(0, differences)
   cat(sprintf("%d estimates compared, largest difference %.1e.\n", sum(!is.na(own)), largest))
   exact <- sum(endsWith(reported$interval[!is.na(own)], "exact"))
   collapsed <- is.na(own) & (reported$strata_together != "" | reported$strata_not_used != "")
   unnamed <- sum(is.na(own) & !collapsed)
-  if (exact) cat(sprintf("%d of them have few responses and exact intervals: here these are Wilson's, not compared.\n", exact))
+  if (exact) cat(sprintf("%d of them have few responses and exact intervals: those printed here miss more often, and are not compared.\n", exact))
   if (any(collapsed)) cat(sprintf("%d more weight strata that are taken together or not used: not recomputed here.\n", sum(collapsed)))
   if (unnamed) cat(sprintf("%d more are of strata, or weighted by some, that responses.csv does not name.\n", unnamed))
   largest <= 1e-9

@@ -8,8 +8,9 @@ Reports are what arrived after the coins. The chances with which a true answer b
 the design, in codebook.csv. The estimated share of a true answer is a weighted mean of the shares
 of the reports, and its weights are a row of the inverse of the design.
 
-Not recomputed: exact intervals of few responses (those printed here are Wilson's), numbers weighted
-with strata that are taken together or not used, and strata that no row names.
+Not recomputed: exact intervals of few responses (those printed here are Wilson's or the score test's, which
+miss more often), numbers weighted with strata that are taken together or not used, and strata that no row
+names.
 """
 
 import csv
@@ -318,7 +319,7 @@ def compare(found: list[tuple[Any, ...]]) -> bool:
         exact += row["interval"].endswith("exact")
         for name, value in zip(NUMBERS, own, strict=True):
             if name.startswith("interval_") and row["interval"].endswith("exact"):
-                continue  # of few responses; Wilson's is recomputed here
+                continue  # of few responses; Wilson's or the score test's is recomputed here
             known = float(row[name]) if row[name] else math.nan
             value = value if math.isfinite(value) else math.nan
             if not (math.isnan(known) and math.isnan(value)):
@@ -327,7 +328,8 @@ def compare(found: list[tuple[Any, ...]]) -> bool:
     lines = [f"{compared} estimates compared, largest difference {largest:.1e}."]
     if exact:
         lines.append(
-            f"{exact} of them have few responses and exact intervals: here these are Wilson's, not compared."
+            f"{exact} of them have few responses and exact intervals: those printed here miss more often, and are not "
+            "compared."
         )
     if collapsed:
         lines.append(
