@@ -156,7 +156,12 @@ def test_every_route_refuses_what_is_no_whole_form(signed_in: FlaskClient, datab
     browser, app = plain(signed_in), signed_in.application
     before = factories.dump(database_url)
     json = {"respond.store", "respond.look"}
-    posted = [rule for method, rule in routes(app) if method == "POST" and rule.endpoint not in json]
+    posted = [
+        rule
+        for method, rule in routes(app)
+        # Programs send JSON: an object that ends early is none, and refused as such.
+        if method == "POST" and rule.endpoint not in json and not rule.endpoint.startswith("api.")
+    ]
     assert len(posted) > 40
     for rule in posted:
         known = {"slug": slug, "batch": 1, "number": 1, "secret": "unknown", "link": slug}

@@ -107,6 +107,34 @@ def issue(
     return batch, _write_codes(session, batch, size)
 
 
+def check_new_label(session: Session, survey: Survey, label: str) -> None:
+    """Hold a label to be no other batch's: a page that is loaded again issues nothing twice.
+
+    Raises
+    ------
+    InputError
+        409.
+    """
+    if any(issued.batch.label == label for issued in batches(session, survey)):
+        template = N_("must be new, so that no batch is issued twice; it is %(value)s")
+        raise refuse(409, "label", template, value=shorten_value(label))
+
+
+def find_batch(session: Session, survey: Survey, number: int) -> InvitationBatch:
+    """A batch of this survey by its id; another survey's does not exist.
+
+    Raises
+    ------
+    InputError
+        404 if there is none.
+    """
+    # A database takes a number that is too large for an error.
+    found = session.get(InvitationBatch, number) if 0 < number < 2**31 else None
+    if found is None or found.survey_id != survey.id:
+        raise refuse(404, "batch", N_("is not known; load the page again"))
+    return found
+
+
 def issue_more(session: Session, batch: InvitationBatch, size: int) -> list[str]:
     """So many codes more of a batch, which grows by them."""
     batch.size += size

@@ -86,6 +86,8 @@ class Action(StrEnum):
     RECOVERY_USED = "recovery code used"
     SIGN_IN_ENDED = "sign-in ended"
     OTHERS_ENDED = "other sign-ins ended"
+    TOKEN_MADE = "token made"  # noqa: S105 - names what was done
+    TOKEN_REVOKED = "token revoked"  # noqa: S105
 
 
 SENTENCES = {
@@ -154,6 +156,8 @@ SENTENCES = {
     Action.RECOVERY_USED: N_("signed in with a recovery code"),
     Action.SIGN_IN_ENDED: N_("ended a sign-in of theirs"),
     Action.OTHERS_ENDED: N_("ended all their other sign-ins"),
+    Action.TOKEN_MADE: N_("made a token for the program %(name)s"),
+    Action.TOKEN_REVOKED: N_("revoked the token of the program %(name)s"),
 }
 """Each action as a sentence about who did it, to be translated; `details` fill its places."""
 
@@ -164,6 +168,7 @@ def record(
     """Write an entry; `researcher` is None on the command line. Details are texts and numbers."""
     who = None if researcher is None else researcher.id
     now = datetime.now(UTC).replace(tzinfo=None)
+    written = json.dumps(details, ensure_ascii=False)
     if action == Action.DRAFT_CHANGED and survey is not None:
         last = session.scalars(
             sa.select(AuditEntry)
@@ -175,6 +180,7 @@ def record(
             last is not None
             and last.action == action
             and last.researcher_id == who
+            and last.details == written
             and now - last.at < SITTING
         ):
             last.at = now
@@ -185,7 +191,7 @@ def record(
             researcher_id=who,
             survey_id=None if survey is None else survey.id,
             action=str(action),
-            details=json.dumps(details, ensure_ascii=False),
+            details=written,
         )
     )
 

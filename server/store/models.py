@@ -213,6 +213,52 @@ class Member(Base):
     researcher: Mapped[Researcher] = relationship()
 
 
+class ApiToken(Base):
+    """What a program of a researcher signs in with; only the hash of its secret is kept.
+
+    It may do what `role` may, never more than the researcher's own role in a survey allows; in one survey only
+    where `survey_id` names it.
+    """
+
+    __tablename__ = "api_tokens"
+    __table_args__ = (
+        sa.CheckConstraint("length(secret_hash) = 32", name="secret_hash_is_sha256"),
+        sa.CheckConstraint("role IN ('viewer', 'editor')", name="role_is_known"),
+    )
+
+    secret_hash: Mapped[bytes] = mapped_column(sa.LargeBinary(32), primary_key=True)
+    researcher_id: Mapped[int] = mapped_column(sa.ForeignKey(Researcher.id, ondelete="CASCADE"), index=True)
+    survey_id: Mapped[int | None] = mapped_column(sa.ForeignKey(Survey.id, ondelete="CASCADE"), index=True)
+    role: Mapped[str] = mapped_column(sa.String(8))
+    name: Mapped[str] = mapped_column(sa.String(100))
+    made_on: Mapped[date]
+    expires_at: Mapped[datetime]
+    seen_on: Mapped[date | None]
+
+    researcher: Mapped[Researcher] = relationship()
+    survey: Mapped[Survey | None] = relationship()
+
+
+class KeptReply(Base):
+    """What a program was answered under a key of its own, for a day: asked again with that key, nothing is done twice.
+
+    `request_hash` tells whether the same was asked again.
+    """
+
+    __tablename__ = "kept_replies"
+    __table_args__ = (sa.CheckConstraint("length(request_hash) = 32", name="request_hash_is_sha256"),)
+
+    researcher_id: Mapped[int] = mapped_column(
+        sa.ForeignKey(Researcher.id, ondelete="CASCADE"), primary_key=True, autoincrement=False
+    )
+    key: Mapped[str] = mapped_column(sa.String(100), primary_key=True)
+    survey_id: Mapped[int | None] = mapped_column(sa.ForeignKey(Survey.id, ondelete="CASCADE"), index=True)
+    request_hash: Mapped[bytes] = mapped_column(sa.LargeBinary(32))
+    status: Mapped[int]
+    body: Mapped[str] = mapped_column(sa.Text)
+    kept_at: Mapped[datetime]
+
+
 class ColleagueInvitation(Base):
     """A link that makes a colleague an account, or a member of a survey, once; only its hash is kept."""
 

@@ -20,11 +20,14 @@ from server.people.throttling import Throttle
 from server.releases.kinds import title_of
 from server.store.engines import SERVING_PATIENCE, make_engine, open_session
 from server.study.answer_texts import FOR_TEMPLATES
-from server.web import assets, error_pages, form_ends, security, views
+from server.web import api, assets, error_pages, form_ends, security, views
+from server.web.api.operations import blueprint as operations_of_programs
 from server.web.body_limits import FORM, find_limit
 from server.web.housekeeping import Housekeeper
 from server.web.language_choice import LANGUAGE_COOKIE, VARIES, choose_language
 
+for _module in iter_modules(api.__path__):
+    import_module(f"{api.__name__}.{_module.name}")  # each adds its operations
 VIEWS = tuple(import_module(f"{views.__name__}.{each.name}") for each in iter_modules(views.__path__))
 """Every module of `server.web.views`: each has a `blueprint`."""
 
@@ -56,6 +59,7 @@ def create_app(config: Config | None = None) -> Flask:
     app.after_request(security.add_headers)
     for view in VIEWS:
         app.register_blueprint(view.blueprint)
+    app.register_blueprint(operations_of_programs)
     # No redirects by the router: they would name the host, and http, that a request claims.
     app.url_map.merge_slashes = False
     app.add_url_rule("/", "home", _home)

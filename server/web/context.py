@@ -35,6 +35,7 @@ _NAMES = {
     "codes": N_("Codes"),
     "column": N_("Columns"),
     "current": N_("Current password"),
+    "days": N_("Days for which it is valid"),
     "delta": N_("Chance δ that the limit fails"),
     "division": N_("How ε is divided"),
     "confidence": N_("Confidence of the intervals"),
@@ -89,6 +90,7 @@ _NAMES = {
     "template": N_("Template"),
     "time_zone": N_("Time zone"),
     "title": N_("Title"),
+    "token": N_("Token"),
     "version": N_("Version"),
 }
 _QUESTION = re.compile(r"questions\[(\d{1,9})\](?:\.(.+))?")

@@ -13,6 +13,7 @@ from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 
 from server.inputs import N_, InputError, refuse
 from server.store.failures import RETRY_AFTER, describe_failure, find_failure
+from server.web.api.problem_replies import answer_problem, is_for_programs
 from server.web.context import describe, session
 from server.web.form_ends import CutForm
 from server.web.security import SAFE_METHODS
@@ -34,6 +35,10 @@ def _refused(error: InputError) -> ResponseReturnValue:
     problem = error.problems[0]
     name, message = describe(problem)
     title = gettext("There is nothing here") if error.status == 404 else gettext("That cannot be done")
+    if is_for_programs(request.path):
+        return answer_problem(
+            title, error.status, [(each.field, describe(each)[1]) for each in error.problems]
+        )
     return _error_page(problem.field, title, message, error.status, name)
 
 
@@ -105,6 +110,8 @@ def _error_page(
     field: str, title: str, message: str, status: int, name: str | None = None
 ) -> ResponseReturnValue:
     """`field` is for programs, `name` what the page calls it."""
+    if is_for_programs(request.path):
+        return answer_problem(title, status, [(field, message)])
     if request.path.endswith(("/responses", ".json")):
         answer = jsonify(error={"field": field, "message": message})
     else:

@@ -15,6 +15,7 @@ import sqlalchemy as sa
 
 from server import archives, people
 from server.collect import tidying
+from server.people import api_tokens
 from server.store.engines import open_session
 from server.store.failures import describe_failure
 from server.study import surveys
@@ -38,6 +39,7 @@ class Housekeeper:
         self._until: float | None = None
         self._thread: Thread | None = None
         self._seen: set[bytes] = set()
+        self._tokens: set[bytes] = set()
         self._lock = Lock()
 
     def start(self) -> None:
@@ -54,6 +56,11 @@ class Housekeeper:
         """Note, before long, that a sign-in was used today."""
         with self._lock:
             self._seen.add(secret_hash)
+
+    def note_token(self, secret_hash: bytes) -> None:
+        """Note, before long, that a program's token was used today."""
+        with self._lock:
+            self._tokens.add(secret_hash)
 
     def stop(self, timeout: float = LAST) -> None:
         """Do what is due once more, for so many seconds at most, and end."""
@@ -102,10 +109,13 @@ class Housekeeper:
     def _note_seen(self) -> None:
         with self._lock:
             seen, self._seen = self._seen, set()
-        if seen:
+            tokens, self._tokens = self._tokens, set()
+        if seen or tokens:
             with open_session(self._engine, writes=True) as session, session.begin():
                 for secret_hash in sorted(seen):
                     people.mark_seen(session, secret_hash)
+                for secret_hash in sorted(tokens):
+                    api_tokens.mark_token_seen(session, secret_hash)
 
     def _is_over(self) -> bool:
         return self._until is not None and time.monotonic() > self._until

@@ -50,7 +50,7 @@ from server.inputs import N_, refuse
 from server.output import documents
 from server.people import change_log, survey_access
 from server.people.throttling import Throttle, find_client
-from server.store.models import Researcher, Role, SignIn, Survey
+from server.store.models import ApiToken, Researcher, Role, SignIn, Survey
 from server.study import surveys
 from server.web.context import config, find_site, session
 from server.web.housekeeping import Housekeeper
@@ -231,8 +231,17 @@ def may(needed: str) -> bool:
     return role is not None and role.allows(Role(needed))
 
 
+def get_role() -> Role:
+    """The reader's role in the survey of the request."""
+    role: Role = g.role
+    return role
+
+
 def record(action: change_log.Action, survey: Survey | None = None, **details: object) -> None:
-    """Write into the log what the signed-in researcher changes, in the transaction of the change."""
+    """Write into the log what the researcher changes, and with which program, in the transaction of the change."""
+    token: ApiToken | None = g.get("token")
+    if token is not None:
+        details["program"] = token.name
     change_log.record(session(), researcher(), action, survey, **details)
 
 

@@ -9,7 +9,7 @@ import pyotp
 import sqlalchemy as sa
 
 from server import people
-from server.people import survey_access
+from server.people import api_tokens, survey_access
 from server.store.models import InvitationBatch, Researcher
 from tests.support import factories
 from tests.support.every_page import edited
@@ -112,6 +112,14 @@ def crowded(scene: Scene) -> Form:
     return {"epsilon": "20", "sure": "yes"}
 
 
+def with_token(scene: Scene) -> Form:
+    """A token of the stranger's, to be revoked."""
+    with factories.writing(scene.database_url) as session:
+        stranger = session.get_one(Researcher, scene.numbers["stranger"])
+        secret = api_tokens.create_token(session, stranger, None, "viewer", "nightly", "30")
+    return {"token": hashed(secret)}
+
+
 FORMS: Mapping[str, tuple[str, Callable[[Scene], Form]]] = {
     "account.sign_in_with_password": (
         "signed out",
@@ -156,6 +164,11 @@ FORMS: Mapping[str, tuple[str, Callable[[Scene], Form]]] = {
     "colleagues.make_administrator": (ADMINISTRATOR, somebody),
     "colleagues.unmake_administrator": (ADMINISTRATOR, somebody),
     "colleagues.give_link": (ADMINISTRATOR, somebody),
+    "programs.make_token": (
+        "stranger",
+        lambda scene: {"name": "nightly", "survey": "", "role": "viewer", "days": "30"},
+    ),
+    "programs.revoke_token": ("stranger", with_token),
     "settings.save": (
         "stranger",
         lambda scene: without_password(

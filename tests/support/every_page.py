@@ -87,7 +87,9 @@ class Reader:
         elif kind == "text/html":
             self.pages[seen] = content.decode()
         elif answer.status >= 400:
-            self.errors[seen] = json.loads(content)["error"]["message"]
+            refused = json.loads(content)
+            problems = refused["errors"] if kind == "application/problem+json" else [refused["error"]]
+            self.errors[seen] = " ".join(problem["message"] for problem in problems)
 
 
 def wrapped_definition(title: str = "Exams") -> dict[str, Any]:
@@ -585,6 +587,31 @@ def walk_people(owner: Reader, site: factories.Served) -> list[Reader]:
     hers.post(f"{settings}/codes/off", {"current": password})
     hers.post(f"{settings}/sign-ins/end", {"sign_in": "others"})
     hers.post(f"{settings}/sign-ins/end", {"sign_in": "0"})
+
+    # Programs: tokens of every sort, and what they did.
+    programs = f"{settings}/programs"
+    hers.get(programs)
+    hers.post(programs, {"name": "", "survey": "", "role": "king", "days": "0"})
+    for role, chosen_survey in (("viewer", survey.slug), ("editor", "")):
+        owner.post(programs, {"name": "Nightly", "survey": chosen_survey, "role": role, "days": "30"})
+    token = "Bearer " + re.findall(r"moneda_[\w-]+", owner.last)[0]
+    for key, body in (("", b"{}"), ("first", b"{}"), ("first", json.dumps(wrapped_definition()).encode())):
+        owner.post(
+            "/api/v1/surveys", body, Authorization=token, Idempotency_Key=key, Content_Type="application/json"
+        )
+    owner.post(
+        f"/api/v1/surveys/{survey.slug}/strata",
+        b'{"strata": [{"path": ["North"]}]}',
+        Authorization=token,
+        Content_Type="application/json",
+    )
+    owner.get(f"/manage/surveys/{survey.slug}/log")
+    owner.get(programs)
+    tokens = re.findall(r'name="token" value="(\w+)"', owner.last)
+    owner.post(f"{programs}/revoke", {"token": tokens[0]})
+    owner.post(f"{programs}/revoke", {"token": "0"})
+    owner.get("/api")
+    owner.get("/api/v1/openapi.json")
 
     # Colleagues: invited, helped, shut out.
     owner.post("/manage/colleagues/invite", {"name": ""})

@@ -1,6 +1,7 @@
 """Every route, as owner, editor, viewer, stranger, administrator who is a stranger, and signed out.
 
-The routes come from the application: one that is not in `LEAST` fails.
+The routes come from the application: one that is not in `LEAST` fails. Those that programs call take a token,
+and no sign-in of a browser: they are held to their table in `test_programs`.
 """
 
 import pytest
@@ -116,6 +117,11 @@ LEAST = {
     "colleagues.make_administrator": ADMINISTRATOR,
     "colleagues.unmake_administrator": ADMINISTRATOR,
     "colleagues.give_link": ADMINISTRATOR,
+    "programs.reference": ANYBODY,
+    "programs.description": ANYBODY,
+    "programs.tokens": SIGNED_IN,
+    "programs.make_token": SIGNED_IN,
+    "programs.revoke_token": SIGNED_IN,
     "settings.page": SIGNED_IN,
     "settings.save": SIGNED_IN,
     "settings.codes": SIGNED_IN,
@@ -161,13 +167,25 @@ def expected(person: str, least: str, rule: Rule) -> str:
     return "not allowed"
 
 
+def for_browsers(app: Flask) -> list[tuple[str, Rule]]:
+    """Every route but those that programs call."""
+    return [(method, rule) for method, rule in routes(app) if not rule.endpoint.startswith("api.")]
+
+
 def test_every_route_is_in_the_table(app: Flask) -> None:
-    assert {rule.endpoint for _method, rule in routes(app)} == LEAST.keys()
+    assert {rule.endpoint for _method, rule in for_browsers(app)} == LEAST.keys()
+
+
+def test_no_sign_in_of_a_browser_lets_a_program_in(scene: Scene) -> None:
+    for method, rule in routes(scene.app):
+        if rule.endpoint.startswith("api."):
+            answer = scene.people[OWNER].open(scene.path(rule), method=method, data=b"")
+            assert answer.status_code == 401, rule.endpoint
 
 
 def test_every_route_lets_in_whom_the_table_names_and_nobody_else(scene: Scene) -> None:
     wrong, refused, allowed = [], 0, 0
-    guarded = [(method, rule) for method, rule in routes(scene.app) if LEAST[rule.endpoint] != ANYBODY]
+    guarded = [(method, rule) for method, rule in for_browsers(scene.app) if LEAST[rule.endpoint] != ANYBODY]
     people = {**scene.people, "signed out": scene.app.test_client()}
 
     def ask(person: str, method: str, rule: Rule, wanted: str) -> None:

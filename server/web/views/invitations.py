@@ -44,7 +44,8 @@ def issue(survey: Survey) -> ResponseReturnValue:
     """Issue codes, and show them this once."""
     try:
         stratum = _stratum(survey)
-        label = _new_label(survey)
+        label = " ".join(request.form.get("label", "").split())
+        response_codes.check_new_label(session(), survey, label)
         batch, codes = response_codes.issue(session(), survey, stratum, _size(), label)
     except InputError as error:
         session().rollback()
@@ -160,24 +161,10 @@ def _size() -> int:
     return int(text)
 
 
-def _new_label(survey: Survey) -> str:
-    """The label, which no other batch has: a page that is loaded again issues nothing twice."""
-    label = " ".join(request.form.get("label", "").split())
-    if any(issued.batch.label == label for issued in response_codes.batches(session(), survey)):
-        raise refuse(
-            409,
-            "label",
-            N_("must be new, so that no batch is issued twice; it is %(value)s"),
-            value=shorten_value(label),
-        )
-    return label
-
-
 def _batch(survey: Survey, number: str) -> InvitationBatch:
-    found = session().get(InvitationBatch, int(number)) if re.fullmatch(r"[0-9]{1,9}", number) else None
-    if found is None or found.survey_id != survey.id:
-        raise refuse(404, "batch", N_("is not known; load the page again"))
-    return found
+    return response_codes.find_batch(
+        session(), survey, int(number) if re.fullmatch(r"[0-9]{1,9}", number) else 0
+    )
 
 
 def _codes(batch: InvitationBatch) -> list[str]:

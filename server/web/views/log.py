@@ -37,7 +37,7 @@ def _page(survey: Survey | None) -> str:
     return render_template(
         "manage/log.html",
         survey=survey,
-        entries=[(entry, _who(entry), _what(entry)) for entry in found[:_SHOWN]],
+        entries=[(entry, _who(entry), _what(entry), _program(entry)) for entry in found[:_SHOWN]],
         older=found[_SHOWN - 1].id if len(found) > _SHOWN else None,
         zone="UTC" if survey is None else survey.time_zone,
     )
@@ -46,6 +46,11 @@ def _page(survey: Survey | None) -> str:
 def _who(entry: AuditEntry) -> str:
     """Name or login; empty for the first researcher before they chose any, None for the command line."""
     return "" if entry.researcher is None else people.get_name(entry.researcher)
+
+
+def _program(entry: AuditEntry) -> str:
+    """The program that did it with a token; empty for what was done on the pages."""
+    return str(change_log.details_of(entry).get("program", ""))
 
 
 def _what(entry: AuditEntry) -> str:

@@ -1,24 +1,21 @@
 """Results while a survey runs, and the report to take away."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 
-from flask import Blueprint, Response, current_app, render_template, request
+from flask import Blueprint, Response, render_template, request
 from flask.typing import ResponseReturnValue
 from flask_babel import get_locale
-from sqlalchemy.orm import Session
 
 from server import releases, reports
 from server.inputs import N_, refuse, shorten_value
-from server.people import survey_access
 from server.reports import Crossed, QuestionReport, Report
 from server.reports.contents.diagnostic_sections import FORGED
 from server.reports.formats import FORMATS, Format, InternalReport
-from server.store.engines import snapshot
 from server.store.models import Role, Survey
 from server.study import planning, strata, surveys
 from server.web.context import send_written, session
+from server.web.report_opening import open_report
 from server.web.security import on_survey
 
 blueprint = Blueprint("results", __name__, url_prefix="/manage/surveys/<slug>")
@@ -32,7 +29,7 @@ _KEPT = ("version", "interval", "question", "figure", "row", "column", "row_answ
 def live(survey: Survey) -> ResponseReturnValue:
     """Responses so far and what they say."""
     anytime = _one_of("interval", ("once", "anytime")) == "anytime"
-    with _report(survey) as (report, _session):
+    with open_report(survey, request.args.get("version")) as (report, _session):
         asked = report.question(_one_of("question", [entry.question.name for entry in report.questions]))
         shares = [name for name, _ in reports.figures(asked)]
         which = request.args.get("figure", "")
@@ -65,7 +62,7 @@ def _offer(chosen: Format) -> None:
     @on_survey(Role.VIEWER)
     def report(survey: Survey) -> ResponseReturnValue:
         """The report as a file."""
-        with _report(survey) as (found, reading):
+        with open_report(survey, request.args.get("version")) as (found, reading):
             reports.require_shown(found)
             source = InternalReport(found, partial(releases.read_ledger, reading, survey), str(get_locale()))
             finish = chosen.prepare_internal(source)
@@ -82,7 +79,7 @@ for _format in FORMATS.values():
 @on_survey(Role.VIEWER)
 def microdata(survey: Survey) -> ResponseReturnValue:
     """The noisy responses with what it takes to estimate from them elsewhere."""
-    with _report(survey) as (report, _session):
+    with open_report(survey, request.args.get("version")) as (report, _session):
         reports.require_shown(report)
         name = f"{survey.slug}-microdata.zip"
         return send_written(lambda file: reports.write_microdata(report, file), "application/zip", name)
@@ -94,7 +91,7 @@ def responses_csv(survey: Survey) -> ResponseReturnValue:
     """The noisy responses to a version."""
     version = surveys.published_version(survey, request.args.get("version"))
     definition, number = surveys.definition_of(version), version.number
-    with _report(survey, pooled=True) as (report, _session):
+    with open_report(survey) as (report, _session):
         reports.require_shown(report, number)
         name = f"{survey.slug}-v{number}-responses.csv"
         return send_written(
@@ -106,7 +103,7 @@ def responses_csv(survey: Survey) -> ResponseReturnValue:
 @on_survey(Role.VIEWER)
 def strata_csv(survey: Survey) -> ResponseReturnValue:
     """A question's estimates by every stratum."""
-    with _report(survey, pooled=True) as (report, _session):
+    with open_report(survey) as (report, _session):
         reports.require_shown(report)
         name = _one_of("question", [entry.question.name for entry in report.questions])
         return send_written(
@@ -124,16 +121,6 @@ def codebook_csv(survey: Survey) -> ResponseReturnValue:
     nodes = strata.tree(session(), survey)
     text = reports.codebook_csv(surveys.definition_of(version), strata=bool(nodes))
     return _download(text, "text/csv", f"{survey.slug}-v{version.number}-codebook.csv")
-
-
-@contextmanager
-def _report(survey: Survey, *, pooled: bool = False) -> Iterator[tuple[Report, Session]]:
-    """The report that is asked for, of all versions or, with `?version=`, of one; and the session it is read from."""
-    with snapshot(current_app.extensions["moneda.engine"]) as reading:
-        found = survey_access.find(reading, survey.slug)
-        if found is None:  # deleted a moment ago
-            raise refuse(404, "survey", N_("is not known; check the link"))
-        yield reports.read(reading, found, None if pooled else request.args.get("version")), reading
 
 
 def _name(report: Report) -> str:

@@ -1,0 +1,160 @@
+"""One operation for programs: what it takes and answers, and who may; described and carried out from the same value."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from flask import Blueprint, Response, request
+from flask.typing import ResponseReturnValue
+
+from server.inputs import N_, InputError, parse_json, refuse, shorten_value
+from server.inputs.schema import schema, violations
+from server.store.models import ApiToken, Role, Survey
+from server.study.definitions.definition_reader import DEFINITION_LIMIT
+from server.web.api import kept_replies
+from server.web.api.api_guard import find_survey, require_all_surveys, require_role, require_token
+from server.web.context import session
+from server.web.security import SAFE_METHODS, housekeeper
+
+View = TypeVar("View", bound=Callable[..., "Reply | Response"])
+
+blueprint = Blueprint("api", __name__, url_prefix="/api/v1")
+
+SCHEMA = "api"
+"""The shipped schema of bodies and answers."""
+ESTIMATES = ("n", "more_fewer_than", "minimum", "versions", "questions")
+"""What of a report is answered where estimates are asked for."""
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What an operation answers as JSON. `kept` is what the same request is told later, if that is something else."""
+
+    body: Any
+    headers: Mapping[str, str] = field(default_factory=dict)
+    kept: tuple[int, Any] | None = None
+
+
+@dataclass(frozen=True)
+class Operation:
+    """What is published of an operation, and what requests are held to.
+
+    Attributes
+    ----------
+    path : str
+        Below `/api/v1`, as Flask writes it; an operation on a survey begins with `/surveys/<slug>`.
+    needed : Role
+        Which role it needs, of the researcher in the survey and of the token.
+    takes, gives : str or None
+        Where the schema describes the body, and the answer; None where there is none, or a file.
+    file : str
+        Content type of the file that it answers with, if it does.
+    parameters : mapping
+        What may stand in the address behind the question mark, and what it means.
+    keyed : bool
+        Whether it must carry a key, so that it can be sent again.
+    changes : bool
+        Whether it changes something.
+    """
+
+    name: str
+    method: str
+    path: str
+    summary: str
+    needed: Role
+    takes: str | None = None
+    gives: str | None = None
+    file: str = ""
+    status: int = 200
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    keyed: bool = False
+    changes: bool = True
+
+    @property
+    def on_survey(self) -> bool:
+        """Whether it is about one survey."""
+        return "<slug>" in self.path
+
+
+OPERATIONS: dict[str, Operation] = {}
+"""By their names, in the order in which they are described."""
+
+
+def operation(method: str, path: str, summary: str, needed: Role, **more: Any) -> Callable[[View], View]:
+    """Make a function an operation: it gets `survey` where it is about one, and `body` where it takes one.
+
+    It does not commit: what it changed, what is kept for a retry and what it answers belong together.
+    """
+
+    def register(view: View) -> View:
+        found = Operation(view.__name__, method, path, summary, needed, **more)
+        OPERATIONS[found.name] = found
+
+        def handle(**values: Any) -> ResponseReturnValue:
+            return _carry_out(found, view, values)
+
+        blueprint.add_url_rule(path, found.name, handle, methods=[method])
+        return view
+
+    return register
+
+
+def _carry_out(found: Operation, view: Callable[..., Reply | Response], values: dict[str, Any]) -> Response:
+    token = require_token()
+    require_role(token, found.needed)
+    key = kept_replies.read_key() if found.keyed else None
+    if found.takes is not None:
+        values["body"] = _read_body(found.takes)
+    survey = None
+    to_change = found.changes and found.method not in SAFE_METHODS
+    if found.on_survey:
+        survey = find_survey(token, values.pop("slug"), found.needed, to_change=to_change)
+        values["survey"] = survey
+    elif found.method not in SAFE_METHODS:
+        require_all_surveys(token)
+    if key is not None:
+        kept_replies.lock_replies(token.researcher)
+        earlier = kept_replies.find_reply(token.researcher, key)
+        if earlier is not None:
+            return _answer(earlier.body, earlier.status, {"Idempotent-Replayed": "true"})
+    reply = view(**values)
+    if isinstance(reply, Response):
+        return reply
+    if to_change:
+        _finish(found, token, survey, key, reply)
+    else:
+        session().rollback()  # what was only looked at changes nothing
+    return _answer(json.dumps(reply.body, ensure_ascii=False), found.status, reply.headers)
+
+
+def _finish(found: Operation, token: ApiToken, survey: Survey | None, key: str | None, reply: Reply) -> None:
+    if key is not None:
+        status, body = reply.kept or (found.status, reply.body)
+        kept_replies.keep_reply(token.researcher, key, survey, status, body)
+    session().commit()
+    housekeeper().notify()
+
+
+def _read_body(takes: str) -> Any:
+    """The body, as its schema describes it.
+
+    Raises
+    ------
+    InputError
+        415 if it is not said to be JSON, 400 if it is none, 422 with every violation.
+    """
+    if request.mimetype != "application/json":
+        template = N_("must be application/json; it is %(value)s")
+        raise refuse(415, "Content-Type", template, value=shorten_value(request.mimetype) or "-")
+    body = parse_json(request.get_data(), DEFINITION_LIMIT)
+    # Definitions and plans have a schema of their own, and are held to it where they are parsed.
+    problems = violations(body, SCHEMA, "$defs", takes) if takes in schema(SCHEMA)["$defs"] else ()
+    if problems:
+        raise InputError(422, problems)
+    return body
+
+
+def _answer(text: str, status: int, headers: Mapping[str, str]) -> Response:
+    kind = "application/json" if status < 400 else "application/problem+json"
+    return Response(text + "\n", status, headers, mimetype=kind)

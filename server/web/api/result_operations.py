@@ -1,0 +1,97 @@
+"""What a survey found, for programs: only what the pages show."""
+
+import json
+from functools import partial
+
+from flask import Response, request
+from flask_babel import get_locale
+
+from server import releases, reports
+from server.inputs import N_
+from server.reports.documents import to_json
+from server.reports.formats import FORMATS, Format, InternalReport
+from server.store.models import Role, Survey
+from server.study import surveys
+from server.web.api.operations import ESTIMATES, Reply, operation
+from server.web.context import send_written
+from server.web.report_opening import open_report
+
+_VERSION = {"version": N_("Number of the version that alone counts; all that asked the same without it")}
+
+
+@operation(
+    "GET",
+    "/surveys/<slug>/estimates",
+    N_("Estimated shares and means with their intervals"),
+    Role.VIEWER,
+    gives="estimates",
+    parameters=_VERSION,
+)
+def show_estimates(survey: Survey) -> Reply:
+    """What `report.json` has under `questions`."""
+    with open_report(survey, request.args.get("version")) as (report, _reading):
+        reports.require_shown(report)
+        found = json.loads(to_json(report))
+    return Reply({name: found[name] for name in ESTIMATES})
+
+
+def _offer(chosen: Format) -> None:
+    """Make an operation of a format."""
+
+    def report(survey: Survey) -> Response:
+        with open_report(survey, request.args.get("version")) as (found, reading):
+            reports.require_shown(found)
+            source = InternalReport(found, partial(releases.read_ledger, reading, survey), str(get_locale()))
+            finish = chosen.prepare_internal(source)
+        return Response(finish(), mimetype=chosen.content_type)
+
+    report.__name__ = f"download_report_{chosen.ending}"
+    operation(
+        "GET",
+        f"/surveys/<slug>/report.{chosen.ending}",
+        N_("The report as a file"),
+        Role.VIEWER,
+        file=chosen.content_type,
+        gives="report" if chosen.ending == "json" else None,
+        parameters=_VERSION,
+    )(report)
+
+
+for _format in FORMATS.values():
+    _offer(_format)
+
+
+@operation(
+    "GET",
+    "/surveys/<slug>/microdata.zip",
+    N_("The noisy responses with what it takes to estimate from them elsewhere"),
+    Role.VIEWER,
+    file="application/zip",
+    parameters=_VERSION,
+)
+def download_microdata(survey: Survey) -> Response:
+    """As on the page of results."""
+    with open_report(survey, request.args.get("version")) as (report, _reading):
+        reports.require_shown(report)
+        name = f"{survey.slug}-microdata.zip"
+        return send_written(lambda file: reports.write_microdata(report, file), "application/zip", name)
+
+
+@operation(
+    "GET",
+    "/surveys/<slug>/responses.csv",
+    N_("The noisy responses to a version, the newest without one"),
+    Role.VIEWER,
+    file="text/csv",
+    parameters=_VERSION,
+)
+def download_responses(survey: Survey) -> Response:
+    """As on the page of results."""
+    version = surveys.published_version(survey, request.args.get("version"))
+    definition, number = surveys.definition_of(version), version.number
+    with open_report(survey) as (report, _reading):
+        reports.require_shown(report, number)
+        name = f"{survey.slug}-v{number}-responses.csv"
+        return send_written(
+            lambda file: reports.write_responses(report, definition, number, file), "text/csv", name
+        )
