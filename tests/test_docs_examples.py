@@ -1,16 +1,20 @@
-"""The examples of the pages on commands, releases and operating run, and do what is said of them."""
+"""The examples of the pages on commands, releases, operating and programs run, and do what is said of them."""
 
 import json
 import re
 import shlex
 import sqlite3
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
 from server.cli import main
+from server.people import api_tokens
 from server.releases.plans.plan_reader import parse_plan
+from server.store.models import Researcher
+from tests.support import factories, sample_releases
 from tests.support.factories import ROOT
 
 COMMAND = re.compile(r"(?:\.venv/bin/)?python -m server (.+)")
@@ -73,6 +77,35 @@ def test_the_copy_on_the_page_of_operating_is_a_copy(tmp_path: Path, monkeypatch
     copy = sqlite3.connect("backup.sqlite3")
     assert copy.execute("SELECT x FROM t").fetchall() == [(7,)]
     copy.close()
+
+
+def test_the_program_on_the_page_for_programs_runs(
+    served: factories.Served, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    number = factories.account(served.database_url, "ana")
+    with factories.writing(served.database_url) as session:
+        researcher = session.get_one(Researcher, number)
+        token = api_tokens.create_token(session, researcher, None, "editor", "example", "1")
+    monkeypatch.setenv("MONEDA_URL", served.url)
+    monkeypatch.setenv("MONEDA_TOKEN", token)
+    program: dict[str, Any] = {}
+    report, release = blocks("api.md", "python")
+    # Nobody answers meanwhile, and a report of nobody has nothing to say: what comes later is only defined.
+    before, later = report.split("# Later")
+    exec(before, program)  # noqa: S102 - the example itself
+    links = capsys.readouterr().out.splitlines()
+    assert [line.rpartition(" ")[0] for line in links] == ["None", "['Morning']", "['Evening']"]
+    slug = program["survey"]["slug"]
+    version = program["call"]("GET", program["at"])["versions"][0]["sha256"]
+    published = factories.Published(slug, version, program["definition"])
+    factories.store(served.database_url, published, [((1,), 20)])
+    sample_releases.grant(served.database_url, slug, 2)
+    exec("# Later" + later, program)  # noqa: S102
+    assert capsys.readouterr().out == "20 responses\n"
+    exec(release, program)  # noqa: S102
+    plan = {"format": 1, "items": [{"kind": "count"}], "epsilon": 1}
+    assert [entry["epsilon"] for entry in program["release"](program["at"], plan)] == [1.0]
+    program["site"].close()
 
 
 def test_there_is_no_example_that_no_test_runs() -> None:

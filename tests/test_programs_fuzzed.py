@@ -1,0 +1,135 @@
+"""Whatever programs send, nothing breaks, what is refused changes nothing, and answers are as they are described.
+
+Schemathesis makes the requests from the description itself: such as it allows, and such as it does not.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+import schemathesis
+from flask.testing import FlaskClient
+from hypothesis import HealthCheck, given, settings
+from jsonschema import Draft202012Validator
+from schemathesis import Case, GenerationMode
+from werkzeug.test import TestResponse
+
+from server.config import Config
+from server.people import api_tokens
+from server.store.models import Researcher
+from server.web.api.kept_replies import HEADER
+from server.web.api.operations import OPERATIONS
+from tests.conftest import NewDatabase
+from tests.support import factories, sample_releases
+from tests.support.front_client import create_app
+from tests.support.scale import scaled
+
+pytestmark = pytest.mark.scaled
+
+EACH = scaled(8, 4_000)
+"""Requests to each operation: more than 100,000 in all where they are many."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """An installation, and what a program knows of it."""
+
+    client: FlaskClient
+    database_url: str
+    token: str
+    document: dict[str, Any]
+
+    def new_survey(self, key: str) -> str:
+        """A published survey with a budget: its slug."""
+        headers = {"Authorization": f"Bearer {self.token}", HEADER: key}
+        made = self.client.post("/api/v1/surveys", json=factories.definition(title=key), headers=headers)
+        slug = str(made.json["slug"])
+        opened = self.client.post(
+            f"/api/v1/surveys/{slug}/publish", json={"despite_plan": True}, headers=headers
+        )
+        published = factories.Published(slug, opened.json["versions"][0]["sha256"], factories.definition())
+        factories.store(self.database_url, published, [((0, 1), 40)])
+        sample_releases.grant(self.database_url, slug, 3)
+        return slug
+
+    def find_operation(self, name: str, slug: str) -> Any:
+        """An operation, and what makes requests to it: most about this survey."""
+        document = self.client.get("/api/v1/openapi.json").json
+        for path in document["paths"].values():
+            for operation in path.values():
+                for parameter in operation["parameters"]:
+                    if parameter["name"] == "slug":
+                        parameter["schema"] = {"const": slug}
+        found = [each.ok() for each in schemathesis.openapi.from_dict(document).get_all_operations()]
+        return next(each for each in found if each.definition.raw["operationId"] == name)
+
+    def send(self, case: Case) -> TestResponse:
+        """A request, with a valid token in place of what was made up."""
+        sent = case.as_transport_kwargs()
+        headers = {**sent.pop("headers"), "Authorization": f"Bearer {self.token}"}
+        body = {name: sent[name] for name in ("json", "data") if sent.get(name) is not None}
+        return self.client.open(
+            sent["url"], method=sent["method"], headers=headers, query_string=sent["params"], **body
+        )
+
+    def check(self, name: str, answer: TestResponse) -> None:
+        """Hold an answer to its description."""
+        operation = next(
+            each
+            for path in self.document["paths"].values()
+            for each in path.values()
+            if each["operationId"] == name
+        )
+        described = operation["responses"][str(answer.status_code)]
+        for kind, content in described.get("content", {}).items():
+            assert answer.mimetype == kind
+            if kind.endswith("json"):
+                rules = {**content["schema"], "components": self.document["components"]}
+                assert list(Draft202012Validator(rules).iter_errors(answer.json)) == []
+
+
+@pytest.fixture(scope="module")
+def target(sqlite: NewDatabase) -> Iterator[Target]:
+    """Everything that requests are made to."""
+    database_url = sqlite(True)
+    app = create_app(Config(database_url=database_url))
+    number = factories.account(database_url, "ana")
+    with factories.writing(database_url) as session:
+        researcher = session.get_one(Researcher, number)
+        token = api_tokens.create_token(session, researcher, None, "editor", "fuzzing", "1")
+    client = app.test_client()
+    yield Target(client, database_url, token, client.get("/api/v1/openapi.json").json)
+    app.extensions["moneda.engine"].dispose()
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_no_request_breaks_anything(target: Target, name: str) -> None:
+    described = OPERATIONS[name]
+    found = target.find_operation(name, target.new_survey(name))
+    cases = found.as_strategy(generation_mode=GenerationMode.POSITIVE) | found.as_strategy(
+        generation_mode=GenerationMode.NEGATIVE
+    )
+    seen: Counter[int] = Counter()
+
+    @given(case=cases)
+    @settings(max_examples=EACH, database=None, suppress_health_check=list(HealthCheck))
+    def ask(case: Case) -> None:
+        before = factories.dump(target.database_url) if described.method != "GET" else None
+        answer = target.send(case)
+        seen[answer.status_code] += 1
+        assert answer.status_code < 500
+        if before is not None and answer.status_code >= 400:
+            assert without_days(factories.dump(target.database_url)) == without_days(before)
+        if answer.status_code not in (404, 405) or answer.mimetype == "application/problem+json":
+            target.check(name, answer)
+        answer.close()
+
+    ask()
+    assert sum(seen.values()) >= min(EACH, 2)
+
+
+def without_days(rows: factories.Rows) -> factories.Rows:
+    """A dump without the days on which tokens were used, which are noted aside."""
+    return {table: found for table, found in rows.items() if table != "api_tokens"}
