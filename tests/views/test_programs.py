@@ -355,3 +355,21 @@ def test_the_reference_says_every_operation(client: FlaskClient) -> None:
     page = client.get("/api").text
     for each in OPERATIONS.values():
         assert f'id="{each.name}"' in page
+
+
+def test_every_type_that_bodies_may_have_is_named_where_another_was_sent(call: Call) -> None:
+    slug = new_survey(call)
+    for value in (None, [], {}, "x", True, 1.5, 2):
+        for field, path in (
+            ("stratum", "invitations"),
+            ("size", "invitations"),
+            ("label", "invitations"),
+            ("strata", "strata"),
+            ("sha256", "publish"),
+            ("despite_plan", "publish"),
+            ("plan", "releases"),
+            ("cells", "releases"),
+        ):
+            body = {"size": 1, "label": "x"} if path == "invitations" else {}
+            answer = call("POST", f"/surveys/{slug}/{path}", {**body, field: value}, **{HEADER: "key"})
+            assert answer.status_code < 500, (field, value)
