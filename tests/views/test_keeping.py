@@ -184,7 +184,7 @@ def test_an_open_survey_says_why_it_has_no_archive_and_what_there_is_instead(
     factories.store(database_url, survey, [([0, 1], 20)])
     said = " ".join(html.unescape(signed_in.get(home(survey.slug, "/keeping")).text).split())
     assert "a pause is not enough: an archive holds all responses, so that two of them would tell" in said
-    assert "Until then, the results page has the noisy responses and the microdata as files" in said
+    assert "Until then, the results page has the noisy responses as files" in said
     assert signed_in.post(home(survey.slug, "/export.zip")).status_code == 409
     for file in ("responses.csv", "microdata.zip"):
         assert signed_in.get(home(survey.slug, f"/{file}")).status_code == 200
