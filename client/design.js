@@ -62,7 +62,7 @@ export function canonical(value) {
 
 /** Refuses unless designs, questions and the total lose what they say. */
 export function checkDefinition({ format, questions: entries, epsilon }) {
-  const asked = format === 1 && Array.isArray(entries) && entries.every((entry, place) => (
+  const asked = [1, 2].includes(format) && Array.isArray(entries) && entries.every((entry, place) => (
     kinds[entry?.kind] && !kinds[entry.kind].names === !entry.designs
     && (!entry.show_if || way.leadsTo?.(entry, entries.slice(0, place))))) && entries.filter(({ designs }) => designs);
   refuseUnless(asked.length, 'format', 'expected questions of known kinds');

@@ -81,7 +81,7 @@ def test_bad_number_is_refused(arguments: list[str], message: str) -> None:
         (factories.definition(title=None), "title: must be text; it is null"),
         (factories.definition(title="\x00"), "title: must not contain a NUL character"),
         (factories.definition(language="xx"), f"language: must be one of {', '.join(LANGUAGES)}; it is xx"),
-        (factories.definition(format=2), "format: must be 1; it is 2"),
+        (factories.definition(format=3), "format: must be one of 1, 2; it is 3"),
         (factories.definition(colour="red"), "colour: is not known here; allowed: "),
         (factories.definition([]), "questions: must have at least 1 entries; it has 0"),
         (factories.definition([0.25] * 101), "questions: must have at most 100 entries; it has 101"),

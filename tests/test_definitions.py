@@ -362,7 +362,7 @@ def test_a_survey_without_a_budget_needs_every_strength() -> None:
     document = {name: value for name, value in DOCUMENT.items() if name != "budget"}
     found = problems(document)
     assert set(found) == {f"questions[{index}].design.epsilon" for index in (WHICH, OFTEN, USED)}
-    assert set(found.values()) == {"is required where the survey has no budget"}
+    assert set(found.values()) == {"is required where the survey has neither a budget nor a strength for all"}
 
 
 def test_questions_that_state_more_than_the_budget_are_refused() -> None:

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from server.output.languages import LANGUAGES
+from server.privacy.designs import coin_flip
 from server.privacy.planning import Headline, respondents_for_margin_two_samples
 from server.study.definitions import Definition, Question
 from server.study.gallery import Template, find, templates
@@ -87,8 +88,11 @@ def test_each_asks_for_consent_and_leaves_names_to_its_user(definition: Definiti
 
 
 def test_the_budget_is_divided_and_used_up(definition: Definition) -> None:
-    assert definition.budget is not None
-    assert definition.epsilon == pytest.approx(definition.budget, abs=2e-4)
+    if definition.strength is None:
+        assert definition.budget is not None
+        assert definition.epsilon == pytest.approx(definition.budget, abs=2e-4)
+    else:
+        assert (definition.strength.as_json(), definition.designs) == ({"gamma": 0.25}, (coin_flip(0.25),))
 
 
 def test_the_battery_has_four_items_a_control_and_a_check() -> None:

@@ -134,7 +134,7 @@ def test_odd_definitions(site: Site, document: Any, draw: st.DataObject) -> None
 @settings(max_examples=scaled(*EACH))
 @given(document=st.one_of(odd_documents, documents().flatmap(lambda whole: bent(whole, 12))), draw=st.data())
 def test_odd_drafts(site: Site, document: Any, draw: st.DataObject) -> None:
-    fields = form_fields({**document, "format": 1})
+    fields = form_fields(document)
     # A browser sends no half of a surrogate pair.
     written = {
         name: text

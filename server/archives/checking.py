@@ -113,14 +113,15 @@ def _draft(archive: Archive) -> Document:
         except InputError:
             if not isinstance(document, dict):
                 raise
-        fields = form_fields({**document, "format": 1})
+        fields = form_fields(document)
         typed = parse_form(
             (name, text)
             for name, texts in fields.items()
             for text in (texts if isinstance(texts, list) else [texts])
         )
         blank = {"name": "", "kind": "", "text": ""}
-        before = {**typed, "questions": [{**blank, **entry} for entry in typed.get("questions", [])]}
+        entries = [{**blank, **entry} for entry in typed.get("questions", [])]
+        before = {**typed, "format": document.get("format"), "questions": entries}
         return editing.settle_document(typed, before, equal=editing.equal_division(before), rename=False)
 
 

@@ -23,15 +23,14 @@ _DECIMAL_COMMA = re.compile(r"([+-]?(?:0|\d+(?=,(?!\d{3}$)))),(\d+)", re.ASCII)
 
 
 def form_fields(document: Mapping[str, Any]) -> dict[str, str | list[str]]:
-    """The fields of a document: the text of each, or the texts of a list of names."""
+    """The fields of a document but for its format: the text of each, or the texts of a list of names."""
     fields: dict[str, str | list[str]] = {}
-    _flatten(document, "", fields)
-    del fields["format"]
+    _flatten({name: value for name, value in document.items() if name != "format"}, "", fields)
     return fields
 
 
 def parse_form(fields: Iterable[tuple[str, str]]) -> dict[str, Any]:
-    """Fields and their texts -> a document, still to be checked by `parse_definition`.
+    """Fields and their texts -> a document without its format, still to be checked by `parse_definition`.
 
     What is left empty and may be absent is absent. A name may stand several times: in a list of names.
 
@@ -46,7 +45,8 @@ def parse_form(fields: Iterable[tuple[str, str]]) -> dict[str, Any]:
         if name == MARGIN:
             text = margin_text(text)
         _plant(tree, name, text.replace("\r\n", "\n").replace("\r", "\n"))
-    return {**_read(tree, schema(), ""), "format": 1}
+    read: dict[str, Any] = _read(tree, schema(), "")
+    return read
 
 
 def number_or_text(text: str) -> int | float | str:

@@ -68,7 +68,7 @@ def mechanism_of(question: Question) -> str:
 
 
 def parameters_of(question: Question) -> dict[str, object]:
-    """The parameters of its mechanism as they were stated; of one that the budget made, its loss in nats."""
+    """The parameters of its mechanism as they were stated; of one that the survey decides, its loss in nats."""
     stated = dict(question.choice.parameters)
     return {**stated, "epsilon": round_up(question.epsilon)} if question.choice.by_share else stated
 

@@ -78,7 +78,10 @@ test('every part of a definition is checked', () => {
   for (const total of [2.1972, 2.1974, 0, null, '2.1973']) {
     refuses(() => checkDefinition(changed((definition) => { definition.epsilon = total; })), 'epsilon');
   }
-  refuses(() => checkDefinition(changed((definition) => { definition.format = 2; })), 'format');
+  assert.doesNotThrow(() => checkDefinition(changed((definition) => { definition.format = 2; })));
+  for (const format of [0, 3, '2', null, [1]]) {
+    refuses(() => checkDefinition(changed((definition) => { definition.format = format; })), 'format');
+  }
   refuses(() => checkDefinition(changed((definition) => { definition.questions = []; })), 'format');
   refuses(() => checkDefinition(changed((definition) => { definition.questions[1].kind = 'other'; })), 'format');
   refuses(() => checkDefinition(changed((definition) => { definition.questions[1].designs.pop(); })), 'format');

@@ -24,6 +24,7 @@ def _stripped(most: int) -> Any:
 
 NAMES = st.from_regex(r"[a-z][a-z0-9_]{0,8}", fullmatch=True).filter(lambda name: name != "prefer_not_to_say")
 EPSILONS = st.floats(0.01, 10, allow_nan=False)
+_SLIDER = st.integers(1, 49).map(lambda place: place / 100)
 CHANCES = st.floats(0.01, 0.99).filter(lambda chance: chance != 0.5)
 WHOLE = st.sampled_from(["best_choice", "k_ary", "unary", "symmetric_unary"])
 
@@ -151,14 +152,14 @@ def _shown(draw: st.DrawFn, name: str) -> dict[str, Any]:
 @st.composite
 def documents(draw: st.DrawFn) -> dict[str, Any]:
     """A valid survey definition, as canonical as its export: no CR, nothing blank at the ends of texts."""
-    budget = draw(st.booleans())
+    divided = draw(st.sampled_from(["", "budget", "strength"]))
     names = draw(st.lists(NAMES, min_size=1, max_size=6, unique=True))
     entries: list[dict[str, Any]] = []
     asked: list[dict[str, Any]] = []
     for place, name in enumerate(names):
         last = place == len(names) - 1 and not asked
         sent = last or draw(st.integers(0, 3)) > 0
-        entry = draw(questions(name, budget) if sent else _shown(name))
+        entry = draw(questions(name, bool(divided)) if sent else _shown(name))
         if asked and draw(st.booleans()):
             entry["show_if"] = draw(_condition(draw(st.sampled_from(asked))))
             if sent:
@@ -167,14 +168,21 @@ def documents(draw: st.DrawFn) -> dict[str, Any]:
             asked.append(entry)
         entries.append(entry)
     document: dict[str, Any] = {
-        "format": 1,
+        "format": 2 if divided == "strength" else draw(st.sampled_from([1, 2])),
         "language": draw(st.sampled_from(["en", "es"])),
         "title": draw(lines()),
         "introduction": draw(st.one_of(st.just(""), prose())),
         "questions": entries,
     }
-    if budget:
+    if divided == "budget":
         document["budget"] = draw(st.integers(120, 900))
+    elif divided:
+        document["strength"] = draw(
+            st.one_of(
+                st.builds(lambda gamma: {"gamma": gamma}, st.one_of(st.floats(0.001, 0.499), _SLIDER)),
+                st.builds(lambda epsilon: {"epsilon": epsilon}, EPSILONS),
+            )
+        )
     if draw(st.booleans()):
         document["plan"] = {
             "respondents": draw(st.integers(1, 100_000)),

@@ -81,7 +81,7 @@ def _case(kind: str, mechanism: str, prefer: bool) -> Case:
 
 def _question(document: Mapping[str, Any]) -> Question:
     definition = parse_definition(
-        {"format": 1, "language": "en", "title": "Asked", "introduction": "", "questions": [dict(document)]}
+        {"format": 2, "language": "en", "title": "Asked", "introduction": "", "questions": [dict(document)]}
     )
     return definition.questions[0]
 

@@ -6,7 +6,14 @@ design for each byte that it adds to a response; `Question.truths` turns an answ
 rows of these designs.
 """
 
-from server.study.definitions.budget_division import BudgetError, divide, left_of, spent_of
+from server.study.definitions.budget_division import (
+    BudgetError,
+    Strength,
+    allot_share,
+    divide,
+    left_of,
+    spent_of,
+)
 from server.study.definitions.definition import FORMAT, Definition, StudyPlan, version_of
 from server.study.definitions.entries import Check, Condition, Entry, Option, SurveySection, SurveyText
 from server.study.definitions.question import Question, same_wording
@@ -28,10 +35,12 @@ __all__ = [
     "GridPoint",
     "Option",
     "Question",
+    "Strength",
     "StudyPlan",
     "SurveySection",
     "SurveyText",
     "Truth",
+    "allot_share",
     "divide",
     "left_of",
     "same_wording",

@@ -10,11 +10,13 @@ import rfc8785
 
 from server.privacy.designs import Design, round_up
 from server.privacy.planning import Guesses, count_guesses, list_room
+from server.study.definitions.budget_division import Strength
 from server.study.definitions.entries import Entry
 from server.study.definitions.question import Question
 from server.study.kinds.grids import Number
 
-FORMAT = 1
+FORMAT = 2
+"""Of what is written anew. What was written in format 1, before there was a `Strength`, stays so."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,9 @@ class Definition:
     title: str
     introduction: str
     entries: tuple[Entry, ...]
+    format: int = FORMAT
     budget: Number | None = None
+    strength: Strength | None = None
     plan: StudyPlan | None = None
     family: str = ""
     """A random id that duplicates keep: who answered one is told at the others. Empty before there is one."""
@@ -73,7 +77,7 @@ class Definition:
 
     def as_json(self) -> dict[str, Any]:
         document: dict[str, Any] = {
-            "format": FORMAT,
+            "format": self.format,
             "language": self.language,
             "title": self.title,
             "introduction": self.introduction,
@@ -82,6 +86,8 @@ class Definition:
             document["family"] = self.family
         if self.budget is not None:
             document["budget"] = self.budget
+        if self.strength is not None:
+            document["strength"] = self.strength.as_json()
         if self.plan is not None:
             document["plan"] = self.plan.as_json()
         return {**document, "questions": [entry.as_json() for entry in self.entries]}

@@ -16,6 +16,7 @@ from server.study.definitions import (
     Grid,
     Option,
     Question,
+    Strength,
     StudyPlan,
     SurveySection,
     SurveyText,
@@ -59,21 +60,25 @@ def read_definition(document: object) -> Definition:
         raise InputError(422, problems)
     entries = tuple(_entry(entry) for entry in document["questions"])
     budget = document.get("budget")
-    if budget is not None:
+    strength = Strength.from_json(document["strength"]) if "strength" in document else None
+    chosen = budget if strength is None else strength
+    if chosen is not None:
         problems = design_problems(entries)
         if problems:  # what they take of the budget is not known
             raise InputError(422, problems)
         try:
-            entries = divide(entries, budget)
+            entries = divide(entries, chosen)
         except BudgetError as problem:
-            raise InputError(422, [budget_problem(problem, budget)]) from None
+            raise InputError(422, [budget_problem(problem, chosen)]) from None
     plan = document.get("plan")
     return Definition(
         language=document["language"],
         title=document["title"],
         introduction=document["introduction"],
         entries=entries,
+        format=int(document["format"]),
         budget=budget,
+        strength=strength,
         family=document.get("family", ""),
         plan=None if plan is None else StudyPlan(int(plan["respondents"]), plan["margin"]),
     )

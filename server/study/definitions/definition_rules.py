@@ -40,7 +40,7 @@ def look_problems(document: Document) -> list[Problem]:
     return problems
 
 
-def budget_problem(problem: BudgetError, budget: float) -> Problem:
+def budget_problem(problem: BudgetError, budget: object) -> Problem:
     """A budget that its questions do not fit into."""
     if problem.sharing:
         template = N_(
@@ -70,7 +70,7 @@ def _broken(document: Document) -> _Broken:
             yield from _grid(entry, field)
         yield from _condition(entry, field, before)
         if entry["kind"] in KINDS:
-            yield from _design(entry, field, "budget" in document)
+            yield from _design(entry, field, not {"budget", "strength"} & document.keys())
             yield from _otherwise(entry, field)
             before[entry["name"]] = entry
         elif entry["kind"] == "check" and entry["correct"] not in _names(entry):
@@ -115,10 +115,7 @@ def _grid(entry: Document, field: str) -> _Broken:
         yield (
             f"{field}.high",
             N_("must be above the lowest number, %(low)s; it is %(value)s"),
-            {
-                "low": low,
-                "value": high,
-            },
+            {"low": low, "value": high},
         )
         return
     grid = Grid.from_json(entry)
@@ -126,20 +123,13 @@ def _grid(entry: Document, field: str) -> _Broken:
         yield (
             f"{field}.step",
             N_("must lead from %(low)s to %(high)s in whole steps; it is %(value)s"),
-            {
-                "low": low,
-                "high": high,
-                "value": step,
-            },
+            {"low": low, "high": high, "value": step},
         )
     elif grid.of > STEPS_LIMIT:
         yield (
             f"{field}.step",
             N_("must make at most %(limit)d steps; it makes %(length)d"),
-            {
-                "limit": STEPS_LIMIT,
-                "length": grid.of,
-            },
+            {"limit": STEPS_LIMIT, "length": grid.of},
         )
     else:
         for place, cut in enumerate(entry.get("cuts", ())):
@@ -154,10 +144,7 @@ def _grid(entry: Document, field: str) -> _Broken:
                 yield (
                     f"{field}.cuts[{place}]",
                     N_("must be above the one before, %(low)s; it is %(value)s"),
-                    {
-                        "low": first,
-                        "value": second,
-                    },
+                    {"low": first, "value": second},
                 )
 
 
@@ -192,7 +179,7 @@ def _condition(entry: Document, field: str, before: Mapping[str, Document]) -> _
                 yield f"{where}.any_of[{place}]", _ONE_OF, {"limit": ", ".join(_names(gate)), "value": name}
 
 
-def _design(entry: Document, field: str, budget: bool) -> _Broken:
+def _design(entry: Document, field: str, by_hand: bool) -> _Broken:
     design = entry["design"]
     kind, mechanism, where = KINDS[entry["kind"]], design["mechanism"], f"{field}.design"
     if entry.get("prefer_not_to_say"):
@@ -203,9 +190,10 @@ def _design(entry: Document, field: str, budget: bool) -> _Broken:
             yield f"{field}.control", N_('must not be set where "prefer not to say" is an answer'), {}
     elif mechanism in kind.refusal_only:
         yield f"{where}.mechanism", N_('must be another one: k_ary is for "prefer not to say"'), {}
-    if not budget and Choice.from_json(design).by_share:
+    if by_hand and Choice.from_json(design).by_share:
         name = "gamma" if mechanism in kind.by_gamma else "epsilon"
-        yield f"{where}.{name}", N_("is required where the survey has no budget"), {}
+        template = N_("is required where the survey has neither a budget nor a strength for all")
+        yield f"{where}.{name}", template, {}
     if mechanism == "forced_response" and design["truth"] + design["yes"] >= 1:
         template = N_("must be below %(high)s, so that some answers are forced to be No; it is %(value)s")
         yield f"{where}.yes", template, {"high": round(1 - design["truth"], 9), "value": design["yes"]}

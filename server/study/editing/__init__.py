@@ -8,8 +8,9 @@ from server.study.editing.actions import Step, carry_out_action, new_document
 from server.study.editing.budget_shares import (
     Spending,
     equal_division,
-    gamma_of_share,
-    slider_gamma,
+    find_gamma,
+    place_slider,
+    shown_budget,
     spending,
 )
 from server.study.editing.cards import Card, cards
@@ -30,10 +31,11 @@ __all__ = [
     "equal_division",
     "find_alike",
     "find_brackets",
+    "find_gamma",
     "find_repeated",
-    "gamma_of_share",
     "new_document",
+    "place_slider",
     "settle_document",
-    "slider_gamma",
+    "shown_budget",
     "spending",
 ]

@@ -5,12 +5,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from server.study.editing.budget_shares import (
-    DEFAULT_SHARE,
+    DEFAULT_STRENGTH,
     equal_division,
-    shape_of_budget,
-    share_of,
-    strength,
-    with_share,
+    keep_share,
+    own_strength,
+    with_strength,
 )
 from server.study.editing.entry_shapes import KINDS, NOT_SENT, mechanisms, reshape_entry
 from server.study.editing.export_names import free_name, next_name
@@ -31,15 +30,14 @@ class Step:
 
 
 def new_document(language: str) -> dict[str, Any]:
-    """A draft with one empty question, which the budget gives two fair coins."""
+    """A draft with one empty question, and two fair coins for each."""
     document = {
-        "format": 1,
         "language": language,
         "title": "",
         "introduction": "",
         "questions": [reshape_entry({"name": "q1", "kind": FIRST_KIND, "text": ""}, {})],
     }
-    return with_share(document, DEFAULT_SHARE)
+    return with_strength(document, DEFAULT_STRENGTH)
 
 
 def carry_out_action(document: Mapping[str, Any], action: str, kind: str = FIRST_KIND) -> Step:
@@ -59,11 +57,9 @@ def carry_out_action(document: Mapping[str, Any], action: str, kind: str = FIRST
             step = ENTRY_ACTIONS[name](document, places[0])
         elif name in OPTION_ACTIONS and len(places) == 2:
             step = OPTION_ACTIONS[name](document, places[0], places[1])
-    share = share_of(document)
-    changed = shape_of_budget(step.document) != shape_of_budget(document)
-    if not (changed and equal_division(document)) or share is None:
+    if not equal_division(document):
         return step
-    return replace(step, document=with_share(step.document, share))
+    return replace(step, document=keep_share(step.document, document))
 
 
 def _add(document: Mapping[str, Any], kind: str) -> Step:
@@ -79,7 +75,7 @@ def _add(document: Mapping[str, Any], kind: str) -> Step:
 def _with_strength(entry: Entry) -> Entry:
     if entry["kind"] in NOT_SENT:
         return entry
-    return {**entry, "design": {**entry["design"], **strength(entry, DEFAULT_SHARE)}}
+    return {**entry, "design": {**entry["design"], **own_strength(entry, DEFAULT_STRENGTH)}}
 
 
 def _delete(document: Mapping[str, Any], place: int) -> Step:

@@ -1,15 +1,24 @@
-"""What each question of a draft spends, and the budget that they share."""
+"""What each question of a draft spends: by its own strength, that of all, or its share of a budget."""
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from server.privacy.designs import BestChoice, best_choice, coin_flip, gamma_of
-from server.study.definitions import Choice, Grid, Option, Question, left_of
+from server.privacy.designs import BestChoice, best_choice, coin_flip, for_epsilon, gamma_of, round_up
+from server.study.definitions import (
+    FORMAT,
+    Choice,
+    Grid,
+    Option,
+    Question,
+    Strength,
+    allot_share,
+    left_of,
+)
 from server.study.editing.entry_shapes import strength_name
 
-DEFAULT_SHARE = coin_flip(0.25).epsilon
+DEFAULT_STRENGTH = Strength("gamma", 0.25)
 """Of a new question: two fair coins, ln 3."""
 
 Document = Mapping[str, Any]
@@ -20,9 +29,13 @@ class Spending:
     """What one respondent spends: by entry (None: nothing is sent, or cannot be told yet), in all, and for a share."""
 
     entries: tuple[float | None, ...]
-    share: float | None
+    strength: Strength | None
     equal: bool
     budget: float | None
+
+    @property
+    def share(self) -> float | None:
+        return None if self.strength is None else self.strength.epsilon
 
     @property
     def total(self) -> float:
@@ -36,56 +49,83 @@ class Spending:
 
 def spending(document: Document) -> Spending:
     """What the draft spends as it stands."""
-    share, budget = share_of(document), document.get("budget")
+    strength, budget = strength_of(document), document.get("budget")
+    share = None if strength is None else strength.epsilon
     return Spending(
         entries=tuple(epsilon_of(entry, share) for entry in document["questions"]),
-        share=share,
+        strength=strength,
         equal=equal_division(document),
         budget=budget if isinstance(budget, int | float) else None,
     )
 
 
 def equal_division(document: Document) -> bool:
-    """Whether the budget is divided equally: no question states a strength of its own."""
+    """Whether all questions are equally strong: none states a strength of its own."""
     designs = [entry.get("design", {}) for entry in document["questions"] if strength_name(entry)]
     stated = any("gamma" in design or "epsilon" in design for design in designs)
-    return not stated and ("budget" in document or bool(designs))
+    return not stated and ("budget" in document or "strength" in document or bool(designs))
 
 
-def share_of(document: Document) -> float | None:
-    """The privacy loss allotted to each question that states none; of the next one, if there is none yet."""
-    budget = document.get("budget")
-    if not isinstance(budget, int | float):
-        return None
-    share = (budget - _stated(document)) / max(1, _sharing(document))
-    return share if 0 < share < 1000 else None
-
-
-def with_share(document: Document, share: float) -> dict[str, Any]:
-    """The same with the budget that gives this share: rounded up, so that no question loses by it."""
+def strength_of(document: Document) -> Strength | None:
+    """What each question has that states none, or the next one, if there is none yet: as stated, or of the budget."""
     try:
-        # A share that is a gamma of few decimals, but for the rounding of an earlier budget, is meant as that.
-        meant = coin_flip(round(gamma_of(share), 6)).epsilon
-        share = meant if abs(meant - share) < 1e-8 else share
-    except ValueError:
-        pass  # too small or too large for a gamma of six decimals
-    total = _stated(document) + share * max(1, _sharing(document))
-    return {**document, "budget": (math.floor(total * 1e10) + 1) / 1e10}
+        if "strength" in document:
+            strength = Strength.from_json(document["strength"])
+        else:
+            strength = Strength("epsilon", allot_share(document["budget"], *shape_of_budget(document)))
+        return strength if 0 < strength.epsilon <= 1000 else None
+    except _UNFINISHED:
+        return None
 
 
-def shape_of_budget(document: Document) -> tuple[int, float]:
-    """What a budget must follow when the questions keep their strengths."""
-    return _sharing(document), _stated(document)
+def with_strength(document: Document, strength: Strength) -> dict[str, Any]:
+    """The same, with this strength for each question that states none, and no budget."""
+    kept = {name: value for name, value in document.items() if name != "budget"}
+    return {**kept, "format": FORMAT, "strength": strength.as_json()}
 
 
-def strength(entry: Mapping[str, Any], epsilon: float) -> dict[str, float]:
-    """The parameter that gives an entry's design this privacy loss, or hardly less."""
+def keep_share(document: dict[str, Any], before: Document) -> dict[str, Any]:
+    """The same, where questions that came or went would change what each has of a budget: with that for a strength."""
+    divided = "budget" in document and document["budget"] == before.get("budget")
+    if not divided or shape_of_budget(document) == shape_of_budget(before):
+        return document
+    strength = strength_of(before)
+    return document if strength is None else with_strength(document, strength)
+
+
+def shown_budget(document: Document) -> int | float | None:
+    """What all questions spend where a strength is stated for all: what a budget of the same strength would be."""
+    strength, (spent, sharing) = strength_of(document), shape_of_budget(document)
+    if strength is None or "strength" not in document or not equal_division(document):
+        return None
+    total = round_up(spent + strength.epsilon * sharing)
+    return int(total) if total.is_integer() else total
+
+
+def shape_of_budget(document: Document) -> tuple[float, int]:
+    """What the questions spend that state their strengths, and how many share what is left."""
+    stated = (epsilon_of(entry, None) for entry in document["questions"] if not _shares(entry))
+    spent = math.fsum(epsilon for epsilon in stated if epsilon is not None)
+    return spent, sum(map(_shares, document["questions"]))
+
+
+def own_strength(entry: Mapping[str, Any], strength: Strength) -> dict[str, float]:
+    """The parameter that makes an entry's design as strong, as far as its range goes."""
     name = strength_name(entry)
     if name is None:
         return {}
-    if name == "gamma":
-        return {name: min(max(round(gamma_of(epsilon), 6), 0.001), 0.499)}
-    return {name: min(max(round(epsilon, 10), 0.001), 20)}
+    if name == strength.name:
+        value = strength.value
+    else:
+        value = _shortest_gamma(max(strength.epsilon, 0.001)) if name == "gamma" else strength.epsilon
+    return {name: min(max(value, 0.001), 0.499 if name == "gamma" else 20)}
+
+
+def _shortest_gamma(epsilon: float) -> float:
+    """The gamma of fewest decimals that makes the very coin flip with this privacy loss."""
+    made, middle = for_epsilon(epsilon), gamma_of(epsilon) + 2**-33
+    gammas = (round(middle, decimals) for decimals in range(2, 11))
+    return next(gamma for gamma in gammas if 0 < gamma < 0.5 and coin_flip(gamma) == made)
 
 
 def epsilon_of(entry: Mapping[str, Any], share: float | None) -> float | None:
@@ -131,31 +171,22 @@ def _question(entry: Mapping[str, Any], share: float | None) -> Question | None:
     )
 
 
-def gamma_of_share(share: float | None) -> float | None:
-    """The share as the gamma of a coin flip; None where it has none that a slider could show."""
-    if share is None:
-        return None
+def find_gamma(strength: Strength | None) -> float | None:
+    """The gamma that is stated, or that of a coin flip that loses as much; None if there is none for a slider."""
+    if strength is None or strength.name == "gamma":
+        return None if strength is None else strength.value
     try:
-        return min(max(gamma_of(share), 0.001), 0.499)
+        return min(max(gamma_of(strength.epsilon), 0.001), 0.499)
     except ValueError:
         return None
 
 
-def slider_gamma(share: float | None) -> float | None:
+def place_slider(strength: Strength | None) -> float | None:
     """Where the slider stands: in hundredths, as a browser keeps it there."""
-    gamma = gamma_of_share(share)
+    gamma = find_gamma(strength)
     return None if gamma is None else min(max(round(gamma, 2), 0.01), 0.49)
 
 
 def _shares(entry: Mapping[str, Any]) -> bool:
     design = entry.get("design", {})
     return strength_name(entry) is not None and "gamma" not in design and "epsilon" not in design
-
-
-def _sharing(document: Document) -> int:
-    return sum(map(_shares, document["questions"]))
-
-
-def _stated(document: Document) -> float:
-    stated = (epsilon_of(entry, None) for entry in document["questions"] if not _shares(entry))
-    return math.fsum(epsilon for epsilon in stated if epsilon is not None)

@@ -1,18 +1,20 @@
-"""What follows from what was typed: kinds take their shape, names follow, the budget keeps its shares."""
+"""What follows from what was typed: kinds take their shape, names follow, questions keep their strengths."""
 
+import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from server.privacy.designs import coin_flip
+from server.study.definitions import FORMAT, Strength
 from server.study.editing.budget_shares import (
-    DEFAULT_SHARE,
+    DEFAULT_STRENGTH,
     epsilon_of,
     equal_division,
-    shape_of_budget,
-    share_of,
-    slider_gamma,
-    strength,
-    with_share,
+    keep_share,
+    own_strength,
+    place_slider,
+    spending,
+    strength_of,
+    with_strength,
 )
 from server.study.editing.entry_shapes import NOT_SENT, mechanisms, reshape_entry, strength_name
 from server.study.editing.export_names import follow_names, name_options, next_name, renamed_options
@@ -65,7 +67,8 @@ def settle_document(
         for entry, was in zip(settled, old, strict=True)
     ]
     whole = {"language": "", "title": "", "introduction": "", **document, "questions": settled}
-    return _divided(whole, before, equal, gamma)
+    old_format = before.get("format") == 1 and "strength" not in document
+    return _divided({**whole, "format": 1 if old_format else FORMAT}, before, equal, gamma)
 
 
 def _in_shape(entry: Entry, was: Entry, by_hand: bool) -> Entry:
@@ -87,7 +90,9 @@ def _with_strength(entry: Entry, was: Entry) -> Entry:
         return {**entry, "design": {**design, "epsilon": old["epsilon"]}}
     if strength_name(was) and not {"gamma", "epsilon"} & old.keys():
         return entry
-    return {**entry, "design": {**design, **strength(entry, epsilon_of(was, None) or DEFAULT_SHARE)}}
+    loss = epsilon_of(was, None)
+    strength = Strength("epsilon", loss) if loss else DEFAULT_STRENGTH
+    return {**entry, "design": {**design, **own_strength(entry, strength)}}
 
 
 def _mechanism(entry: Entry) -> Any:
@@ -119,7 +124,7 @@ def _conditioned(entry: Entry, was: Entry, questions: Mapping[str, str], kinds: 
 def _divided(
     document: dict[str, Any], before: Mapping[str, Any], equal: bool, gamma: float | None
 ) -> dict[str, Any]:
-    """The budget and the strengths as the form asks for them."""
+    """The strengths as the form asks for them."""
     was_equal = equal_division(before)
     if equal and not was_equal:
         return divided_equally(document)
@@ -127,32 +132,35 @@ def _divided(
         return divided_by_hand(document)
     if not equal:
         return document
-    share = share_of(before)
-    if gamma is not None and gamma != slider_gamma(share) and 0.01 <= gamma <= 0.49:
-        return with_share(document, coin_flip(gamma).epsilon)
-    budget_typed = document.get("budget") != before.get("budget")
-    if share is None or budget_typed or shape_of_budget(document) == shape_of_budget(before):
-        return document
-    return with_share(document, share)
+    if gamma is not None and gamma != place_slider(strength_of(before)) and 0.01 <= gamma <= 0.49:
+        return with_strength(document, Strength("gamma", gamma))
+    return keep_share(document, before)
 
 
 def divided_equally(document: Mapping[str, Any]) -> dict[str, Any]:
-    """The same, with the mean of the strengths as everybody's share."""
-    own = [entry for entry in document["questions"] if strength_name(entry)]
-    known = [epsilon for entry in own if (epsilon := epsilon_of(entry, share_of(document)))]
-    share = sum(known) / len(known) if known else DEFAULT_SHARE
-    entries = [
+    """The same, with the mean of the strengths for all: stated as the gamma of a question, where one is as strong."""
+    losses = zip(document["questions"], spending(document).entries, strict=True)
+    known = [(entry["design"], loss) for entry, loss in losses if loss and strength_name(entry)]
+    strength = DEFAULT_STRENGTH
+    if known:
+        mean = statistics.mean(design.get("epsilon", loss) for design, loss in known)
+        gammas = [design["gamma"] for design, loss in known if "gamma" in design and loss == mean]
+        strength = Strength("gamma", gammas[0]) if gammas else Strength("epsilon", mean)
+    bare = [
         {**entry, "design": {"mechanism": entry["design"]["mechanism"]}} if strength_name(entry) else entry
         for entry in document["questions"]
     ]
-    return with_share({**document, "questions": entries}, share)
+    return with_strength({**document, "questions": bare}, strength)
 
 
 def divided_by_hand(document: Mapping[str, Any]) -> dict[str, Any]:
-    """The same, with every question's share as a strength of its own, and no budget."""
-    share = share_of(document) or DEFAULT_SHARE
+    """The same, with every question's share as a strength of its own."""
+    strength = strength_of(document) or DEFAULT_STRENGTH
     entries = [
-        {**entry, "design": {**entry["design"], **strength(entry, share)}} if strength_name(entry) else entry
+        {**entry, "design": {**entry["design"], **own_strength(entry, strength)}}
+        if strength_name(entry)
+        else entry
         for entry in document["questions"]
     ]
-    return {name: value for name, value in document.items() if name != "budget"} | {"questions": entries}
+    kept = {name: value for name, value in document.items() if name not in ("budget", "strength")}
+    return {**kept, "questions": entries}

@@ -36,7 +36,7 @@ class Choice:
     """A mechanism by name with its parameters, as the definition states them.
 
     Mechanisms that are asked for by their privacy loss may leave it out; the survey's
-    budget then allots a share.
+    strength or budget then allots a share.
     """
 
     mechanism: str
@@ -50,7 +50,7 @@ class Choice:
 
     @property
     def by_share(self) -> bool:
-        """Whether the survey's budget decides how strong it is."""
+        """Whether the survey decides how strong it is, by its strength or its budget."""
         return self.mechanism not in DEVICES and not any(name in STRENGTHS for name, _ in self.parameters)
 
     def as_json(self) -> dict[str, Any]:
@@ -58,7 +58,7 @@ class Choice:
 
 
 def loss_of(choice: Choice, share: float | None) -> float:
-    """The privacy loss that a choice states, or else the share of the survey's budget.
+    """The privacy loss that a choice states, or else the share that the survey allots.
 
     Raises
     ------
@@ -67,7 +67,7 @@ def loss_of(choice: Choice, share: float | None) -> float:
     """
     epsilon: float | None = dict(choice.parameters).get("epsilon", share)
     if epsilon is None:
-        raise ValueError("epsilon must be given, or a share of the survey's budget")
+        raise ValueError("epsilon must be given, or a share that the survey allots")
     return epsilon
 
 

@@ -180,7 +180,7 @@ class Kind:
     What is done with answers:
 
     make_designs : callable
-        A choice, the number of answers and a share of the budget -> a design for each byte.
+        A choice, the number of answers and the share that the survey allots -> a design for each byte.
     most_bytes : callable
         An entry of a document -> the most bytes that it can add to a response.
     name_answers : callable

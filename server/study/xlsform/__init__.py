@@ -4,15 +4,12 @@ A subset is taken: what can be randomised in the respondent's browser. Everythin
 listed, with its place and the reason. docs/definition.md has the table.
 """
 
-import math
 from dataclasses import dataclass
-from typing import Any
 
 from server.inputs.problems import N_, InputError, Problem, refuse
 from server.inputs.schema import schema_limit
 from server.output.languages import LANGUAGES, load_catalogue
-from server.privacy.designs import coin_flip
-from server.study.definitions import Definition
+from server.study.definitions import FORMAT, Definition
 from server.study.definitions.definition_reader import parse_definition
 from server.study.xlsform import choices, survey_rows
 from server.study.xlsform.notes import Notes, NotTaken
@@ -77,11 +74,11 @@ def parse_xlsform(body: bytes, language: str | None = None, fallback: str = "en"
         nothing = Problem("file", N_("must hold a question that can be taken; none of these can"), {})
         raise InputError(422, [nothing, *(note.as_problem() for note in notes.listed()[:_LISTED])])
     document = {
-        "format": 1,
+        "format": FORMAT,
         "language": language,
         "title": _title(settings, language, notes),
         "introduction": "",
-        "budget": _budget(reader.entries),
+        "strength": {"gamma": 0.25},  # two fair coins
         "questions": reader.entries,
     }
     return Imported(parse_definition(document), notes.listed())
@@ -137,9 +134,3 @@ def _title(settings: dict[str, str], language: str, notes: Notes) -> str:
         template = N_("a title has at most %(limit)d characters; it was cut")
         notes.add("settings", None, "form_title", title, template, limit=limit)
     return title[:limit].strip() or load_catalogue(language).gettext(N_("Imported survey"))
-
-
-def _budget(entries: list[dict[str, Any]]) -> float:
-    """As if each question were asked with two fair coins; upwards, so that nobody gets less than a coin."""
-    asked = sum("design" in entry for entry in entries)
-    return math.ceil(asked * coin_flip(0.25).epsilon * 1e10) / 1e10

@@ -28,7 +28,7 @@ blueprint = Blueprint("editor", __name__, url_prefix="/manage")
 CONTROLS = {"action", "added", "base", "current", "division", "slider"}
 """Fields that are no part of the document."""
 
-_STRENGTH = re.compile(r"questions\[\d+\]\.design\.(gamma|epsilon)")
+_STRENGTH = re.compile(r"(questions\[\d+\]\.design|strength)\.(gamma|epsilon)")
 _OPTION_NAME = re.compile(r"questions\[(\d+)\]\.options\[(\d+)\]\.name")
 
 
@@ -92,8 +92,13 @@ def _typed(before: Mapping[str, Any], *, rename: bool) -> dict[str, Any]:
     # A part of a form may come without a name.
     fields = [(name or "", text) for name, text in form.items(multi=True) if name not in CONTROLS]
     gamma = number_or_text(form.get("slider", ""))
+    document = parse_form(fields)
+    if "strength" in document:
+        # The form shows what all spend by it. A budget that was typed over it takes its place.
+        typed = document.get("budget") != editing.shown_budget(before)
+        document.pop("strength" if typed else "budget", None)
     return editing.settle_document(
-        parse_form(fields),
+        document,
         before,
         equal=form["division"] == "equal" if "division" in form else editing.equal_division(before),
         gamma=None if isinstance(gamma, str) else gamma,
@@ -129,14 +134,16 @@ def _page(
 ) -> str:
     definition, problems = _checked(document)
     spending = editing.spending(document)
-    gamma = editing.gamma_of_share(spending.share) if spending.equal else None
+    gamma = editing.find_gamma(spending.strength) if spending.equal else None
+    budget = editing.shown_budget(document)
+    shown_document = document if budget is None else {**document, "budget": budget}
     margin = planning.planned_margin(document) or planning.DEFAULT_MARGIN
     undo, redo = (False, False) if survey is None else drafts.count_steps(session(), survey)
     return render_template(
         "manage/editor.html",
         survey=survey,
         document=document,
-        fields=editing.Fields(document, _shown(problems, document), everything="check" in request.args),
+        fields=editing.Fields(shown_document, _shown(problems, document), everything="check" in request.args),
         checked="check" in request.args,
         base=base or (survey.draft_number if survey is not None else 0),
         overtaken=overtaken,
@@ -146,7 +153,7 @@ def _page(
         undo=undo,
         redo=redo,
         spending=spending,
-        slider=editing.slider_gamma(spending.share),
+        slider=editing.place_slider(spending.strength),
         shown=None if gamma is None else planning.consequences(gamma, margin),
         promise=_promise(spending, margin),
         margin=margin,
@@ -203,7 +210,7 @@ def _shown(problems: Sequence[Problem], document: Mapping[str, Any]) -> list[tup
         name, message = describe(problem)
         field = problem.field
         if _STRENGTH.fullmatch(field) and editing.equal_division(document) and "budget" not in document:
-            field = "budget"
+            field = "budget"  # where the strength of all is mended
             name, message = describe(Problem(field, problem.template, problem.values))
         shown[field, name, message] = None
     return list(shown)
