@@ -139,6 +139,20 @@ def test_public_tables_are_those_of_the_ledger(url: str, slug: str) -> None:
     assert json.loads(written(url, slug, "--public", "--json"))
 
 
+def test_no_interval_is_said_to_hold_always(url: str) -> None:
+    """A confidence of 99.99 % is no 100 %."""
+    survey = factories.publish(url)
+    factories.store(url, survey, [([0, 0], 30), ([1, 1], 20)])
+    run(url, "release", survey.slug, "--budget-epsilon", "1")
+    plan = json.dumps({**PLAN, "confidence": 0.9999})
+    assert run(url, "release", survey.slug, "--plan", "-", "--yes", text=plan).exit_code == 0
+
+    public = written(url, survey.slug, "--public", "--format", "html").decode()
+
+    assert "their intervals (99.99\N{NO-BREAK SPACE}%) hold coins, sampling and noise together" in public
+    assert not re.search(r"100\s?%\)|100\s?% interval", public)
+
+
 def test_a_survey_without_releases_has_a_public_report_that_says_so(url: str) -> None:
     survey = factories.publish(url)
     assert "Nothing was released yet." in written(url, survey.slug, "--public", "--format", "html").decode()

@@ -93,7 +93,7 @@ def _sentences(words: ReportWords, report: Report) -> Iterator[str]:
         "Shares and means are estimated by the method of moments, with the inverse of each design, and are not cut "
         "at their range; standard errors are binomial, with n − 1."
     )
-    confidence = round(report.confidence * 100)
+    confidence = words.level(report.confidence)
     yield _(
         "Intervals are for %(confidence)s %% and one look: %(methods)s.",
         confidence=confidence,
@@ -150,11 +150,11 @@ def _public_sentences(words: ReportWords, published: Published) -> Iterator[str]
         spent=words.number(float(book.spent.epsilon)),
     )
     if {each.item.kind for each in paid} - {ItemKind.SHUFFLED}:
-        confidences = sorted({round(each.confidence * 100) for each in paid})
+        confidences = sorted({each.confidence for each in paid})
         yield _(
             "Shares and means are computed from the noisy numbers alone; their intervals (%(confidence)s %%) hold "
             "coins, sampling and noise together.",
-            confidence=", ".join(map(str, confidences)),
+            confidence=", ".join(map(words.level, confidences)),
         )
     yield _source(words, published.software, published.newest.number, published.newest.sha256)
 

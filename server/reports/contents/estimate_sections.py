@@ -37,7 +37,7 @@ def _table(
     words: ReportWords, report: Report, questions: Sequence[QuestionReport], name: str, caption: str
 ) -> Table:
     _ = words.gettext
-    confidence = round(report.confidence * 100)
+    confidence = words.level(report.confidence)
     columns = (
         _("Question"),
         _("Answer"),
@@ -128,7 +128,7 @@ def _charts(words: ReportWords, report: Report) -> Iterator[Chart]:
     axis = report.axis(anytime=False)
     drawn = [entry for entry in report.questions if entry.n]
     parts = list(_packed([rows_of(words, report, entry) for entry in drawn if not entry.question.grid]))
-    confidence = round(report.confidence * 100)
+    confidence = words.level(report.confidence)
     for rows in parts:
         caption = _("Estimated shares with %(confidence)s %% intervals", confidence=confidence)
         made = charts.estimates(caption, rows, axis, percent_label)

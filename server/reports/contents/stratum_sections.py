@@ -122,7 +122,7 @@ def _blocks(
 ) -> Iterator[Block]:
     _ = words.gettext
     weighted = any(group.weighted for group in groups)
-    confidence = round(report.confidence * 100)
+    confidence = words.level(report.confidence)
     columns = (
         _("Stratum"),
         _("Answer"),
@@ -186,7 +186,7 @@ def _chart(
         )
         for group, figure in shown
     ]
-    caption = _("By stratum, with %(confidence)s %% intervals", confidence=round(report.confidence * 100))
+    caption = _("By stratum, with %(confidence)s %% intervals", confidence=words.level(report.confidence))
     reached = [figure.interval(anytime=False) for _group, figure in shown]
     if isinstance(chosen, ShareRow):
         made = charts.estimates(caption, rows, charts.share_axis(reached), percent_label)
