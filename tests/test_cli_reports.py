@@ -153,6 +153,22 @@ def test_no_interval_is_said_to_hold_always(url: str) -> None:
     assert not re.search(r"100\s?%\)|100\s?% interval", public)
 
 
+def test_no_coin_is_said_to_always_or_never_tell_the_truth(url: str) -> None:
+    """tanh(epsilon / 2) / 2: 0.499999998 for 20, and 0.0000125 for each of 20 boxes that share 0.001."""
+    boxes = [{"name": f"o{place}", "text": f"O{place}"} for place in range(20)]
+    entries = [
+        {"name": name, "kind": "select_multiple", "text": name, "options": boxes[:count]}
+        | {"design": {"mechanism": "coin_flip", "epsilon": epsilon}}
+        for name, count, epsilon in (("strong", 1, 20), ("weak", 20, 0.001), ("usual", 1, 1))
+    ]
+    survey = factories.publish(url, factories.definition(questions=entries))
+    factories.store(url, survey, [([0] * 22, 30)])
+
+    page = written(url, survey.slug, "--format", "html").decode()
+
+    assert re.findall(r"γ = ([\d.]+)", page) == ["0.499999998", "0.00001", "0.2311"]
+
+
 def test_a_survey_without_releases_has_a_public_report_that_says_so(url: str) -> None:
     survey = factories.publish(url)
     assert "Nothing was released yet." in written(url, survey.slug, "--public", "--format", "html").decode()

@@ -64,8 +64,10 @@ def _design(words: ReportWords, question: Question) -> str:
     if question.encoding.several:
         parts.append(words.gettext("for each box"))
     if mechanism == "coin_flip":
-        design = question.designs[0]
-        parts.append(f"γ = {words.number(round(float(design.matrix[1, 1]) - 0.5, 4))}")
+        gamma = float(question.designs[0].matrix[1, 1]) - 0.5
+        # Four decimals, or as many as it takes: no coin always tells the truth, and none says nothing.
+        shown = next(near for decimals in range(4, 11) if 0 < (near := round(gamma, decimals)) < 0.5)
+        parts.append(f"γ = {words.number(shown)}")
     else:
         named = (pair for pair in question.choice.parameters if pair[0] not in ("epsilon", "innocuous"))
         parts += [
