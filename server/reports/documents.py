@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -211,7 +212,7 @@ def _shares_json(column: ReportColumn) -> dict[str, Any] | None:
     }
 
 
-def _nested(groups: list[StratumReport]) -> dict[str, Any]:
+def _nested(groups: Sequence[StratumReport]) -> dict[str, Any]:
     """The groups inside each other, as they come: each before those that are deeper."""
     top, *rest = groups
     document = _stratum_json(top)

@@ -1,9 +1,9 @@
 """What a survey found: a `Report` value, and what follows from it."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import date
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 
@@ -68,10 +68,6 @@ class Report:
     populations_since: date | None
     admissions: tuple[Admission, ...]
     software: str = f"Moneda {__version__}"
-    _groups: dict[tuple[str, int | None], list[StratumReport]] = field(
-        default_factory=dict, init=False, repr=False
-    )
-    _wholes: dict[str, StratumReport] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def n(self) -> int:
@@ -91,11 +87,7 @@ class Report:
         """A question in all strata, or all responses; None where there are no strata, or no responses."""
         if not (self.nodes and self.pooled and self.n):
             return None
-        name = entry.question.name
-        if name not in self._wholes:
-            asked = same_question(name, self.waves)
-            self._wholes[name] = whole_of(asked, self._tree)
-        return self._wholes[name]
+        return self._estimate_whole(entry.question.name)
 
     @property
     def weighting(self) -> Weighting:
@@ -161,24 +153,20 @@ class Report:
         """The same question with every response counting the same."""
         return next(one for one in self.unweighted if one.question.name == entry.question.name)
 
-    def strata(self, entry: QuestionReport, deepest: int | None = None) -> list[StratumReport]:
+    def strata(self, entry: QuestionReport, deepest: int | None = None) -> tuple[StratumReport, ...]:
         """A question by stratum, all responses first; nothing where there are no strata, or no responses.
 
         `deepest` leaves those below that depth out.
         """
         if not (self.nodes and self.pooled and self.n):
-            return []
-        key = entry.question.name, deepest
-        if key not in self._groups:  # every writer asks, and what is estimated once is kept
-            asked = same_question(entry.question.name, self.waves)
-            self._groups[key] = by_stratum(asked, self._tree, deepest)
-        return self._groups[key]
+            return ()
+        return self._estimate_strata(entry.question.name, deepest)
 
-    def told_strata(self, entry: QuestionReport) -> list[StratumReport]:
+    def told_strata(self, entry: QuestionReport) -> tuple[StratumReport, ...]:
         """The same as far as reports tell it: down from the top, if there are many (`strata_cut`)."""
         if not self.strata_cut:
             return self.strata(entry)
-        return [] if self._deepest < 0 else self.strata(entry, self._deepest)
+        return () if self._deepest < 0 else self.strata(entry, self._deepest)
 
     @property
     def strata_cut(self) -> bool:
@@ -193,6 +181,16 @@ class Report:
     def shows(self, stratum: int | None) -> bool:
         """Whether the responses of a stratum (None: those without one) are told apart from those that are withheld."""
         return stratum not in self._hidden
+
+    # Every writer asks for these, one question after the other: what was estimated once is kept with the report.
+
+    @cached_property
+    def _estimate_whole(self) -> Callable[[str], StratumReport]:
+        return cache(lambda name: whole_of(same_question(name, self.waves), self._tree))
+
+    @cached_property
+    def _estimate_strata(self) -> Callable[[str, int | None], tuple[StratumReport, ...]]:
+        return cache(lambda name, deepest: by_stratum(same_question(name, self.waves), self._tree, deepest))
 
     @cached_property
     def _tree(self) -> StratumTree:

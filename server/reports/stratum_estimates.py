@@ -1,8 +1,8 @@
 """Estimates of one question by stratum, rolled up, and weighted by population where that is possible."""
 
-from collections.abc import Sequence, Set
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Callable, Sequence, Set
+from dataclasses import dataclass
+from functools import cache, cached_property
 
 import numpy as np
 
@@ -55,25 +55,25 @@ class StratumTree:
     hidden: Set[object]
     confidence: float
     minimum: int
-    _weights: dict[tuple[int, ...], Weights] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
     def place(self) -> dict[int | None, int]:
         """The place of each stratum in lists of all."""
         return {key: place for place, key in enumerate(places_of(self.nodes))}
 
-    def weights(self, sizes: Sequence[int]) -> Weights:
+    @cached_property
+    def weights(self) -> Callable[[tuple[int, ...]], Weights]:
         """How strata with so many responses are weighted: of questions that as many answered, found once."""
-        key = tuple(sizes)
-        if key not in self._weights:
-            own = {stratum: sizes[place] for stratum, place in self.place.items()}
-            self._weights[key] = Weights(self.nodes, own, self.hidden, self.minimum)
-        return self._weights[key]
+        return cache(self._find_weights)
+
+    def _find_weights(self, sizes: tuple[int, ...]) -> Weights:
+        own = {stratum: sizes[place] for stratum, place in self.place.items()}
+        return Weights(self.nodes, own, self.hidden, self.minimum)
 
 
 def by_stratum(
     asked: Sequence[WaveQuestion], tree: StratumTree, deepest: int | None = None
-) -> list[StratumReport]:
+) -> tuple[StratumReport, ...]:
     """All responses, then each stratum before those inside it, then the responses without stratum.
 
     Those below `deepest` are left out.
@@ -84,7 +84,7 @@ def by_stratum(
     if table.sizes[0]:
         groups.append(table.without())
     compute_limits(group.report for group in groups if group.report is not None)
-    return groups
+    return tuple(groups)
 
 
 def whole_of(asked: Sequence[WaveQuestion], tree: StratumTree) -> StratumReport:
@@ -147,7 +147,7 @@ def describe_strata(
 ) -> dict[int | None, str]:
     """What stands for a stratum beside single responses, by that stratum: its path, or why there is none.
 
-    Paths as in `named`. Responses without stratum are `NO_STRATUM` where they may be told apart (also as far as
+    Paths as in `name_strata`. Responses without stratum are `NO_STRATUM` where they may be told apart (also as far as
     `without` says); else they are `WITHHELD_STRATUM`, as are those of strata without a shown one around them.
     """
     totals = [sum(sizes) for sizes in zip(*waves, strict=True)]
@@ -165,7 +165,7 @@ class _Table:
     def __init__(self, asked: Sequence[WaveQuestion], tree: StratumTree) -> None:
         self.asked, self.tree = asked, tree
         self.sizes: list[int] = np.sum([one.wave.sizes for one in asked], axis=0).tolist()
-        self.weights = tree.weights(self.sizes)
+        self.weights = tree.weights(tuple(self.sizes))
 
     def whole(self) -> StratumReport:
         """All responses; those of all strata where they are weighted."""

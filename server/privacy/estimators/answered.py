@@ -210,4 +210,5 @@ def answered_mean_of(
         impossible=mean is None or not -rounding <= mean * answered <= answered + rounding,
         confidence=confidence,
         kind=interval,
-    ).computing(interval_of_mean)
+        start=interval_of_mean,
+    )

@@ -132,7 +132,8 @@ def mean_of(
         impossible=not -rounding <= position <= 1 + rounding,
         confidence=confidence,
         kind=interval,
-    ).computing(limits)
+        start=limits,
+    )
 
 
 def positions(stacks: Sequence[Stack]) -> list[NDArray[np.float64]]:

@@ -139,7 +139,8 @@ def estimate_pooled_shares(
         impossible=_impossible(shares, counting),
         confidence=confidence,
         interval=kind,
-    ).computing(lambda: share_limits(counting, confidence, kind))
+        start=lambda: share_limits(counting, confidence, kind),
+    )
 
 
 def _impossible(shares: NDArray[np.float64], counting: Sequence[Stack]) -> bool:

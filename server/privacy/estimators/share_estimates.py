@@ -118,7 +118,8 @@ def estimate_shares(
         impossible=not possible_shares(part, shares),
         confidence=confidence,
         interval=interval,
-    ).computing(lambda: share_limits([part], confidence, interval))
+        start=lambda: share_limits([part], confidence, interval),
+    )
 
 
 def share_limits(stacks: Sequence[Stack], confidence: float, interval: str) -> Steps[NDArray[np.float64]]:

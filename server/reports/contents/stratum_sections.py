@@ -1,6 +1,6 @@
 """Estimates by stratum, and how many responded where and when."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from server.output import charts
 from server.output.charts import DayBar, PlottedGroup
@@ -118,7 +118,7 @@ def _branch(words: ReportWords, group: StratumReport) -> PlottedGroup:
 
 
 def _blocks(
-    words: ReportWords, report: Report, entry: QuestionReport, groups: list[StratumReport], number: int
+    words: ReportWords, report: Report, entry: QuestionReport, groups: Sequence[StratumReport], number: int
 ) -> Iterator[Block]:
     _ = words.gettext
     weighted = any(group.weighted for group in groups)
@@ -166,7 +166,7 @@ def label(words: ReportWords, report: Report, entry: QuestionReport, figure: Sha
 
 
 def _chart(
-    words: ReportWords, report: Report, groups: list[StratumReport], which: str, chosen: ShareRow | ReportMean
+    words: ReportWords, report: Report, groups: Sequence[StratumReport], which: str, chosen: ShareRow | ReportMean
 ) -> Chart:
     """One figure in every group that shows it."""
     _ = words.gettext
