@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, settings
 import server.study.xlsform.workbook  # noqa: F401 - it says what openpyxl reads with, before anything imports that
 from server.config import Config
 from server.web.database_start import open_database
-from tests.support import factories, shared_compilation
+from tests.support import cheap_hashes, factories, shared_compilation
 from tests.support.form_client import Browser
 from tests.support.front_client import create_app
 
@@ -38,6 +38,7 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+cheap_hashes.use()
 shared_compilation.keep()
 Flask.test_client_class = Browser
 

@@ -6,8 +6,7 @@ import re
 import pytest
 from flask.testing import FlaskClient
 
-from tests.support import every_kind as kinds
-from tests.support import factories
+from tests.support import every_kind, factories
 
 MOST_BYTES = 50_000
 """Of a first load, in all (experience.md, Respondent 9)."""
@@ -26,9 +25,9 @@ def loaded(client: FlaskClient, slug: str, **headers: str) -> dict[str, bytes]:
     }
 
 
-@pytest.mark.parametrize("every_kind", [False, True], ids=["yes/no", "every kind"])
-def test_a_first_load_is_small_on_the_wire(client: FlaskClient, database_url: str, every_kind: bool) -> None:
-    document = kinds.document() if every_kind else factories.definition()
+@pytest.mark.parametrize("whole", [False, True], ids=["yes/no", "every kind"])
+def test_a_first_load_is_small_on_the_wire(client: FlaskClient, database_url: str, whole: bool) -> None:
+    document = every_kind.document() if whole else factories.definition()
     slug = factories.publish(database_url, document).slug
     plain = loaded(client, slug)
     packed = loaded(client, slug, **GZIP)

@@ -1,7 +1,7 @@
 """Nothing that anybody sees or downloads changes by fewer responses than the survey's minimum: an attack.
 
 Random surveys are answered and looked at in random order, by every exit over HTTP and on the command
-line, until they are closed and after that; then all pairs of looks are compared (`exits.told`).
+line, until they are closed and after that; then all pairs of looks are compared (`observers.told`).
 """
 
 import random

@@ -76,7 +76,7 @@ def sent(database_url: str, link: str, body: object) -> tuple[int, str]:
 def test_everybody_who_asks_is_told_the_same(
     client: FlaskClient, survey: Published, database_url: str
 ) -> None:
-    """The door, the page, who issues codes, and what the tree says read downwards, for trees that say anything."""
+    """The link, the page, who issues codes, and what the tree says read downwards, for trees that say anything."""
     chance = random.Random(12)
     factories.plant(database_url, survey.slug, TREE)
     for _ in range(scaled(12, 200)):
@@ -98,14 +98,14 @@ def test_everybody_who_asks_is_told_the_same(
             assert answer == ((422, "invitation") if asks else (201, "")), link
             assert ('<template id="invitation"' in client.get(f"/s/{link}").text) == asks
             with writing(database_url) as session:
-                door = surveys.find_link(session, link)
-                assert door is not None
-                assert strata.is_invited(session, *door) == asks
+                found_link = surveys.find_link(session, link)
+                assert found_link is not None
+                assert strata.is_invited(session, *found_link) == asks
                 if asks:
-                    assert len(response_codes.issue(session, *door, 1, "A")[1]) == 1
+                    assert len(response_codes.issue(session, *found_link, 1, "A")[1]) == 1
                 else:
                     with pytest.raises(InputError) as refusal:
-                        response_codes.issue(session, *door, 1, "A")
+                        response_codes.issue(session, *found_link, 1, "A")
                     assert (refusal.value.status, refusal.value.problems[0].field) == (409, "stratum")
                 session.rollback()
 
@@ -116,9 +116,9 @@ def test_one_part_by_invitation_and_the_others_open(survey: Published, database_
     assert sent(database_url, old["North"], survey.response()) == (410, "replaced_link")
     assert links["South"] == old["South"], "only what is by invitation now has a new link"
     with writing(database_url) as session:
-        door = surveys.find_link(session, links["North"])
-        assert door is not None
-        (code,) = response_codes.issue(session, *door, 1, "By letter")[1]
+        found_link = surveys.find_link(session, links["North"])
+        assert found_link is not None
+        (code,) = response_codes.issue(session, *found_link, 1, "By letter")[1]
 
     assert sent(database_url, links["North"], survey.response()) == (422, "invitation")
     assert sent(database_url, links["South"], survey.response()) == (201, "")
@@ -247,9 +247,9 @@ def test_codes_of_a_part_that_is_open_now_are_told_of(
     factories.plant(database_url, survey.slug, "North\nSouth")
     links = say(database_url, survey.slug, North="invited", South="invited")
     with writing(database_url) as session:
-        door = surveys.find_link(session, links["North"])
-        assert door is not None
-        response_codes.issue(session, *door, 3, "By letter")
+        found_link = surveys.find_link(session, links["North"])
+        assert found_link is not None
+        response_codes.issue(session, *found_link, 3, "By letter")
     page = f"/manage/surveys/{survey.slug}/invitations"
     assert "not asked for at the moment" not in signed_in.get(page).text
     say(database_url, survey.slug, North="open")
@@ -337,9 +337,9 @@ def test_no_code_of_another_part_lets_anybody_in(survey: Published, database_url
     factories.plant(database_url, survey.slug, "North\nSouth\nEast")
     links = say(database_url, survey.slug, North="invited", South="invited")
     with writing(database_url) as session:
-        door = surveys.find_link(session, links["North"])
-        assert door is not None
-        (code,) = response_codes.issue(session, *door, 1, "By letter")[1]
+        found_link = surveys.find_link(session, links["North"])
+        assert found_link is not None
+        (code,) = response_codes.issue(session, *found_link, 1, "By letter")[1]
     assert sent(database_url, links["South"], survey.response(invitation=code)) == (422, "invitation")
     assert sent(database_url, survey.slug, survey.response(invitation=code)) == (410, "invitation")
     with writing(database_url) as session:

@@ -17,6 +17,7 @@ from tests.conftest import NewDatabase
 from tests.support import factories
 from tests.support.factories import Published
 from tests.support.sample_releases import grant, ledger, values
+from tests.support.scale import scaled
 
 PROCESSES, THREADS = 4, 16
 GRANTED = 50
@@ -100,7 +101,8 @@ def _kill(database_url: str, slug: str, times: int, how: str) -> tuple[int, int,
     return counts[0], counts[1], counts[2]
 
 
-@pytest.mark.parametrize(("kind", "times"), [("sqlite", 200), ("postgresql", 60)])
+@pytest.mark.scaled
+@pytest.mark.parametrize(("kind", "times"), [("sqlite", scaled(60, 200)), ("postgresql", scaled(40, 200))])
 def test_killed_processes_leave_nothing_half_written(
     kind: str, times: int, request: pytest.FixtureRequest
 ) -> None:

@@ -31,8 +31,7 @@ from server.study.definitions import Choice
 from server.study.definitions.definition_reader import parse_definition
 from server.study.kinds import KINDS
 from tests.conftest import NewDatabase
-from tests.support import every_kind as kinds
-from tests.support import factories
+from tests.support import every_kind, factories
 from tests.support.factories import Published
 
 R = Path(__file__).parent / "r" / "run.mjs"
@@ -94,8 +93,8 @@ class Case:
 def asked(**changes: Mapping[str, Any]) -> dict[str, Any]:
     """A survey of one question of each encoding; `changes` by name. Two are called as columns that are none's."""
     numbers = {"low": 0, "high": 24, "step": 0.5, "unit": "hours"}
-    choice = {"options": kinds.options({"red": 0, "green": 0, "blue": 0})}
-    scale = {"options": kinds.options({"low": 0, "middle": 0, "high": 0})}
+    choice = {"options": every_kind.options({"red": 0, "green": 0, "blue": 0})}
+    scale = {"options": every_kind.options({"low": 0, "middle": 0, "high": 0})}
     questions: list[dict[str, Any]] = [
         factories.question("used", '=1+1; "Used",\nor not?', 0.25),
         factories.question("version", "Once?", 0.25),
@@ -170,13 +169,13 @@ def by_population(database_url: str) -> Published:
     return survey
 
 
-def every_kind(database_url: str, respondents: int) -> Published:
+def answer_every_kind(database_url: str, respondents: int) -> Published:
     """One version that asks every kind of question under every design."""
-    survey = factories.publish(database_url, kinds.document())
+    survey = factories.publish(database_url, every_kind.document())
     with factories.writing(database_url) as session:
         found = survey_access.find(session, survey.slug)
         assert found is not None
-        told = Assumptions(kinds.assumed_shares(), kinds.assumed_means())
+        told = Assumptions(every_kind.assumed_shares(), every_kind.assumed_means())
         for _ in simulate(session, found, respondents, told) if respondents else ():
             pass
     return survey
@@ -209,8 +208,8 @@ def cases(sqlite: NewDatabase, tmp_path_factory: pytest.TempPathFactory) -> dict
     folder = tmp_path_factory.mktemp("microdata")
     database_url = sqlite(True)
     two, spain = waves(database_url), by_population(database_url)
-    people = [every_kind(database_url, n) for n in (300, 1, 0)]
-    alike = factories.publish(database_url, kinds.document())
+    people = [answer_every_kind(database_url, n) for n in (300, 1, 0)]
+    alike = factories.publish(database_url, every_kind.document())
     designs = [design for asked in parse_definition(alike.definition).questions for design in asked.designs]
     factories.store(database_url, alike, [([0] * len(designs), 40)])
     return {

@@ -14,6 +14,7 @@ from server.config import Config
 from tests.support import factories
 from tests.support.factories import Published, dump
 from tests.support.front_client import create_app
+from tests.support.scale import scaled
 
 WHOLE = "must be a whole number from 0 to 255; it is "
 HEX = "must be 32 hexadecimal digits in lower case; it is "
@@ -218,7 +219,8 @@ ANYTHING = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@pytest.mark.scaled
+@settings(max_examples=scaled(50, 1_500), deadline=None)
 @given(data=st.data())
 def test_whatever_is_sent_is_stored_if_valid_and_refused_otherwise(site: Site, data: st.DataObject) -> None:
     valid = site.survey.response()

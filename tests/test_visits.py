@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
+from flask import Flask, Response, request
 from flask.testing import FlaskClient
 
 from server import archives
@@ -16,11 +16,12 @@ from server.config import Config
 from server.people import survey_access
 from server.store.models import Stratum
 from server.study import surveys
-from server.web import app as site
+from server.web.app import create_app as create_wsgi_app
 from tests.conftest import NewDatabase
 from tests.support import factories
 from tests.support.factories import Published
 from tests.support.front_client import create_app
+from tests.support.scale import scaled
 
 CHANGES = 12
 LANGUAGES = ({}, {"Accept-Language": "es"})
@@ -112,10 +113,11 @@ def _differences(study: Study, fronts: list[FlaskClient], bare: FlaskClient) -> 
     return found
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.scaled
+@pytest.mark.parametrize("seed", range(scaled(1, 20)))
 def test_no_page_is_older_than_the_last_change(database_url: str, seed: int) -> None:
     study = Study(database_url, seed)
-    bare = site.create_app(Config(database_url=database_url)).test_client()
+    bare = create_wsgi_app(Config(database_url=database_url)).test_client()
     fronts = [create_app(Config(database_url=database_url)).test_client() for _ in range(2)]
     happened = []
     every = study.random.sample(study.changes, len(study.changes))
@@ -158,8 +160,8 @@ def _count_made(app: Flask) -> list[str]:
     made: list[str] = []
 
     @app.after_request
-    def note(response: site.Response) -> site.Response:
-        made.append(site.request.path)
+    def note(response: Response) -> Response:
+        made.append(request.path)
         return response
 
     return made

@@ -17,8 +17,7 @@ from server.collect.untidied import mark_untidied
 from server.inputs import CODE_ALPHABET, CODE_LENGTH, N_, refuse, shorten_value
 from server.inputs import normalise_code as normalise_code
 from server.store.models import InvitationBatch, State, Stratum, Survey
-from server.store.own_tables import group_by_survey as grouped_by_survey
-from server.store.own_tables import invitations_of
+from server.store.own_tables import group_by_survey, invitations_of
 from server.store.prepared import Prepared, give_several, is_one_of, prepare_several
 from server.study import strata
 from server.study.surveys import today
@@ -204,7 +203,7 @@ def look_up(
     """
     found: dict[tuple[int, str | None], Code] = {}
     dialect = connection.dialect.name
-    for survey_id, sent in grouped_by_survey((survey, code) for survey, code in codes if code is not None):
+    for survey_id, sent in group_by_survey((survey, code) for survey, code in codes if code is not None):
         asked = {code_hash(code): code for code in sent}
         values = {"hashes": give_several(dialect, list(asked))}
         for key, spent, stratum in _codes(survey_id, dialect, locks).fetch(connection, values):
@@ -235,7 +234,7 @@ def check(found: Code | None, code: str | None, invited: bool, stratum_id: int |
 
 def spend(connection: sa.Connection, codes: Iterable[tuple[int, str]]) -> None:
     """Mark codes as used, each with the id of its survey."""
-    for survey_id, sent in grouped_by_survey(codes):
+    for survey_id, sent in group_by_survey(codes):
         hashes = give_several(connection.dialect.name, sorted(map(code_hash, sent)))
         _spending(survey_id, connection.dialect.name).run(connection, {"hashes": hashes})
 

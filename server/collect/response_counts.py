@@ -1,4 +1,4 @@
-"""What was collected: the one door for whoever reads responses.
+"""What was collected: the one way for whoever reads responses.
 
 While a survey is open, everything here reads the batches that are sealed (`server.collect.batches`), and
 changes by as many responses as the survey's minimum, or more; but for releases that hide who took part

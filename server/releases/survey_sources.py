@@ -11,8 +11,7 @@ from sqlalchemy.orm import Session
 from server.collect import response_counts
 from server.collect.response_counts import Collected, Key
 from server.collect.tallies import Tally
-from server.collect.waves import Wave, by_option, same_question
-from server.collect.waves import WaveQuestion as AskedInWave
+from server.collect.waves import Wave, WaveQuestion, by_option, same_question
 from server.inputs import N_, Problem, refuse
 from server.releases.budgets import budget_of
 from server.releases.kinds import Shuffling, shuffling_of
@@ -168,7 +167,7 @@ def _variable(name: str, waves: Sequence[Wave]) -> Variable:
     )
 
 
-def _asked(one: AskedInWave, split: bool) -> VariableVersion:
+def _asked(one: WaveQuestion, split: bool) -> VariableVersion:
     designs = [byte.design for byte in one.bytes(split)]
     return VariableVersion(one.wave.number, tuple(Coins(len(design.weights), design) for design in designs))
 

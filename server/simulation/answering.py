@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 from sqlalchemy.orm import Session
 from sqlalchemy.pool import StaticPool
 
-from server import people as accounts
 from server import reports
 from server.collect import responses
 from server.collect.responses import Arrival
 from server.collect.submissions import Submission
 from server.inputs import N_, InputError, refuse
-from server.people import survey_access
+from server.people import first_researcher, survey_access
 from server.simulation.assumptions import Assumptions, check
 from server.simulation.made_up_people import Entered, draw_people
 from server.simulation.places import Codes, Place, Setting, Spread, build_strata, find_places, group_people
@@ -114,7 +113,7 @@ def rehearse(
         with _MIGRATING:
             migrate(engine)
         with Session(engine, expire_on_commit=False) as session:
-            survey = surveys.create(session, accounts.first_researcher(session), definition, simulated=True)
+            survey = surveys.create(session, first_researcher(session), definition, simulated=True)
             survey.minimum = 1  # nobody is to be protected
             build_strata(session, survey, setting or Setting())
             version = surveys.publish(session, survey, keep_brackets=True)
@@ -131,7 +130,7 @@ def _answer(
     session: Session, version: SurveyVersion, made_up: NDArray[np.uint8], places: Sequence[Place]
 ) -> Iterator[int]:
     rows = (row.tobytes() for row in made_up)
-    doors = responses.Links()
+    known_links = responses.Links()
     codes = Codes(session, version.survey)
     for links in group_people(places, _GROUP):
         group = [
@@ -139,7 +138,7 @@ def _answer(
             for place, number in links
             for code, row in zip(codes.make(place, number), islice(rows, number), strict=True)
         ]
-        for outcome in responses.accept_all(session.connection(), group, surveys.now(), doors):
+        for outcome in responses.accept_all(session.connection(), group, surveys.now(), known_links):
             if isinstance(outcome, InputError):
                 raise outcome
         yield len(group)

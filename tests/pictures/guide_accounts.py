@@ -3,7 +3,7 @@
 import pyotp
 from playwright.sync_api import Page, expect
 
-from server import people as accounts
+from server.people import researchers
 from tests.browser.site_users import PHONE, Desk
 from tests.pictures.studio import Studio
 from tests.support import factories
@@ -66,7 +66,7 @@ def colleagues(studio: Studio, desk: Desk) -> None:
     """Who has an account, and the link of somebody who is to have one."""
     with factories.writing(studio.served.database_url) as session:
         for name, login in (("Bruno Díaz", "bruno@example.org"), ("Carla Ruiz", "carla@example.org")):
-            accounts.add(session, name).login = login
+            researchers.add(session, name).login = login
     page = desk.page
     page.goto("/manage/colleagues")
     invite(desk, "Elena Soto")
@@ -88,7 +88,7 @@ def people(studio: Studio, desk: Desk, home: str) -> None:
     """Roles in a survey, and two who are invited: one has an account already."""
     slug = home.rpartition("/")[2]
     with factories.writing(studio.served.database_url) as session:
-        known = {person.name: person.id for person in accounts.list_researchers(session)}
+        known = {person.name: person.id for person in researchers.list_researchers(session)}
     factories.join(studio.served.database_url, slug, known["Bruno Díaz"], "editor")
     desk.page.goto(f"{home}/people")
     link = invite(desk, "Carla Ruiz", "viewer")

@@ -18,8 +18,7 @@ from urllib.parse import urlencode, urlsplit
 import pyotp
 import sqlalchemy as sa
 
-from server import people as accounts
-from server.people import change_log, survey_access
+from server.people import change_log, sign_ins, survey_access
 from server.reports.formats import FORMATS, PAGE
 from server.simulation import Assumptions, simulate
 from server.store.models import RecoveryCode, Researcher, Survey, Untidied
@@ -580,7 +579,7 @@ def walk_people(owner: Reader, site: factories.Served) -> list[Reader]:
     for form in ({}, {"login": "ana", "password": "x" * 200}):
         stranger.post("/manage/sign-in", form)
     with factories.writing(database) as session:
-        accounts.sign_in(session, session.get_one(Researcher, ana), FIREFOX)
+        sign_ins.sign_in(session, session.get_one(Researcher, ana), FIREFOX)
     hers.get(settings)
     hers.post(f"{settings}/codes/recovery", {"current": password})
     hers.post(f"{settings}/codes/off", {"current": "wrong"})
@@ -726,10 +725,10 @@ def walk_access(owner: Reader, stranger: Reader, site: factories.Served) -> None
     pages = ("", "/links", "/links/sheet", "/strata", "/schedule", "/invitations", "/simulate", "/log")
     owner.get(f"{home}/invitations")
     with factories.writing(database) as session:
-        door = surveys.find_link(session, links[1][1])
-        assert door is not None
-        assert door[1] is not None
-        first = door[1].id
+        found_link = surveys.find_link(session, links[1][1])
+        assert found_link is not None
+        assert found_link[1] is not None
+        first = found_link[1].id
     for typed in ("x", "open", "", "invited"):
         owner.post(f"{home}/strata", {f"access.{first}": typed})
         for page in pages:

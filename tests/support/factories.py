@@ -148,9 +148,9 @@ def store(
     with writing(database_url) as session:
         found = _found(session, survey.slug)
         version = next(each for each in found.versions if each.sha256 == survey.version)
-        door = surveys.find_link(session, link or survey.slug)
-        assert door is not None
-        stratum = door[1].id if door[1] else None
+        found_link = surveys.find_link(session, link or survey.slug)
+        assert found_link is not None
+        stratum = found_link[1].id if found_link[1] else None
         session.execute(
             sa.insert(responses_of(found.id)),
             [
@@ -178,9 +178,9 @@ def invite(database_url: str, slug: str, size: int, link: str = "") -> list[str]
     """Make a survey one by invitation and issue codes for its own link, or for that of a stratum."""
     settle(database_url, slug, by_invitation=True)
     with writing(database_url) as session:
-        door = surveys.find_link(session, link or slug)
-        assert door is not None
-        return response_codes.issue(session, *door, size, "Class 3B")[1]
+        found_link = surveys.find_link(session, link or slug)
+        assert found_link is not None
+        return response_codes.issue(session, *found_link, size, "Class 3B")[1]
 
 
 def _researcher(session: Session, name: str | None) -> Researcher:

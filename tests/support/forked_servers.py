@@ -1,9 +1,9 @@
-"""Servers that begin in a process in which everything is imported already.
+"""Servers that begin in a process in which everything is imported and compiled already.
 
-`python -m server serve` spends two seconds of processor time on imports, and hundreds of tests start one. So one
-process imports it all and forks: what runs in the copy is the same `python -m server`, with its own arguments,
-environment, standard streams, process group and end. `tests/test_start.py` and the tests of the command line start
-Python anew.
+`python -m server serve` spends two seconds of processor time on imports and one on its templates, and hundreds of tests
+start one. So one process imports and compiles it all and forks: what runs in the copy is the same
+`python -m server`, with its own arguments, environment, standard streams, process group and end.
+`tests/test_start.py` and the tests of the command line start Python anew.
 
 Run as `python -m tests.support.forked_servers DESCRIPTOR`: requests come through the socket of this number, each
 with three descriptors: standard output, standard error, and a socket that is told the process id and, in the end,
@@ -171,14 +171,20 @@ def _become_server(request: Mapping[str, object], output: int, errors: int) -> N
     os._exit(code if isinstance(code, int) else 0 if code is None else 1)
 
 
-def _import_all() -> None:
-    """Import what a server imports by the time it has answered."""
+def _prepare() -> None:
+    """Import what a server imports by the time it has answered, and compile its templates, which takes a second."""
     import server.cli
-    import server.web.app
     import server.web.front
     import server.web.serving  # noqa: F401
+    from server.config import Config
+    from server.web.app import create_app
+    from tests.support import cheap_hashes, shared_compilation
+
+    cheap_hashes.use()
+    shared_compilation.keep()
+    shared_compilation.compile_templates(create_app(Config()))
 
 
 if __name__ == "__main__":
-    _import_all()
+    _prepare()
     _serve_requests(socket.socket(fileno=int(sys.argv[1])))

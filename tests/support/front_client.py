@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from flask import Flask
 
 from server.config import Config
-from server.web import app as site
+from server.web.app import create_app as create_wsgi_app
 from server.web.front import Front
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def create_app(config: Config | None = None) -> Flask:
     """The application; whatever its test client asks goes the way of a request to the server."""
-    app = site.create_app(config)
+    app = create_wsgi_app(config)
     front = app.extensions["moneda.front"] = Front(app)
 
     def ask(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:

@@ -9,8 +9,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.routing import Rule
 
-from server import people as accounts
-from server.people import survey_access
+from server.people import colleague_invitations, survey_access
 from server.store.models import Researcher, Survey
 from tests.support import factories
 
@@ -68,7 +67,7 @@ def invitation(scene: Scene, person: str, *, to_survey: bool) -> str:
     with factories.writing(scene.database_url) as session:
         inviter = session.get_one(Researcher, scene.numbers[person])
         survey = survey_access.find(session, scene.slug) if to_survey else None
-        return accounts.invite(session, inviter, "Guest", survey, "viewer")
+        return colleague_invitations.invite(session, inviter, "Guest", survey, "viewer")
 
 
 def hashed(secret: str) -> str:

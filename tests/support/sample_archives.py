@@ -40,11 +40,11 @@ def study(client: FlaskClient, database_url: str) -> str:
         opens_at=datetime(2026, 1, 1, 8),  # noqa: DTZ001
         closes_at=datetime(2199, 1, 1, 8, 30),  # noqa: DTZ001
     )
-    doors = [first.slug, links["North > =Oslo"], links["North > Umeå"], links["South"]]
-    respond(client, first, doors, 5)
+    slugs = [first.slug, links["North > =Oslo"], links["North > Umeå"], links["South"]]
+    respond(client, first, slugs, 5)
     changed = factories.definition([0.25, 0.05], title="=Exams – ¿sí?")
     second = factories.publish(database_url, changed, first.slug)
-    respond(client, second, doors[1:], 4)
+    respond(client, second, slugs[1:], 4)
     codes = factories.invite(database_url, first.slug, CODES, links["South"])
     for code in codes[:5]:
         body = second.response([1, 0], invitation=code)
@@ -54,12 +54,12 @@ def study(client: FlaskClient, database_url: str) -> str:
     return first.slug
 
 
-def respond(client: FlaskClient, survey: factories.Published, doors: list[str], each: int) -> None:
+def respond(client: FlaskClient, survey: factories.Published, slugs: list[str], each: int) -> None:
     """Send some responses by each of these links, not all the same."""
-    for place, door in enumerate(doors):
+    for place, slug in enumerate(slugs):
         for number in range(each):
             body = survey.response([number % 2, int(number == place)])
-            assert client.post(f"/s/{door}/responses", json=body).status_code == 201
+            assert client.post(f"/s/{slug}/responses", json=body).status_code == 201
 
 
 def export(client: FlaskClient, slug: str) -> bytes:

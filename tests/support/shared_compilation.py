@@ -28,6 +28,12 @@ def keep() -> None:
         _share_statements(dialect)
 
 
+def compile_templates(app: Flask) -> None:
+    """Compile every page's template, for processes that begin as a copy of this one."""
+    for name in app.jinja_env.list_templates(extensions=["html"]):
+        app.jinja_env.get_template(name)
+
+
 class _Templates(BytecodeCache):
     def __init__(self) -> None:
         self.kept: dict[str, bytes] = {}

@@ -20,6 +20,7 @@ from tests.conftest import NewDatabase
 from tests.support import every_kind, factories
 from tests.support.form_client import written
 from tests.support.front_client import create_app
+from tests.support.scale import scaled
 
 WORDS = [
     *("", " ", "0", "-1", "7", "0.3", "1,5", "1e308", "-1e308", "1e-320", "9" * 299, "nan", "inf", "²", "٣", "1; 2; x"),
@@ -122,7 +123,8 @@ MISTAKES = st.dictionaries(
 BUTTONS = "save keep add mine undo delete-0 up-9 renew-3 delete_option-3-1 x-² -".split()
 
 
-@settings(max_examples=80)
+@pytest.mark.scaled
+@settings(max_examples=scaled(25, 800))
 @given(
     mistakes=MISTAKES,
     action=st.sampled_from(BUTTONS),
@@ -148,7 +150,8 @@ def test_whatever_the_editor_sends_is_kept_or_refused_whole(
 SHARES = [f"share {name}" for name in every_kind.assumed_shares()]
 
 
-@settings(max_examples=60)
+@pytest.mark.scaled
+@settings(max_examples=scaled(20, 600))
 @given(
     form=st.dictionaries(
         st.sampled_from([*SHARES, "mean mugs", "mean bins", "share x.y", "share ", "mean", "\x00"]),
@@ -188,7 +191,8 @@ SETTINGS = {
 }
 
 
-@settings(max_examples=60)
+@pytest.mark.scaled
+@settings(max_examples=scaled(20, 600))
 @given(
     page=st.sampled_from(["strata", "schedule"]),
     form=st.dictionaries(

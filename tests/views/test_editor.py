@@ -15,6 +15,7 @@ from server.study import surveys
 from tests.conftest import NewDatabase
 from tests.support import editor_form, factories, strategies
 from tests.support.factories import Published, dump
+from tests.support.scale import scaled
 
 KINDS = [
     "yes_no",
@@ -55,8 +56,9 @@ def wrong(editor: editor_form.Editor, path: str) -> str:
 # Nothing is lost
 
 
+@pytest.mark.scaled
 @settings(
-    max_examples=40,
+    max_examples=scaled(15, 400),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

@@ -1,6 +1,8 @@
-"""Passwords and codes: what may be chosen, what is told, and how guessing ends. Hashes take long: SQLite only."""
+"""Passwords and codes: what may be chosen, what is told, and how guessing ends. SQLite only."""
 
 import re
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from ipaddress import ip_network
 
@@ -13,6 +15,7 @@ from flask.testing import FlaskClient
 
 from server.config import Config
 from server.people import second_factors, sign_ins
+from server.people.passwords import hash_password
 from server.people.throttling import AttemptKind, Throttle
 from server.store.models import Researcher
 from tests.conftest import NewDatabase
@@ -114,10 +117,22 @@ def test_passwords_at_the_limits_are_taken(
     assert enter(app.test_client(), "ana", PASSWORD).status_code == 403
 
 
+def test_a_hash_takes_the_work_that_its_library_asks_for() -> None:
+    """In a Python of its own: the other tests take a cheap one (`tests/support/cheap_hashes.py`)."""
+    code = "from server.people.passwords import hash_password; print(hash_password('correct horse battery'))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=factories.ROOT, capture_output=True, text=True, check=True
+    )
+    # RFC 9106, section 4, the second recommended option: 64 MiB, 3 rounds, 4 lanes.
+    assert done.stdout.startswith("$argon2id$v=19$m=65536,t=3,p=4$")
+    weak = hash_password("correct horse battery")
+    assert weak.startswith("$argon2id$v=19$m=8,t=1,p=1$")
+
+
 def test_hash_is_argon2_and_renewed_when_its_parameters_are_old(
     app: Flask, ana: int, database_url: str
 ) -> None:
-    weak = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD.encode())
+    weak = PasswordHasher(time_cost=1, memory_cost=16, parallelism=1).hash(PASSWORD.encode())
     with factories.writing(database_url) as session:
         found = session.get_one(Researcher, ana)
         assert found.password_hash.startswith("$argon2id$")

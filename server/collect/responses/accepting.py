@@ -12,7 +12,7 @@ from sqlalchemy.dialects import postgresql
 
 from server.collect import batches, response_codes
 from server.collect.batches import CellKey, Group
-from server.collect.responses.open_links import Door, Links, check, check_standing, count_room, find
+from server.collect.responses.open_links import Links, ResponseLink, check, check_standing, count_room, find
 from server.collect.submissions import Submission, parse_submission
 from server.inputs import N_, InputError, refuse
 from server.store.models import SurveyVersion
@@ -71,17 +71,17 @@ def accept(connection: sa.Connection, slug: str, body: bytes, now: datetime) -> 
 
 
 def accept_all(
-    connection: sa.Connection, arrivals: Sequence[Arrival], now: datetime, doors: Links
+    connection: sa.Connection, arrivals: Sequence[Arrival], now: datetime, links: Links
 ) -> list[Acceptance | InputError]:
     """Validate and store responses; what becomes of each. A refused one leaves the others alone.
 
     On PostgreSQL surveys, invitations and cells stay locked until the transaction ends: a caller that
     takes several groups in one transaction may stand in the way of another that does.
     """
-    found = doors.look_up(connection, {arrival.slug for arrival in arrivals})
+    found = links.look_up(connection, {arrival.slug for arrival in arrivals})
     # What has a cap takes one group of responses after the other.
     batches.lock_counters(
-        connection, {door.survey.id for door in found.values() if door.survey.cap is not None}
+        connection, {link.survey.id for link in found.values() if link.survey.cap is not None}
     )
     at_home = [(found[arrival.slug].survey.id, arrival) for arrival in arrivals if arrival.slug in found]
     known = _known(connection, [(survey, arrival.submission.id) for survey, arrival in at_home])
@@ -94,23 +94,23 @@ def accept_all(
     for place, arrival in enumerate(arrivals):
         submission = arrival.submission
         try:
-            door = find(found, arrival.slug)
-            if _is_known(known, door, submission):
+            link = find(found, arrival.slug)
+            if _is_known(known, link, submission):
                 outcomes.append(Acceptance.KNOWN)
                 continue
-            check(door, submission, now)
-            code = codes.get((door.survey.id, submission.invitation))
-            response_codes.check(code, submission.invitation, door.invited, door.stratum_id)
-            _take_room(connection, left, door.survey)
+            check(link, submission, now)
+            code = codes.get((link.survey.id, submission.invitation))
+            response_codes.check(code, submission.invitation, link.invited, link.stratum_id)
+            _take_room(connection, left, link.survey)
         except InputError as error:
             outcomes.append(error)
             continue
         outcomes.append(Acceptance.STORED)
         # The next of this group meets what this one leaves.
-        known[door.survey.id, submission.id] = _content(door, submission)
+        known[link.survey.id, submission.id] = _content(link, submission)
         if code is not None:
-            codes[door.survey.id, submission.invitation] = replace(code, spent=True)
-        taken[door.survey.id, submission.id] = place, arrival
+            codes[link.survey.id, submission.invitation] = replace(code, spent=True)
+        taken[link.survey.id, submission.id] = place, arrival
     stored = _insert(connection, found, taken, now)
     for key in taken.keys() - stored:
         # On PostgreSQL another transaction has committed the same id since it was looked for.
@@ -149,14 +149,14 @@ def _known(connection: sa.Connection, keys: Sequence[_Key]) -> dict[_Key, _Conte
     return found
 
 
-def _content(door: Door, submission: Submission) -> _Content:
-    return submission.reports, submission.version, door.stratum_id
+def _content(link: ResponseLink, submission: Submission) -> _Content:
+    return submission.reports, submission.version, link.stratum_id
 
 
-def _is_known(known: Mapping[_Key, _Content], door: Door, submission: Submission) -> bool:
+def _is_known(known: Mapping[_Key, _Content], link: ResponseLink, submission: Submission) -> bool:
     """Whether this very response is stored already; an error if its id is, with other content."""
-    content = known.get((door.survey.id, submission.id))
-    if content is not None and content != _content(door, submission):
+    content = known.get((link.survey.id, submission.id))
+    if content is not None and content != _content(link, submission):
         raise refuse(409, "id", N_("must be new; another response has it"))
     return content is not None
 
@@ -174,7 +174,7 @@ def _take_room(connection: sa.Connection, left: dict[int, int | None], survey: s
 
 def _insert(
     connection: sa.Connection,
-    found: Mapping[str, Door],
+    found: Mapping[str, ResponseLink],
     taken: Mapping[_Key, tuple[int, Arrival]],
     now: datetime,
 ) -> set[_Key]:
@@ -240,7 +240,7 @@ def _inserting_at_once(survey_id: int) -> Prepared:
 
 
 def _count(
-    connection: sa.Connection, found: Mapping[str, Door], stored: Sequence[Arrival], now: datetime
+    connection: sa.Connection, found: Mapping[str, ResponseLink], stored: Sequence[Arrival], now: datetime
 ) -> None:
     """Enter what was stored into the books."""
     reports: dict[str, list[bytes]] = {}

@@ -20,23 +20,23 @@ class Look:
 
 
 def look_at_codes(
-    connection: sa.Connection, looks: Sequence[Look], now: datetime, doors: Links
+    connection: sa.Connection, looks: Sequence[Look], now: datetime, links: Links
 ) -> list[InputError | None]:
     """What a response with each of these codes would be refused with, for its code or its link; None if it is not.
 
     In the very words of that refusal, so that nothing can be told here that a response would not be told.
-    `doors` must lock nothing, and the connection see one moment.
+    `links` must lock nothing, and the connection see one moment.
     """
-    found = doors.look_up(connection, {look.slug for look in looks})
+    found = links.look_up(connection, {look.slug for look in looks})
     at_home = [(found[look.slug].survey.id, look.code) for look in looks if look.slug in found]
     codes = response_codes.look_up(connection, at_home, locks=False)
     outcomes: list[InputError | None] = []
     for look in looks:
         try:
-            door = find(found, look.slug)
-            check_link(door, now)
-            known = codes.get((door.survey.id, look.code))
-            response_codes.check(known, look.code, door.invited, door.stratum_id)
+            link = find(found, look.slug)
+            check_link(link, now)
+            known = codes.get((link.survey.id, look.code))
+            response_codes.check(known, look.code, link.invited, link.stratum_id)
             outcomes.append(None)
         except InputError as error:
             outcomes.append(error)

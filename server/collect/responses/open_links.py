@@ -73,7 +73,7 @@ _REFUSALS: Mapping[Standing | Shut, tuple[int, str, str]] = {
 
 
 @dataclass(frozen=True)
-class Door:
+class ResponseLink:
     """What a link leads to: a survey as it is now, its current version, and the link's stratum.
 
     `shut` where there are other links in its place: it takes nothing new then.
@@ -96,25 +96,25 @@ class Links:
 
     def __init__(self, *, locks: bool = True) -> None:
         self._locks = locks
-        self._known: OrderedDict[str, tuple[int, Door]] = OrderedDict()
+        self._known: OrderedDict[str, tuple[int, ResponseLink]] = OrderedDict()
 
-    def look_up(self, connection: sa.Connection, slugs: Collection[str]) -> dict[str, Door]:
+    def look_up(self, connection: sa.Connection, slugs: Collection[str]) -> dict[str, ResponseLink]:
         """What links lead to; those that lead nowhere are left out. On PostgreSQL, locks the surveys."""
         known = {slug: self._known[slug] for slug in slugs if slug in self._known}
-        ids = {door.survey.id for _revision, door in known.values()}
+        ids = {link.survey.id for _revision, link in known.values()}
         revisions = self._lock(connection, ids)
         found = {
-            slug: door
-            for slug, (revision, door) in known.items()
-            if revisions.get(door.survey.id) == revision
+            slug: link
+            for slug, (revision, link) in known.items()
+            if revisions.get(link.survey.id) == revision
         }
         missing = set(slugs) - found.keys()
         if missing:
             read = self._read(connection, missing)
             # Read only now that they are locked.
-            revisions = read_revisions(connection, [door.survey.id for door in read.values()])
-            for slug, door in read.items():
-                self._known[slug] = revisions[door.survey.id], door
+            revisions = read_revisions(connection, [link.survey.id for link in read.values()])
+            for slug, link in read.items():
+                self._known[slug] = revisions[link.survey.id], link
             found |= read
         for slug in found:
             self._known.move_to_end(slug)
@@ -130,7 +130,7 @@ class Links:
             _LOCKED.fetch(connection, {"ids": sorted(ids)})
         return read_revisions(connection, ids)
 
-    def _read(self, connection: sa.Connection, slugs: Collection[str]) -> dict[str, Door]:
+    def _read(self, connection: sa.Connection, slugs: Collection[str]) -> dict[str, ResponseLink]:
         # Others no link can have, and a database takes the very question for an error.
         asked = [slug for slug in slugs if slug.isascii() and "\x00" not in slug]
         links = connection.execute(_LINKED, {"slugs": asked}).all()
@@ -144,7 +144,7 @@ class Links:
             leaves.update(connection.scalars(_LEAVES, {"ids": parts}))
         stated = strata.find_stated(connection, parts) | {None: None}
         return {
-            slug: Door(
+            slug: ResponseLink(
                 found[survey_id],
                 versions[survey_id],
                 stratum,
@@ -160,8 +160,8 @@ def _shut(divided: bool, closed: bool) -> Shut | None:
     return Shut.REPLACED if closed else Shut.DIVIDED if divided else None
 
 
-def find(known: Mapping[str, Door], slug: str) -> Door:
-    """The door behind a link.
+def find(known: Mapping[str, ResponseLink], slug: str) -> ResponseLink:
+    """The link with this slug.
 
     Raises
     ------
@@ -173,7 +173,7 @@ def find(known: Mapping[str, Door], slug: str) -> Door:
     return known[slug]
 
 
-def check_link(door: Door, now: datetime) -> None:
+def check_link(link: ResponseLink, now: datetime) -> None:
     """Refuse where a link takes no responses, but for a cap that is reached.
 
     Raises
@@ -181,10 +181,10 @@ def check_link(door: Door, now: datetime) -> None:
     InputError
         In the words of each reason.
     """
-    check_standing(reason_of(surveys.find_standing(door.survey, now), door.shut))
+    check_standing(reason_of(surveys.find_standing(link.survey, now), link.shut))
 
 
-def check(door: Door, submission: Submission, now: datetime) -> None:
+def check(link: ResponseLink, submission: Submission, now: datetime) -> None:
     """Hold a response against the survey as it is now, but for its invitation and its cap.
 
     Raises
@@ -192,16 +192,16 @@ def check(door: Door, submission: Submission, now: datetime) -> None:
     InputError
         If it is not taken.
     """
-    check_link(door, now)
-    if submission.version != door.version.sha256:
+    check_link(link, now)
+    if submission.version != link.version.sha256:
         raise refuse(
             409,
             "version",
             N_("must be the survey's current one, %(limit)s; it is %(value)s. Load the page again"),
-            limit=door.version.sha256,
+            limit=link.version.sha256,
             value=submission.version,
         )
-    _check_reports(submission.reports, door.version.reports)
+    _check_reports(submission.reports, link.version.reports)
 
 
 def reason_of(standing: Standing, shut: Shut | None) -> Standing | Shut:

@@ -166,7 +166,11 @@ def label(words: ReportWords, report: Report, entry: QuestionReport, figure: Sha
 
 
 def _chart(
-    words: ReportWords, report: Report, groups: Sequence[StratumReport], which: str, chosen: ShareRow | ReportMean
+    words: ReportWords,
+    report: Report,
+    groups: Sequence[StratumReport],
+    which: str,
+    chosen: ShareRow | ReportMean,
 ) -> Chart:
     """One figure in every group that shows it."""
     _ = words.gettext

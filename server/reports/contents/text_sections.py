@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 from itertools import islice
 
-from server.output.documents import Block, Cell, Facts, Prose, Text
-from server.output.documents import Section as Part
+from server.output.documents import Block, Cell, Facts, Prose, Section, Text
 from server.output.markdown import parse_markdown
 from server.reports.contents import cell_texts
 from server.reports.report_words import ReportWords
@@ -18,11 +17,11 @@ def quote_prose(definition: Definition, text: str) -> Iterator[Prose]:
         yield Prose(passages, definition.language)
 
 
-def texts(words: ReportWords, definition: Definition) -> Iterator[Part]:
+def texts(words: ReportWords, definition: Definition) -> Iterator[Section]:
     """A section for each text that stands among the questions, in reading order."""
     for number, (place, entry) in enumerate(_told(definition), start=1):
         blocks = (*_written(definition, entry), *_facts(words, definition, entry, place))
-        yield Part(f"text-{number}", _title(words, definition, entry), blocks)
+        yield Section(f"text-{number}", _title(words, definition, entry), blocks)
 
 
 def asked_of(words: ReportWords, definition: Definition, entry: Entry) -> Text:

@@ -52,7 +52,7 @@ class Looks:
         self._replies = replies
         self._room = room
         self._throttle = throttle
-        self._doors = responses.Links(locks=False)
+        self._links = responses.Links(locks=False)
         self._groups: Groups[Look, InputError | None] = Groups(
             self._look_up, size=256, places=4096, patience=5.0
         )
@@ -91,7 +91,7 @@ class Looks:
         """In a thread."""
         try:
             with snapshot(self._engine) as session:
-                return responses.look_at_codes(session.connection(), looks, surveys.now(), self._doors)
+                return responses.look_at_codes(session.connection(), looks, surveys.now(), self._links)
         except Exception as error:
             logging.getLogger(__name__).error("%s while looking at codes", describe_failure(error))
             return [refuse(503, "server", BROKEN)] * len(looks)

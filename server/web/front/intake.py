@@ -57,7 +57,7 @@ class Intake:
         self._config = config
         self._replies = replies
         self._room = room
-        self._doors = responses.Links()
+        self._links = responses.Links()
         self._groups: Groups[Arrival, _Outcome] = Groups(
             self._store, size=GROUP, places=PLACES, patience=PATIENCE
         )
@@ -91,7 +91,7 @@ class Intake:
         """In the writer's thread; without an outcome: it could not be stored."""
         try:
             with self._engine.begin() as connection:
-                outcomes = responses.accept_all(connection, arrivals, surveys.now(), self._doors)
+                outcomes = responses.accept_all(connection, arrivals, surveys.now(), self._links)
             check_in_place(self._engine)
         except Exception as error:
             logging.getLogger(__name__).error("%s while storing responses", describe_failure(error))

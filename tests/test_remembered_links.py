@@ -23,7 +23,7 @@ from tests.test_visits import Study
 CHANGES = 15
 
 
-def _outcomes(engine: sa.Engine, study: Study, doors: Links) -> list[object]:
+def _outcomes(engine: sa.Engine, study: Study, links: Links) -> list[object]:
     """What would become of a response by each link, of a known version and of a code; nothing is stored."""
     arrivals = [
         Arrival(link, Submission(bytes([place, k] * 8), study.survey.version, b"\0\0", code))
@@ -33,7 +33,7 @@ def _outcomes(engine: sa.Engine, study: Study, doors: Links) -> list[object]:
     with engine.execution_options(moneda_writes=True).connect() as connection:
         try:
             found: Sequence[Acceptance | InputError] = responses.accept_all(
-                connection, arrivals, surveys.now(), doors
+                connection, arrivals, surveys.now(), links
             )
         except sa.exc.IntegrityError:
             return ["what the database refuses"]
