@@ -1,6 +1,5 @@
 """What one request carries: its configuration, its database session and its language."""
 
-import re
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -8,12 +7,11 @@ from datetime import datetime
 from typing import IO
 
 from flask import Response, current_app, g, get_template_attribute, request, url_for
-from flask_babel import force_locale, gettext
+from flask_babel import force_locale
 from markupsafe import Markup
 from sqlalchemy.orm import Session
 
 from server.config import Config
-from server.inputs import N_, Problem
 from server.store.models import Survey
 from server.web.page_parts import PageParts
 
@@ -23,119 +21,6 @@ KEEPING = "moneda.keeping"
 _IN_MEMORY = 1 << 20
 """Bytes of a file to download that are not written to the disk."""
 _PART = 1 << 16
-_NAMES = {
-    "again": N_("The same password again"),
-    "batch": N_("Batch"),
-    "body": N_("What was sent"),
-    "brackets": N_("Text in square brackets"),
-    "budget": N_("Budget for one respondent"),
-    "cap": N_("Most responses"),
-    "closes_at": N_("Closing time"),
-    "code": N_("Code"),
-    "codes": N_("Codes"),
-    "column": N_("Columns"),
-    "current": N_("Current password"),
-    "days": N_("Days for which it is valid"),
-    "delta": N_("Chance δ that the limit fails"),
-    "division": N_("How ε is divided"),
-    "confidence": N_("Confidence of the intervals"),
-    "confirmation": N_("The survey's title"),
-    "draft": N_("The draft"),
-    "epsilon": N_("ε of this release"),
-    "exceeding": N_("Questions to compare"),
-    "file": N_("File"),
-    "gamma": N_("Privacy and sample size"),
-    "interval": N_("Intervals"),
-    "introduction": N_("Introduction"),
-    "invitation": N_("Invitation"),
-    "item": N_("What to release"),
-    "items": N_("What to release"),
-    "label": N_("Name of the batch"),
-    "language": N_("Language of your texts"),
-    "lines": N_("Add strata"),
-    "link": N_("Link"),
-    "login": N_("Sign-in name"),
-    "mark": N_("File that says what was spent"),
-    "minimum": N_("Smallest group shown"),
-    "name": N_("Name"),
-    "neighbours": N_("What a release must hide"),
-    "opens_at": N_("Opening time"),
-    "password": N_("Password"),
-    "people": N_("Respondents you expect"),
-    "person": N_("Person"),
-    "plan": N_("The plan"),
-    "plan.margin": N_("Margin you want"),
-    "plan.respondents": N_("Respondents you plan for"),
-    "positives": N_("How many to find"),
-    "question": N_("Question"),
-    "questions": N_("Questions"),
-    "release": N_("Release"),
-    "role": N_("Role"),
-    "row": N_("Rows"),
-    "secret": N_("Secret of the app"),
-    "share": N_("Share to exceed"),
-    "sheet": N_("Sheet"),
-    "side2": N_("Second side"),
-    "sign_in": N_("Sign-in"),
-    "size": N_("How many"),
-    "spent": N_("What was spent, ε"),
-    "spent_delta": N_("What was spent, δ"),
-    "state": N_("State of the survey"),
-    "strata": N_("Strata"),
-    "server": N_("Server"),
-    "right": N_("Right to release"),
-    "stratum": N_("Stratum"),
-    "survey": N_("Survey"),
-    "sure": N_("I am sure"),
-    "template": N_("Template"),
-    "time_zone": N_("Time zone"),
-    "title": N_("Title"),
-    "token": N_("Token"),
-    "version": N_("Version"),
-}
-_QUESTION = re.compile(r"questions\[(\d{1,9})\](?:\.(.+))?")
-_ITEM = re.compile(r"items\[(\d{1,9})\](?:\.(\w+))?")
-_LINE = re.compile(r"lines\[(\d{1,9})\]")
-_OPTION = re.compile(r"options\[(\d{1,9})\](\.name)?.*")
-_ITEM_PARTS = {
-    "delta": "δ",
-    "epsilon": "ε",
-    "error": N_("error"),
-    "kind": N_("kind"),
-    "noise": N_("noise"),
-    "option": N_("answer"),
-    "questions": N_("questions"),
-    "share": N_("share to exceed"),
-    "stratum": N_("stratum"),
-    "weight": N_("part"),
-}
-_PARTS = {
-    "body": N_("text"),
-    "control": N_("control item"),
-    "correct": N_("right answer"),
-    "cuts": N_("where ranges begin"),
-    "design": N_("design"),
-    "design.epsilon": N_("strength"),
-    "design.gamma": N_("strength"),
-    "design.if_no": N_("red cards in the deck for No"),
-    "design.if_yes": N_("red cards in the deck for Yes"),
-    "design.innocuous": N_("harmless question"),
-    "design.prevalence": N_("share of Yes to the harmless question"),
-    "design.truth": N_("chance of the true answer"),
-    "design.yes": N_("chance of a forced Yes"),
-    "feedback": N_("what is said after an answer"),
-    "high": N_("highest number"),
-    "kind": N_("kind"),
-    "low": N_("lowest number"),
-    "name": N_("name in downloaded files"),
-    "options": N_("answers"),
-    "otherwise": N_("what everybody else reports"),
-    "prefer_not_to_say": N_("“prefer not to say”"),
-    "show_if": N_("who sees it"),
-    "step": N_("steps"),
-    "text": N_("wording"),
-    "unit": N_("unit"),
-}
 
 
 def config() -> Config:
@@ -187,42 +72,6 @@ def allow_keeping(survey: Survey, now: datetime) -> None:
     if keeping is not None:
         times = [time for time in (survey.opens_at, survey.closes_at) if time is not None and time > now]
         keeping.survey_id, keeping.until = survey.id, min(times, default=None)
-
-
-def describe(problem: Problem) -> tuple[str, str]:
-    """A problem as its reader is told it: the name of the field, and what is wrong with it.
-
-    A field that no page has keeps its path in the definition file.
-    """
-    message = gettext(problem.template, **problem.values)
-    question = _QUESTION.fullmatch(problem.field)
-    if question is not None:
-        said = gettext("Question %(number)d", number=int(question[1]) + 1)
-        part = _part(question[2] or "")
-        return (gettext("%(whole)s, %(part)s", whole=said, part=part) if part else said), message
-    item = _ITEM.fullmatch(problem.field)
-    if item is not None:
-        said = gettext("Item %(number)d", number=int(item[1]) + 1)
-        part = gettext(_ITEM_PARTS.get(item[2], item[2])) if item[2] else ""
-        return (gettext("%(whole)s, %(part)s", whole=said, part=part) if part else said), message
-    line = _LINE.fullmatch(problem.field)
-    if line is not None:
-        return gettext("Line %(number)d", number=int(line[1])), message
-    name = _NAMES.get(problem.field)
-    return gettext(name) if name else problem.field, message
-
-
-def _part(path: str) -> str:
-    """What a part of a question is called; one that has no name of its own is called as the whole it is in."""
-    option = _OPTION.fullmatch(path)
-    if option is not None:
-        number = int(option[1]) + 1
-        if option[2]:
-            return gettext("name of answer %(number)d in downloaded files", number=number)
-        return gettext("answer %(number)d", number=number)
-    while path and path not in _PARTS:
-        path = path[: max(path.rfind("."), path.rfind("["), 0)]
-    return gettext(_PARTS[path]) if path else ""
 
 
 def send_written(write: Callable[[IO[bytes]], None], mimetype: str, name: str) -> Response:

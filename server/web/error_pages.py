@@ -14,8 +14,9 @@ from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 from server.inputs import N_, InputError, refuse
 from server.store.failures import RETRY_AFTER, describe_failure, find_failure
 from server.web.api.problem_replies import answer_problem, is_for_programs
-from server.web.context import describe, session
+from server.web.context import session
 from server.web.form_ends import CutForm
+from server.web.problem_texts import describe
 from server.web.security import SAFE_METHODS
 
 T = TypeVar("T")

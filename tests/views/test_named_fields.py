@@ -8,6 +8,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from server.inputs import form_fields
+from server.web.problem_texts import FIELDS, TABLES
 from tests.support import every_kind, factories
 from tests.support.every_form import FORMS
 from tests.support.full_installation import Scene, routes
@@ -95,6 +96,10 @@ def test_the_editor_names_every_field_of_every_kind_as_its_label_does(
         assert unnamed(page) == set()
         said |= {name.rpartition(", ")[2] for name in named(page)}
     assert len(said) > 12
+
+
+def test_no_field_is_called_something_in_two_places() -> None:
+    assert len(FIELDS) == sum(map(len, TABLES))
 
 
 def test_another_name_is_noticed() -> None:

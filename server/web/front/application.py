@@ -15,7 +15,6 @@ from server.store.engines import open_session
 from server.web import security
 from server.web.app import create_app
 from server.web.body_limits import FORM, match_limit
-from server.web.context import describe
 from server.web.front.bridge import Bridge
 from server.web.front.code_looks import Looks
 from server.web.front.group_commits import OverloadedError
@@ -35,6 +34,7 @@ from server.web.front.visits import Visits
 from server.web.front.wsgi import make_environ
 from server.web.housekeeping import Housekeeper
 from server.web.language_choice import VARIES
+from server.web.problem_texts import describe
 
 _SENT = re.compile(r"/s/([^/]+)/(responses|code\.json)")
 """What comes as JSON: a response, or a question about a code."""

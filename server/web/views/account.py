@@ -10,7 +10,8 @@ from server.people.change_log import Action
 from server.people.throttling import AttemptKind
 from server.store.models import Researcher
 from server.web import security
-from server.web.context import describe, session
+from server.web.context import session
+from server.web.problem_texts import describe
 
 blueprint = Blueprint("account", __name__, url_prefix="/manage")
 

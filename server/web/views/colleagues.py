@@ -7,7 +7,8 @@ from server import people
 from server.inputs import N_, InputError, refuse
 from server.people.change_log import Action
 from server.store.models import Researcher
-from server.web.context import describe, public_address, session
+from server.web.context import public_address, session
+from server.web.problem_texts import describe
 from server.web.security import administrators_only, record, researcher
 
 blueprint = Blueprint("colleagues", __name__, url_prefix="/manage/colleagues")

@@ -20,7 +20,8 @@ from server.study import drafts, editing, planning, surveys
 from server.study.definitions import Definition
 from server.study.definitions.definition_reader import parse_definition
 from server.web.body_limits import LONG_FORM, limit_body
-from server.web.context import describe, session
+from server.web.context import session
+from server.web.problem_texts import describe
 from server.web.security import on_survey, record, researcher, signed_in
 
 blueprint = Blueprint("editor", __name__, url_prefix="/manage")

@@ -20,7 +20,8 @@ from server.study.planning import plan
 from server.study.survey_files import parse_file
 from server.study.xlsform import Imported
 from server.web.body_limits import limit_body
-from server.web.context import describe, session
+from server.web.context import session
+from server.web.problem_texts import describe
 from server.web.security import record, researcher, signed_in
 
 blueprint = Blueprint("imports", __name__, url_prefix="/manage")

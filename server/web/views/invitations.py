@@ -22,7 +22,8 @@ from server.reports.csv_cells import csv_text
 from server.store.models import InvitationBatch, Role, Stratum, Survey
 from server.study import strata, surveys
 from server.web.body_limits import LONG_FORM, limit_body
-from server.web.context import describe, link_to, session
+from server.web.context import link_to, session
+from server.web.problem_texts import describe
 from server.web.security import on_survey, record
 
 blueprint = Blueprint("invitations", __name__, url_prefix="/manage/surveys/<slug>/invitations")

@@ -10,7 +10,8 @@ from server.people.change_log import Action
 from server.store.models import ColleagueInvitation, Researcher, Survey
 from server.study import surveys
 from server.web import security
-from server.web.context import describe, session
+from server.web.context import session
+from server.web.problem_texts import describe
 
 blueprint = Blueprint("joining", __name__, url_prefix="/manage")
 

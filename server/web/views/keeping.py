@@ -12,7 +12,8 @@ from server.releases import read_ledger, rights
 from server.store.engines import snapshot
 from server.store.models import GivenRight, Role, Survey
 from server.study import strata, surveys
-from server.web.context import describe, send_written, session
+from server.web.context import send_written, session
+from server.web.problem_texts import describe
 from server.web.security import housekeeper, on_survey, record, researcher
 
 blueprint = Blueprint("keeping", __name__, url_prefix="/manage/surveys/<slug>")

@@ -18,7 +18,8 @@ from server.store.models import Role, State, Survey
 from server.study import strata, surveys
 from server.study.smallest_group import Unseen, limit_unseen
 from server.study.strata import Node, StratumProblem
-from server.web.context import describe, link_to, session
+from server.web.context import link_to, session
+from server.web.problem_texts import describe
 from server.web.security import on_survey, record
 
 blueprint = Blueprint("links", __name__, url_prefix="/manage/surveys/<slug>")

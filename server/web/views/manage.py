@@ -16,8 +16,9 @@ from server.study import editing, planning, strata, surveys
 from server.study.definitions import Definition, version_of
 from server.study.definitions.definition_reader import parse_definition
 from server.study.smallest_group import limit_unseen
-from server.web.context import answer_names, describe, link_to, session
+from server.web.context import answer_names, link_to, session
 from server.web.page_parts import parts_of
+from server.web.problem_texts import describe
 from server.web.security import housekeeper, on_survey, record, researcher, signed_in
 
 blueprint = Blueprint("manage", __name__, url_prefix="/manage")

@@ -7,7 +7,8 @@ from server import people
 from server.inputs import InputError
 from server.people.change_log import Action
 from server.store.models import Researcher, Role, Survey
-from server.web.context import describe, public_address, session
+from server.web.context import public_address, session
+from server.web.problem_texts import describe
 from server.web.security import on_survey, record, researcher
 
 blueprint = Blueprint("people", __name__, url_prefix="/manage/surveys/<slug>/people")

@@ -10,7 +10,8 @@ from server.store.models import Role, Survey
 from server.study import surveys
 from server.web.api.openapi import describe_interface
 from server.web.api.operations import OPERATIONS
-from server.web.context import describe, public_address, session
+from server.web.context import public_address, session
+from server.web.problem_texts import describe
 from server.web.security import record, researcher, signed_in
 
 blueprint = Blueprint("programs", __name__)

@@ -26,7 +26,8 @@ from server.releases.plans.plan_reader import (
 )
 from server.releases.pricing import Price, price, renew_plan, require_cells
 from server.store.models import Role, Survey
-from server.web.context import describe, session
+from server.web.context import session
+from server.web.problem_texts import describe
 from server.web.release_page import ReleasePage, digest_of
 from server.web.security import on_survey, record, researcher
 

@@ -24,7 +24,8 @@ from server.reports.contents.release_sections import sections
 from server.reports.report_words import ReportWords
 from server.store.models import Role, Survey
 from server.study import surveys
-from server.web.context import describe, public_address, session
+from server.web.context import public_address, session
+from server.web.problem_texts import describe
 from server.web.security import on_survey, record, researcher
 
 blueprint = Blueprint("releases", __name__, url_prefix="/manage/surveys/<slug>/releases")

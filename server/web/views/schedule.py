@@ -13,7 +13,8 @@ from server.people.change_log import Action
 from server.store.models import Role, Survey
 from server.study import schedule, strata, surveys
 from server.study.smallest_group import LARGEST_MINIMUM, LEAST_MINIMUM
-from server.web.context import describe, session
+from server.web.context import session
+from server.web.problem_texts import describe
 from server.web.security import on_survey, record
 
 blueprint = Blueprint("schedule", __name__, url_prefix="/manage/surveys/<slug>")

@@ -11,7 +11,8 @@ from server.inputs import N_, InputError, refuse, shorten_value
 from server.people.change_log import Action
 from server.people.throttling import AttemptKind
 from server.store.models import Researcher
-from server.web.context import describe, session
+from server.web.context import session
+from server.web.problem_texts import describe
 from server.web.security import record, researcher, signed_in, this_sign_in, throttle
 
 blueprint = Blueprint("settings", __name__, url_prefix="/manage/account")

@@ -15,7 +15,8 @@ from server.store.models import Role, Survey
 from server.study import strata, surveys
 from server.study.answer_texts import answer_text
 from server.study.definitions import Definition
-from server.web.context import describe, session
+from server.web.context import session
+from server.web.problem_texts import describe
 from server.web.security import on_survey
 
 blueprint = Blueprint("simulate", __name__, url_prefix="/manage/surveys/<slug>/simulate")

@@ -1,0 +1,58 @@
+"""What the fields of a survey, of its questions and of its strata are called on their pages."""
+
+from server.inputs import N_
+
+SURVEY_FIELDS = {
+    "brackets": N_("Text in square brackets"),
+    "budget": N_("Budget for one respondent"),
+    "cap": N_("Most responses"),
+    "closes_at": N_("Closing time"),
+    "draft": N_("The draft"),
+    "file": N_("File"),
+    "gamma": N_("Privacy and sample size"),
+    "introduction": N_("Introduction"),
+    "language": N_("Language of your texts"),
+    "lines": N_("Add strata"),
+    "minimum": N_("Smallest group shown"),
+    "opens_at": N_("Opening time"),
+    "plan": N_("The plan"),
+    "plan.margin": N_("Margin you want"),
+    "plan.respondents": N_("Respondents you plan for"),
+    "question": N_("Question"),
+    "questions": N_("Questions"),
+    "state": N_("State of the survey"),
+    "strata": N_("Strata"),
+    "stratum": N_("Stratum"),
+    "template": N_("Template"),
+    "time_zone": N_("Time zone"),
+    "title": N_("Title"),
+}
+"""By the name that a refusal gives: the path in the definition, or that of the form."""
+QUESTION_PARTS = {
+    "body": N_("text"),
+    "control": N_("control item"),
+    "correct": N_("right answer"),
+    "cuts": N_("where ranges begin"),
+    "design": N_("design"),
+    "design.epsilon": N_("strength"),
+    "design.gamma": N_("strength"),
+    "design.if_no": N_("red cards in the deck for No"),
+    "design.if_yes": N_("red cards in the deck for Yes"),
+    "design.innocuous": N_("harmless question"),
+    "design.prevalence": N_("share of Yes to the harmless question"),
+    "design.truth": N_("chance of the true answer"),
+    "design.yes": N_("chance of a forced Yes"),
+    "feedback": N_("what is said after an answer"),
+    "high": N_("highest number"),
+    "kind": N_("kind"),
+    "low": N_("lowest number"),
+    "name": N_("name in downloaded files"),
+    "options": N_("answers"),
+    "otherwise": N_("what everybody else reports"),
+    "prefer_not_to_say": N_("“prefer not to say”"),
+    "show_if": N_("who sees it"),
+    "step": N_("steps"),
+    "text": N_("wording"),
+    "unit": N_("unit"),
+}
+"""By the path inside a question."""

@@ -1,0 +1,66 @@
+"""Refusals as their readers are told them: the field as its page calls it, and what is wrong with it.
+
+What a field is called stands in the room that reads it; a field that several forms have, once.
+"""
+
+import re
+from types import MappingProxyType
+
+from flask_babel import gettext
+
+from server.collect.code_fields import CODE_FIELDS
+from server.inputs import N_, Problem
+from server.people.account_fields import ACCOUNT_FIELDS
+from server.releases.plans.release_fields import ITEM_PARTS, RELEASE_FIELDS
+from server.study.survey_fields import QUESTION_PARTS, SURVEY_FIELDS
+
+PAGE_FIELDS = {
+    "body": N_("What was sent"),
+    "column": N_("Columns"),
+    "confirmation": N_("The survey's title"),
+    "row": N_("Rows"),
+    "survey": N_("Survey"),
+}
+"""Of addresses, of whole messages, and of what is asked twice before a survey is deleted."""
+TABLES = (ACCOUNT_FIELDS, CODE_FIELDS, PAGE_FIELDS, RELEASE_FIELDS, SURVEY_FIELDS)
+FIELDS = MappingProxyType({name: called for table in TABLES for name, called in table.items()})
+_QUESTION = re.compile(r"questions\[(\d{1,9})\](?:\.(.+))?")
+_ITEM = re.compile(r"items\[(\d{1,9})\](?:\.(\w+))?")
+_LINE = re.compile(r"lines\[(\d{1,9})\]")
+_OPTION = re.compile(r"options\[(\d{1,9})\](\.name)?.*")
+
+
+def describe(problem: Problem) -> tuple[str, str]:
+    """A problem as its reader is told it: the name of the field, and what is wrong with it.
+
+    A field that no page has keeps its path in the definition file.
+    """
+    message = gettext(problem.template, **problem.values)
+    question = _QUESTION.fullmatch(problem.field)
+    if question is not None:
+        said = gettext("Question %(number)d", number=int(question[1]) + 1)
+        part = _part(question[2] or "")
+        return (gettext("%(whole)s, %(part)s", whole=said, part=part) if part else said), message
+    item = _ITEM.fullmatch(problem.field)
+    if item is not None:
+        said = gettext("Item %(number)d", number=int(item[1]) + 1)
+        part = gettext(ITEM_PARTS.get(item[2], item[2])) if item[2] else ""
+        return (gettext("%(whole)s, %(part)s", whole=said, part=part) if part else said), message
+    line = _LINE.fullmatch(problem.field)
+    if line is not None:
+        return gettext("Line %(number)d", number=int(line[1])), message
+    name = FIELDS.get(problem.field)
+    return gettext(name) if name else problem.field, message
+
+
+def _part(path: str) -> str:
+    """What a part of a question is called; one that has no name of its own is called as the whole it is in."""
+    option = _OPTION.fullmatch(path)
+    if option is not None:
+        number = int(option[1]) + 1
+        if option[2]:
+            return gettext("name of answer %(number)d in downloaded files", number=number)
+        return gettext("answer %(number)d", number=number)
+    while path and path not in QUESTION_PARTS:
+        path = path[: max(path.rfind("."), path.rfind("["), 0)]
+    return gettext(QUESTION_PARTS[path]) if path else ""
