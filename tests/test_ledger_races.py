@@ -33,29 +33,17 @@ def survey(database_url: str) -> Published:
 
 def _race(database_url: str, slug: str, *lines: str) -> list[list[int]]:
     """What all threads got, of each line that all processes heard at once."""
-    command = [sys.executable, "-m", "tests.support.release_races", "race", database_url, slug, str(THREADS)]
-    racing = [
-        subprocess.Popen(
-            command, cwd=factories.ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
-        )
-        for _ in range(PROCESSES)
-    ]
-    assert [_heard(process) for process in racing] == ["ready\n"] * PROCESSES
-    got = []
-    for line in lines:
-        for process in racing:
-            assert process.stdin is not None
-            process.stdin.write(f"{line}\n")
-        got.append([int(value) for process in racing for value in _heard(process).split()])
-    for process in racing:
-        process.communicate(timeout=60)
-        assert process.returncode == 0
-    return got
-
-
-def _heard(process: subprocess.Popen[str]) -> str:
-    assert process.stdout is not None
-    return process.stdout.readline()
+    what = ["race", database_url, slug, str(PROCESSES), str(THREADS)]
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.support.release_races", *what],
+        cwd=factories.ROOT,
+        input="".join(f"{line}\n" for line in lines),
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=True,
+    )
+    return [[int(value) for value in line.split()] for line in done.stdout.splitlines()]
 
 
 def test_sixty_four_threads_share_fifty_releases(database_url: str, survey: Published) -> None:

@@ -1,20 +1,23 @@
 """Releases from many processes at once, and from processes that are killed; run with what to do and a database.
 
-    python -m tests.support.release_races race URL SLUG THREADS
+    python -m tests.support.release_races race URL SLUG PROCESSES THREADS
     python -m tests.support.release_races kill URL SLUG TIMES together|apart
 
-`race` releases a count from each thread: the same for every line "same" on standard input, anew for
-every other line. It prints what those got who got something, on one line. `kill` forks a process
+`race` forks so many processes, each of which releases a count from each of its threads: the same for every line
+"same" on standard input, anew for every other line. It prints what those got who got something, on one line. `kill`
+forks a process
 for each time, which releases as fast as it can until it is killed at a random point of the first
 two releases.
 """
 
+import multiprocessing
 import os
 import random
 import signal
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from multiprocessing.connection import Connection
 
 from sqlalchemy import Engine
 from sqlalchemy import insert as into
@@ -47,15 +50,29 @@ def _release(engine: Engine, slug: str, plan: ReleasePlan) -> int | None:
     return int(made.figures[0].value or 0)
 
 
-def race(url: str, slug: str, threads: int) -> None:
-    """Release from many threads, whenever a line comes in."""
+def race(url: str, slug: str, processes: int, threads: int) -> None:
+    """Release from many threads of many processes at once, whenever a line comes in."""
+    context = multiprocessing.get_context("fork")  # each copy has imported everything
+    racing = []
+    for _ in range(processes):
+        here, there = context.Pipe()
+        context.Process(target=_race, args=(url, slug, threads, there), daemon=True).start()
+        racing.append(here)
+    assert [each.recv() for each in racing] == ["ready"] * processes
+    for line in sys.stdin:
+        for process in racing:
+            process.send(line != "same\n")
+        print(*(value for process in racing for value in process.recv()))
+
+
+def _race(url: str, slug: str, threads: int, told: Connection) -> None:
     engine = make_engine(url)
-    print("ready", flush=True)
+    told.send("ready")
     with ThreadPoolExecutor(threads) as pool:
-        for line in sys.stdin:
-            plan = _plan(line != "same\n")
+        while True:
+            plan = _plan(bool(told.recv()))
             got = pool.map(lambda _: _release(engine, slug, plan), range(threads))  # noqa: B023 - used up below
-            print(*(value for value in got if value is not None), flush=True)
+            told.send([value for value in got if value is not None])
 
 
 def kill(url: str, slug: str, times: int, apart: bool) -> None:
@@ -109,8 +126,8 @@ _COPIED = ("release_id", "what", "asked", "mechanism", "epsilon", "delta", "neig
 
 
 if __name__ == "__main__":
-    what, url, slug, number = sys.argv[1:5]
+    what, url, slug, number, more = sys.argv[1:]
     if what == "race":
-        race(url, slug, int(number))
+        race(url, slug, int(number), int(more))
     else:
-        kill(url, slug, int(number), sys.argv[5] == "apart")
+        kill(url, slug, int(number), more == "apart")

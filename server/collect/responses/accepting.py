@@ -181,11 +181,11 @@ def _insert(
     """Write rows in the order of their ids, survey by survey; the keys of those that were written."""
     written: set[_Key] = set()
     arrived = [(survey, (response_id, arrival)) for (survey, response_id), (_place, arrival) in taken.items()]
-    for survey, each in group_by_survey(sorted(arrived, key=lambda pair: pair[1][0])):
-        version = found[each[0][1].slug].version.id  # a survey takes responses to one version at a time
-        ids = [response_id for response_id, _arrival in each]
-        reports = [arrival.submission.reports for _id, arrival in each]
-        strata = [found[arrival.slug].stratum_id for _id, arrival in each]
+    for survey, together in group_by_survey(sorted(arrived, key=lambda pair: pair[1][0])):
+        version = found[together[0][1].slug].version.id  # a survey takes responses to one version at a time
+        ids = [response_id for response_id, _arrival in together]
+        reports = [arrival.submission.reports for _id, arrival in together]
+        strata = [found[arrival.slug].stratum_id for _id, arrival in together]
         if connection.dialect.name == "sqlite":  # where nobody else has written since they were looked for
             rows = [
                 {

@@ -22,10 +22,10 @@ def bars(title: str, drawn: Sequence[DayBar], first: str, last: str, highest: st
     """Bars between two labels; the tallest one's height is `highest`."""
     foot = LINE + _HEIGHT
     parts = [text(0, LINE - 4, highest, "mark"), line(0, LINE, WIDTH, LINE, "tick")]
-    for each in drawn:
-        width = max(each.width * WIDTH / 100 * 0.88, 0.5)
-        height = each.height * _HEIGHT / 100
-        parts.append(box(each.start * WIDTH / 100, foot - height, width, height, "bar"))
+    for drawn_day in drawn:
+        width = max(drawn_day.width * WIDTH / 100 * 0.88, 0.5)
+        height = drawn_day.height * _HEIGHT / 100
+        parts.append(box(drawn_day.start * WIDTH / 100, foot - height, width, height, "bar"))
     parts.append(line(0, foot, WIDTH, foot, "limit"))
     parts += [text(0, foot + 12, first, "mark"), text(WIDTH, foot + 12, last, "mark", "end")]
     return drawing(title, (each.said for each in drawn), parts, foot + LINE + 2)

@@ -44,9 +44,9 @@ def _headings(parts: list[str], columns: Sequence[str], cell: float) -> float:
         worded = [wrap_text(name, cell - 6, 3) for name in columns]
         lines = max(map(len, worded))
         for place, words in enumerate(worded):
-            for k, each in enumerate(words):
+            for k, word in enumerate(words):
                 y = LINE * (lines - len(words) + k) + 11
-                parts.append(text(_SIDE + (place + 0.5) * cell, y, each, anchor="middle"))
+                parts.append(text(_SIDE + (place + 0.5) * cell, y, word, anchor="middle"))
         return LINE * lines + 3
     shown = [wrap_text(name, 120, 1)[0] for name in columns]
     height = min(max(map(estimate_width, shown)), 126) + 4

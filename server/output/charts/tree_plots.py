@@ -27,18 +27,18 @@ def tree(title: str, branches: Sequence[PlottedGroup]) -> Drawing:
     parts: list[str] = []
     above: dict[int, float] = {}
     height = 0.0
-    for each in branches:
-        x = each.depth * _STEP
-        words = wrap_text(each.name, WIDTH - _BAR - room - x - 6)
+    for branch in branches:
+        x = branch.depth * _STEP
+        words = wrap_text(branch.name, WIDTH - _BAR - room - x - 6)
         middle = height + _ROW / 2
-        if each.depth and each.depth - 1 in above:
+        if branch.depth and branch.depth - 1 in above:
             corner = x - _STEP + 4
-            start = above[each.depth - 1]
+            start = above[branch.depth - 1]
             parts.append(f'<path class="line" d="M{corner} {start:.1f}V{middle:.1f}H{x - 3}"/>')
-        above[each.depth] = middle + 6
+        above[branch.depth] = middle + 6
         parts += [text(x, middle + 4 + LINE * k, one) for k, one in enumerate(words)]
-        parts.append(text(WIDTH - _BAR - 6, middle + 4, each.said, anchor="end"))
-        if each.value is not None and each.value > 0:
-            parts.append(box(WIDTH - _BAR, middle - 5, _BAR * each.value / most, 10, "bar"))
+        parts.append(text(WIDTH - _BAR - 6, middle + 4, branch.said, anchor="end"))
+        if branch.value is not None and branch.value > 0:
+            parts.append(box(WIDTH - _BAR, middle - 5, _BAR * branch.value / most, 10, "bar"))
         height += _ROW + LINE * (len(words) - 1)
     return drawing(title, (f"{each.name}: {each.said}" for each in branches), parts, height + 2)

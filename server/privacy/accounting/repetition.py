@@ -72,11 +72,11 @@ def advanced(epsilon: Number, k: int, delta_prime: float, delta: Number = 0) -> 
     >>> round(loss.epsilon, 5)
     1.01435
     """
-    each = to_float(exact_loss("epsilon", epsilon, zero=False))
+    loss = to_float(exact_loss("epsilon", epsilon, zero=False))
     times = check_whole("k", k)
     delta_prime = probability("delta_prime", delta_prime, open_interval=True)
     total = times * exact_probability("delta", delta) + Fraction(delta_prime)
-    return Loss(_advanced([each], times, delta_prime), float(min(total, Fraction(1))))
+    return Loss(_advanced([loss], times, delta_prime), float(min(total, Fraction(1))))
 
 
 def optimal(epsilon: Number, k: int, delta: float) -> Loss:
@@ -114,9 +114,9 @@ def optimal(epsilon: Number, k: int, delta: float) -> Loss:
     >>> round(optimal(math.log(3), 100, 1e-6).epsilon, 4)  # the sum is 109.9
     94.2899
     """
-    each = to_float(exact_loss("epsilon", epsilon, zero=False))
+    loss = to_float(exact_loss("epsilon", epsilon, zero=False))
     failure = float(exact_probability("delta", delta))
-    found = _optimal([each], check_whole("k", k, high=ATOMS_LIMIT - 1), failure)
+    found = _optimal([loss], check_whole("k", k, high=ATOMS_LIMIT - 1), failure)
     assert found is not None
     return Loss(found, failure)
 
@@ -163,16 +163,16 @@ def best_composition(epsilon: Number | Sequence[Number], k: int = 1, delta: floa
     given: list[object] = [epsilon] if single else list_entries("epsilon", epsilon)
     if not given:
         raise ValueError("epsilon must name at least one loss; it is empty")
-    each = [to_float(exact_loss("epsilon", value, zero=False)) for value in given]
+    losses = [to_float(exact_loss("epsilon", value, zero=False)) for value in given]
     times = check_whole("k", k)
     failure = float(exact_probability("delta", delta))
     candidates = {
         "basic": to_float(times * sum((exact_loss("epsilon", value) for value in given), Fraction(0)))
     }
     if failure > 0:
-        candidates["advanced"] = _advanced(each, times, failure)
-        candidates["zcdp"] = _zcdp(times * math.fsum(min(value, 1e100) ** 2 / 2 for value in each), failure)
-        exact = _optimal(each, times, failure)
+        candidates["advanced"] = _advanced(losses, times, failure)
+        candidates["zcdp"] = _zcdp(times * math.fsum(min(value, 1e100) ** 2 / 2 for value in losses), failure)
+        exact = _optimal(losses, times, failure)
         if exact is not None:
             candidates["optimal"] = min(exact, candidates["basic"])
     method = min(candidates, key=lambda name: candidates[name])

@@ -84,11 +84,11 @@ def control_item_test(counts: ArrayLike, design: Design) -> ControlItemTest:
 def control_item_test_of(stacks: Sequence[Stack], n: int) -> ControlItemTest:
     """The test of one part or of several, which have reports; n is the number of all."""
     share, above, below = 0.0, [], []
-    for each in stacks:
-        yes, sizes = each.reports[:, 1], each.sizes
-        if_no, if_yes = each.matrix[:, 1].tolist()
+    for stack in stacks:
+        yes, sizes = stack.reports[:, 1], stack.sizes
+        if_no, if_yes = stack.matrix[:, 1].tolist()
         tails = [upper_tail(yes, sizes, if_no), lower_tail(yes, sizes, if_no)]
-        share += float(each.weights @ ((yes / sizes - if_no) / (if_yes - if_no)))
+        share += float(stack.weights @ ((yes / sizes - if_no) / (if_yes - if_no)))
         above.append(tails[0] if if_yes > if_no else tails[1])
         below.append(tails[1] if if_yes > if_no else tails[0])
     return ControlItemTest(

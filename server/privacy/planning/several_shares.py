@@ -55,10 +55,10 @@ def margin_shares(
     [0.0598, 0.092, 0.0637]
     """
     estimands = shares_of(design)
-    each = variances(estimands, true_shares(design, estimands, shares))
+    spreads = variances(estimands, true_shares(design, estimands, shares))
     z, respondents = confidence_value(confidence), whole_number("n", n, 1)
     # Inside one fraction: n may be larger than any float.
-    return np.array([z * math.sqrt(float(variance / respondents)) for variance in each])
+    return np.array([z * math.sqrt(float(variance / respondents)) for variance in spreads])
 
 
 def respondents_for_margin_shares(
@@ -126,5 +126,5 @@ def worst_shares(design: Design) -> NDArray[np.float64]:
     """
     estimands = shares_of(design)
     shares = true_shares(design, estimands, None)
-    each = variances(estimands, shares)
-    return shares[each.index(max(each))]
+    spreads = variances(estimands, shares)
+    return shares[spreads.index(max(spreads))]

@@ -86,8 +86,8 @@ class Mean:
         probability("confidence", confidence, open_interval=True)
         steps = self._in_steps(data)
         # Limits of the sum and of the number of people hold together, where both are noisy.
-        each = confidence if self._public else (1 + confidence) / 2
-        (total, people), sums, sizes = self._perturbed(int(steps.sum()), steps.size, each)
+        level = confidence if self._public else (1 + confidence) / 2
+        (total, people), sums, sizes = self._perturbed(int(steps.sum()), steps.size, level)
         width = (self.high - self.low) / 2
         value = self._midpoint
         if people > 0:

@@ -152,15 +152,15 @@ def read_typed(fields: Sequence[tuple[str, str]]) -> Typed:
     InputError
         If a field that a page wrote holds something else.
     """
-    one = dict(fields)
+    texts = dict(fields)
     return Typed(
         items=dict(map(_keyed, (text for name, text in fields if name == "item"))),
-        chosen={name: text for name, text in one.items() if name.partition(" ")[0] in _CHOICES},
-        division=one.get("division", Division.EQUALLY.value),
-        epsilon=one.get("epsilon", ""),
-        people=one.get("people", ""),
-        confidence=one.get("confidence", "0.95"),
-        delta=one.get("delta", ""),
+        chosen={name: text for name, text in texts.items() if name.partition(" ")[0] in _CHOICES},
+        division=texts.get("division", Division.EQUALLY.value),
+        epsilon=texts.get("epsilon", ""),
+        people=texts.get("people", ""),
+        confidence=texts.get("confidence", "0.95"),
+        delta=texts.get("delta", ""),
     )
 
 
@@ -172,18 +172,18 @@ def with_added(typed: Typed, fields: Sequence[tuple[str, str]]) -> Typed:
     InputError
         Naming the fields that describe that item.
     """
-    one = dict(fields)
-    action = one.get("action", "")
+    texts = dict(fields)
+    action = texts.get("action", "")
     if action.startswith(INSTEAD):
         return _with_histogram(typed, action.removeprefix(INSTEAD))
     match action:
         case "table":
-            added = _table([one.get(f"side{place}", "") for place in (1, 2, 3)])
+            added = _table([texts.get(f"side{place}", "") for place in (1, 2, 3)])
         case "exceeding":
-            added = _exceeding([text for name, text in fields if name == "exceeding"], one)
+            added = _exceeding([text for name, text in fields if name == "exceeding"], texts)
         case "part":
-            names = _names(one.get("stratum", ""))
-            _key, item = _keyed(one.get("part", ""), "part")
+            names = _names(texts.get("stratum", ""))
+            _key, item = _keyed(texts.get("part", ""), "part")
             added = {**item_json(item), "stratum": names}
         case _:
             return typed

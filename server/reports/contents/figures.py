@@ -41,12 +41,12 @@ class QuestionsByVersion:
         return None
 
 
-def place(words: ReportWords, each: Released, figure: Figure, asked: QuestionsByVersion) -> Text:
+def place(words: ReportWords, entry: Released, figure: Figure, asked: QuestionsByVersion) -> Text:
     """What a figure is of: answers, a stratum, everybody."""
-    parts, between = [part(words, each, pair, asked) for pair in figure.place], " × "
-    if len(parts) == 1 and len(each.item.questions) > 1:  # an answer to one of them
+    parts, between = [part(words, entry, pair, asked) for pair in figure.place], " × "
+    if len(parts) == 1 and len(entry.item.questions) > 1:  # an answer to one of them
         name, value = figure.place[0]
-        found = asked.question(name, each.covers)
+        found = asked.question(name, entry.covers)
         if found is not None and value:
             parts.insert(0, cell_texts.quote_question(*found))
             between = " · "
@@ -57,14 +57,14 @@ def place(words: ReportWords, each: Released, figure: Figure, asked: QuestionsBy
     return Text(text, own=bool(languages), language=languages[0] if languages else "")
 
 
-def part(words: ReportWords, each: Released, pair: tuple[str, str], asked: QuestionsByVersion) -> Text:
+def part(words: ReportWords, entry: Released, pair: tuple[str, str], asked: QuestionsByVersion) -> Text:
     """A stratum, an answer, or a question as a whole."""
     name, value = pair
     if name == STRATUM:
         if value == OWN_LINK:
             return Text(words.gettext("Without stratum"))
         return Text(value, own=True) if value else Text(words.gettext("All strata"))
-    found = asked.question(name, each.covers)
+    found = asked.question(name, entry.covers)
     if found is None:
         return Text(value or name, code=True)
     definition, question = found
@@ -76,14 +76,14 @@ def part(words: ReportWords, each: Released, pair: tuple[str, str], asked: Quest
 
 
 def numbers(
-    words: ReportWords, each: Released, figure: Figure, asked: QuestionsByVersion
+    words: ReportWords, entry: Released, figure: Figure, asked: QuestionsByVersion
 ) -> tuple[Cell, ...]:
     """Value, standard error, lower and upper limit, in the unit of the figure."""
     found = (figure.value, figure.standard_error, figure.low, figure.high)
     if figure.statistic in ("weighted_share", "share", "answered"):
         return tuple(cell_texts.share(words, number) for number in found)
     if figure.statistic in ("mean", "weighted_mean"):
-        ends = span(each, figure, asked)
+        ends = span(entry, figure, asked)
         if ends is None:
             width = max(abs(figure.value or 1.0), 1e-6)
         else:
@@ -96,7 +96,7 @@ def numbers(
     return tuple(cell_texts.real(words, number) for number in found)
 
 
-def span(each: Released, figure: Figure, asked: QuestionsByVersion) -> tuple[float, float] | None:
+def span(entry: Released, figure: Figure, asked: QuestionsByVersion) -> tuple[float, float] | None:
     """What the mean of a question lies between; the question stands last, after a stratum."""
-    found = asked.question(figure.place[-1][0], each.covers) if figure.place else None
+    found = asked.question(figure.place[-1][0], entry.covers) if figure.place else None
     return None if found is None else value_range(found[1])

@@ -12,20 +12,20 @@ from server.reports.contents.figures import QuestionsByVersion, numbers, part, p
 from server.reports.report_words import ReportWords
 
 
-def draw_entry(words: ReportWords, each: Released, asked: QuestionsByVersion) -> Iterator[Chart]:
+def draw_entry(words: ReportWords, entry: Released, asked: QuestionsByVersion) -> Iterator[Chart]:
     """The charts of an entry."""
-    shares = [figure for figure in each.figures if figure.statistic == "share" and figure.low is not None]
-    if each.item.kind == ItemKind.TABLE and shares:
-        yield from _heat_map(words, each, asked, shares)
+    shares = [figure for figure in entry.figures if figure.statistic == "share" and figure.low is not None]
+    if entry.item.kind == ItemKind.TABLE and shares:
+        yield from _heat_map(words, entry, asked, shares)
     elif shares:
-        yield from _intervals(words, each, asked, shares)
-    if each.item.kind == ItemKind.HIERARCHY:
-        yield from _tree(words, each)
-    yield from _means(words, each, asked)
+        yield from _intervals(words, entry, asked, shares)
+    if entry.item.kind == ItemKind.HIERARCHY:
+        yield from _tree(words, entry)
+    yield from _means(words, entry, asked)
 
 
 def _intervals(
-    words: ReportWords, each: Released, asked: QuestionsByVersion, shares: Sequence[Figure]
+    words: ReportWords, entry: Released, asked: QuestionsByVersion, shares: Sequence[Figure]
 ) -> Iterator[Chart]:
     _ = words.gettext
     rows = []
@@ -34,47 +34,47 @@ def _intervals(
         assert figure.high is not None
         rows.append(
             PlottedEstimate(
-                place(words, each, figure, asked).text,
-                _said(words, each, figure, asked),
+                place(words, entry, figure, asked).text,
+                _said(words, entry, figure, asked),
                 figure.value,
                 (figure.low, figure.high),
             )
         )
     axis = charts.share_axis([row.interval for row in rows if row.interval is not None])
-    draw = charts.histogram if each.item.kind == ItemKind.HISTOGRAM else charts.estimates
+    draw = charts.histogram if entry.item.kind == ItemKind.HISTOGRAM else charts.estimates
     caption = _(
         "Estimated shares, not weighted, with %(confidence)s %% intervals",
-        confidence=words.level(each.confidence),
+        confidence=words.level(entry.confidence),
     )
     for first in range(0, len(rows), MOST_ROWS):
         made = draw(caption, rows[first : first + MOST_ROWS], axis, percent_label)
         yield Chart(made.svg, caption, made.alternative)
 
 
-def _means(words: ReportWords, each: Released, asked: QuestionsByVersion) -> Iterator[Chart]:
+def _means(words: ReportWords, entry: Released, asked: QuestionsByVersion) -> Iterator[Chart]:
     for statistic in ("weighted_mean", "mean"):
-        yield from _means_of(words, each, asked, statistic)
+        yield from _means_of(words, entry, asked, statistic)
 
 
 def _means_of(
-    words: ReportWords, each: Released, asked: QuestionsByVersion, statistic: str
+    words: ReportWords, entry: Released, asked: QuestionsByVersion, statistic: str
 ) -> Iterator[Chart]:
     rows = []
-    for figure in each.figures:
-        ends = span(each, figure, asked) if figure.statistic == statistic else None
+    for figure in entry.figures:
+        ends = span(entry, figure, asked) if figure.statistic == statistic else None
         if ends is not None:
             figure = figure.within(*ends)  # as it is printed
         if ends is not None and figure.low is not None and figure.high is not None:
             limits = (figure.low, figure.high)
             row = PlottedEstimate(
-                place(words, each, figure, asked).text,
-                _said(words, each, figure, asked),
+                place(words, entry, figure, asked).text,
+                _said(words, entry, figure, asked),
                 figure.value,
                 limits,
             )
             rows.append((row, charts.mean_axis(*ends, limits), words.number))
     if rows:
-        _, confidence = words.gettext, words.level(each.confidence)
+        _, confidence = words.gettext, words.level(entry.confidence)
         caption = (
             _("Estimated means, not weighted, with %(confidence)s %% intervals", confidence=confidence)
             if statistic == "mean"
@@ -84,14 +84,14 @@ def _means_of(
         yield Chart(made.svg, caption, made.alternative)
 
 
-def _said(words: ReportWords, each: Released, figure: Figure, asked: QuestionsByVersion) -> str:
+def _said(words: ReportWords, entry: Released, figure: Figure, asked: QuestionsByVersion) -> str:
     """An estimate with its interval, in words."""
-    value, _error, low, high = (cell.text for cell in numbers(words, each, figure, asked))
+    value, _error, low, high = (cell.text for cell in numbers(words, entry, figure, asked))
     return words.gettext("%(estimate)s (%(low)s to %(high)s)", estimate=value, low=low, high=high)
 
 
 def _heat_map(
-    words: ReportWords, each: Released, asked: QuestionsByVersion, shares: Sequence[Figure]
+    words: ReportWords, entry: Released, asked: QuestionsByVersion, shares: Sequence[Figure]
 ) -> Iterator[Chart]:
     """Of two variables, if every pair is there."""
     found = {figure.place: figure for figure in shares if len(figure.place) == 2}
@@ -106,18 +106,18 @@ def _heat_map(
     caption = words.gettext("Joint table, not weighted, the darker the larger")
     made = charts.heat_map(
         caption,
-        [part(words, each, row, asked).text for row in rows],
-        [part(words, each, column, asked).text for column in columns],
+        [part(words, entry, row, asked).text for row in rows],
+        [part(words, entry, column, asked).text for column in columns],
         [[(value, words.percent(value)) for value in line] for line in table],
     )
     yield Chart(made.svg, caption, made.alternative)
 
 
-def _tree(words: ReportWords, each: Released) -> Iterator[Chart]:
+def _tree(words: ReportWords, entry: Released) -> Iterator[Chart]:
     """The numbers that add up."""
     counts = [
         figure
-        for figure in each.figures
+        for figure in entry.figures
         if figure.statistic in ("respondents", "fitted") and len(figure.place) == 1
     ]
     fitted = [figure for figure in counts if figure.statistic == "fitted"] or counts

@@ -17,59 +17,59 @@ def sections(
     words: ReportWords, released: Sequence[Released], asked: QuestionsByVersion
 ) -> Iterator[Section]:
     """A section for each entry of the ledger."""
-    for each in released:
+    for entry in released:
         title = words.gettext(
-            "%(entry)s. %(what)s", entry=each.entry, what=words.macro(WORDS, "kind_name", each.item)
+            "%(entry)s. %(what)s", entry=entry.entry, what=words.macro(WORDS, "kind_name", entry.item)
         )
-        yield Section(f"entry-{each.entry}", Text(title), tuple(_blocks(words, each, asked)))
+        yield Section(f"entry-{entry.entry}", Text(title), tuple(_blocks(words, entry, asked)))
 
 
-def _blocks(words: ReportWords, each: Released, asked: QuestionsByVersion) -> Iterator[Block]:
+def _blocks(words: ReportWords, entry: Released, asked: QuestionsByVersion) -> Iterator[Block]:
     _ = words.gettext
-    if each.item.kind == ItemKind.DECLARED:
-        yield from _declared(words, each)
+    if entry.item.kind == ItemKind.DECLARED:
+        yield from _declared(words, entry)
         return
     facts: list[tuple[str, Cell]] = []
-    for name in each.item.questions:
-        found = asked.question(name, each.covers)
+    for name in entry.item.questions:
+        found = asked.question(name, entry.covers)
         facts.append(
             (_("Question"), Text(name, code=True) if found is None else cell_texts.quote_question(*found))
         )
-    if each.item.stratum:
-        facts.append((_("Stratum"), Text(" > ".join(each.item.stratum), own=True)))
-    if each.item.share is not None:
-        facts.append((_("Limit"), cell_texts.share(words, float(each.item.share))))
+    if entry.item.stratum:
+        facts.append((_("Stratum"), Text(" > ".join(entry.item.stratum), own=True)))
+    if entry.item.share is not None:
+        facts.append((_("Limit"), cell_texts.share(words, float(entry.item.share))))
     facts += [
-        (_("Noise"), Text(mechanism(words, each))),
-        (_("Privacy loss, ε"), cell_texts.format_spent(words, each.epsilon)),
+        (_("Noise"), Text(mechanism(words, entry))),
+        (_("Privacy loss, ε"), cell_texts.format_spent(words, entry.epsilon)),
     ]
-    if each.delta:
-        facts.append((_("Failure probability, δ"), cell_texts.format_spent(words, each.delta)))
+    if entry.delta:
+        facts.append((_("Failure probability, δ"), cell_texts.format_spent(words, entry.delta)))
     facts += [
-        (_("Between neighbours"), Text(_(NEIGHBOURS[each.neighbours]))),
-        (_("Responses covered"), Text(describe_coverage(words, each.covers))),
+        (_("Between neighbours"), Text(_(NEIGHBOURS[entry.neighbours]))),
+        (_("Responses covered"), Text(describe_coverage(words, entry.covers))),
     ]
-    facts += weighted_by(words, each)
+    facts += weighted_by(words, entry)
     yield Facts(tuple(facts))
-    if each.figures:
-        yield _table(words, each, asked)
-    yield from draw_entry(words, each, asked)
+    if entry.figures:
+        yield _table(words, entry, asked)
+    yield from draw_entry(words, entry, asked)
 
 
-def _declared(words: ReportWords, each: Released) -> Iterator[Block]:
+def _declared(words: ReportWords, entry: Released) -> Iterator[Block]:
     _ = words.gettext
     text = _(
         "No number belongs to this entry. The survey's owner declared that so much was spent where this ledger could "
         "not know of it, as after a backup was restored."
     )
     yield Paragraph(Text(text))
-    loss = cell_texts.format_spent(words, each.epsilon), cell_texts.format_spent(words, each.delta)
+    loss = cell_texts.format_spent(words, entry.epsilon), cell_texts.format_spent(words, entry.delta)
     yield Facts(((_("Privacy loss, ε"), loss[0]), (_("Failure probability, δ"), loss[1])))
 
 
-def _table(words: ReportWords, each: Released, asked: QuestionsByVersion) -> Table:
+def _table(words: ReportWords, entry: Released, asked: QuestionsByVersion) -> Table:
     _ = words.gettext
-    confidence = words.level(each.confidence)
+    confidence = words.level(entry.confidence)
     columns = (
         _("Of"),
         _("what"),
@@ -80,23 +80,23 @@ def _table(words: ReportWords, each: Released, asked: QuestionsByVersion) -> Tab
     )
     rows = tuple(
         (
-            place(words, each, figure, asked),
+            place(words, entry, figure, asked),
             Text(_(STATISTICS[figure.statistic])),
-            *numbers(words, each, figure, asked),
+            *numbers(words, entry, figure, asked),
         )
-        for figure in each.figures
+        for figure in entry.figures
     )
-    caption = _("Released, entry %(entry)s", entry=each.entry)
-    return Table(f"released-{each.entry}", caption, columns, rows)
+    caption = _("Released, entry %(entry)s", entry=entry.entry)
+    return Table(f"released-{entry.entry}", caption, columns, rows)
 
 
-def weighted_by(words: ReportWords, each: Released) -> list[tuple[str, Cell]]:
+def weighted_by(words: ReportWords, entry: Released) -> list[tuple[str, Cell]]:
     """Which populations its weighted numbers count, since when these stood, which strata do not stand alone."""
     _ = words.gettext
-    people = each.notes.get("weighted_population")
+    people = entry.notes.get("weighted_population")
     if people is None:
         return []
-    since = each.notes.get("populations_since")
+    since = entry.notes.get("populations_since")
     if isinstance(since, str):
         text = _(
             "%(people)s people in all, as the strata have stood since %(day)s",
@@ -107,15 +107,15 @@ def weighted_by(words: ReportWords, each: Released) -> list[tuple[str, Cell]]:
         text = _(
             "%(people)s people in all, as the strata stood on %(day)s; since when was not recorded",
             people=words.integer(int(people)),
-            day=words.day(each.covers.until),
+            day=words.day(entry.covers.until),
         )
     facts: list[tuple[str, Cell]] = [(_("Weighted by populations"), Text(text))]
     for name, label in (
         ("strata_together", _("Strata taken together")),
         ("strata_not_used", _("Strata not used, counted as those beside them")),
     ):
-        if name in each.notes:
-            facts.append((label, Text(str(each.notes[name]), own=True)))
+        if name in entry.notes:
+            facts.append((label, Text(str(entry.notes[name]), own=True)))
     return facts
 
 

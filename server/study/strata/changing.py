@@ -95,12 +95,12 @@ def remove(session: Session, survey: Survey, number: int | str) -> Node:
     """
     node = find(session, survey, number)
     taken = list_used(session, survey)
-    for each in walk([node]):
-        if each.stratum.id in taken:
+    for below in walk([node]):
+        if below.stratum.id in taken:
             raise refuse(
-                409, each.path, N_("must stay; its link has invitations or may have let responses in")
+                409, below.path, N_("must stay; its link has invitations or may have let responses in")
             )
     session.execute(sa.delete(Stratum).where(Stratum.id == node.stratum.id))
-    for each in walk([node]):
-        session.expunge(each.stratum)
+    for below in walk([node]):
+        session.expunge(below.stratum)
     return node

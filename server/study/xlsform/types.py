@@ -81,7 +81,7 @@ def type_of(text: str) -> Type:
     if select and select["elsewhere"]:
         return Type("", reason=ELSEWHERE)
     if select:
-        one = select["how"].casefold() in ("select one", "select_one", "select1")
-        kind = "select_one" if one else "select_multiple"
+        single = select["how"].casefold() in ("select one", "select_one", "select1")
+        kind = "select_one" if single else "select_multiple"
         return Type(kind, (select["list"] or "").casefold(), (select["rest"] or "").strip())
     return Type("", reason=_REFUSED.get(lower) or _REFUSED.get(lower.split(" ")[0], _UNKNOWN))

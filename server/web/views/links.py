@@ -153,9 +153,9 @@ def _saved(survey: Survey, form: Mapping[str, str]) -> ResponseReturnValue:
         )
         record(Action.STRATA_ADDED if added else Action.STRATA_CHANGED, survey, count=added or len(lines))
         said = "added"
-    for each in strata.population_changes(people, strata.tree(session(), survey)):
-        old, new = ("–" if number is None else number for number in (each.old, each.new))
-        record(Action.POPULATION_CHANGED, survey, stratum=each.path, old=old, new=new)
+    for counted in strata.population_changes(people, strata.tree(session(), survey)):
+        old, new = ("–" if number is None else number for number in (counted.old, counted.new))
+        record(Action.POPULATION_CHANGED, survey, stratum=counted.path, old=old, new=new)
     if button := _BUTTON.fullmatch(form.get("action", "")):
         said, at = button[1], button[2]
         if said in ("up", "down"):
