@@ -38,7 +38,7 @@ def _race(database_url: str, slug: str, *lines: str) -> list[list[int]]:
         [sys.executable, "-m", "tests.support.release_races", *what],
         cwd=factories.ROOT,
         input="".join(f"{line}\n" for line in lines),
-        capture_output=True,
+        stdout=subprocess.PIPE,
         text=True,
         timeout=300,
         check=True,
