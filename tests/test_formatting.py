@@ -75,6 +75,8 @@ def test_what_commands_print() -> None:
         "0.0000",
         "1.0000",
     ]
+    # A limit that is 0 but for the rounding of its computation is not negative.
+    assert (fraction(-3e-17), fraction(-0.0), fraction(-0.01)) == ("0.0000", "0.0000", "-0.0100")
 
 
 @pytest.mark.parametrize(("confidence", "shown"), [(0.95, "95"), (0.999, "99.9"), (0.9999, "99.99")])

@@ -54,9 +54,17 @@ def test_every_contract_of_the_layers_is_kept() -> None:
     [
         ("privacy/estimators/parts.py", "import sqlalchemy", "The mathematics knows no web"),
         ("privacy/designs/design.py", "from server.store import engines", "The mathematics knows no web"),
-        ("collect/responses/open_links.py", "import flask", "A response is accepted without the web framework"),
+        (
+            "collect/responses/open_links.py",
+            "import flask",
+            "A response is accepted without the web framework",
+        ),
         ("web/views/manage.py", "from server.web.views import results", "Views never import each other"),
-        ("study/surveys/survey_links.py", "from server import reports", "Each layer imports only those below it"),
+        (
+            "study/surveys/survey_links.py",
+            "from server import reports",
+            "Each layer imports only those below it",
+        ),
         ("store/engines.py", "from server import study", "Each layer imports only those below it"),
         ("utils.py", "", "Each layer imports only those below it"),
     ],

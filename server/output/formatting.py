@@ -49,7 +49,7 @@ def level(confidence: float, locale: str) -> str:
 
 def fraction(share: float) -> str:
     """0.3251 -> "0.3251", 0.99998 -> "0.99998": a share as commands print it, by the rule of `percent`."""
-    return f"{share + 0.0:.{count_decimals(share, 4, 1)}f}"
+    return f"{share:z.{count_decimals(share, 4, 1)}f}"
 
 
 def count_decimals(share: float, fewest: int, scale: int) -> int:
