@@ -27,6 +27,8 @@ SAID = [
     f"Up to {serving.CONNECTIONS:,} connections of a process",
     f"fewer than {2 * serving.CONNECTIONS:,} files",
     f"Beyond {messages.ROOM >> 20} MB of bodies",
+    f"not signed in may take {messages.Sender.STRANGER.value >> 20} MB together, and responses "
+    f"{messages.Sender.RESPONDENT.value >> 20} MB",
     f"a size for its address and {messages.DEADLINE:.0f} seconds",
     f"one more for each {messages.SLOWEST_UPLOAD >> 10} KB",
     f"after {SERVING_PATIENCE:.0f} to {2 * SERVING_PATIENCE:.0f} seconds if it waits for a lock",

@@ -5,6 +5,7 @@ import re
 from functools import lru_cache
 from typing import Any
 
+import sqlalchemy as sa
 from flask import Flask, Request, render_template
 from flask_babel import gettext
 
@@ -26,6 +27,7 @@ from server.web.front.messages import (
     Room,
     Scope,
     Send,
+    Sender,
     declared_length,
     index_headers,
 )
@@ -76,8 +78,14 @@ class Front:
                 if not kept:
                     await self._relay(make_environ(scope), scope, receive, send)
                 return
-            with Body(self._room) as body:
-                await self._read(scope, receive, body)
+            request = Request(make_environ(scope))
+            signed_in = await self._is_from_researcher(request)
+            with Body(self._room, Sender.RESEARCHER if signed_in else Sender.STRANGER) as body:
+                limit = match_limit(self._app, request)
+                # A file only of somebody who is signed in, in a form that may hold one.
+                if limit.upload and not (signed_in and request.mimetype == "multipart/form-data"):
+                    limit = FORM
+                await body.read(declared_length(index_headers(scope)), receive, limit)
                 stream, length = body.stream()
                 await self._relay(make_environ(scope, stream, length), scope, receive, send)
         except RefusedError as refused:
@@ -92,24 +100,20 @@ class Front:
         else:
             await self._bridge.relay(answer, receive, send)
 
-    async def _read(self, scope: Scope, receive: Receive, body: Body) -> None:
-        headers = index_headers(scope)
-        request = Request(make_environ(scope))
-        limit = match_limit(self._app, request)
-        if limit.upload and not await self._may_upload(request):
-            limit = FORM
-        await body.read(declared_length(headers), receive, limit)
-
-    async def _may_upload(self, request: Request) -> bool:
-        """Whether somebody is signed in, and sends a form that may hold a file."""
-        if request.mimetype != "multipart/form-data":
+    async def _is_from_researcher(self, request: Request) -> bool:
+        """Whether somebody is signed in. Only who has a cookie is looked up."""
+        cookie = request.cookies.get(security.COOKIE)
+        if not cookie:
             return False
-        found: bool = await self._bridge.run(self._is_signed_in, request.cookies.get(security.COOKIE, ""))
+        found: bool = await self._bridge.run(self._is_signed_in, cookie)
         return found
 
     def _is_signed_in(self, cookie: str) -> bool:
-        with open_session(self._engine, writes=False) as session:
-            return people.sign_in_of(session, cookie) is not None
+        try:
+            with open_session(self._engine, writes=False) as session:
+                return people.sign_in_of(session, cookie) is not None
+        except sa.exc.SQLAlchemyError:
+            return False  # the page that answers finds the same, and says so
 
     def _render_page(
         self, language: str, field: str, template: str, values: tuple[tuple[str, object], ...]

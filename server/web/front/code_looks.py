@@ -30,6 +30,7 @@ from server.web.front.messages import (
     Room,
     Scope,
     Send,
+    Sender,
     declared_length,
     index_headers,
 )
@@ -72,7 +73,7 @@ class Looks:
 
     async def _take(self, scope: Scope, headers: Mapping[bytes, bytes], receive: Receive, slug: str) -> None:
         check_source(self._config, headers)
-        with Body(self._room) as body:
+        with Body(self._room, Sender.RESPONDENT) as body:
             await body.read(declared_length(headers), receive, _LIMIT)
             code = parse_look(body.bytes())
         self._count(scope, headers)

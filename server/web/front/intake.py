@@ -27,6 +27,7 @@ from server.web.front.messages import (
     Room,
     Scope,
     Send,
+    Sender,
     declared_length,
     index_headers,
 )
@@ -77,7 +78,7 @@ class Intake:
 
     async def _take(self, headers: Mapping[bytes, bytes], receive: Receive, slug: str) -> Acceptance:
         check_source(self._config, headers)
-        with Body(self._room) as body:
+        with Body(self._room, Sender.RESPONDENT) as body:
             await body.read(declared_length(headers), receive, _LIMIT)
             submission = parse_submission(body.bytes())
         outcome = await self._groups.submit(Arrival(slug, submission))

@@ -3,8 +3,10 @@
 import asyncio
 import io
 import tempfile
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
+from enum import Enum
 from typing import Any, BinaryIO
 
 from server.inputs import N_, Problem
@@ -21,6 +23,17 @@ SLOWEST_UPLOAD = 256 * 1024
 """Bytes a second; an upload that is slower on the whole is given up."""
 ROOM = 64 * 1024 * 1024
 """Bytes in memory of all bodies together, from their first byte until they are answered."""
+
+
+class Sender(Enum):
+    """Who sends a body, and how much of the room all of them together may take up: so they leave some to others."""
+
+    RESPONDENT = ROOM // 2
+    STRANGER = ROOM // 4
+    """Sends a form without being signed in."""
+    RESEARCHER = ROOM
+
+
 UPLOADS = 4
 """Uploads at once; each may take its limit on the disk."""
 
@@ -47,10 +60,10 @@ class Room:
 
     def __init__(self) -> None:
         self.timeouts = Timeouts()
-        self._held = 0
+        self._held: Counter[Sender] = Counter()
         self._uploads = 0
 
-    def take(self, size: int) -> None:
+    def take(self, size: int, sender: Sender) -> None:
         """Hold some bytes more.
 
         Raises
@@ -58,13 +71,13 @@ class Room:
         RefusedError
             503, if there is no room for them.
         """
-        if self._held + size > ROOM:
+        if self._held[sender] + size > sender.value or self._held.total() + size > ROOM:
             raise RefusedError(503, Problem("request", _TOO_MANY, {}))
-        self._held += size
+        self._held[sender] += size
 
-    def give_back(self, size: int) -> None:
+    def give_back(self, size: int, sender: Sender) -> None:
         """Hold as many bytes less."""
-        self._held -= size
+        self._held[sender] -= size
 
     @contextmanager
     def upload(self) -> Iterator[None]:
@@ -115,8 +128,9 @@ def declared_length(headers: Mapping[bytes, bytes]) -> int | None:
 class Body:
     """The body of a request: in memory, or as an upload on the disk. For `with`, which gives back what it takes up."""
 
-    def __init__(self, room: Room) -> None:
+    def __init__(self, room: Room, sender: Sender) -> None:
         self._room = room
+        self._sender = sender
         self._pieces: list[bytes] = []
         self._held = 0
         self._file: BinaryIO | None = None
@@ -147,7 +161,7 @@ class Body:
         # Where all bytes are there, the message that only says so is not waited for.
         while more and self._held != length:
             piece, more = await _next(receive)
-            self._room.take(len(piece))
+            self._room.take(len(piece), self._sender)
             self._held += len(piece)
             self._pieces.append(piece)
             if self._held > limit.size:
@@ -183,7 +197,7 @@ class Body:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._room.give_back(self._held)
+        self._room.give_back(self._held, self._sender)
         self._held = 0
         if self._file is not None:
             self._file.close()
