@@ -14,7 +14,7 @@ from server.reports.answer_names import AnswerTexts
 from server.reports.csv_cells import csv_text
 from server.reports.csv_lines import csv_lines, rows_of
 from server.reports.documents import WITHHELD, finite
-from server.reports.estimate_values import QuestionReport, ReportMean, ShareRow, compute_anytime_means
+from server.reports.estimate_values import QuestionReport, ReportMean, ShareRow, compute_all
 from server.reports.report import Report
 from server.reports.response_order import in_order
 from server.reports.stratum_estimates import StratumReport, describe_strata, name_strata
@@ -71,7 +71,7 @@ def write_strata(report: Report, names: Sequence[str], file: IO[bytes]) -> None:
     for name in names:
         entry = report.question(name)
         groups = report.strata(entry)
-        compute_anytime_means(group.report for group in groups if group.report is not None)
+        compute_all(group.report for group in groups if group.report is not None)
         file.write(csv_text(list(_stratum_rows(report, texts, entry, groups))).encode())
 
 

@@ -5,33 +5,30 @@ columns' parts: reports that were drawn from one design, each part with a weight
 which of the estimates are shown. All of it is computed when it is looked at.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TypeVar
+from functools import cached_property, lru_cache
 
 from server.output.charts import Axis, mean_axis
+from server.privacy.designs import Design
 from server.privacy.estimators import (
     AnsweredMeanEstimate,
     ControlItemTest,
     MeanEstimate,
     PooledShares,
     answered_mean_coefficients,
-    anytime_answered_mean,
-    anytime_mean,
-    estimate_pooled_answered_mean,
-    estimate_pooled_mean,
     mean_coefficients,
     pooled_control_item_test,
 )
-from server.privacy.estimators.anytime import anytime_answered_means
+from server.privacy.estimators.anytime import anytime_answered_means_of, anytime_means_of, anytime_shares_of
+from server.privacy.estimators.impossible import impossible_share_tests
+from server.privacy.estimators.inverse import possible_reports
 from server.privacy.estimators.late import compute_limits as compute_side_by_side
+from server.privacy.estimators.pooled_means import pooled_answered_mean_of, pooled_mean_of
 from server.reports.estimate_remarks import Remark, remarks
 from server.reports.interval_names import interval_name
-from server.reports.report_columns import INTERVAL, ReportColumn
+from server.reports.report_columns import INTERVAL, ReportColumn, compute_estimates
 from server.study.definitions import Question
-
-Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,38 +90,24 @@ class ReportMean:
         """The estimated mean; None before the first response."""
         if not self.column.n:
             return None
-        if self.answered:
-            return self._by(estimate_pooled_answered_mean, INTERVAL)
-        return self._by(estimate_pooled_mean, INTERVAL)
+        estimate = pooled_answered_mean_of if self.answered else pooled_mean_of
+        return estimate(self.column.checked, (self.low, self.high), self.column.confidence, INTERVAL)
 
     @cached_property
     def method(self) -> str:
         """What the interval of one look is called (`interval_name`); nothing before the first response."""
         if self.estimate is None:
             return ""
-        rows = []
-        for design, may in self.column.counting:
-            if not self.answered:
-                rows.append(mean_coefficients([design], 0, 1).numerators[0, may])
-                continue
-            found = answered_mean_coefficients([design], 0, 1)
-            positions, answers = found.numerators[0, may], found.denominator[may]
-            # The limits are those of what numbers are away from a mean (Fieller): here from some mean or other.
-            rows.append(positions - 0.37 * answers)
-        return interval_name(self.estimate.kind, rows, several=self.column.several, ratio=self.answered)
+        column = self.column
+        return _name_interval(self.estimate.kind, column.counting, column.several, self.answered)
 
     @cached_property
     def anytime(self) -> tuple[float, float]:
         """An interval that stays valid however often one looks (`Column.anytime`)."""
         if not self.column.one_partition:
             return self.low, self.high
-        return self._by(anytime_answered_mean if self.answered else anytime_mean)
-
-    def _by(self, estimator: Callable[..., Result], *how: str) -> Result:
-        """What an estimator of means says of the column's parts."""
-        column = self.column
-        parts = column.of_parts, column.designs
-        return estimator(*parts, self.low, self.high, column.weights, column.confidence, *how)
+        limits = anytime_answered_means_of if self.answered else anytime_means_of
+        return limits([self.column.checked], (self.low, self.high), self.column.confidence)[0]
 
     @property
     def value(self) -> float | None:
@@ -151,6 +134,21 @@ class ReportMean:
     def axis(self, anytime: bool) -> Axis:
         """What its chart is drawn on."""
         return mean_axis(self.low, self.high, None if self.estimate is None else self.interval(anytime))
+
+
+@lru_cache(maxsize=1 << 8)  # hundreds of strata have the same designs
+def _name_interval(kind: str, designs: tuple[Design, ...], several: bool, answered: bool) -> str:
+    rows = []
+    for design in designs:
+        may = possible_reports(design)
+        if not answered:
+            rows.append(mean_coefficients([design], 0, 1).numerators[0, may])
+            continue
+        found = answered_mean_coefficients([design], 0, 1)
+        positions, answers = found.numerators[0, may], found.denominator[may]
+        # The limits are those of what numbers are away from a mean (Fieller): here from some mean or other.
+        rows.append(positions - 0.37 * answers)
+    return interval_name(kind, rows, several=several, ratio=answered)
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,8 +231,10 @@ class QuestionReport:
 
 def compute_limits(reports: Iterable[QuestionReport]) -> None:
     """Compute the intervals that are shown of one look at many reports, all at once."""
+    several = list(reports)
+    compute_estimates(column for report in several for column in report.columns)
     late: list[MeanEstimate | AnsweredMeanEstimate | PooledShares] = []
-    for report in reports:
+    for report in several:
         late += {
             id(row.column): row.column.estimate for row in report.shown if row.column.estimate is not None
         }.values()
@@ -243,16 +243,28 @@ def compute_limits(reports: Iterable[QuestionReport]) -> None:
     compute_side_by_side(late)
 
 
-def compute_anytime_means(reports: Iterable[QuestionReport]) -> None:
-    """Compute the intervals for every look of one question's means in many groups, all at once."""
-    found = [report.mean for report in reports if report.n and report.mean is not None]
-    due = [mean for mean in found if mean.answered and mean.column.one_partition]
-    if not due:
+def compute_all(reports: Iterable[QuestionReport]) -> None:
+    """Compute what is shown of one question in many groups, all at once: limits for every look, and tests."""
+    known = [report for report in reports if report.n]
+    if not known:
         return
-    groups = [(mean.column.of_parts, mean.column.designs, mean.column.weights) for mean in due]
-    limits = anytime_answered_means(groups, due[0].low, due[0].high, due[0].column.confidence)
-    for mean, own in zip(due, limits, strict=True):
-        mean.__dict__["anytime"] = own
+    columns = [column for report in known for column in report.columns]
+    confidence = columns[0].confidence
+    steady = [column for column in columns if column.one_partition]
+    _keep(steady, "anytime", anytime_shares_of([column.checked for column in steady], confidence))
+    tests = impossible_share_tests([column.checked.answered for column in columns])
+    _keep(columns, "impossible_p_value", tests)
+    means = [mean for report in known if (mean := report.mean) is not None and mean.column.one_partition]
+    if means:
+        limits = anytime_answered_means_of if means[0].answered else anytime_means_of
+        ends = means[0].low, means[0].high
+        _keep(means, "anytime", limits([mean.column.checked for mean in means], ends, confidence))
+
+
+def _keep(owners: Iterable[ReportColumn | ReportMean], name: str, values: Iterable[object]) -> None:
+    """Let each have a property that was computed of all at once."""
+    for owner, value in zip(owners, values, strict=True):
+        owner.__dict__[name] = value
 
 
 def value_range(question: Question) -> tuple[float, float] | None:

@@ -1,6 +1,6 @@
 """(the responses to some versions, a question, some strata) -> what is estimated of it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,11 +47,21 @@ def _report(
     names = question.columns
     if split and len(names) == 1:
         names = tuple(f"{question.name}.{answer}" for answer in question.answers)
+    places = np.concatenate([np.asarray(group) for group in groups])
+    starts = np.cumsum([0, *(len(group) for group in groups[:-1])])
+
+    def add_up(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Those of each group's places, shape (groups, reports)."""
+        return (
+            counts[places] if len(places) == len(groups) else np.add.reduceat(counts[places], starts, axis=0)
+        )
+
     columns = tuple(
         _column(
             name,
             [(wave, bytes_[place]) for wave, bytes_ in waves],
-            groups,
+            len(groups),
+            add_up,
             weights,
             confidence,
             one_partition=one_partition,
@@ -64,19 +74,18 @@ def _report(
 def _column(
     name: str,
     bytes_of: Sequence[tuple[int, Byte]],
-    groups: Sequence[Sequence[int]],
+    groups: int,
+    add_up: Callable[[NDArray[np.int64]], NDArray[np.int64]],
     weights: Sequence[float] | None,
     confidence: float,
     *,
     one_partition: bool,
 ) -> ReportColumn:
     """A byte of some versions: in each group a part for each design, reports of one design counted together."""
-    places = np.concatenate([np.asarray(group) for group in groups])
-    starts = np.cumsum([0, *(len(group) for group in groups[:-1])])
     versions: dict[Design, tuple[int, ...]] = {}
     counts: dict[Design, NDArray[np.int64]] = {}
     for version, byte in bytes_of:
-        own = np.add.reduceat(byte.counts[places], starts, axis=0)
+        own = add_up(byte.counts)
         versions[byte.design] = (*versions.get(byte.design, ()), version)
         counts[byte.design] = counts.get(byte.design, 0) + own
     together = np.stack(list(counts.values()), axis=1)
@@ -86,8 +95,8 @@ def _column(
         shares = (np.array(weights)[:, None] * sizes / sizes.sum(axis=1, keepdims=True)).ravel()
     return ReportColumn(
         name,
-        tuple(versions.values()) * len(groups),
-        tuple(counts) * len(groups),
+        tuple(versions.values()) * groups,
+        tuple(counts) * groups,
         together.reshape(-1, together.shape[2]),
         shares,
         confidence,

@@ -1,20 +1,19 @@
 """One byte of the responses, or one answer of several: what was counted, part by part, and what it says."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from server.privacy.designs import Design
-from server.privacy.estimators import (
-    PooledShares,
-    anytime_shares,
-    estimate_pooled_shares,
-    pooled_impossible_share_test,
-    pooled_manipulation_bound,
-    share_coefficients,
-)
+from server.privacy.estimators import PooledShares, pooled_manipulation_bound, share_coefficients
+from server.privacy.estimators.anytime import anytime_shares_of
+from server.privacy.estimators.impossible import impossible_share_test_of
+from server.privacy.estimators.inverse import possible_reports
+from server.privacy.estimators.parts import Parts, checked_parts, checked_singles
+from server.privacy.estimators.pooled import pooled_shares_of, single_shares_of
 from server.reports.interval_names import interval_name
 
 INTERVAL = "by_size"
@@ -87,23 +86,26 @@ class ReportColumn:
         """The estimated shares; None before the first response."""
         if not self.n:
             return None
-        return estimate_pooled_shares(self.of_parts, self.designs, self.weights, self.confidence, INTERVAL)
+        return pooled_shares_of(self.checked, self.confidence, INTERVAL)
+
+    @cached_property
+    def checked(self) -> Parts:
+        """The parts as estimators take them, once there is a response."""
+        return checked_parts(self.of_parts, self.designs, self.weights)
 
     @cached_property
     def method(self) -> str:
         """What the intervals of one look are called (`interval_name`); nothing before the first response."""
         if self.estimate is None:
             return ""
-        rows = [
-            row for design, may in self.counting for row in share_coefficients([design]).numerators[:, may]
-        ]
-        return interval_name(self.estimate.interval, rows, several=self.several)
+        return _name_interval(self.estimate.interval, self.counting, self.several)
 
     @cached_property
-    def counting(self) -> list[tuple[Design, NDArray[np.bool_]]]:
-        """The designs of the parts that count, each with the reports that it can give."""
-        used = dict.fromkeys(design for design, one in zip(self.designs, self._counts, strict=True) if one)
-        return [(design, design.weights.sum(axis=0) > 0) for design in used]
+    def counting(self) -> tuple[Design, ...]:
+        """The designs of the parts that count."""
+        return tuple(
+            dict.fromkeys(design for design, one in zip(self.designs, self._counts, strict=True) if one)
+        )
 
     @property
     def several(self) -> bool:
@@ -125,13 +127,37 @@ class ReportColumn:
         """
         if not self.one_partition:
             return np.tile([0.0, 1.0], (len(self.designs[0].weights), 1))
-        return anytime_shares(self.of_parts, self.designs, self.weights, self.confidence)
+        return anytime_shares_of([self.checked], self.confidence)[0]
 
     @cached_property
     def impossible_p_value(self) -> float | None:
         """Of the hypothesis that possible shares explain the reports; None before the first."""
-        return pooled_impossible_share_test(self.of_parts, self.designs) if self.n else None
+        return impossible_share_test_of(self.checked.answered) if self.n else None
 
     def manipulation(self, forged: int) -> float:
         """How far so many forged ones among the responses move a share at most, with its weights."""
         return pooled_manipulation_bound(self.sizes.tolist(), min(forged, self.n), self.designs, self.weights)
+
+
+def compute_estimates(columns: Iterable[ReportColumn]) -> None:
+    """Estimate columns of a single part, of hundreds of strata, all at once."""
+    alike: dict[tuple[int, float], list[ReportColumn]] = {}
+    for column in columns:
+        if len(column.designs) == 1 and column.weights is None and column.n:
+            alike.setdefault((id(column.designs[0]), column.confidence), []).append(column)
+    for (_design, confidence), some in alike.items():
+        counts = np.concatenate([column.of_parts for column in some])
+        together, groups = checked_singles(counts, some[0].designs[0])
+        estimates = single_shares_of(together, groups, confidence, INTERVAL)
+        for column, checked, estimate in zip(some, groups, estimates, strict=True):
+            column.__dict__.update(checked=checked, estimate=estimate)
+
+
+@lru_cache(maxsize=1 << 8)  # hundreds of strata have the same designs
+def _name_interval(kind: str, designs: tuple[Design, ...], several: bool) -> str:
+    rows = [
+        row
+        for design in designs
+        for row in share_coefficients([design]).numerators[:, possible_reports(design)]
+    ]
+    return interval_name(kind, rows, several=several)

@@ -10,15 +10,21 @@ from scipy.stats import beta, binom, multinomial
 
 from server.privacy.designs import k_ary
 from server.privacy.estimators import estimate_answered_mean
+from server.privacy.estimators.exact_shares import blaker_limits
 from server.privacy.estimators.late import compute_limits
 from server.privacy.estimators.limits import (
     INTERVALS,
-    blaker_limits,
     combined_limits,
     linear_limits,
     wilson_limits,
 )
 from server.privacy.estimators.score_limits import score_limits
+
+
+def limits_of_one(yes: int, n: int, confidence: float) -> tuple[float, float]:
+    """Of one share."""
+    ((low, high),) = blaker_limits(np.array([yes]), np.array([n]), np.array([confidence])).tolist()
+    return low, high
 
 
 def acceptance(share: float, yes: int, n: int) -> float:
@@ -31,7 +37,7 @@ def acceptance(share: float, yes: int, n: int) -> float:
 @pytest.mark.parametrize("confidence", [0.5, 0.9, 0.95, 0.999])
 @pytest.mark.parametrize(("yes", "n"), [(0, 5), (1, 5), (3, 5), (4, 12), (9, 40), (27, 40), (40, 40)])
 def test_blakers_limits_are_the_first_and_last_accepted_shares(yes: int, n: int, confidence: float) -> None:
-    low, high = blaker_limits(yes, n, confidence)
+    low, high = limits_of_one(yes, n, confidence)
     grid = np.linspace(1e-6, 1 - 1e-6, 1001)
     accepted = grid[[acceptance(share, yes, n) > 1 - confidence for share in grid]]
     assert low <= accepted[0] <= low + 1.01e-3
@@ -40,7 +46,7 @@ def test_blakers_limits_are_the_first_and_last_accepted_shares(yes: int, n: int,
 
 def test_blakers_lower_limit_for_two_of_ten_is_one_sided() -> None:
     # No count below 2 has a tail as small as 0.05 there, so the whole 0.05 is spent on one side.
-    low, high = blaker_limits(2, 10, 0.95)
+    low, high = limits_of_one(2, 10, 0.95)
     assert low == pytest.approx(beta.ppf(0.05, 2, 9), rel=1e-9)
     assert beta.ppf(0.95, 3, 8) < high < beta.ppf(0.975, 3, 8)
 
@@ -50,7 +56,7 @@ def test_blakers_limits_are_nested_within_clopper_and_pearsons(
     n: int, part: float, confidence: float
 ) -> None:
     yes = min(n, int(part * n))
-    low, high = blaker_limits(yes, n, confidence)
+    low, high = limits_of_one(yes, n, confidence)
     half = (1 - confidence) / 2
     assert 0 <= low <= yes / n <= high <= 1
     assert low >= (beta.ppf(half, yes, n - yes + 1) if yes else 0) * (1 - 1e-9)
@@ -59,8 +65,8 @@ def test_blakers_limits_are_nested_within_clopper_and_pearsons(
 
 @given(st.integers(0, 1000), st.integers(1, 1000), st.floats(0.01, 0.999))
 def test_blakers_limits_are_nested_in_confidence(yes: int, no: int, confidence: float) -> None:
-    low, high = blaker_limits(yes, yes + no, confidence)
-    wider_low, wider_high = blaker_limits(yes, yes + no, (1 + confidence) / 2)
+    low, high = limits_of_one(yes, yes + no, confidence)
+    wider_low, wider_high = limits_of_one(yes, yes + no, (1 + confidence) / 2)
     assert wider_low <= low * (1 + 1e-11)
     assert wider_high >= high * (1 - 1e-11)
 
@@ -176,3 +182,13 @@ def test_answered_means_computed_side_by_side_are_those_of_each_alone() -> None:
     for each, result in zip(counts, late, strict=True):
         alone = estimate_answered_mean(each, k_ary(4, 2.0), 0, 10)
         assert result.interval == pytest.approx(alone.interval, abs=1e-9)
+
+
+@given(st.lists(st.tuples(st.integers(0, 300), st.integers(0, 300)), min_size=1, max_size=40))
+def test_blakers_limits_of_many_shares_are_those_of_each(shares: list[tuple[int, int]]) -> None:
+    yes, n = (
+        np.array(each) for each in zip(*[(one, one + other or 1) for one, other in shares], strict=True)
+    )
+    levels = np.resize([0.9, 0.95, 0.999], len(n))
+    alone = [limits_of_one(*each) for each in zip(yes.tolist(), n.tolist(), levels.tolist(), strict=True)]
+    assert blaker_limits(yes, n, levels) == pytest.approx(np.array(alone), abs=1e-12)

@@ -31,8 +31,14 @@ from server.privacy.estimators import (
     pooled_impossible_share_test,
     pooled_manipulation_bound,
 )
-from server.privacy.estimators.anytime import anytime_answered_means
+from server.privacy.estimators.answered import answered_rows
+from server.privacy.estimators.anytime import anytime_answered_means_of, anytime_means_of, anytime_shares_of
+from server.privacy.estimators.exact_ratios import SingleRatio
+from server.privacy.estimators.impossible import impossible_share_tests
 from server.privacy.estimators.inverse import left_inverse
+from server.privacy.estimators.late import compute_limits
+from server.privacy.estimators.parts import checked_parts, checked_singles, stack_single
+from server.privacy.estimators.pooled import single_shares_of
 from server.privacy.estimators.refuting import find_refuted, pieces_of
 
 DESIGNS = {
@@ -130,7 +136,9 @@ def test_the_order_of_parts_says_nothing(case: Case, random: Any) -> None:
 def test_groups_side_by_side_have_the_intervals_of_each_alone(cases: list[Case]) -> None:
     groups = [case for case in cases if len(case[1][0].weights) > 2]
     alone = [anytime_answered_mean(case[0], case[1], 2, 7, case[2]) for case in groups]
-    assert np.array(anytime_answered_means(groups, 2, 7)) == pytest.approx(np.array(alone), rel=1e-7)
+    checked = [checked_parts(*group) for group in groups]
+    together = anytime_answered_means_of(checked, (2, 7), 0.95)
+    assert np.array(together) == pytest.approx(np.array(alone), rel=1e-7)
 
 
 @pytest.mark.parametrize("number", range(len(BEFORE["cases"])))
@@ -236,3 +244,90 @@ def test_an_array_is_taken_as_a_list_is_and_its_faults_are_named_by_part() -> No
     gap = Design([[1 << 31, 0, 1 << 31], [1 << 30, 0, 3 << 30]])
     with pytest.raises(ValueError, match=r"counts\[1\] must be 0 for .* report 1 has 7"):
         estimate_pooled_shares(np.array([[6, 0, 4], [3, 7, 1]]), [gap] * 2)
+
+
+@given(st.lists(parts(), min_size=1, max_size=6))
+def test_groups_side_by_side_are_the_same_as_one_after_the_other(groups: list[Case]) -> None:
+    """Each group with its own parts, designs and weights: limits for one look and for every look, and tests."""
+    checked = [checked_parts(*group) for group in groups]
+    for interval in ("wilson", "exact"):
+        together = [estimate_pooled_shares(*group, interval=interval) for group in groups]
+        compute_limits(together)
+        for group, ours in zip(groups, together, strict=True):
+            alone = estimate_pooled_shares(*group, interval=interval).intervals
+            assert ours.intervals == pytest.approx(alone, abs=1e-11)
+    always, means = anytime_shares_of(checked, 0.95), anytime_means_of(checked, (2, 7), 0.95)
+    tests = impossible_share_tests([each.answered for each in checked])
+    for (counts, designs, weights), shares, mean, p_value in zip(groups, always, means, tests, strict=True):
+        assert shares == pytest.approx(anytime_shares(counts, designs, weights), abs=1e-7)
+        assert mean == pytest.approx(anytime_mean(counts, designs, 2, 7, weights), abs=1e-7)
+        answered = [(own, design) for own, design in zip(counts, designs, strict=True) if own.any()]
+        least = min(impossible_share_test(own, design) for own, design in answered)
+        assert p_value == pytest.approx(min(1.0, len(answered) * least), rel=1e-9)
+
+
+@given(st.data())
+def test_strata_of_a_single_part_are_estimated_at_once_as_one_by_one(data: st.DataObject) -> None:
+    design = data.draw(st.sampled_from([one for some in DESIGNS.values() for one in some]))
+    width = design.weights.shape[1]
+    row = st.lists(st.integers(0, 60), min_size=width, max_size=width).filter(any)
+    counts = np.array(data.draw(st.lists(row, min_size=1, max_size=12)))
+    together, groups = checked_singles(counts, design)
+    several = single_shares_of(together, groups, 0.95, "by_size")
+    compute_limits(several)
+    for own, group, ours in zip(counts, groups, several, strict=True):
+        alone = estimate_pooled_shares([own], [design], interval="by_size")
+        assert (ours.n, ours.impossible, ours.interval) == (alone.n, alone.impossible, alone.interval)
+        for name in ("sizes", "weights", "shares", "standard_errors", "covariance", "intervals"):
+            assert getattr(ours, name) == pytest.approx(getattr(alone, name), abs=1e-11)
+        given_parts = checked_parts([own], [design], None)
+        assert group.counting[0].reports.tolist() == given_parts.counting[0].reports.tolist()
+        assert group.n == given_parts.n
+
+
+def test_exact_limits_of_a_ratio_are_those_of_every_mean_at_every_tilt() -> None:
+    design, counts = k_ary(4, 1.5), [[40, 13, 25, 4], [0, 1, 0, 0], [2, 3, 60, 5]]
+    stacks = [stack_single(np.array(own), design) for own in counts]
+    ((positions, answers),) = answered_rows(stacks[:1])
+    found = SingleRatio.answer_all([SingleRatio(one, positions, answers, 0.95) for one in stacks])
+    for one, limits in zip(stacks, found, strict=True):
+        slow = _search_ratios(positions, answers, design, one.reports[0])
+        assert limits == pytest.approx(np.array(slow), abs=1e-12)
+
+
+def _search_ratios(
+    positions: NDArray[np.float64], answers: NDArray[np.float64], design: Design, counts: NDArray[np.int64]
+) -> tuple[float, float]:
+    """The accepted means, and a step more: each of 201 is looked at by itself, from both sides, at all tilts."""
+    n, room = int(counts.sum()), math.log(2 / 0.05)
+    accepted = [
+        mean
+        for mean in np.linspace(0, 1, 201).tolist()
+        if not any(
+            _is_refuted(sign * (positions - mean * answers), design, counts, n, room) for sign in (1.0, -1.0)
+        )
+    ]
+    return (max(accepted[0] - 0.005, 0.0), min(accepted[-1] + 0.005, 1.0)) if accepted else (0.0, 1.0)
+
+
+def _is_refuted(
+    values: NDArray[np.float64], design: Design, counts: NDArray[np.int64], n: int, room: float
+) -> bool:
+    """Whether at some tilt no true shares whose sum is 0 explain how large the sum is (Chernoff)."""
+    counted = design.matrix @ values
+    for tilt in np.geomspace(0.05 * math.sqrt(2 * room * n), 300 * n, 48) / np.ptp(values):
+        logs = np.log(np.exp(tilt * values / n - (top := (tilt * values / n).max())) @ design.matrix.T) + top
+        tall = np.exp(logs - logs.max())
+        highest = 0.0
+        for one, left in enumerate(counted):
+            for other, right in enumerate(counted):
+                if left <= 1e-12 and right >= -1e-12:
+                    part = (
+                        min(max(-left / (right - left), 0), 1)
+                        if right - left > 1e-12
+                        else min(max(-left, 0), 1)
+                    )
+                    highest = max(highest, tall[one] * (1 - part) + tall[other] * part)
+        if n * (math.log(highest) + logs.max()) < tilt * float(values @ counts) / n - room:
+            return True
+    return False

@@ -237,11 +237,11 @@ def test_limits_from_the_design_are_narrower_than_those_from_the_range_alone() -
     design = ordinal(5, 2.0)
     counts = np.array([10, 5, 8, 9, 3])
     for row in left_inverse(design):
-        known = np.ptp(design_limits([stack_single(counts, design)], [row], 0.95))
+        known = np.ptp(compute(limits_of_sums([stack_single(counts, design)], [[row]], 0.95, "exact"))[0])
         assert known < 0.85 * np.ptp(linear_limits(row, counts, 0.95, "exact"))
     coin = coin_flip(0.45)
     row, seen = left_inverse(coin)[1], [np.array([90, 12]), np.array([50, 60])]
-    ours = design_limits([stack(np.array(seen), coin, np.array([0.3, 0.7]))], [row], 0.95)
+    (ours,) = design_limits([stack(np.array(seen), coin, np.array([0.3, 0.7]))], [[row]], 0.95)
     assert ours == pytest.approx(weighted_limits([0.3, 0.7], row, seen, "exact", coin), abs=2e-3)
 
 

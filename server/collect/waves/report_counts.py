@@ -128,9 +128,13 @@ class WaveQuestion:
         an answer arrived is a report of whether it was given, under a design of two rows.
         """
         if by_option and not self.question.encoding.by_answer:
-            (whole,) = self._bytes
-            return [self._split(whole, answer) for answer in range(len(self.question.answers))]
+            return self._split_bytes
         return self._bytes
+
+    @cached_property
+    def _split_bytes(self) -> list[Byte]:
+        (whole,) = self._bytes
+        return [self._split(whole, answer) for answer in range(len(self.question.answers))]
 
     @cached_property
     def _bytes(self) -> list[Byte]:

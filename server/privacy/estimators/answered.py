@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from server.privacy._checks import option, probability
 from server.privacy.designs import Design
-from server.privacy.estimators.design_limits import ratio_limits
+from server.privacy.estimators.exact_ratios import SingleRatio
 from server.privacy.estimators.inverse import checked_reports, left_inverse, standard_errors
 from server.privacy.estimators.late import LateInterval
 from server.privacy.estimators.limits import INTERVALS, accepted_end
@@ -104,7 +104,7 @@ def estimate_answered_mean(
     sum((v - mu) s), which is 0 at the true mean, contains 0 (Fieller 1954 is the case "wald").
     It covers as well as the interval that is inverted, and is unbounded unless D differs from 0 at
     the same confidence. "exact" holds the means that Chernoff's bound does not refute whatever the
-    true shares (`design_limits.ratio_limits`), and the estimate; of several parts all of [low, high].
+    true shares (`exact_ratios.SingleRatio`), and the estimate; of several parts all of [low, high].
 
     Examples
     --------
@@ -168,7 +168,7 @@ def answered_mean_of(
     def reached() -> Steps[tuple[float, float]]:
         """The accepted means, on the scale [0, 1]."""
         if interval == "exact":
-            return exact()
+            return (yield from exact())
         if mean is None or error is None:
             return 0.0, 1.0
         fewest, _most = yield from limits(answers)
@@ -179,11 +179,12 @@ def answered_mean_of(
         highest = yield from accepted_end(contains, mean, step)
         return lowest, highest
 
-    def exact() -> tuple[float, float]:
+    def exact() -> Steps[tuple[float, float]]:
         """Of one part; of several all that is sure is the range."""
         low, high = 0.0, 1.0
         if len(stacks) == 1 and len(stacks[0].sizes) == 1:
-            low, high = ratio_limits(*rows[0], stacks[0].matrix, stacks[0].reports[0], confidence)
+            found = yield SingleRatio(stacks[0], *rows[0], confidence)
+            low, high = found.tolist()
         return (low, high) if mean is None else (min(low, mean), max(high, mean))
 
     def interval_of_mean() -> Steps[tuple[float, float]]:

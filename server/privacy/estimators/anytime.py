@@ -19,10 +19,10 @@ from numpy.typing import ArrayLike, NDArray
 from server.privacy._checks import probability
 from server.privacy.designs import Design
 from server.privacy.estimators.answered import require_prefer_not_to_say
-from server.privacy.estimators.mean_estimates import checked_range, positions
-from server.privacy.estimators.parts import Counts, checked_parts
+from server.privacy.estimators.mean_estimates import checked_range, position_rows
+from server.privacy.estimators.parts import Counts, Parts, checked_parts
 from server.privacy.estimators.ratio_regions import Ratio, ratio_limits
-from server.privacy.estimators.regions import region_limits
+from server.privacy.estimators.region_limits import region_limits
 from server.privacy.estimators.share_estimates import limits_of_all, share_rows
 
 
@@ -79,8 +79,13 @@ def anytime_shares(
     """
     parts = checked_parts(counts, designs, weights)
     confidence = probability("confidence", confidence, open_interval=True)
-    rows = [share_rows(each) for each in parts.answered]
-    return limits_of_all(region_limits(parts.answered, rows, confidence))
+    return anytime_shares_of([parts], confidence)[0]
+
+
+def anytime_shares_of(groups: Sequence[Parts], confidence: float) -> list[NDArray[np.float64]]:
+    """As `anytime_shares`, of several groups of respondents, each with its own intervals, side by side."""
+    found = region_limits([parts.answered for parts in groups], share_rows, confidence)
+    return [limits_of_all(limits) for limits in found]
 
 
 def anytime_mean(
@@ -119,9 +124,19 @@ def anytime_mean(
     bottom, top = checked_range(low, high)
     parts = checked_parts(counts, designs, weights)
     confidence = probability("confidence", confidence, open_interval=True)
-    found = region_limits(parts.answered, positions(parts.answered), confidence)
-    below, above = found[0].tolist()
-    return bottom + (top - bottom) * below, bottom + (top - bottom) * above
+    return anytime_means_of([parts], (bottom, top), confidence)[0]
+
+
+def anytime_means_of(
+    groups: Sequence[Parts], ends: tuple[float, float], confidence: float
+) -> list[tuple[float, float]]:
+    """As `anytime_mean`, of several groups of respondents, each with its own intervals, side by side."""
+    found = region_limits([parts.answered for parts in groups], position_rows, confidence)
+    bottom, width = ends[0], ends[1] - ends[0]
+    return [
+        (bottom + width * below, bottom + width * above)
+        for ((below, above),) in (each.tolist() for each in found)
+    ]
 
 
 def anytime_answered_mean(
@@ -164,37 +179,22 @@ def anytime_answered_mean(
     >>> [round(limit, 2) for limit in limits]
     [12.22, 21.18]
     """
-    return anytime_answered_means([(counts, designs, weights)], low, high, confidence)[0]
-
-
-def anytime_answered_means(
-    groups: Sequence[tuple[Counts, Sequence[Design], ArrayLike | None]],
-    low: float,
-    high: float,
-    confidence: float = 0.95,
-) -> list[tuple[float, float]]:
-    """As `anytime_answered_mean`, of several groups of respondents, each with its own intervals, side by side.
-
-    Parameters
-    ----------
-    groups : sequence of tuple
-        The counts, designs and weights of each.
-    low, high, confidence : float
-        As in `anytime_answered_mean`.
-
-    Returns
-    -------
-    list of tuple of float
-    """
     bottom, top = checked_range(low, high)
-    checked = [checked_parts(*group) for group in groups]
+    parts = checked_parts(counts, designs, weights)
     confidence = probability("confidence", confidence, open_interval=True)
-    for parts in checked:
-        require_prefer_not_to_say(parts.by_design[0][0], "designs[0]")
-    ratios = [Ratio.of(parts.answered) for parts in checked]
+    require_prefer_not_to_say(parts.by_design[0][0], "designs[0]")
+    return anytime_answered_means_of([parts], (bottom, top), confidence)[0]
+
+
+def anytime_answered_means_of(
+    groups: Sequence[Parts], ends: tuple[float, float], confidence: float
+) -> list[tuple[float, float]]:
+    """As `anytime_answered_mean`, of several groups of respondents, each with its own intervals, side by side."""
+    ratios = [Ratio.of(parts.answered) for parts in groups]
     limits = np.empty((len(ratios), 2))
     shapes = np.unique([ratio.numbers.shape for ratio in ratios], axis=0)
     for shape in shapes.tolist():
         alike = [place for place, ratio in enumerate(ratios) if list(ratio.numbers.shape) == shape]
         limits[alike] = ratio_limits([ratios[place] for place in alike], confidence)
-    return [(below, above) for below, above in (bottom + (top - bottom) * limits).tolist()]
+    bottom, width = ends[0], ends[1] - ends[0]
+    return [(below, above) for below, above in (bottom + width * limits).tolist()]

@@ -22,28 +22,30 @@ from server.privacy.estimators.refuting import find_refuted, pieces_of
 
 Row = NDArray[np.float64]
 
-_ROUNDS, _TILTS = 3, 24
+ROUNDS, TILTS = 3, 24
 """How often the best tilt is looked for, each time among so many, closer together."""
-_LARGEST = 300.0
+LARGEST = 300.0
 """Exponent of a report under the largest tilt."""
 _ALIKE = 1e-9
 
 
-def design_limits(stacks: Sequence[Mixture], rows: Sequence[Row], confidence: float) -> tuple[float, float]:
+def design_limits(
+    stacks: Sequence[Mixture], sums: Sequence[Sequence[Row]], confidence: float
+) -> list[tuple[float, float]]:
     """Limits for sum(weight * what the truths of a part count on average), whatever these truths are.
 
     Parameters
     ----------
     stacks : sequence of Mixture
         Parts that count.
-    rows : sequence of ndarray, shapes (m1,), (m2,), ...
-        Values of the reports, of each stack.
+    sums : sequence of sequences of ndarray, shapes (m1,), (m2,), ...
+        For each sum the values of the reports, of each stack.
     confidence : float
         In (0, 1).
 
     Returns
     -------
-    tuple of float
+    list of tuple of float
         Each is exceeded with probability (1 - confidence) / 2 at most. The estimate is always between them.
 
     Notes
@@ -54,37 +56,66 @@ def design_limits(stacks: Sequence[Mixture], rows: Sequence[Row], confidence: fl
     (1 - confidence) / 2 for all true shares that give this sum, at some tilt. Any tilt gives a valid limit.
     """
     room = math.log(2 / (1 - confidence))
-    seen = sum(float(each.weights @ (each.observed @ row)) for each, row in zip(stacks, rows, strict=True))
-    low, high = (
-        min(_lowest(stacks, [sign * row for row in rows], sign * seen, room), sign * seen)
-        for sign in (1.0, -1.0)
+    signed = [[sign * row for row in rows] for rows in sums for sign in (1.0, -1.0)]
+    seen = np.array(
+        [
+            sum(float(each.weights @ (each.observed @ row)) for each, row in zip(stacks, rows, strict=True))
+            for rows in signed
+        ]
     )
-    return low, -high
+    ends = np.minimum(_lowest(stacks, signed, seen, room), seen).reshape(-1, 2)
+    return [(low, -high) for low, high in ends.tolist()]
 
 
-def _lowest(stacks: Sequence[Mixture], rows: Sequence[Row], seen: float, room: float) -> float:
-    """The smallest sum that is not refuted, or less."""
-    points = [_points(each, row) for each, row in zip(stacks, rows, strict=True)]
-    least = sum(float(own[0] * each.weights.sum()) for each, (own, _) in zip(stacks, points, strict=True))
-    rates = np.concatenate(
-        [np.ptp(row) * each.weights / each.sizes for each, row in zip(stacks, rows, strict=True)]
+def _lowest(stacks: Sequence[Mixture], sums: Sequence[Sequence[Row]], seen: Row, room: float) -> Row:
+    """Of each sum the smallest that is not refuted, or less; shape (sums,)."""
+    points = [[find_points(each, row) for each, row in zip(stacks, rows, strict=True)] for rows in sums]
+    found = np.array(
+        [
+            sum(float(own[0] * each.weights.sum()) for each, (own, _) in zip(stacks, of_sum, strict=True))
+            for of_sum in points
+        ]
     )
-    if rates.max() == 0:
-        return least
+    alike: dict[tuple[int, ...], list[int]] = {}
+    for place, (rows, of_sum) in enumerate(zip(sums, points, strict=True)):
+        if any(np.ptp(row) > 0 for row in rows):
+            alike.setdefault(tuple(len(own) for own, _ in of_sum), []).append(place)
+    for places in alike.values():
+        some = [sums[place] for place in places], [points[place] for place in places]
+        found[places] = np.maximum(found[places], _best_of_tilts(stacks, *some, seen[places], room))
+    return found
+
+
+def _best_of_tilts(
+    stacks: Sequence[Mixture],
+    sums: Sequence[Sequence[Row]],
+    points: Sequence[Sequence[tuple[Row, list[NDArray[np.int64]]]]],
+    seen: Row,
+    room: float,
+) -> Row:
+    """The largest of what is refuted of each sum, at any tilt that is tried; shape (sums,)."""
+    rates = np.array(
+        [
+            np.concatenate(
+                [np.ptp(row) * each.weights / each.sizes for each, row in zip(stacks, rows, strict=True)]
+            )
+            for rows in sums
+        ]
+    )
     sizes = np.concatenate([each.sizes for each in stacks])
-    top = _LARGEST / float(rates.max())
-    bottom = min(0.05 * math.sqrt(2 * room / float((rates**2 * sizes).sum())), top / 2)
-    best = least
-    for _ in range(_ROUNDS):
-        tilts = np.geomspace(bottom, top, _TILTS)
-        found = _refuted(stacks, rows, points, tilts, tilts * seen - room)
-        place = int(found.argmax())
-        best = max(best, float(found[place]))
-        bottom, top = float(tilts[max(place - 1, 0)]), float(tilts[min(place + 1, _TILTS - 1)])
+    top = LARGEST / rates.max(axis=1)
+    bottom = np.minimum(0.05 * np.sqrt(2 * room / (rates**2 @ sizes)), top / 2)
+    best, places = np.full(len(sums), -np.inf), np.arange(len(sums))
+    for _ in range(ROUNDS):
+        tilts = np.geomspace(bottom, top, TILTS, axis=1)
+        found = _refuted(stacks, sums, points, tilts, tilts * seen[:, None] - room)
+        place = found.argmax(axis=1)
+        best = np.maximum(best, found[places, place])
+        bottom, top = (tilts[places, np.clip(place + step, 0, TILTS - 1)] for step in (-1, 1))
     return best
 
 
-def _points(parts: Mixture, row: Row) -> tuple[Row, list[NDArray[np.int64]]]:
+def find_points(parts: Mixture, row: Row) -> tuple[Row, list[NDArray[np.int64]]]:
     """What the truths count, rising, and which truths count it."""
     counted = parts.matrix @ row
     order = np.argsort(counted)
@@ -95,98 +126,37 @@ def _points(parts: Mixture, row: Row) -> tuple[Row, list[NDArray[np.int64]]]:
 
 def _refuted(
     stacks: Sequence[Mixture],
-    rows: Sequence[Row],
-    points: Sequence[tuple[Row, list[NDArray[np.int64]]]],
+    sums: Sequence[Sequence[Row]],
+    points: Sequence[Sequence[tuple[Row, list[NDArray[np.int64]]]]],
     tilts: Row,
     allowed: Row,
 ) -> Row:
-    """For each tilt the largest sum below which all are refuted; shape (tilts,)."""
-    several, least = [], 0.0
-    for each, row, (counted, truths) in zip(stacks, rows, points, strict=True):
-        logs = _log_means(each, row, tilts)
-        # Truths that count the same are one, the highest of them.
-        heights = np.stack([logs[:, :, own].max(axis=2) for own in truths], axis=2)
-        own_points = each.weights[:, None] * counted
-        if len(stacks) == 1 and len(each.sizes) == 1:
-            return _reached_alone(own_points[0], heights[:, 0] - (allowed / each.sizes[0])[:, None])
-        several.append(pieces_of(own_points, heights, each.sizes.astype(np.float64)))
-        least += float(own_points[:, 0].sum())
-    return find_refuted(several, least, allowed)
+    """For each sum and tilt the largest sum below which all are refuted; shape (sums, tilts)."""
+    several, least = [], np.zeros(len(sums))
+    for number, each in enumerate(stacks):
+        of_stack = [(rows[number], *of_sum[number]) for rows, of_sum in zip(sums, points, strict=True)]
+        heights = np.concatenate(
+            [
+                find_highest_means(
+                    each, row, truths, np.broadcast_to(own, (len(each.sizes), TILTS))
+                ).swapaxes(0, 1)
+                for (row, _counted, truths), own in zip(of_stack, tilts, strict=True)
+            ]
+        )
+        own_points = np.stack([each.weights[:, None] * counted for _row, counted, _truths in of_stack])
+        several.append(
+            pieces_of(np.repeat(own_points, TILTS, axis=0), heights, each.sizes.astype(np.float64))
+        )
+        least += own_points[:, :, 0].sum(axis=1)
+    return find_refuted(several, np.repeat(least, TILTS), allowed.ravel()).reshape(allowed.shape)
 
 
-def _log_means(parts: Mixture, row: Row, tilts: Row) -> Row:
-    """Logarithms of the truths' mean of exp(tilt weight value / n); shape (tilts, parts, truths)."""
-    exponents = tilts[:, None, None] * (parts.weights / parts.sizes)[:, None] * row
+def find_highest_means(parts: Mixture, row: Row, truths: Sequence[NDArray[np.int64]], tilts: Row) -> Row:
+    """Logarithms of the mean of exp(tilt weight value / n) of truths; shape (parts, tilts, points).
+
+    Truths that count the same are one, the highest of them. Each part has its tilts, shape (parts, tilts).
+    """
+    exponents = (tilts * (parts.weights / parts.sizes)[:, None])[:, :, None] * row
     largest = exponents.max(axis=2, keepdims=True)
-    return np.asarray(largest + np.log(np.exp(exponents - largest) @ parts.matrix.T))
-
-
-def _reached_alone(points: Row, heights: Row) -> Row:
-    """Where the envelope of exp(heights) first reaches 1, for each tilt; the last point where it never does."""
-    tall = np.exp(np.minimum(heights, 700.0))
-    enough = tall >= 1
-    first = np.where(enough, points, points[-1]).min(axis=1)
-    before, after = tall[:, :, None], tall[:, None, :]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        part = (1 - before) / (after - before)
-    crosses = (before < 1) & (after >= 1) & (points[None, None, :] > points[None, :, None])
-    part = np.where(crosses, part, 1.0)
-    crossing = points[None, :, None] + part * (points[None, None, :] - points[None, :, None])
-    return np.asarray(np.minimum(first, np.where(crosses, crossing, points[-1]).min(axis=(1, 2))))
-
-
-def ratio_limits(
-    positions: Row, answers: Row, matrix: Row, counts: NDArray[np.int64], confidence: float
-) -> tuple[float, float]:
-    """Limits for a mean on the scale [0, 1] of those who gave a number, from one part.
-
-    Parameters
-    ----------
-    positions, answers : ndarray, shape (m,)
-        What each report adds to the sum of numbers, and to the people who gave one.
-    matrix : ndarray, shape (k, m)
-        Chances of each report, a row for each truth.
-    counts : ndarray of int, shape (m,)
-        With a positive sum.
-    confidence : float
-        In (0, 1).
-
-    Notes
-    -----
-    A mean mu is refuted as in `design_limits` where sum((v - mu) s), which is 0 at the true one, is. It is looked
-    at 200 steps of the range, and what is accepted is widened by one of them.
-    """
-    n, room, steps = float(counts.sum()), math.log(2 / (1 - confidence)), 200
-    means = np.linspace(0, 1, steps + 1)
-    accepted = np.ones(len(means), dtype=bool)
-    away = positions - means[:, None] * answers
-    for values in (away, -away):
-        span = np.maximum(np.ptp(values, axis=1, keepdims=True), 1e-300)
-        largest = _LARGEST * n
-        smallest = min(0.05 * math.sqrt(2 * room * n), largest / 2)
-        tilts = np.geomspace(smallest, largest, 2 * _TILTS) / span
-        exponents = tilts[:, :, None] * (values / n)[:, None, :]
-        top = exponents.max(axis=2, keepdims=True)
-        heights = top + np.log(np.exp(exponents - top) @ matrix.T)
-        allowed = tilts * (values @ counts / n)[:, None] - room
-        accepted &= ~(n * _at_zero(values @ matrix.T, heights) < allowed).any(axis=1)
-    found = means[accepted]
-    if not len(found):
-        return 0.0, 1.0
-    return max(float(found[0]) - 1 / steps, 0.0), min(float(found[-1]) + 1 / steps, 1.0)
-
-
-def _at_zero(counted: Row, heights: Row) -> Row:
-    """Logarithm of the envelope of exp(heights) where the truths count 0 on average.
-
-    `counted` has the shape (means, truths), `heights` (means, tilts, truths), the result (means, tilts).
-    """
-    top = heights.max(axis=2, keepdims=True)
-    tall = np.exp(heights - top)
-    left, right = counted[:, :, None], counted[:, None, :]
-    around = (left <= 1e-12) & (right >= -1e-12)
-    width = np.where(around & (right - left > 1e-12), right - left, 1)
-    part = np.clip(-left / width, 0, 1)[:, None]
-    between = tall[:, :, :, None] * (1 - part) + tall[:, :, None, :] * part
-    highest = np.where(around[:, None], between, 0).max(axis=(2, 3))
-    return np.asarray(np.log(np.maximum(highest, 1e-300)) + top[:, :, 0])
+    logs = largest + np.log(np.exp(exponents - largest) @ parts.matrix.T)
+    return np.stack([logs[:, :, own].max(axis=2) for own in truths], axis=2)

@@ -15,7 +15,7 @@ from scipy.special import ndtr
 from server.privacy.designs import Design
 from server.privacy.estimators.compliance import lower_tail, upper_tail
 from server.privacy.estimators.inverse import checked_reports, left_inverse
-from server.privacy.estimators.parts import Stack, stack_single
+from server.privacy.estimators.parts import Stack, combine_stacks, stack_single
 from server.privacy.estimators.score_limits import score_limits
 from server.privacy.estimators.together import Means, Steps, compute_together, find_root
 
@@ -69,22 +69,38 @@ def impossible_share_test(counts: ArrayLike, design: Design) -> float:
 
 def impossible_share_test_of(stacks: Sequence[Stack]) -> float:
     """The test of one part, or of several: the smallest p value of these, times their number (Bonferroni)."""
-    parts = sum(len(each.sizes) for each in stacks)
-    return min(1.0, parts * min(1.0, *(_smallest(each) for each in stacks)))
+    return impossible_share_tests([stacks])[0]
 
 
-def _smallest(parts: Stack) -> float:
-    """The smallest p value of their shares, times the number of shares of a part."""
-    design = parts.design
+def impossible_share_tests(groups: Sequence[Sequence[Stack]]) -> list[float]:
+    """As `impossible_share_test_of`, of several groups of parts, each by itself."""
+    by_design: dict[Design, list[tuple[int, Stack]]] = {}
+    for group, stacks in enumerate(groups):
+        for each in stacks:
+            by_design.setdefault(each.design, []).append((group, each))
+    least = np.ones(len(groups))
+    for some in by_design.values():
+        parts = combine_stacks([each for _group, each in some])
+        owners = np.repeat([group for group, _ in some], [len(each.sizes) for _, each in some])
+        least = np.minimum(least, _smallest(parts, owners, len(groups)))
+    sizes = [sum(len(each.sizes) for each in stacks) for stacks in groups]
+    return list(np.minimum(least * sizes, 1.0).tolist())
+
+
+def _smallest(parts: Stack, owners: NDArray[np.int64], groups: int) -> NDArray[np.float64]:
+    """Of each group's parts the smallest p value of their shares, times the number of these; shape (groups,)."""
+    design, shares = parts.design, len(parts.design.weights)
     if design.weights.shape == (2, 2):
         one, other = design.matrix[:, 1].tolist()
-        return float(_binomial(parts.reports[:, 1], parts.sizes, one, other).min())
-    if design.treats_options_alike():
+        found, shares = _binomial(parts.reports[:, 1], parts.sizes, one, other), 1
+    elif design.treats_options_alike():
         keep, lie = design.matrix[0, :2].tolist()
-        least = float(_binomial(parts.reports, parts.sizes[:, None], lie, keep).min())
+        found = _binomial(parts.reports, parts.sizes[:, None], lie, keep).min(axis=1)
     else:
-        least = _score_test(parts)
-    return len(design.weights) * least
+        owners, found = _score_tests(parts, owners)
+    least = np.ones(groups)
+    np.minimum.at(least, owners, found)
+    return shares * least
 
 
 def _binomial(seen: NDArray[np.int64], n: NDArray[np.int64], one: float, other: float) -> NDArray[np.float64]:
@@ -94,24 +110,32 @@ def _binomial(seen: NDArray[np.int64], n: NDArray[np.int64], one: float, other: 
     return np.where((seen < low * n) | (seen > high * n), tails, 1.0)
 
 
-def _score_test(parts: Stack) -> float:
-    """The smallest p value of the shares outside [0, 1], of which the intervals are those of the score test; or 1."""
+def _score_tests(parts: Stack, owners: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """The p values of shares outside [0, 1], of which the intervals are those of the score test, and whose they are.
+
+    Of each group the smallest is among them.
+    """
     shares = parts.means(parts.inverse)
     rounding = 1e-13 * np.abs(parts.inverse).max(axis=1)
     places, truths = np.nonzero((shares < -rounding) | (shares > 1 + rounding))
     below = shares[places, truths] < 0
+    goes_on = np.ones(len(places), dtype=bool)
     for errors in range(1, int(_FARTHEST)):
         # The farthest of hundreds is looked for among those that are still outside of wider intervals.
-        ends = score_limits(parts.inverse[truths], parts.reports[places], np.full(len(places), float(errors)))
-        outside = np.where(below, ends[:, 1] <= 0, ends[:, 0] >= 1)
-        if not outside.any():
+        tried = np.flatnonzero(goes_on)
+        z = np.full(len(tried), float(errors))
+        ends = score_limits(parts.inverse[truths[tried]], parts.reports[places[tried]], z)
+        goes_on[tried] = np.where(below[tried], ends[:, 1] <= 0, ends[:, 0] >= 1)
+        if not goes_on.any():
             break
-        places, truths, below = places[outside], truths[outside], below[outside]
+        kept = goes_on | ~np.isin(owners[places], owners[places[goes_on]])
+        places, truths = places[kept], truths[kept]
+        below, goes_on = below[kept], goes_on[kept]
     found = compute_together(
         _score(parts.inverse[truth], parts.reports[place], below=under)
         for place, truth, under in zip(places.tolist(), truths.tolist(), below.tolist(), strict=True)
     )
-    return min(found, default=1.0)
+    return owners[places], np.array(found, dtype=np.float64)
 
 
 def _score(row: NDArray[np.float64], counts: NDArray[np.int64], *, below: bool) -> Steps[float]:

@@ -9,11 +9,6 @@ References
 ----------
 Wilson, E. B. (1927). Probable inference, the law of succession, and statistical
 inference. *JASA* 22, 209-212.
-Clopper, C. J. and Pearson, E. S. (1934). The use of confidence or fiducial limits
-illustrated in the case of the binomial. *Biometrika* 26, 404-413.
-Blaker, H. (2000). Confidence curves and improved exact confidence intervals for discrete
-distributions. *Canadian Journal of Statistics* 28, 783-798.
-Klaschka, J. (2010). On calculation of Blaker's binomial confidence limits. *COMPSTAT*.
 Tango, T. (1998). Equivalence test and confidence interval for the difference in
 proportions for the paired-sample design. *Statistics in Medicine* 17, 891-908.
 Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about effect measures.
@@ -24,11 +19,11 @@ import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
-from scipy.special import betainc, betaincc, betaincinv, ndtri
+from scipy.special import ndtri
 
 from server.privacy.estimators import score_limits
+from server.privacy.estimators.exact_shares import SeenShares
 from server.privacy.estimators.score_limits import SAME
 from server.privacy.estimators.together import Means, Steps, compute, find_root
 
@@ -48,17 +43,6 @@ def wilson_limits(yes: float, n: float, confidence: float) -> tuple[float, float
     )
     low, high = found[0].tolist()
     return low, high
-
-
-def blaker_limits(yes: int, n: int, confidence: float) -> tuple[float, float]:
-    """Blaker's exact limits: inside Clopper and Pearson's, covering for every share.
-
-    A share is accepted when the smaller tail of the observed count, plus the largest
-    opposite tail that is not larger, exceeds 1 - confidence. The limits are the smallest
-    and the largest accepted share (the accepted set can have gaps; filling them only
-    adds coverage).
-    """
-    return _blaker_lower(yes, n, confidence), 1 - _blaker_lower(n - yes, n, confidence)
 
 
 def linear_limits(
@@ -111,34 +95,26 @@ def limits_of_means(
     if interval == "wilson":
         found = yield Means(values, counts, normal_quantile(confidence))
         return found
-    return np.array(
-        [
-            _alone(row, seen, confidence, interval)
-            for row, parts in zip(values, counts, strict=True)
-            for seen in parts
-        ]
-    )
+    limits = []
+    for row, parts in zip(values, counts, strict=True):
+        for seen in parts:
+            if interval == "exact":
+                limits.append((yield from _layered_limits(row, seen, confidence)))
+            else:
+                limits.append(_wald_limits(row, seen, confidence))
+    return np.array(limits)
 
 
-def _alone(
-    values: NDArray[np.float64], counts: NDArray[np.int64], confidence: float, interval: str
+def _wald_limits(
+    values: NDArray[np.float64], counts: NDArray[np.int64], confidence: float
 ) -> tuple[float, float]:
-    """The kinds of limits that are computed of one mean after the other."""
-    n = int(counts.sum())
     bottom, top = float(values.min()), float(values.max())
     if top == bottom:
         return bottom, top
-    scaled = (values - bottom) / (top - bottom)
-    scaled[scaled < SAME] = 0
-    scaled[scaled > 1 - SAME] = 1
+    n, scaled = int(counts.sum()), _scaled(values)
     mean = float(counts @ scaled) / n
-    if interval == "wald":
-        half = normal_quantile(confidence) * math.sqrt(float(counts @ (scaled - mean) ** 2) / n / n)
-        limits = mean - half, mean + half
-    else:
-        limits = _layered_limits(scaled, counts, n, confidence)
-    low, high = (bottom + (top - bottom) * limit for limit in limits)
-    return low, high
+    half = normal_quantile(confidence) * math.sqrt(float(counts @ (scaled - mean) ** 2) / n / n)
+    return bottom + (top - bottom) * (mean - half), bottom + (top - bottom) * (mean + half)
 
 
 def combined_limits(
@@ -192,59 +168,29 @@ def accepted_end(contains: Callable[[float], Steps[float]], start: float, step: 
 
 
 def _layered_limits(
-    scaled: NDArray[np.float64], counts: NDArray[np.int64], n: int, confidence: float
-) -> tuple[float, float]:
-    order = np.argsort(scaled)
-    ordered, seen = scaled[order], counts[order]
+    values: NDArray[np.float64], counts: NDArray[np.int64], confidence: float
+) -> Steps[tuple[float, float]]:
+    """The mean as a sum of shares "report worth at least v", one for each step between distinct values."""
+    bottom, top = float(values.min()), float(values.max())
+    if top == bottom:
+        return bottom, top
+    order = np.argsort(values)
+    ordered, seen = _scaled(values)[order], counts[order]
     starts = np.flatnonzero(np.diff(ordered) > SAME) + 1
     each = 1 - (1 - confidence) / len(starts)
     if each == 1:  # more steps than a float can share the error among
-        return 0.0, 1.0
-    low = high = 0.0
-    for start in starts.tolist():
-        step = float(ordered[start] - ordered[start - 1])
-        limits = blaker_limits(int(seen[start:].sum()), n, each)
-        low, high = low + step * limits[0], high + step * limits[1]
-    return low, high
+        return bottom, top
+    n = int(counts.sum())
+    yes = n - np.cumsum(seen)[starts - 1]
+    limits = yield SeenShares(yes, np.full(len(starts), n), each)
+    low, high = ((ordered[starts] - ordered[starts - 1]) @ limits).tolist()
+    return bottom + (top - bottom) * low, bottom + (top - bottom) * high
 
 
-def _blaker_lower(yes: int, n: int, confidence: float) -> float:
-    if yes == 0:
-        return 0.0
-    alpha = 1 - confidence
-
-    def upper_tail(share: float) -> float:
-        return float(betainc(yes, n - yes + 1, share))
-
-    def lower_tail(count: int, share: float) -> float:
-        return float(betaincc(count + 1, n - count, share)) if count >= 0 else 0.0
-
-    def accepted(share: float) -> float:
-        return upper_tail(share) + lower_tail(opposite, share) - alpha
-
-    # Clopper and Pearson's limit: the upper tail is alpha / 2 there, so at most alpha is accepted.
-    # Above it the acceptance is, until the opposite tail gains its next count, one smooth function
-    # that can cross alpha only upwards; and where it gains that count, both tails are equal and
-    # above alpha / 2. So the limit is the crossing or that point, whichever comes first.
-    nearest = float(betaincinv(yes, n - yes + 1, alpha / 2))
-    middle = float(betaincinv(yes, n - yes + 1, 0.5))
-    opposite, beyond = -1, yes - 1
-    while beyond - opposite > 1:
-        count = (opposite + beyond) // 2
-        if lower_tail(count, nearest) <= alpha / 2:
-            opposite = count
-        else:
-            beyond = count
-    gain = _root(lambda share: upper_tail(share) - lower_tail(opposite + 1, share), nearest, middle)
-    limit = _root(accepted, nearest, gain)
-    # A step outwards by more than the error of the root: the interval errs on the wide side.
-    return max(nearest, limit * (1 - 1e-12))
-
-
-def _root(function: Callable[[float], float], low: float, high: float) -> float:
-    """Where a function rises through 0; an end of [low, high] if it does not do so inside."""
-    if function(low) >= 0:
-        return low
-    if function(high) <= 0:
-        return high
-    return float(scipy.optimize.brentq(function, low, high, xtol=1e-300, rtol=1e-14, maxiter=2000))
+def _scaled(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """In [0, 1], from the smallest to the largest; what is near to one of these is that."""
+    bottom, top = float(values.min()), float(values.max())
+    scaled = (values - bottom) / (top - bottom)
+    scaled[scaled < SAME] = 0
+    scaled[scaled > 1 - SAME] = 1
+    return np.asarray(scaled)

@@ -110,7 +110,7 @@ def mean_of(
     """The estimate from one part or from the weighted sum of several."""
     # Estimated on the scale [0, 1] and stretched at the end, so that no unit loses digits.
     bottom, width = ends[0], ends[1] - ends[0]
-    rows = positions(stacks)
+    rows = [position_rows(each) for each in stacks]
     position = sum(
         float(each.weights @ each.means(row)[:, 0]) for each, row in zip(stacks, rows, strict=True)
     )
@@ -136,9 +136,9 @@ def mean_of(
     )
 
 
-def positions(stacks: Sequence[Stack]) -> list[NDArray[np.float64]]:
-    """Of each stack, what a report adds to the mean on the scale [0, 1]; shapes (1, m)."""
-    return [(np.linspace(0, 1, len(each.inverse)) @ each.inverse)[None, :] for each in stacks]
+def position_rows(parts: Stack) -> NDArray[np.float64]:
+    """What a report adds to the mean on the scale [0, 1], shape (1, m)."""
+    return np.asarray((np.linspace(0, 1, len(parts.inverse)) @ parts.inverse)[None, :])
 
 
 def checked_range(low: float, high: float) -> tuple[float, float]:

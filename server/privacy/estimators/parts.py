@@ -5,9 +5,9 @@ one part; a single part is a stack of one.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -51,6 +51,9 @@ class Mixture:
         return self.reports / self.sizes[:, None]
 
 
+Mixed = TypeVar("Mixed", bound=Mixture)
+
+
 @dataclass(frozen=True, eq=False)
 class Stack(Mixture):
     """Parts under one design; of the reports that some truth can send.
@@ -86,6 +89,12 @@ def stack(reports: NDArray[np.int64], design: Design, weights: NDArray[np.float6
 def stack_single(reports: NDArray[np.int64], design: Design) -> Stack:
     """A single part, of checked reports, shape (m,)."""
     return stack(reports[None], design, np.ones(1))
+
+
+def combine_stacks(stacks: Sequence[Mixed]) -> Mixed:
+    """All parts of stacks under one design or matrix, as one; their weights are those that they have there."""
+    reports = np.concatenate([each.reports for each in stacks])
+    return replace(stacks[0], reports=reports, weights=np.concatenate([each.weights for each in stacks]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,6 +172,35 @@ def checked_parts(counts: Counts, designs: Sequence[Design], weights: ArrayLike 
         sizes[own] = reports.sum(axis=1)
         by_design.append((design, np.array(own), reports))
     return Parts(sizes, part_weights(weights, sizes.tolist(), "counts"), tuple(by_design))
+
+
+def checked_singles(counts: NDArray[np.int64], design: Design) -> tuple[Stack, list[Parts]]:
+    """Groups of a single part each, all under one design: checked at once, as `checked_parts` does with each.
+
+    Parameters
+    ----------
+    counts : ndarray of int, shape (groups, m)
+        Each with a positive sum.
+
+    Returns
+    -------
+    tuple
+        All groups as the parts of a stack, each of weight 1; and each by itself.
+    """
+    left_inverse(design)
+    reports = checked_tallies(counts, (design,), [f"counts[{place}]" for place in range(len(counts))])
+    together = stack(reports, design, np.ones(len(reports)))
+    return together, [_single(together, reports, place) for place in range(len(reports))]
+
+
+def _single(together: Stack, reports: NDArray[np.int64], place: int) -> Parts:
+    own = slice(place, place + 1)
+    parts = Parts(
+        together.sizes[own], together.weights[own], ((together.design, np.zeros(1, np.int64), reports[own]),)
+    )
+    alone = (replace(together, reports=together.reports[own], weights=together.weights[own]),)
+    parts.__dict__.update(counting=alone, answered=alone)
+    return parts
 
 
 def places_of(designs: Sequence[Design]) -> dict[Design, list[int]]:

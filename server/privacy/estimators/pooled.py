@@ -13,6 +13,7 @@ Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about effect
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,7 +23,7 @@ from server.privacy.designs import Design
 from server.privacy.estimators.inverse import standard_errors
 from server.privacy.estimators.late import LateIntervals
 from server.privacy.estimators.limits import added_limits
-from server.privacy.estimators.parts import Counts, Stack, checked_parts
+from server.privacy.estimators.parts import Counts, Parts, Stack, checked_parts
 from server.privacy.estimators.share_estimates import possible_shares, share_limits
 from server.privacy.estimators.weighted_limits import POOLED_INTERVALS, chosen_interval
 
@@ -122,6 +123,11 @@ def estimate_pooled_shares(
     parts = checked_parts(counts, designs, weights)
     confidence = probability("confidence", confidence, open_interval=True)
     option("interval", interval, POOLED_INTERVALS)
+    return pooled_shares_of(parts, confidence, interval)
+
+
+def pooled_shares_of(parts: Parts, confidence: float, interval: str) -> PooledShares:
+    """The estimate from checked parts."""
     counting = parts.counting
     shares = np.sum([each.weights @ each.means(each.inverse) for each in counting], axis=0)
     spread = pooled_covariance(
@@ -141,6 +147,32 @@ def estimate_pooled_shares(
         interval=kind,
         start=lambda: share_limits(counting, confidence, kind),
     )
+
+
+def single_shares_of(
+    together: Stack, groups: Sequence[Parts], confidence: float, interval: str
+) -> list[PooledShares]:
+    """As `pooled_shares_of`, of groups of a single part each (`parts.checked_singles`), side by side."""
+    shares, spreads = together.means(together.inverse), together.covariances(together.inverse)
+    errors = standard_errors(np.diagonal(spreads, axis1=1, axis2=2))
+    found = []
+    for place, parts in enumerate(groups):
+        kind = chosen_interval(interval, parts.counting)
+        steps = partial(share_limits, parts.counting, confidence, kind)
+        found.append(
+            PooledShares(
+                n=int(together.sizes[place]),
+                sizes=parts.sizes,
+                weights=parts.weights,
+                shares=shares[place],
+                standard_errors=errors[place],
+                covariance=spreads[place],
+                impossible=not possible_shares(parts.counting[0], shares[place]),
+                confidence=confidence,
+                interval=kind,
+            ).computing(steps)
+        )
+    return found
 
 
 def _impossible(shares: NDArray[np.float64], counting: Sequence[Stack]) -> bool:

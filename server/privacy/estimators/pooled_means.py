@@ -18,7 +18,7 @@ from server.privacy.estimators.answered import (
     require_prefer_not_to_say,
 )
 from server.privacy.estimators.mean_estimates import MeanEstimate, checked_range, mean_of
-from server.privacy.estimators.parts import Counts, checked_parts
+from server.privacy.estimators.parts import Counts, Parts, checked_parts
 from server.privacy.estimators.weighted_limits import POOLED_INTERVALS, chosen_interval
 
 
@@ -63,8 +63,13 @@ def estimate_pooled_mean(
     parts = checked_parts(counts, designs, weights)
     confidence = probability("confidence", confidence, open_interval=True)
     option("interval", interval, POOLED_INTERVALS)
+    return pooled_mean_of(parts, (bottom, top), confidence, interval)
+
+
+def pooled_mean_of(parts: Parts, ends: tuple[float, float], confidence: float, interval: str) -> MeanEstimate:
+    """The estimate from checked parts."""
     kind = chosen_interval(interval, parts.counting)
-    return mean_of(parts.counting, parts.n, (bottom, top), confidence, kind)
+    return mean_of(parts.counting, parts.n, ends, confidence, kind)
 
 
 def estimate_pooled_answered_mean(
@@ -116,5 +121,12 @@ def estimate_pooled_answered_mean(
     confidence = probability("confidence", confidence, open_interval=True)
     require_prefer_not_to_say(parts.by_design[0][0], "designs[0]")
     option("interval", interval, POOLED_INTERVALS)
+    return pooled_answered_mean_of(parts, (bottom, top), confidence, interval)
+
+
+def pooled_answered_mean_of(
+    parts: Parts, ends: tuple[float, float], confidence: float, interval: str
+) -> AnsweredMeanEstimate:
+    """The estimate from checked parts."""
     kind = chosen_interval(interval, parts.counting)
-    return answered_mean_of(parts.counting, parts.n, (bottom, top), confidence, kind)
+    return answered_mean_of(parts.counting, parts.n, ends, confidence, kind)

@@ -48,30 +48,34 @@ def pieces_of(points: Row, heights: Row, sizes: Row) -> Pieces:
 
     Parameters
     ----------
-    points : ndarray, shape (parts, points)
-        What a part can add to the sum, rising.
+    points : ndarray, shape (parts, points) or (tilts, parts, points)
+        What a part can add to the sum, rising; of several sums at once those that each tilt is tried for.
     heights : ndarray, shape (tilts, parts, points)
         Logarithms.
     sizes : ndarray, shape (parts,)
     """
-    tilts, parts, last = heights.shape[0], len(points), points.shape[1] - 1
+    points = np.broadcast_to(points, heights.shape)
+    tilts, parts, last = len(heights), heights.shape[1], heights.shape[2] - 1
     here = np.zeros((tilts, parts), dtype=np.int64)
     found = np.zeros((3, last, tilts, parts))
     for piece in range(last):
         # A piece more begins at a point further on: those before it are over.
         height, place = (
-            np.take_along_axis(np.broadcast_to(of, heights.shape), here[:, :, None], axis=2)
+            np.take_along_axis(of, here[:, :, None], axis=2) if piece else of[:, :, :1]
             for of in (heights, points)
         )
         rise = heights[:, :, piece + 1 :] - height
         rises = (rise > 0) & (np.arange(piece + 1, last + 1) > here[:, :, None])
         rise = np.where(rises, rise, 1.0)
-        width = np.where(rises, points[:, piece + 1 :] - place, 1.0)
+        width = np.where(rises, points[:, :, piece + 1 :] - place, 1.0)
         # Of the slope beside the envelope's height: ln((e^rise - 1) / width), of a rise of hundreds too.
         slopes = np.where(rises, rise + np.log(-np.expm1(-rise) / width), -np.inf)
         steepest = slopes.argmax(axis=2)[:, :, None]
         some = rises.any(axis=2)
-        slope, up, wide = (np.take_along_axis(of, steepest, axis=2)[:, :, 0] for of in (slopes, rise, width))
+        slope, up, wide = (
+            np.take_along_axis(of, steepest, axis=2)[:, :, 0] if last - piece > 1 else of[:, :, 0]
+            for of in (slopes, rise, width)
+        )
         found[0, piece] = np.where(some, -np.where(some, slope, 0) - np.log(sizes), 0)
         found[1, piece] = np.where(some, up, 0)
         found[2, piece] = np.where(some, wide, 0)
@@ -80,14 +84,14 @@ def pieces_of(points: Row, heights: Row, sizes: Row) -> Pieces:
     return Pieces(np.tile(sizes, last), starts, spans, widths, heights[:, :, 0] @ sizes)
 
 
-def find_refuted(several: list[Pieces], least: float, allowed: Row) -> Row:
+def find_refuted(several: list[Pieces], least: float | Row, allowed: Row) -> Row:
     """For each tilt the largest sum below which all are refuted, or slightly less; shape (tilts,).
 
     Parameters
     ----------
     several : list of Pieces
         Of all parts.
-    least : float
+    least : float or ndarray, shape (tilts,)
         What the parts add to the sum at least.
     allowed : ndarray, shape (tilts,)
         What the logarithms times sizes may add up to.

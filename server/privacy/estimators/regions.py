@@ -1,4 +1,4 @@
-"""The range of a weighted sum of shares of reports over an anytime-valid region of them.
+"""The largest weighted sum of shares of reports over an anytime-valid region of them.
 
 The region holds all chances p of the reports, of one part or of several, whose log-likelihood is
 above a bound. The largest sum of values * p over it is found from the dual side: for every t > 0
@@ -17,89 +17,14 @@ Owen, A. B. (2001). *Empirical Likelihood*. Chapman & Hall, chapter 2.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from server.privacy.estimators.parts import Stack
-from server.privacy.estimators.score_limits import SAME
-from server.privacy.estimators.sequences import sequence_limits
-
 _ROUNDING = 1e-12
 """Limits are moved outwards by this fraction of their distance, more than floats lose."""
-
-
-def region_limits(
-    stacks: Sequence[Stack], rows: Sequence[NDArray[np.float64]], confidence: float
-) -> NDArray[np.float64]:
-    """Anytime-valid limits of weighted sums of means of `row[report]`, shape (rows, 2).
-
-    Parameters
-    ----------
-    stacks : sequence of Stack
-        Parts that have reports.
-    rows : sequence of ndarray, shapes (rows, m1), (rows, m2), ...
-        Of each stack, what a report that can occur adds to each mean.
-    confidence : float
-        In (0, 1).
-    """
-    merged = [
-        [_merged(row, each) for row, each in zip(of_stacks, stacks, strict=True)]
-        for of_stacks in zip(*rows, strict=True)
-    ]
-    limits = np.empty((len(merged), 2))
-    parts = sum(len(each.sizes) for each in stacks)
-    binomial = np.array([parts == 1 and len(own[0].lowest) == 2 for own in merged])
-    if binomial.any():
-        single = [own[0] for own, one in zip(merged, binomial, strict=True) if one]
-        yes = np.array([own.counts[0, 1] for own in single])
-        ends = stacks[0].weights[0] * np.array([own.highest for own in single])
-        chances = sequence_limits(yes, np.full(len(yes), stacks[0].sizes[0]), confidence)
-        limits[binomial] = ends[:, :1] + (ends[:, 1:] - ends[:, :1]) * chances
-    if not binomial.all():
-        others = [own for own, one in zip(merged, binomial, strict=True) if not one]
-        shape = len(others), parts, -1
-        factors = [each.weights[:, None] for each in stacks]
-        counts = pad_rows([each.counts for own in others for each in own], 0).reshape(shape)
-        lowest, highest = (
-            pad_rows(
-                [
-                    factor * getattr(each, end)
-                    for own in others
-                    for factor, each in zip(factors, own, strict=True)
-                ]
-            ).reshape(shape)
-            for end in ("lowest", "highest")
-        )
-        cells = np.array([[len(each.lowest) for each in own for _ in each.counts] for own in others])
-        drop = np.tile(allowed_drop(counts, cells, confidence), 2)
-        far, _ = maximise_over_region(
-            np.concatenate([-lowest, highest]), np.concatenate([counts, counts]), drop
-        )
-        limits[~binomial] = np.stack([-far[: len(others)], far[len(others) :]], axis=-1)
-    return limits
-
-
-@dataclass(frozen=True)
-class _Merged:
-    """Reports of some parts that add the same, but for rounding: between these values; and their counts."""
-
-    lowest: NDArray[np.float64]
-    highest: NDArray[np.float64]
-    counts: NDArray[np.int64]
-
-
-def _merged(row: NDArray[np.float64], parts: Stack) -> _Merged:
-    order = np.argsort(row)
-    ordered = row[order]
-    steps = np.diff(ordered) > SAME * (ordered[-1] - ordered[0])
-    starts = np.concatenate([[0], np.flatnonzero(steps) + 1])
-    ends = np.append(starts[1:], len(row)) - 1
-    counts = np.add.reduceat(parts.reports[:, order], starts, axis=1)
-    return _Merged(ordered[starts], ordered[ends], counts)
 
 
 def pad_rows(blocks: Sequence[NDArray[Any]], filler: float | None = None) -> NDArray[Any]:

@@ -1,12 +1,14 @@
 """Computations that ask for limits step by step, done side by side: each step asks for all limits at once.
 
-What is computed of one group is written once, as a generator that yields the means whose limits it needs
-and is sent these. One group is the case of a single generator; hundreds take few steps more than one.
+What is computed of one group is written once, as a generator that yields what it needs limits of (a `Request`,
+such as `Means`) and is sent these. One group is the case of a single generator; hundreds take few steps more.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from itertools import pairwise
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +18,17 @@ from server.privacy.estimators.score_limits import score_limits
 T = TypeVar("T")
 
 
+class Request(ABC):
+    """What a computation needs limits of."""
+
+    @classmethod
+    @abstractmethod
+    def answer_all(cls, asked: Sequence[Any]) -> list[NDArray[np.float64]]:
+        """The limits that requests of this class ask for, of all computations at once."""
+
+
 @dataclass(frozen=True, eq=False)
-class Means:
+class Means(Request):
     """Means of which limits are asked for.
 
     Attributes
@@ -34,12 +45,17 @@ class Means:
     counts: Sequence[NDArray[np.int64]]
     z: float
 
+    @classmethod
+    def answer_all(cls, asked: Sequence["Means"]) -> list[NDArray[np.float64]]:
+        """The limits of the means, part by part, shape (means, 2)."""
+        return _limits(asked)
+
 
 _AT_ONCE = 1 << 17
 """Values that are computed with at once: a few megabytes."""
 
-Steps = Generator[Means, NDArray[np.float64], T]
-"""Is sent the limits of the means that it yields, part by part, shape (means, 2), and returns its result."""
+Steps = Generator[Request, NDArray[np.float64], T]
+"""Is sent the limits that it asks for, and returns its result."""
 
 
 def compute(steps: Steps[T]) -> T:
@@ -53,13 +69,18 @@ def compute_together(several: Iterable[Steps[T]]) -> list[T]:
     results: dict[int, T] = {}
     sent: dict[int, NDArray[np.float64] | None] = dict.fromkeys(range(len(running)))
     while sent:
-        asked: dict[int, Means] = {}
+        asked: dict[type[Request], dict[int, Request]] = {}
         for place, limits in sent.items():
             try:
-                asked[place] = next(running[place]) if limits is None else running[place].send(limits)
+                request = next(running[place]) if limits is None else running[place].send(limits)
+                asked.setdefault(type(request), {})[place] = request
             except StopIteration as finished:
                 results[place] = finished.value
-        sent = dict(zip(asked, _limits(list(asked.values())), strict=True))
+        sent = {
+            place: limits
+            for kind, requests in asked.items()
+            for place, limits in zip(requests, kind.answer_all(list(requests.values())), strict=True)
+        }
     return [results[place] for place in range(len(running))]
 
 
@@ -130,5 +151,5 @@ def _limits(asked: Sequence[Means]) -> list[NDArray[np.float64]]:
         for start in range(0, len(places), step):
             some = slice(start, start + step)
             found[places[some]] = score_limits(values[some], counts[some], z[some])
-    lengths_asked = [sum(len(counts) for counts in each.counts) for each in asked]
-    return np.split(found, np.cumsum(lengths_asked)[:-1]) if asked else []
+    ends = np.cumsum([0, *(sum(len(counts) for counts in each.counts) for each in asked)]).tolist()
+    return [found[first:last] for first, last in pairwise(ends)]

@@ -21,10 +21,11 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv
 
 from server.privacy.estimators.design_limits import design_limits
-from server.privacy.estimators.limits import added_limits, limits_of_means, linear_limits
+from server.privacy.estimators.limits import added_limits, limits_of_means
 from server.privacy.estimators.parts import Mixture
 from server.privacy.estimators.refuting import find_refuted, pieces_of
 from server.privacy.estimators.score_limits import SAME
+from server.privacy.estimators.single_parts import SinglePart, is_two_valued
 from server.privacy.estimators.together import Steps
 
 SMALL = 100
@@ -73,14 +74,14 @@ def limits_of_sums(
         exceeds on either side with probability (1 - confidence) / 2 at most.
     """
     if interval == "exact":
-        return [_exact(stacks, rows, confidence) for rows in sums]
-    together = [row for rows in sums for row in rows]
+        return (yield from _exact(stacks, sums, confidence))
+    together = [row for rows in sums for row in rows]  # of each sum for as many parts
     counts = [each.reports for each in stacks]
     found = yield from limits_of_means(together, counts * len(sums), confidence, interval)
     weights = np.concatenate([each.weights for each in stacks])
     return [
         added_limits(weights, _means(stacks, rows), limits)
-        for rows, limits in zip(sums, np.split(found, len(sums)), strict=True)
+        for rows, limits in zip(sums, found.reshape(len(sums), -1, 2), strict=True)
     ]
 
 
@@ -89,19 +90,19 @@ def _means(stacks: Sequence[Mixture], rows: Sequence[Row]) -> Row:
     return np.concatenate([each.observed @ row for each, row in zip(stacks, rows, strict=True)])
 
 
-def _exact(stacks: Sequence[Mixture], rows: Sequence[Row], confidence: float) -> tuple[float, float]:
-    if not all(_two_valued(row) for row in rows):
-        return design_limits(stacks, rows, confidence)
-    if len(stacks) > 1 or len(stacks[0].sizes) > 1:
-        return _two_valued_limits(stacks, rows, confidence)
-    each = np.array([linear_limits(rows[0], stacks[0].reports[0], confidence, "exact")])
-    return added_limits(stacks[0].weights, _means(stacks, rows), each)
-
-
-def _two_valued(row: Row) -> bool:
-    bottom, top = float(row.min()), float(row.max())
-    near = SAME * (top - bottom)
-    return bool(np.all((row - bottom <= near) | (top - row <= near)))
+def _exact(
+    stacks: Sequence[Mixture], sums: Sequence[Sequence[Row]], confidence: float
+) -> Steps[list[tuple[float, float]]]:
+    if len(stacks) == 1 and len(stacks[0].sizes) == 1:
+        limits = yield SinglePart(stacks[0], [rows[0] for rows in sums], confidence)
+        return [(low, high) for low, high in limits.tolist()]
+    two = [all(is_two_valued(row) for row in rows) for rows in sums]
+    others = [rows for rows, one in zip(sums, two, strict=True) if not one]
+    remaining = iter(design_limits(stacks, others, confidence) if others else ())
+    return [
+        _two_valued_limits(stacks, rows, confidence) if one else next(remaining)
+        for rows, one in zip(sums, two, strict=True)
+    ]
 
 
 def _two_valued_limits(

@@ -45,7 +45,9 @@ def write_microdata(report: Report, file: IO[bytes]) -> None:
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(_entry("README.txt"), readme(report, [*tables, *files]))
         for name, write in tables.items():
-            with tempfile.TemporaryFile() as made, archive.open(_entry(name), "w", force_zip64=True) as entry:
+            # What is compressed already is stored as it is.
+            packed = _entry(name, zipfile.ZIP_STORED if name.endswith(".parquet") else zipfile.ZIP_DEFLATED)
+            with tempfile.TemporaryFile() as made, archive.open(packed, "w", force_zip64=True) as entry:
                 write(made)
                 made.seek(0)
                 shutil.copyfileobj(made, entry, _BUFFER)
@@ -89,9 +91,9 @@ def _script(name: str, confidence: float) -> str:
     return text.replace("0.95\n", f"{confidence!r}\n", 1)
 
 
-def _entry(name: str) -> zipfile.ZipInfo:
+def _entry(name: str, compression: int = zipfile.ZIP_DEFLATED) -> zipfile.ZipInfo:
     entry = zipfile.ZipInfo(name, _EPOCH)
-    entry.compress_type = zipfile.ZIP_DEFLATED
+    entry.compress_type = compression
     entry.create_system = 3  # whatever the system is
     entry.external_attr = 0o644 << 16
     return entry

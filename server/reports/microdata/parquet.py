@@ -1,6 +1,9 @@
 """The responses as Parquet."""
 
+from collections.abc import Sequence
 from typing import IO
+
+import numpy as np
 
 from server.reports.csv_lines import NOT_ASKED
 from server.reports.microdata.response_table import ReportResponses, StratumResponses
@@ -20,23 +23,26 @@ def write_parquet(responses: ReportResponses, file: IO[bytes]) -> None:
         fields.append(("stratum", pa.dictionary(pa.int32(), pa.string())))
     schema = pa.schema([*fields, *((name, pa.uint8()) for name in responses.columns)])
 
-    def table(part: StratumResponses) -> pa.Table:
-        arrays = [pa.repeat(pa.scalar(part.version, pa.int32()), len(part.cells))]
+    def table(parts: Sequence[StratumResponses]) -> pa.Table:
+        lengths = [len(part.cells) for part in parts]
+        arrays = [pa.array(np.repeat([part.version for part in parts], lengths), type=pa.int32())]
         if responses.by_stratum:
-            numbers = pa.repeat(pa.scalar(0, pa.int32()), len(part.cells))
-            arrays.append(pa.DictionaryArray.from_arrays(numbers, pa.array([part.stratum])))
-        arrays += [pa.array(codes.astype("uint8"), mask=codes == NOT_ASKED) for codes in part.cells.T]
+            names = list(dict.fromkeys(part.stratum for part in parts))
+            place = {name: number for number, name in enumerate(names)}
+            numbers = np.repeat([place[part.stratum] for part in parts], lengths).astype(np.int32)
+            arrays.append(pa.DictionaryArray.from_arrays(pa.array(numbers), pa.array(names)))
+        cells = np.concatenate([part.cells for part in parts])
+        arrays += [pa.array(codes.astype("uint8"), mask=codes == NOT_ASKED) for codes in cells.T]
         return pa.table(arrays, schema=schema)
 
     with parquet.ParquetWriter(file, schema, compression="zstd") as writer:
-        waiting, rows = [], 0
+        waiting: list[StratumResponses] = []
+        rows = 0
         for part in responses.parts():
-            waiting.append(table(part))
+            waiting.append(part)
             rows += len(part.cells)
             if rows >= _GROUP:
-                writer.write_table(pa.concat_tables(waiting).unify_dictionaries())
+                writer.write_table(table(waiting))
                 waiting, rows = [], 0
         if waiting or not responses.n:
-            writer.write_table(
-                pa.concat_tables(waiting).unify_dictionaries() if waiting else schema.empty_table()
-            )
+            writer.write_table(table(waiting) if waiting else schema.empty_table())
