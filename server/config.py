@@ -94,6 +94,11 @@ def marks_folder(environment: Mapping[str, str] = os.environ) -> Path:
     return Path(environment.get("MONEDA_MARKS") or DATA)
 
 
+def backup_passphrase(environment: Mapping[str, str] = os.environ) -> str | None:
+    """What backups are encrypted to and opened by (`MONEDA_BACKUP_PASSPHRASE`); None where it is to be asked for."""
+    return environment.get("MONEDA_BACKUP_PASSPHRASE") or None
+
+
 def is_loopback(host: str) -> bool:
     """Whether a host, with or without a port, is this machine."""
     return _LOOPBACK.fullmatch(host) is not None

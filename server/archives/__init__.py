@@ -1,4 +1,4 @@
-"""A survey as a whole: copied, put away, deleted for good, or packed into one file and unpacked elsewhere.
+"""A survey as a whole: copied, put away, deleted for good, or packed and unpacked elsewhere; all of them, as a backup.
 
 An archive is a ZIP file that says everything of a survey: its settings, draft and published
 versions byte for byte, its strata, its responses without ids and days, small strata as a part of

@@ -185,7 +185,7 @@ def _come_into_sight(
     survey.slug, survey.link = slugs[0], slugs[own]
     survey.state = State(manifest["state"])
     take_right(session, survey, checked.ledger["right"], len(checked.ledger["releases"]))
-    survey.simulated = "simulated" in manifest
+    survey.simulated, survey.incomplete = "simulated" in manifest, "incomplete" in manifest
     survey.arriving_until = None
     session.flush()
     return sum(asked[place] != slugs[place] for place in {own, *list_leaf_numbers(manifest)})

@@ -41,6 +41,7 @@ def manifest_of(
         "created_on": survey.created_on.isoformat(),
         **_set(
             simulated=survey.simulated or None,
+            incomplete=survey.incomplete or None,
             paused=survey.paused or None,
             by_invitation=survey.by_invitation or None,
             opens_at=survey.opens_at and survey.opens_at.isoformat(),

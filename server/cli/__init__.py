@@ -24,6 +24,8 @@ MODULES: Final = {
     "tidy": "tidy_command",
     "recount": "recount_command",
     "vouch": "vouch_command",
+    "backup": "backup_commands",
+    "restore": "backup_commands",
     "user": "user_commands",
 }
 """Where each command is. A command loads what it needs, and nothing of the others."""

@@ -37,6 +37,7 @@ def to_json(report: Report, ledger: Ledger = NOTHING) -> str:
         "made_on": report.made_on.isoformat(),
         "software": report.software,
         "simulated": report.simulated,
+        "incomplete": report.incomplete,
         "admission": admissions_json(report.admissions),
         "n": report.n,
         "more_fewer_than": report.unseen.number or None,

@@ -55,6 +55,7 @@ def public_json(published: Published) -> str:
     document = {
         "title": newest.definition.title,
         "simulated": published.simulated,
+        "incomplete": published.incomplete,
         "released_on": None if released_on is None else released_on.isoformat(),
         "software": published.software,
         "admission": admissions_json(published.admissions),

@@ -39,6 +39,7 @@ class Published:
     versions: tuple[PublishedVersion, ...]
     ledger: Ledger
     admissions: tuple[Admission, ...]
+    incomplete: bool
     software: str = f"Moneda {__version__}"
 
     @property
@@ -63,4 +64,4 @@ def read_published(session: Session, survey: Survey, ledger: Ledger) -> Publishe
         PublishedVersion(version.number, version.sha256, version.published_on, surveys.definition_of(version))
         for version in reversed(survey.versions)
     )
-    return Published(survey.simulated, versions, ledger, admissions(session, survey))
+    return Published(survey.simulated, versions, ledger, admissions(session, survey), survey.incomplete)

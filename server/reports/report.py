@@ -41,7 +41,8 @@ class Report:
     `withheld`: it holds none of them. `unseen` says how many more may be stored while it is open, and is
     all 0 afterwards. `left_out` are the numbers of versions, and `without_left_out`
     says whether the responses without stratum are, that are too few to stand alone. `merged` says that these
-    hold responses of strata that came here as a part of them. In `unweighted` every response counts the
+    hold responses of strata that came here as a part of them. A survey that is `incomplete` came from a backup that
+    left out what was not shown yet. In `unweighted` every response counts the
     same. `populations_since` is when a population last changed, where that is known. `admissions` say who was
     let in to each version that is pooled.
     """
@@ -65,6 +66,7 @@ class Report:
     left_out: tuple[int, ...]
     without_left_out: bool
     merged: bool
+    incomplete: bool
     populations_since: date | None
     admissions: tuple[Admission, ...]
     software: str = f"Moneda {__version__}"

@@ -81,6 +81,7 @@ def _made(
         left_out=told.versions_left_out if pooled else (),
         without_left_out=told.without_left_out,
         merged=survey.merged,
+        incomplete=survey.incomplete,
         populations_since=survey.populations_since,
         admissions=tuple(each for each in admitted if each.version in {wave.number for wave in waves}),
     )

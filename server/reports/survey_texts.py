@@ -4,9 +4,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from server.inputs import N_
 from server.reports.admission import Admission
 from server.reports.codebook import mechanism_of, parameters_of
 from server.study.definitions import Definition, Question, SurveySection
+
+INCOMPLETE = N_(
+    "Responses are missing: this survey comes from a backup that left out what was not shown yet when it was made."
+)
 
 
 def texts_json(definition: Definition) -> dict[str, Any]:

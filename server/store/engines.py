@@ -146,12 +146,22 @@ def lock_installation(connection: sa.Connection) -> None:
 
 def migrate(engine: sa.Engine) -> None:
     """Bring the schema up to the newest migration."""
+    with engine.execution_options(moneda_writes=True).begin() as connection:
+        migrate_within(connection)
+
+
+def migrate_within(connection: sa.Connection, revision: str = "head") -> None:
+    """Bring the schema up to the newest migration, or to an earlier one, in a transaction of the caller's."""
     config = AlembicConfig()
     config.set_main_option("script_location", str(_MIGRATIONS))
-    with engine.execution_options(moneda_writes=True).begin() as connection:
-        lock_installation(connection)
-        config.attributes["connection"] = connection
-        command.upgrade(config, "head")
+    lock_installation(connection)
+    config.attributes["connection"] = connection
+    command.upgrade(config, revision)
+
+
+def find_migrations() -> Path:
+    """The folder of the migrations."""
+    return _MIGRATIONS
 
 
 class _Session(Session):

@@ -136,6 +136,7 @@ class Survey(Base):
     what it releases: its "own" budget; a "share" of another copy's, beside the first `inherited` releases, which
     came along; nothing, as a "copy"; or nothing any more, as it "moved".
     Since `populations_since` no population of a stratum has changed: estimates are weighted by them.
+    One that is `incomplete` came from a backup that left out what was not shown yet when it was made.
     `slug` names the survey for good; `link` is what respondents are given, the same until it is replaced.
     """
 
@@ -174,6 +175,7 @@ class Survey(Base):
     share_delta: Mapped[str | None] = mapped_column(sa.String(40))
     populations_since: Mapped[date | None]
     link: Mapped[str] = mapped_column(sa.String(32), default=_first_link, server_default=sa.text("''"))
+    incomplete: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
 
     versions: Mapped[list["SurveyVersion"]] = relationship(
         order_by="SurveyVersion.number", back_populates="survey"

@@ -927,7 +927,7 @@ def walk(site: factories.Served) -> list[Reader]:
     with factories.writing(database) as session:
         shown = survey_access.find(session, chance.slug)
         assert shown is not None
-        shown.simulated = True
+        shown.simulated = shown.incomplete = True
 
     stranger = Reader(site)
     stranger.get("/")

@@ -15,6 +15,7 @@ from server.reports.contents.question_sections import questions
 from server.reports.contents.text_sections import quote_prose, texts
 from server.reports.report import Report
 from server.reports.report_words import ReportWords
+from server.reports.survey_texts import INCOMPLETE
 
 
 def build_internal_document(report: Report, book: Ledger, locale: str) -> Document:
@@ -59,6 +60,8 @@ def _opening(words: ReportWords, report: Report) -> Iterator[Block]:
     _ = words.gettext
     if report.simulated:
         yield Paragraph(Text(_("This is a demonstration: its respondents are simulated.")), notice=True)
+    if report.incomplete:
+        yield Paragraph(Text(_(INCOMPLETE)), notice=True)
     yield from quote_prose(report.definition, report.definition.introduction)
     yield Paragraph(
         Text(

@@ -13,6 +13,7 @@ from server.reports.contents.question_sections import questions
 from server.reports.contents.text_sections import quote_prose, texts
 from server.reports.public_source import Published
 from server.reports.report_words import ReportWords
+from server.reports.survey_texts import INCOMPLETE
 
 
 def build_public_document(published: Published, locale: str) -> Document:
@@ -49,6 +50,8 @@ def _opening(words: ReportWords, published: Published) -> Iterator[Block]:
     definition = published.newest.definition
     if published.simulated:
         yield Paragraph(Text(_("This is a demonstration: its respondents are simulated.")), notice=True)
+    if published.incomplete:
+        yield Paragraph(Text(_(INCOMPLETE)), notice=True)
     yield from quote_prose(definition, definition.introduction)
     yield Paragraph(
         Text(

@@ -8,6 +8,7 @@ from babel.support import NullTranslations
 from server.inputs import N_
 from server.output.languages import LANGUAGES, load_catalogue
 from server.reports.report import Report
+from server.reports.survey_texts import INCOMPLETE
 
 _OPENING = (
     N_(
@@ -79,6 +80,8 @@ def _written(report: Report, names: Collection[str], translations: NullTranslati
     paragraphs = [about]
     if report.simulated:
         paragraphs.append(say(_SIMULATED))
+    if report.incomplete:
+        paragraphs.append(fill(say(INCOMPLETE), 80))
     if report.unseen.number:
         paragraphs.append(fill(say(_WAITING) % {"number": report.unseen.number}, 80))
     paragraphs += [fill(say(text), 80) for text in _OPENING]

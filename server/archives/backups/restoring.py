@@ -1,0 +1,263 @@
+"""A backup -> a database that was empty, whole or not at all.
+
+It is read twice: first to its end, so that nothing begins before every hash agrees; then into the database. On
+PostgreSQL that is one transaction. On SQLite it is a file of another name, which gets its own at the very end, and
+which the next attempt removes if this one died. Whatever was published there may release nothing before its owner has
+declared what was spent since the backup was made.
+"""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import sqlalchemy as sa
+from alembic.script import ScriptDirectory
+from psycopg import sql
+from sqlalchemy.orm import Session
+
+from server.archives.backups.backup_rows import TYPES, describe_columns, unpack_rows
+from server.archives.backups.containers import Contents, TablePart, Taker, read_parts
+from server.archives.backups.envelopes import DamagedError, Unlock, decrypt_file
+from server.releases.spending_marks import doubt_all
+from server.store import own_tables
+from server.store.engines import find_migrations, make_engine, migrate_within, open_session
+from server.store.private_files import lock_beside
+
+_RESERVE = 32 * 1024 * 1024
+"""Bytes that must stay free on the disk."""
+_ROOM = 2.5
+"""Bytes of a SQLite file, its log included, for each byte of a backup's rows: they hold bytes in base64."""
+_LEFTOVERS = ("", "-wal", "-shm", "-journal", ".spent", ".spent.lock")
+
+
+class RefusedTargetError(ValueError):
+    """A database that a backup is not restored into; says why, in one sentence."""
+
+
+def verify_backup(file: IO[bytes], unlock: Unlock) -> Contents:
+    """Read a backup to its end, and hold all that it holds against its hashes.
+
+    Raises
+    ------
+    DamagedError
+        If it is not whole, or this does not open it.
+    """
+    with decrypt_file(file, unlock) as plain:
+        return read_parts(plain, Taker())
+
+
+def restore_backup(
+    database_url: str, file: IO[bytes], unlock: Unlock, told: Callable[[int, int], object] = lambda *_: None
+) -> Contents:
+    """Make a database of a backup, at the newest revision.
+
+    Raises
+    ------
+    DamagedError
+        If the backup is not whole, cannot be opened, or was made by another version of Moneda that this one does not
+        know.
+    RefusedTargetError
+        If there is something already, or no room for it.
+    """
+    _check_empty(database_url)
+    contents = verify_backup(file, unlock)
+    _check_known(contents)
+    with _target(database_url, contents) as session:
+        loader = _Loader(session, sum(contents.rows.values()), told)
+        with decrypt_file(file, unlock) as plain:
+            again = read_parts(plain, loader)
+        if again.digest != contents.digest:
+            raise DamagedError("the file was changed while it was read")
+        loader.finish()
+        migrate_within(session.connection())
+        session.flush()
+        doubt_all(session)
+    return contents
+
+
+def _check_known(contents: Contents) -> None:
+    known = ScriptDirectory(str(find_migrations()))
+    revisions = {script.revision for script in known.walk_revisions()}
+    if contents.revision not in revisions:
+        raise DamagedError(
+            f"it was made by a newer version of Moneda ({contents.beginning['software']}, schema "
+            f"{contents.revision}); restore it with that one"
+        )
+    own = {kind.name: describe_columns(own_tables.table(kind, 0)) for kind in own_tables.KINDS}
+    if contents.beginning["own_columns"] != own:
+        raise DamagedError(
+            f"its surveys have tables as {contents.beginning['software']} made them; restore it with that one, "
+            "and then start this one"
+        )
+
+
+def _check_empty(database_url: str) -> None:
+    url = sa.make_url(database_url)
+    if url.get_backend_name() == "sqlite":
+        path = Path(str(url.database))
+        for ending in ("", "-wal", "-shm", "-journal"):
+            other = path.with_name(path.name + ending)
+            if os.path.lexists(other):
+                raise RefusedTargetError(f"DATABASE_URL must name a new file; {other} is there already")
+        return
+    engine = make_engine(database_url)
+    try:
+        with engine.connect() as connection:
+            _check_no_tables(connection)
+    finally:
+        engine.dispose()
+
+
+def _check_no_tables(connection: sa.Connection) -> None:
+    if tables := sa.inspect(connection).get_table_names():
+        raise RefusedTargetError(
+            f"DATABASE_URL must name an empty database; there are {len(tables)} tables already"
+        )
+
+
+@contextmanager
+def _target(database_url: str, contents: Contents) -> Iterator[Session]:
+    """A session on an empty schema of the backup's revision; all of it stays if the block ends, and else nothing."""
+    if sa.make_url(database_url).get_backend_name() == "sqlite":
+        with _new_file(Path(str(sa.make_url(database_url).database)), contents) as session:
+            yield session
+        return
+    engine = make_engine(database_url)
+    try:
+        with open_session(engine, writes=True) as session:
+            _check_no_tables(session.connection())
+            migrate_within(session.connection(), contents.revision)
+            yield session
+            session.commit()
+    finally:
+        engine.dispose()
+
+
+@contextmanager
+def _new_file(path: Path, contents: Contents) -> Iterator[Session]:
+    path = path.absolute()
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise RefusedTargetError(f"{path.parent} cannot be made: {error.strerror}") from error
+    free, needed = shutil.disk_usage(path.parent).free, int(_ROOM * contents.size) + _RESERVE
+    if free < needed:
+        raise RefusedTargetError(
+            f"{path.parent} must have {needed / 2**20:,.0f} MB free for the database; it has {free / 2**20:,.0f} MB"
+        )
+    new = path.with_name(f"{path.name}.restoring")
+    with lock_beside(new):
+        _remove(new)
+        engine = make_engine(f"sqlite:///{new}")
+        try:
+            with engine.execution_options(moneda_writes=True).begin() as connection:
+                migrate_within(connection, contents.revision)
+            spent = path.with_name(f"{path.name}.spent")
+            if spent.exists():
+                shutil.copy(spent, f"{new}.spent")
+            with open_session(engine, writes=True) as session:
+                yield session
+                session.commit()
+            with engine.connect() as connection:
+                connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+            engine.dispose()
+            # First what lets nothing be released, and then the database; a name that is taken by now stays as it is.
+            Path(f"{new}.spent").replace(spent)
+            try:
+                os.link(new, path)
+            except OSError as error:
+                raise RefusedTargetError(
+                    f"DATABASE_URL must name a new file that can be made; {path} cannot: {error.strerror}"
+                ) from error
+            _flush_folder(path.parent)
+        finally:
+            engine.dispose()
+            _remove(new)
+    new.with_name(f"{new.name}.lock").unlink(missing_ok=True)
+
+
+def _remove(new: Path) -> None:
+    for ending in _LEFTOVERS:
+        new.with_name(new.name + ending).unlink(missing_ok=True)
+
+
+def _flush_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+class _Loader(Taker):
+    """Writes what a backup holds into an empty schema of its revision."""
+
+    def __init__(self, session: Session, total: int, told: Callable[[int, int], object]) -> None:
+        self._session = session
+        self._connection = session.connection()
+        self._total, self._told = total, told
+        self._done = 0
+        self._columns: dict[str, Any] = {}
+        self._own: dict[str, Any] = {}
+        self._surveys: list[int] = []
+
+    def begin(self, beginning: dict[str, Any]) -> None:
+        self._columns, self._own = beginning["columns"], beginning["own_columns"]
+        for name, columns in self._columns.items():
+            found = {column["name"] for column in sa.inspect(self._connection).get_columns(name)}
+            if found != {column for column, _ in columns}:
+                raise DamagedError(f"the file says other columns of {name} than its revision has")
+            self._connection.execute(sa.delete(sa.table(name)))  # what migrations put into a new one
+        self._surveys = beginning["surveys"]
+
+    def take(self, part: TablePart) -> None:
+        name, _, number = part.table.rpartition("_")
+        own = name in self._own and number.isdigit()
+        columns = self._own[name] if own else self._columns[part.table]
+        if own:
+            self._create_own()
+        self._insert(part.table, columns, unpack_rows(part, columns))
+        self._done += part.rows
+        self._told(self._done, self._total)
+
+    def finish(self) -> None:
+        self._create_own()
+        if self._connection.dialect.name == "postgresql":
+            for name in self._columns:
+                self._set_sequence(name)
+
+    def _create_own(self) -> None:
+        """Make the tables of all surveys, once what all share is there."""
+        for survey_id in self._surveys:
+            own_tables.create_tables(self._connection, survey_id)
+        self._surveys = []
+
+    def _insert(self, table: str, columns: list[list[str]], rows: list[list[Any]]) -> None:
+        names = [name for name, _ in columns]
+        if self._connection.dialect.name == "sqlite":
+            target = sa.table(table, *(sa.column(name, TYPES[kind]) for name, kind in columns))
+            self._connection.execute(sa.insert(target), [dict(zip(names, row, strict=True)) for row in rows])
+            return
+        statement = sql.SQL("COPY {} ({}) FROM STDIN").format(
+            sql.Identifier(table), sql.SQL(", ").join(map(sql.Identifier, names))
+        )
+        driver: Any = self._connection.connection.driver_connection
+        with driver.cursor() as cursor, cursor.copy(statement) as copy:
+            for row in rows:
+                copy.write_row(row)
+
+    def _set_sequence(self, table: str) -> None:
+        """What gives numbers goes on after those that are there."""
+        if "id" not in {name for name, _ in self._columns[table]}:
+            return
+        if self._connection.scalar(sa.select(sa.func.pg_get_serial_sequence(table, "id"))) is None:
+            return
+        highest = self._connection.scalar(
+            sa.select(sa.func.max(sa.column("id"))).select_from(sa.table(table))
+        )
+        if highest is not None:
+            sequence = sa.func.pg_get_serial_sequence(table, "id")
+            self._connection.execute(sa.select(sa.func.setval(sequence, highest)))

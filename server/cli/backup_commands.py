@@ -1,0 +1,186 @@
+"""Write all that the database holds into an encrypted file, look whether one is whole, and make a database of it."""
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import click
+import sqlalchemy as sa
+
+from server.archives import backups
+from server.cli.common import JSON, print_document
+from server.config import backup_passphrase, from_environment
+from server.store.private_files import open_private
+from server.web.database_start import open_database
+
+IDENTITY = click.option(
+    "--identity",
+    type=click.Path(exists=True, dir_okay=False),
+    help="The file with the private key (age), if it was encrypted to a public one.",
+)
+FILE = click.argument("file", type=click.Path(dir_okay=False))
+
+
+@click.command()
+@FILE
+@click.option(
+    "--verify", is_flag=True, help="Write nothing: read FILE to its end and hold it against its hashes."
+)
+@click.option(
+    "--recipient", metavar="KEY", help="Encrypt to this public key (age1...) and not to a passphrase."
+)
+@IDENTITY
+@click.option(
+    "--without-running",
+    is_flag=True,
+    help="Leave out codes and what is not shown yet of surveys that take responses; they are closed in the copy.",
+)
+@JSON
+def backup(
+    file: str, verify: bool, recipient: str | None, identity: str | None, without_running: bool, as_json: bool
+) -> None:
+    """Write all that the database holds into a new file, encrypted, while the server runs.
+
+    The passphrase is asked for, or taken from MONEDA_BACKUP_PASSPHRASE.
+    """
+    if verify:
+        if recipient is not None or without_running:
+            raise click.UsageError(
+                "--verify writes nothing; --recipient and --without-running are for writing"
+            )
+        with _open(file) as opened:
+            print_document(_describe(backups.verify_backup(opened, _unlock(identity))), as_json)
+        return
+    if identity is not None:
+        raise click.UsageError("--identity opens a file; to write one, give a public key with --recipient")
+    if os.path.lexists(file):
+        raise click.UsageError(f"FILE must be a new file; {file!r} is there already")
+    lock = backups.Lock(recipient=recipient) if recipient else backups.Lock(_ask_passphrase(new=True))
+    engine = open_database(from_environment().database_url)
+    try:
+        written = _write(engine, Path(file), lock, without_running)
+    finally:
+        engine.dispose()
+    for line in _warnings(written.running, without_running):
+        click.echo(line, err=True)
+    document = {
+        "file": file,
+        "bytes": Path(file).stat().st_size,
+        "surveys": written.rows.get("surveys", 0),
+        "running": len(written.running),
+        "rows": sum(written.rows.values()),
+    }
+    print_document(document, as_json)
+
+
+@click.command()
+@FILE
+@IDENTITY
+@JSON
+def restore(file: str, identity: str | None, as_json: bool) -> None:
+    """Make a new database, the one that DATABASE_URL names, of a backup; nothing there is overwritten.
+
+    The whole file is looked at before anything begins. Of surveys that were published nothing is released
+    before their owners have declared what was spent since the backup was made.
+    """
+    with _open(file) as opened:
+        unlock = _unlock(identity)
+        with _progress("Restoring rows") as told:
+            contents = backups.restore_backup(from_environment().database_url, opened, unlock, told)
+    print_document(_describe(contents), as_json)
+
+
+def _write(engine: sa.Engine, path: Path, lock: backups.Lock, without_running: bool) -> backups.Written:
+    """Write it; if that fails, there is no file."""
+    try:
+        with open(path, "xb", opener=open_private) as opened:  # Path.open takes no opener
+            try:
+                with _progress("Writing rows") as told:
+                    written = backups.write_backup(
+                        engine, opened, lock, without_running=without_running, told=lambda rows: told(rows, 0)
+                    )
+                opened.flush()
+                os.fsync(opened.fileno())
+            except BaseException:
+                path.unlink()
+                raise
+    except OSError as error:
+        raise click.UsageError(
+            f"FILE must be a new file that can be written; {str(path)!r}: {error.strerror}"
+        ) from error
+    return written
+
+
+def _describe(contents: backups.Contents) -> dict[str, Any]:
+    beginning = contents.beginning
+    return {
+        "software": beginning["software"],
+        "made_at": beginning["made_at"],
+        "revision": contents.revision,
+        "surveys": len(beginning["surveys"]),
+        "incomplete": len(beginning["incomplete"]),
+        "rows": sum(contents.rows.values()),
+    }
+
+
+def _warnings(running: tuple[backups.Running, ...], without_running: bool) -> Iterator[str]:
+    if not running:
+        return
+    names = ", ".join(each.slug for each in running)
+    yield f"Still taking responses: {names}."
+    yield (
+        "Two copies of a running survey tell what arrived in between, and this one which responses were counted "
+        "together. Keep as few as you can bear, and delete them when it is closed."
+    )
+    if without_running:
+        yield "Its codes, and responses that are not shown yet, are left out; in the copy it is closed."
+    elif any(each.invited for each in running):
+        yield (
+            "Whoever opens this one and knows the codes of a survey by invitation sees which of them were used. "
+            "--without-running leaves out codes and what is not shown yet."
+        )
+    else:
+        yield "--without-running leaves out what is not shown yet."
+
+
+@contextmanager
+def _open(file: str) -> Iterator[IO[bytes]]:
+    try:
+        opened = Path(file).open("rb")  # noqa: SIM115 - closed below
+    except OSError as error:
+        raise click.UsageError(f"FILE must be a file that can be read; {file!r}: {error.strerror}") from error
+    with opened:
+        yield opened
+
+
+def _unlock(identity: str | None) -> backups.Unlock:
+    if identity is not None:
+        return backups.Unlock(identity=Path(identity).read_text("utf-8", "replace"))
+    return backups.Unlock(_ask_passphrase(new=False))
+
+
+def _ask_passphrase(*, new: bool) -> str:
+    given = backup_passphrase()
+    if given is not None:
+        return given
+    if not sys.stdin.isatty():
+        raise click.UsageError(
+            "the passphrase is asked for on a terminal, and there is none; set MONEDA_BACKUP_PASSPHRASE"
+        )
+    typed: str = click.prompt("Passphrase of the backup", hide_input=True, confirmation_prompt=new, err=True)
+    return typed
+
+
+@contextmanager
+def _progress(label: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar, or a number where it is not known how many there are."""
+    with click.progressbar(length=1, label=label, file=sys.stderr, show_pos=True) as bar:
+
+        def told(done: int, of: int) -> None:
+            bar.length = max(of, done + 1 if not of else 1)
+            bar.update(done - bar.pos)
+
+        yield told

@@ -1,0 +1,268 @@
+"""A backup and what it becomes: the same rows on either engine, which the real server goes on from."""
+
+import os
+import signal
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pyrage
+import pytest
+import sqlalchemy as sa
+
+from server.store.engines import make_engine
+from tests.conftest import NewDatabase
+from tests.support import factories
+from tests.support.backups import PASSPHRASE, back_up, beside, restore, rows_of, run_with, start
+from tests.test_restored import is_refused, study
+
+BOTH = [
+    ("sqlite", "sqlite"),
+    ("sqlite", "postgresql"),
+    ("postgresql", "sqlite"),
+    ("postgresql", "postgresql"),
+]
+
+
+@pytest.mark.parametrize(("source", "target"), BOTH)
+def test_the_server_goes_on_from_a_restored_copy(
+    request: pytest.FixtureRequest, tmp_path: Path, source: str, target: str
+) -> None:
+    """Made while a server runs and takes responses; restored elsewhere, it knows them all, and takes the next."""
+    old, new = (
+        request.getfixturevalue(name)(migrated) for name, migrated in ((source, True), (target, False))
+    )
+    survey = factories.publish(old, minimum=5)
+    places = factories.plant(old, survey.slug, "Año\nAño > “B”\nC")
+    other = factories.publish(old)
+    codes = factories.invite(old, other.slug, 4)
+    link = f"/s/{places['C']}/responses"
+    with factories.serving(old) as served:
+        sent = [survey.response([k % 2, 1]) for k in range(12)]
+        assert {factories.ask(served.url + link, body)[0] for body in sent} == {201}
+        used = other.response(invitation=codes[0])
+        assert factories.ask(served.url + other.url, used)[0] == 201
+        back_up(old, tmp_path / "b")
+        before = rows_of(old)
+    done = restore(new, tmp_path / "b")
+
+    assert "Moneda 0.1.0" in done.stdout
+    assert rows_of(new) == before
+    assert factories.run(new, "recount").exit_code == 0
+    with factories.serving(new) as served:
+        assert factories.ask(served.url + link, sent[0])[0] == 200
+        assert factories.ask(served.url + link, survey.response([1, 0]))[0] == 201
+        assert factories.ask(served.url + other.url, other.response(invitation=codes[0]))[0] == 409
+        assert factories.ask(served.url + other.url, other.response(invitation=codes[1]))[0] == 201
+        # What gives numbers goes on after those that are there.
+        assert factories.publish(new).slug != survey.slug
+
+
+def test_nothing_is_released_of_a_restored_copy_before_it_is_declared(
+    new_database: NewDatabase, tmp_path: Path
+) -> None:
+    """Also where nothing was spent since, and where the file of marks of the old database is still there."""
+    url = new_database(True)
+    slug = study(url)
+    assert not is_refused(url, slug)
+    back_up(url, tmp_path / "b")
+    parts = sa.make_url(url)
+    if parts.get_backend_name() == "sqlite":
+        for ending in ("", "-wal", "-shm"):
+            Path(f"{parts.database}{ending}").unlink(missing_ok=True)
+    else:
+        admin = sa.create_engine(parts.set(database="postgres"), isolation_level="AUTOCOMMIT")
+        with admin.connect() as connection:
+            connection.exec_driver_sql(f"DROP DATABASE {parts.database} WITH (FORCE)")
+            connection.exec_driver_sql(f"CREATE DATABASE {parts.database} TEMPLATE template0")
+        admin.dispose()
+    restore(url, tmp_path / "b")
+
+    assert is_refused(url, slug)
+    assert factories.run(url, "release", slug, "--declare", "0").exit_code == 0
+    assert not is_refused(url, slug)
+
+
+def test_what_would_open_something_again_is_left_out(
+    signed_in: object, database_url: str, new_database: NewDatabase, tmp_path: Path
+) -> None:
+    new = new_database(False)
+    link = factories.sign_in_secret(database_url)
+    assert factories.dump(database_url)["sign_ins"]
+    assert factories.dump(database_url)["sign_in_links"]
+    back_up(database_url, tmp_path / "b")
+    restore(new, tmp_path / "b")
+    with factories.serving(new) as served:
+        answer = factories.fill_in(f"{served.url}/manage/sign-in/{link}", {})
+    assert answer[0] == 403
+    assert factories.dump(new)["sign_ins"] == []
+
+
+def test_nothing_is_overwritten(new_database: NewDatabase, tmp_path: Path) -> None:
+    url, other = new_database(True), new_database(True)
+    survey = factories.publish(url)
+    back_up(url, tmp_path / "b")
+    before = factories.dump(other)
+    for target in (url, other):
+        done = run_with(target, "restore", str(tmp_path / "b"))
+        assert (done.exit_code, "already" in done.stderr) == (2, True), done.stderr
+    assert factories.dump(other) == before
+    assert factories.dump(url)["surveys"][0][1] == survey.slug
+    again = run_with(url, "backup", str(tmp_path / "b"))
+    assert (again.exit_code, "must be a new file" in again.stderr) == (2, True)
+
+
+def test_a_log_without_its_database_is_not_taken_over(sqlite: NewDatabase, tmp_path: Path) -> None:
+    """SQLite would read it into the new file."""
+    url, new = sqlite(True), sqlite(False)
+    back_up(url, tmp_path / "b")
+    Path(f"{new.removeprefix('sqlite:///')}-wal").write_bytes(b"old")
+    done = run_with(new, "restore", str(tmp_path / "b"))
+    assert (done.exit_code, "-wal is there already" in done.stderr) == (2, True)
+
+
+def test_a_public_key_encrypts_what_its_private_key_opens(sqlite: NewDatabase, tmp_path: Path) -> None:
+    url, new = sqlite(True), sqlite(False)
+    key, other = (pyrage.x25519.Identity.generate() for _ in range(2))
+    for name, each in (("key", key), ("other", other)):
+        (tmp_path / name).write_text(f"# created: today\n{each}\n")
+    back_up(url, tmp_path / "b", "--recipient", str(key.to_public()))
+    for option, sentence in (
+        ((), "give its private key with --identity"),
+        (("--identity", str(tmp_path / "other")), "encrypted to another key"),
+        (("--identity", str(tmp_path / "b")), "must hold private keys of age"),
+    ):
+        done = run_with(new, "restore", str(tmp_path / "b"), *option)
+        assert (done.exit_code, sentence in done.stderr) == (2, True), done.stderr
+    restore(new, tmp_path / "b", "--identity", str(tmp_path / "key"))
+    assert rows_of(new) == rows_of(url)
+
+
+def test_passphrases_and_keys_that_cannot_be_used_are_refused(sqlite: NewDatabase, tmp_path: Path) -> None:
+    url, file = sqlite(True), tmp_path / "b"
+    for arguments, passphrase, sentence in (
+        ((), "short", "at least 12 characters; it has 5"),
+        ((), "", "asked for on a terminal, and there is none"),
+        (("--recipient", "age1x"), PASSPHRASE, "must be one of age's"),
+        (("--verify", "--without-running"), PASSPHRASE, "--verify writes nothing"),
+    ):
+        done = run_with(url, "backup", str(file), *arguments, passphrase=passphrase)
+        assert (done.exit_code, sentence in done.stderr) == (2, True), done.stderr
+        assert not file.exists()
+    back_up(url, file)
+    done = run_with(url, "backup", "--verify", str(file), passphrase="another passphrase")
+    assert (done.exit_code, "does not open the file" in done.stderr) == (2, True)
+
+
+def test_the_passphrase_is_asked_for_on_the_terminal(sqlite: NewDatabase, tmp_path: Path) -> None:
+    url, file = sqlite(True), tmp_path / "b"
+    process, terminal = os.forkpty()
+    if process == 0:
+        os.chdir(factories.ROOT)
+        os.execve(
+            sys.executable,
+            [sys.executable, "-m", "server", "backup", str(file)],
+            factories.environment(url),
+        )
+    said = b""
+    for _ in range(2):
+        while not said.endswith(b": "):
+            said += os.read(terminal, 1000)
+        os.write(terminal, PASSPHRASE.encode() + b"\n")
+        said += os.read(terminal, 1)
+    with suppress(OSError):  # the end of a terminal
+        while True:
+            said += os.read(terminal, 1000)
+    assert os.waitpid(process, 0)[1] == 0, said
+    os.close(terminal)
+    assert PASSPHRASE.encode() not in said
+    assert run_with(url, "backup", "--verify", str(file)).exit_code == 0
+
+
+def test_a_file_that_is_cut_or_changed_is_refused_before_anything_begins(
+    new_database: NewDatabase, tmp_path: Path
+) -> None:
+    """At every length and with every byte changed, in steps; the whole one is accepted."""
+    url, new = new_database(True), new_database(False)
+    survey = factories.publish(url)
+    factories.store(url, survey, [([0, 1], 3000), ([1, 0], 2000)])
+    key = pyrage.x25519.Identity.generate()
+    (tmp_path / "key").write_text(str(key))
+    by_key = ("--identity", str(tmp_path / "key"))
+    back_up(url, tmp_path / "b", "--recipient", str(key.to_public()))
+    whole, file = (tmp_path / "b").read_bytes(), tmp_path / "c"
+    places = sorted({0, 15, 16, 19, 20, 25, 200, len(whole) - 1, *range(300, len(whole), len(whole) // 6)})
+    for place in places:
+        flipped = whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :]
+        for content in (whole[:place], flipped):
+            file.write_bytes(content)
+            done = run_with(new, "restore", str(file), *by_key)
+            assert done.exit_code == 2, (place, done.output)
+            assert len(done.stderr.splitlines()) <= 6, done.stderr
+            assert "Traceback" not in done.stderr
+    file.write_bytes(whole + b"x")
+    assert run_with(new, "backup", "--verify", str(file), *by_key).exit_code == 2
+    assert untouched(new)
+    assert run_with(url, "backup", "--verify", str(tmp_path / "b"), *by_key).exit_code == 0
+    restore(new, tmp_path / "b", *by_key)
+
+
+def untouched(url: str) -> bool:
+    """Whether there is still nothing."""
+    if url.startswith("sqlite"):
+        return not Path(url.removeprefix("sqlite:///")).exists()
+    engine = make_engine(url)
+    tables = sa.inspect(engine).get_table_names()
+    engine.dispose()
+    return tables == []
+
+
+def test_a_restore_that_is_killed_leaves_nothing_half_done(new_database: NewDatabase, tmp_path: Path) -> None:
+    """Killed at moments all over its run: there is nothing, or all of it; and the next attempt goes well."""
+    url = new_database(True)
+    survey = factories.publish(url)
+    factories.store(url, survey, [([0, 1], 20_000), ([1, 0], 10_000)])
+    back_up(url, tmp_path / "b")
+    before = rows_of(url)
+    began = time.monotonic()
+    whole = new_database(False)
+    process = start(whole, "restore", str(tmp_path / "b"))
+    assert process.communicate()[0]
+    lasted = time.monotonic() - began
+    for part in (0.6, 0.8, 0.95):
+        new = new_database(False)
+        process = start(new, "restore", str(tmp_path / "b"))
+        time.sleep(part * lasted)
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        if untouched(new):
+            restore(new, tmp_path / "b")
+        assert rows_of(new) == before
+        if new.startswith("sqlite"):
+            assert beside(new) <= {"", "-wal", "-shm", ".spent", ".spent.lock"}
+
+
+def test_a_disk_that_fills_leaves_nothing(sqlite: NewDatabase, tmp_path: Path) -> None:
+    """A limit to the size of files stands for it: neither half a backup nor half a database is left."""
+    url, new = sqlite(True), sqlite(False)
+    survey = factories.publish(url)
+    factories.store(url, survey, [([0, 1], 30_000)])
+    back_up(url, tmp_path / "b")
+    limited = (
+        "import resource, runpy, signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000)); "
+        "sys.argv[0] = 'server'; runpy.run_module('server', run_name='__main__', alter_sys=True)"
+    )
+    for database, arguments in (
+        (url, ["backup", str(tmp_path / "c")]),
+        (new, ["restore", str(tmp_path / "b")]),
+    ):
+        process = start(database, *arguments, code=limited)
+        said = process.communicate()[0]
+        assert process.returncode == 2, said
+        assert "Traceback" not in said
+    assert not (tmp_path / "c").exists()
+    assert beside(new) <= {".spent", ".spent.lock", ".restoring.lock"}
+    restore(new, tmp_path / "b")
