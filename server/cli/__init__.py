@@ -24,6 +24,7 @@ MODULES: Final = {
     "tidy": "tidy_command",
     "recount": "recount_command",
     "vouch": "vouch_command",
+    "check": "check_command",
     "backup": "backup_commands",
     "restore": "backup_commands",
     "user": "user_commands",

@@ -6,11 +6,12 @@ import click
 from sqlalchemy.orm import Session
 
 from server import __version__, people
+from server.cli.check_command import check_at_start
 from server.cli.common import database_session
 from server.cli.simulate_command import run_simulation
 from server.config import DATA, Config, from_environment, is_loopback
 from server.simulation import Assumptions, demonstration
-from server.store.engines import lock_installation
+from server.store.engines import engine_of, lock_installation
 from server.web import serving
 
 
@@ -37,6 +38,7 @@ def serve(host: str, port: int, sign_in_link: bool, workers: int) -> None:
     address = serving.address(config, host, port)
     lines = [f"Moneda {__version__} is on {address}"]
     with database_session(config, check=True) as session:
+        check_at_start(engine_of(session))
         if sign_in_link:
             lines.append(f"Sign in (once, within 24 hours): {_sign_in_link(session, address)}")
     serving.serve(host, port, lines, workers)
@@ -52,6 +54,7 @@ def demo(host: str, port: int) -> None:
     _check_host(config, host)
     address = serving.address(config, host, port)
     with database_session(config, check=True) as session:
+        check_at_start(engine_of(session))
         lock_installation(session.connection())
         survey = demonstration.find(session)
         if survey is None:

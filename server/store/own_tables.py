@@ -214,6 +214,17 @@ def guard_tables(connection: sa.Connection, kind: TableKind, survey_id: int) -> 
         connection.exec_driver_sql(statement)
 
 
+def list_triggers(survey_id: int) -> list[str]:
+    """The names of the triggers that guard a survey's tables."""
+    ends = (
+        (kind.name, end)
+        for kind in KINDS
+        for end, rule in (("belong", kind.strangers), ("stay", kind.changes))
+        if rule
+    )
+    return [f"{name}_{int(survey_id)}_{end}" for name, end in ends]
+
+
 def take_guards_off(connection: sa.Connection, kind: TableKind, survey_id: int) -> None:
     """On SQLite: let another table have their names."""
     for name in (f"{kind.name}_{survey_id}_belong", f"{kind.name}_{survey_id}_stay"):

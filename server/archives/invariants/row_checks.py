@@ -1,0 +1,64 @@
+"""Whether rows refer to what is there, and responses are counted as they are stored."""
+
+from collections.abc import Iterator, Sequence
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from server.collect import batches
+from server.store.models import Base, InvitationBatch, Stratum, Survey, SurveyVersion
+from server.store.own_tables import batches_of, cells_of, invitations_of, responses_of
+
+
+def check_references(session: Session, ids: Sequence[int]) -> Iterator[str]:
+    """No row refers to one that is not there, and none of a survey to something of another."""
+    for table in Base.metadata.sorted_tables:
+        for column in table.columns:
+            for key in column.foreign_keys:
+                target = key.column.table.alias()
+                there = sa.exists().where(target.c[key.column.name] == column)
+                yield from _count(session, table, sa.and_(column.is_not(None), ~there), str(column))
+    for survey_id in ids:
+        yield from _check_own(session, survey_id)
+
+
+def _check_own(session: Session, survey_id: int) -> Iterator[str]:
+    version = sa.select(SurveyVersion.id).where(SurveyVersion.survey_id == survey_id)
+    stratum = sa.select(Stratum.id).where(Stratum.survey_id == survey_id)
+    batch = sa.select(InvitationBatch.id).where(InvitationBatch.survey_id == survey_id)
+    cells = cells_of(survey_id)
+    for rows in (responses_of(survey_id), cells):
+        yield from _count(session, rows, rows.c.version_id.not_in(version), f"{rows.name}.version_id")
+        lost = sa.and_(rows.c.stratum_id.is_not(None), rows.c.stratum_id.not_in(stratum))
+        yield from _count(session, rows, lost, f"{rows.name}.stratum_id")
+    invitations, sealed = invitations_of(survey_id), batches_of(survey_id)
+    yield from _count(
+        session, invitations, invitations.c.batch_id.not_in(batch), f"{invitations.name}.batch_id"
+    )
+    in_cells = sealed.c.cell_id.not_in(sa.select(cells.c.id))
+    yield from _count(session, sealed, in_cells, f"{sealed.name}.cell_id")
+
+
+def _count(session: Session, table: sa.FromClause, lost: sa.ColumnElement[bool], name: str) -> Iterator[str]:
+    number = session.scalar(sa.select(sa.func.count()).select_from(table).where(lost)) or 0
+    if number:
+        yield f"{number} rows refer by {name} to what is not there"
+
+
+def check_counts(session: Session, ids: Sequence[int]) -> Iterator[str]:
+    """What is shown of each survey agrees with its stored responses; `recount` makes anew what does not."""
+    lengths = {
+        version: len(reports)
+        for version, reports in session.execute(sa.select(SurveyVersion.id, SurveyVersion.reports))
+    }
+    for survey_id in ids:
+        survey = session.get_one(Survey, survey_id)
+        rows = responses_of(survey_id)
+        for version, length in lengths.items():
+            wrong = sa.and_(rows.c.version_id == version, sa.func.length(rows.c.reports) != length)
+            if session.scalar(sa.select(sa.exists().where(wrong))):
+                yield f"survey {survey.slug}: responses have another number of reports than their version"
+                break
+        else:
+            if survey.versions and not batches.recount(session.connection(), survey_id).agrees:
+                yield f"survey {survey.slug}: what is counted differs from the stored responses; see `recount`"

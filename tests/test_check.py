@@ -1,0 +1,148 @@
+"""`python -m server check`: what damages an invariant is noticed; the start refuses what is quick to see."""
+
+import json
+import sqlite3
+from contextlib import closing
+
+import pytest
+import sqlalchemy as sa
+
+from server import archives
+from server.archives.invariants.schema_checks import SHARED_TRIGGERS
+from server.store.engines import make_engine
+from server.store.models import Survey
+from tests.conftest import NewDatabase
+from tests.support import factories
+from tests.test_rights import release, study
+
+# What damages, how, and what is said of it; without what the database itself would refuse.
+DAMAGES = {
+    "table": ("schema", "DROP TABLE report_links", "table report_links is missing"),
+    "column": ("schema", "ALTER TABLE responses_1 ADD COLUMN received_at INTEGER", "has received_at"),
+    "own table": ("schema", "DROP TABLE counters_1", "table counters_1 is missing"),
+    "stray table": ("schema", "CREATE TABLE cells_77 (id INTEGER)", "table cells_77 is of no survey"),
+    "own trigger": ("triggers", "DROP TRIGGER responses_1_stay", "trigger responses_1_stay is missing"),
+    "trigger": (
+        "triggers",
+        "DROP TRIGGER releases_refuse_update",
+        "trigger releases_refuse_update is missing",
+    ),
+    "version": (
+        "versions",
+        "UPDATE survey_versions SET sha256 = '0' || substr(sha256, 1, 63)",
+        "another one",
+    ),
+    "reports": (
+        "versions",
+        "UPDATE survey_versions SET reports = {seven}",
+        "another number of reports",
+    ),
+    "ledger": ("ledgers", "UPDATE ledger_entries SET epsilon = '70'", "spent epsilon 70"),
+    "budget": ("ledgers", "DELETE FROM privacy_budgets", "no budget"),
+    "value": ("ledgers", "DELETE FROM released_values", "has no value"),
+    "gap": ("ledgers", "UPDATE releases SET number = 5", "have a gap"),
+    "stray row": ("references", "UPDATE drafts SET survey_id = 99", "by drafts.survey_id"),
+    "stratum": ("references", "UPDATE responses_1 SET stratum_id = 5", "by responses_1.stratum_id"),
+    "response": (
+        "counts",
+        "DELETE FROM responses_1 WHERE id = (SELECT min(id) FROM responses_1)",
+        "recount",
+    ),
+    "batch": ("counts", "UPDATE batches_1 SET n = n + 1", "recount"),
+}
+
+
+def damage(url: str, statement: str) -> None:
+    """Change something behind the database's back: while no trigger and no foreign key holds."""
+    if url.startswith("sqlite"):
+        with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as file:
+            triggers = file.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'").fetchall()
+            lifted = triggers if statement.startswith(("UPDATE", "DELETE")) else []
+            for name, _ in lifted:
+                file.execute(f"DROP TRIGGER {name}")
+            file.execute(statement.replace("{seven}", "x'0707'"))
+            for _, made in lifted:
+                file.execute(made)
+            file.commit()
+        return
+    if statement.startswith("DROP TRIGGER"):
+        statement += " ON " + ("responses_1" if "responses_1" in statement else "releases")
+    engine = sa.create_engine(url, isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.exec_driver_sql("SET session_replication_role = replica")
+        connection.exec_driver_sql(statement.replace("{seven}", r"'\x0707'"))
+    engine.dispose()
+
+
+def found(url: str, *options: str) -> tuple[int, dict[str, list[str]]]:
+    """The status, and the problems of each invariant."""
+    done = factories.run(url, "check", "--json", *options)
+    return done.exit_code, {each["name"]: each["problems"] for each in json.loads(done.stdout)}
+
+
+@pytest.fixture
+def filled(new_database: NewDatabase) -> str:
+    """A database with a survey that has everything, a release among it."""
+    url = new_database(True)
+    slug = study(url)
+    assert release(url, slug, "0.3").exit_code == 0
+    return url
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_what_is_damaged_is_named(filled: str, name: str) -> None:
+    invariant, statement, sentence = DAMAGES[name]
+    status, before = found(filled)
+    assert (status, {name for name, problems in before.items() if problems}) == (0, set())
+
+    damage(filled, statement)
+
+    status, problems = found(filled)
+    assert status == 1
+    assert any(sentence in each for each in problems[invariant]), problems
+    quick = found(filled, "--quick")
+    assert quick[0] == int(invariant in quick[1])
+    served = factories.run(filled, "serve", "--port", str(factories.free_port())) if quick[0] else None
+    if served:
+        assert served.exit_code == 2
+        assert served.stderr.startswith("Error: the database is not as it must be: "), served.stderr
+        assert len(served.stderr.splitlines()) == 1
+
+
+def test_what_a_deleted_survey_left_to_be_tidied_is_no_damage(filled: str) -> None:
+    with factories.writing(filled) as session:
+        (survey,) = session.scalars(sa.select(Survey))
+        archives.delete(session, survey)
+    assert found(filled)[0] == 0
+    assert factories.run(filled, "tidy").exit_code == 0
+    assert found(filled)[0] == 0
+
+
+def test_the_triggers_are_those_that_migrations_make(database_url: str) -> None:
+    engine = make_engine(database_url)
+    with engine.connect() as connection:
+        if engine.dialect.name == "sqlite":
+            query = "SELECT name FROM sqlite_schema WHERE type = 'trigger'"
+        else:
+            query = "SELECT tgname FROM pg_trigger WHERE NOT tgisinternal"
+        assert set(connection.exec_driver_sql(query).scalars()) == SHARED_TRIGGERS
+    engine.dispose()
+
+
+def test_the_quick_form_reads_no_row_of_respondents(filled: str) -> None:
+    """However many there are: it goes on where their tables cannot be read, which the whole form cannot."""
+    seen: list[str] = []
+
+    def note(_connection: object, _cursor: object, statement: str, *_: object) -> None:
+        seen.append(statement)
+
+    sa.event.listen(sa.Engine, "before_cursor_execute", note)
+    try:
+        assert found(filled, "--quick")[0] == 0
+        quick, seen[:] = list(seen), []
+        assert found(filled)[0] == 0
+    finally:
+        sa.event.remove(sa.Engine, "before_cursor_execute", note)
+    own = ("responses_1", "invitations_1", "cells_1", "batches_1", "counters_1")
+    assert not [each for each in quick if any(f"FROM {name}" in each for name in own)]
+    assert [each for each in seen if "FROM responses_1" in each]
