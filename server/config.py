@@ -94,6 +94,11 @@ def marks_folder(environment: Mapping[str, str] = os.environ) -> Path:
     return Path(environment.get("MONEDA_MARKS") or DATA)
 
 
+def secrets_key(environment: Mapping[str, str] = os.environ) -> Path:
+    """The file of the key under which the database's secrets are sealed: `MONEDA_SECRETS_KEY`, else in `data/`."""
+    return Path(environment.get("MONEDA_SECRETS_KEY") or DATA / "secrets.key")
+
+
 def backup_passphrase(environment: Mapping[str, str] = os.environ) -> str | None:
     """What backups are encrypted to and opened by (`MONEDA_BACKUP_PASSPHRASE`); None where it is to be asked for."""
     return environment.get("MONEDA_BACKUP_PASSPHRASE") or None

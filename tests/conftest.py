@@ -43,6 +43,15 @@ shared_compilation.keep()
 Flask.test_client_class = Browser
 
 
+@pytest.fixture(scope="session", autouse=True)
+def secrets_key(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Where what databases of tests have sealed has its key: never in the checkout."""
+    path = tmp_path_factory.mktemp("key") / "secrets.key"
+    os.environ["MONEDA_SECRETS_KEY"] = str(path)
+    yield path
+    del os.environ["MONEDA_SECRETS_KEY"]
+
+
 @pytest.fixture(scope="session")
 def postgresql() -> Iterator[NewDatabase]:
     """A real PostgreSQL server; each call makes a new database, migrated or empty."""

@@ -11,6 +11,7 @@ from flask import Flask
 from server.cli import main
 from server.people import second_factors
 from server.store.models import Researcher
+from server.store.sealed_secrets import seal
 from tests.support import factories
 from tests.support.sign_in_form import PASSWORD, enter, is_in
 
@@ -67,7 +68,7 @@ def test_lost_codes_are_reset(app: Flask, database_url: str) -> None:
     number = factories.account(database_url, "ana", PASSWORD)
     with factories.writing(database_url) as session:
         researcher = session.get_one(Researcher, number)
-        researcher.totp_secret = second_factors.new_totp_secret()
+        researcher.totp_sealed = seal(second_factors.new_totp_secret(), number)
         second_factors.new_recovery_codes(session, researcher)
     assert enter(app.test_client(), "ana", PASSWORD).status_code == 403
 

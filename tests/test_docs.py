@@ -15,7 +15,7 @@ from babel.messages.pofile import read_po
 
 from server.cli import main
 from server.cli.serve_commands import demo
-from server.config import backup_passphrase, from_environment, marks_folder
+from server.config import backup_passphrase, from_environment, marks_folder, secrets_key
 from server.inputs import InputError
 from server.output.languages import LANGUAGES
 from server.privacy.accounting import shuffle_amplification
@@ -100,6 +100,7 @@ def test_every_setting_is_documented_and_every_documented_setting_is_read() -> N
     from_environment(Recorder())
     marks_folder(Recorder())
     backup_passphrase(Recorder())
+    secrets_key(Recorder())
     assert named == asked
 
 

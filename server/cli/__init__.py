@@ -25,6 +25,7 @@ MODULES: Final = {
     "recount": "recount_command",
     "vouch": "vouch_command",
     "check": "check_command",
+    "rotate-key": "rotate_key_command",
     "backup": "backup_commands",
     "restore": "backup_commands",
     "user": "user_commands",
@@ -44,7 +45,7 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in MODULES:
             return None
-        command = getattr(import_module(f"server.cli.{MODULES[cmd_name]}"), cmd_name)
+        command = getattr(import_module(f"server.cli.{MODULES[cmd_name]}"), cmd_name.replace("-", "_"))
         assert isinstance(command, click.Command)
         return command
 

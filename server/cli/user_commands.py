@@ -115,7 +115,7 @@ def _user_json(researcher: Researcher) -> dict[str, Any]:
         "login": researcher.login,
         "name": researcher.name,
         "password": researcher.password_hash is not None,
-        "codes": researcher.totp_secret is not None,
+        "codes": researcher.totp_sealed is not None,
         "administrator": researcher.administrator,
         "disabled": None if researcher.disabled_on is None else researcher.disabled_on.isoformat(),
     }

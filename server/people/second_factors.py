@@ -1,8 +1,10 @@
 """The second thing that signs in: six digits from an app (TOTP, RFC 6238), or a recovery code in their place."""
 
 import hmac
+import logging
 import secrets
 import time
+from collections.abc import Callable
 
 import pyotp
 import sqlalchemy as sa
@@ -10,6 +12,7 @@ from sqlalchemy.orm import Session
 
 from server.people.tokens import hash_of
 from server.store.models import RecoveryCode, Researcher
+from server.store.sealed_secrets import LostKeyError, rotate_key, seal, unseal
 
 RECOVERY_CODES = 10
 _STEP = 30  # seconds; every app knows only this
@@ -33,14 +36,42 @@ def turn_on_codes(session: Session, researcher: Researcher, secret: str, code: s
     step = step_of(secret, code, time.time())
     if step is None:
         return None
-    researcher.totp_secret, researcher.totp_step = secret, step
+    session.refresh(researcher, with_for_update=True)  # which waits while the key is changed
+    researcher.totp_sealed, researcher.totp_step = seal(secret, researcher.id), step
     return new_recovery_codes(session, researcher)
 
 
 def turn_off_codes(session: Session, researcher: Researcher) -> None:
     """Ask for no codes any more."""
-    researcher.totp_secret = researcher.totp_step = None
+    researcher.totp_sealed = researcher.totp_step = None
     session.execute(sa.delete(RecoveryCode).where(RecoveryCode.researcher_id == researcher.id))
+
+
+def reseal(session: Session) -> int:
+    """Seal the secrets of all apps under a new key, commit, and forget the old one; how many there are.
+
+    Raises
+    ------
+    LostKeyError
+        If one is sealed under a key that is not there; then nothing is changed.
+    OSError
+        If the file of the key cannot be written.
+    """
+    number = 0
+    if session.connection().dialect.name == "postgresql":  # SQLite has one writer
+        session.execute(sa.text("LOCK TABLE researchers IN EXCLUSIVE MODE"))
+
+    def change(again: Callable[[str, int], str]) -> None:
+        nonlocal number
+        query = sa.select(Researcher).where(Researcher.totp_sealed.is_not(None))
+        for researcher in session.scalars(query):
+            assert researcher.totp_sealed is not None
+            researcher.totp_sealed = again(researcher.totp_sealed, researcher.id)
+            number += 1
+        session.commit()
+
+    rotate_key(change)
+    return number
 
 
 def new_recovery_codes(session: Session, researcher: Researcher) -> list[str]:
@@ -58,11 +89,18 @@ def recovery_codes_left(session: Session, researcher: Researcher) -> int:
 
 
 def is_right_code(session: Session, researcher: Researcher, code: str) -> bool:
-    """Use a code up: whether it was the app's, and newer than the last one used, or a recovery code."""
+    """Use a code up: whether it was the app's, and newer than the last one used, or a recovery code.
+
+    Where the key of the app's secret is lost, recovery codes go on, and the log says so.
+    """
     typed = "".join(code[:100].split()).replace("-", "").lower()
-    if researcher.totp_secret is None:
+    if researcher.totp_sealed is None:
         return False
-    step = step_of(researcher.totp_secret, typed, time.time())
+    try:
+        step = step_of(unseal(researcher.totp_sealed, researcher.id), typed, time.time())
+    except LostKeyError as error:
+        logging.getLogger(__name__).error("codes of apps cannot be checked: %s", error)
+        step = None
     if step is not None:
         # One statement: of two browsers with the same code only one changes the row.
         query = sa.update(Researcher).where(

@@ -64,7 +64,8 @@ class Researcher(Base):
     """Somebody who designs surveys.
 
     `login` and `password_hash` (Argon2) are missing until they are chosen: the first researcher
-    comes in by a one-time link. `totp_step` is the last time step whose code was used, so that
+    comes in by a one-time link. `totp_sealed` is the secret of the app for codes, under a key that is not in the
+    database (`server.store.sealed_secrets`). `totp_step` is the last time step whose code was used, so that
     none is used twice. Administrators invite colleagues and help those who are locked out; they
     see no surveys but their own.
     """
@@ -76,10 +77,10 @@ class Researcher(Base):
     name: Mapped[str] = mapped_column(sa.String(200))
     login: Mapped[str | None] = mapped_column(sa.String(200))
     password_hash: Mapped[str | None] = mapped_column(sa.String(200))
-    totp_secret: Mapped[str | None] = mapped_column(sa.String(64))
     totp_step: Mapped[int | None]
     administrator: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
     disabled_on: Mapped[date | None]
+    totp_sealed: Mapped[str | None] = mapped_column(sa.Text)
 
 
 class RecoveryCode(Base):

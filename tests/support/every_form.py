@@ -38,18 +38,18 @@ def stored(scene: Scene, person: str, **values: object) -> None:
 
 def with_codes(scene: Scene) -> Form:
     """The stranger has a password and codes, and gives the password."""
-    stored(scene, "stranger", password_hash=factories.hashed(PASSWORD), totp_secret=pyotp.random_base32())
+    stored(scene, "stranger", password_hash=factories.hashed(PASSWORD), totp_sealed="sealed")
     return {"current": PASSWORD}
 
 
 def setting_codes_up(scene: Scene) -> Form:
-    stored(scene, "stranger", password_hash=factories.hashed(PASSWORD), totp_secret=None)
+    stored(scene, "stranger", password_hash=factories.hashed(PASSWORD), totp_sealed=None)
     secret = pyotp.random_base32()
     return {"secret": secret, "code": pyotp.TOTP(secret).now()}
 
 
 def without_password(scene: Scene, form: Form) -> Form:
-    stored(scene, "stranger", password_hash=None, totp_secret=None)
+    stored(scene, "stranger", password_hash=None, totp_sealed=None)
     return form
 
 

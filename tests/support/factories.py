@@ -360,7 +360,7 @@ def environment(database_url: str, **settings: str) -> dict[str, str]:
     kept = {
         name: value
         for name, value in os.environ.items()
-        if not name.startswith("MONEDA_") or name == "MONEDA_MARKS"
+        if not name.startswith("MONEDA_") or name in ("MONEDA_MARKS", "MONEDA_SECRETS_KEY")
     }
     return {**kept, "DATABASE_URL": database_url, **settings}
 

@@ -18,6 +18,7 @@ from server.people import second_factors, sign_ins
 from server.people.passwords import hash_password
 from server.people.throttling import AttemptKind, Throttle
 from server.store.models import Researcher
+from server.store.sealed_secrets import seal
 from tests.conftest import NewDatabase
 from tests.support import factories
 from tests.support.front_client import create_app
@@ -279,7 +280,7 @@ def test_no_answer_tells_what_was_wrong(app: Flask, database_url: str, ana: int)
             if researcher.login == "gone":
                 researcher.disabled_on = sa.func.current_date()
             if researcher.login == "ana":
-                researcher.totp_secret = secret
+                researcher.totp_sealed = seal(secret, researcher.id)
     tried = [
         ("unknown", PASSWORD, ""),
         ("ana", "not the password", ""),

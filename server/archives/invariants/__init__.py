@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 from server.archives.invariants.broken_invariants import BrokenInvariant
 from server.archives.invariants.row_checks import check_counts, check_references
 from server.archives.invariants.schema_checks import check_tables, check_triggers
+from server.archives.invariants.secret_checks import check_secrets
 from server.archives.invariants.survey_checks import check_ledgers, check_versions
 from server.store.models import Survey
 
@@ -18,7 +19,7 @@ QUICK = {
     "versions": check_versions,
     "ledgers": check_ledgers,
 }
-FULL = {**QUICK, "references": check_references, "counts": check_counts}
+FULL = {**QUICK, "secrets": check_secrets, "references": check_references, "counts": check_counts}
 """What is checked, by the name that is printed; the later ones only where the schema is whole."""
 
 

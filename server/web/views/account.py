@@ -51,7 +51,7 @@ def sign_in_with_password() -> ResponseReturnValue:
 def sign_in_link(secret: str) -> ResponseReturnValue:
     """A button, so that a program that only looks at the link does not use it up."""
     owner = people.link_owner(session(), secret)
-    return _page(secret=secret, with_code=owner is not None and owner.totp_secret is not None)
+    return _page(secret=secret, with_code=owner is not None and owner.totp_sealed is not None)
 
 
 @blueprint.post("/sign-in/<secret>")
@@ -60,7 +60,7 @@ def redeem(secret: str) -> ResponseReturnValue:
     # All of the body first: SQLite's write lock must not wait for a slow sender.
     request.get_data(parse_form_data=True)
     owner = people.link_owner(session(), secret)
-    if owner is not None and owner.totp_secret is not None and not _has_code(owner):
+    if owner is not None and owner.totp_sealed is not None and not _has_code(owner):
         session().rollback()
         return _page("wrong", secret=secret, with_code=True), 403
     researcher = people.redeem_sign_in_link(session(), secret)
@@ -92,7 +92,7 @@ def _who(login: str, password: str, code: str) -> Researcher | None:
     # Asked again: it may have been changed meanwhile.
     if researcher is None or researcher.password_hash != kept or researcher.disabled_on is not None:
         return None
-    if researcher.totp_secret is not None and not _has_code(researcher, code):
+    if researcher.totp_sealed is not None and not _has_code(researcher, code):
         return None
     researcher.password_hash = newer or researcher.password_hash
     return researcher

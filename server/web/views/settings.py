@@ -58,7 +58,7 @@ def save() -> ResponseReturnValue:
 @signed_in
 def codes() -> ResponseReturnValue:
     """A secret for the app, as a QR code and as text; it counts once a code shows that the app has it."""
-    if researcher().password_hash is None or researcher().totp_secret is not None:
+    if researcher().password_hash is None or researcher().totp_sealed is not None:
         return redirect(url_for(".page"))
     return _codes(people.new_totp_secret())
 
@@ -71,7 +71,7 @@ def turn_codes_on() -> ResponseReturnValue:
     try:
         if re.fullmatch(r"[A-Z2-7]{32}", secret) is None:
             raise refuse(422, "secret", N_("is none that this page made; begin again"))
-        if researcher().password_hash is None or researcher().totp_secret is not None:
+        if researcher().password_hash is None or researcher().totp_sealed is not None:
             raise refuse(409, "code", N_("must be set up once, after a password was chosen"))
         recovery = people.turn_on_codes(session(), researcher(), secret, request.form.get("code", ""))
     except InputError as error:
@@ -105,7 +105,7 @@ def renew_recovery() -> ResponseReturnValue:
     """New recovery codes instead of those before; the password must be given."""
     try:
         _check_password(researcher())
-        if researcher().totp_secret is None:
+        if researcher().totp_sealed is None:
             raise refuse(409, "code", N_("must be turned on first"))
     except InputError as error:
         return _refused(error)

@@ -1,0 +1,96 @@
+"""Secrets that the server must know itself, encrypted in the database under a key that is not in it.
+
+The key is a file of age identities, a line each: the first seals, all open. Whoever has the database alone, or a
+backup of it, learns no secret. What is sealed names whose it is, so that it cannot be moved to another row.
+"""
+
+import base64
+from collections.abc import Callable
+from pathlib import Path
+
+import pyrage
+
+from server.config import secrets_key
+from server.store.private_files import lock_beside, replace_file
+
+
+class LostKeyError(Exception):
+    """The key that opens a secret is not in the file."""
+
+
+def seal(secret: str, owner: int) -> str:
+    """A secret of a researcher, encrypted; the key is made when there is none.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be read or made.
+    """
+    return _seal(_read_keys(make=True)[0], secret, owner)
+
+
+def unseal(sealed: str, owner: int) -> str:
+    """What was sealed for a researcher.
+
+    Raises
+    ------
+    LostKeyError
+        If the file of the key is not there, or has another, or this was sealed for somebody else.
+    """
+    try:
+        keys = _read_keys(make=False)
+        number, _, secret = pyrage.decrypt(base64.b64decode(sealed), keys).decode().partition(" ")
+    except (OSError, pyrage.DecryptError) as error:
+        raise LostKeyError(
+            f"{secrets_key()} does not hold the key of what the database has sealed"
+        ) from error
+    if number != str(owner):
+        raise LostKeyError("what is sealed is somebody else's")
+    return str(secret)
+
+
+def rotate_key(change: Callable[[Callable[[str, int], str]], None]) -> None:
+    """Seal everything under a new key, and forget the old one.
+
+    `change` is given what seals anew, and returns once all of it is committed. Until then the file has both keys, so
+    that whatever dies on the way leaves what can be opened.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be read or written.
+    LostKeyError
+        If something is sealed under a key that is not there; then nothing is changed.
+    """
+    path = secrets_key()
+    _read_keys(make=True)
+    new = pyrage.x25519.Identity.generate()
+    with lock_beside(path):
+        _write_keys(path, [new, *_read_keys(make=False)])
+        change(lambda sealed, owner: _seal(new, unseal(sealed, owner), owner))
+        _write_keys(path, [new])
+
+
+def _seal(key: pyrage.x25519.Identity, secret: str, owner: int) -> str:
+    return base64.b64encode(pyrage.encrypt(f"{owner} {secret}".encode(), [key.to_public()])).decode()
+
+
+def _read_keys(*, make: bool) -> list[pyrage.x25519.Identity]:
+    path = secrets_key()
+    if make and not path.exists():
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with lock_beside(path):
+            if not path.exists():
+                _write_keys(path, [pyrage.x25519.Identity.generate()])
+    lines = path.read_text("ascii", "replace").split()
+    try:
+        found = [pyrage.x25519.Identity.from_str(line) for line in lines]
+    except pyrage.IdentityError:
+        found = []
+    if not found:
+        raise LostKeyError(f"{path} is no file of keys")
+    return found
+
+
+def _write_keys(path: Path, keys: list[pyrage.x25519.Identity]) -> None:
+    replace_file(path, "".join(f"{key}\n" for key in keys).encode())
