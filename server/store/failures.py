@@ -20,6 +20,10 @@ class MovedError(OSError):
     """The database's files are no longer those at their path: what is written to them is lost when they close."""
 
 
+class OutdatedError(Exception):
+    """The schema is no longer the one that this process was written for: another version upgraded it."""
+
+
 class Failure(Enum):
     """What made a database unusable; the value is what the log says."""
 
@@ -28,6 +32,9 @@ class Failure(Enum):
     LOCKED = "the database was locked for too long"
     READ_ONLY = "the database may not be written to"
     MOVED = "the database's files are no longer those at their path; start the server again"
+    OUTDATED = (
+        "another version of Moneda has upgraded the database; this one must be ended, and that one started"
+    )
     UNREACHABLE = "the database could not be reached, or its connection broke"
     CROWDED = "the database has no connection left"
     CONFLICT = "two changes stood in each other's way, and the database refused one"
@@ -43,7 +50,14 @@ class Failure(Enum):
         return self in _UNDONE
 
 
-_UNDONE: Final = {Failure.FULL, Failure.LOCKED, Failure.READ_ONLY, Failure.CROWDED, Failure.CONFLICT}
+_UNDONE: Final = {
+    Failure.FULL,
+    Failure.LOCKED,
+    Failure.READ_ONLY,
+    Failure.CROWDED,
+    Failure.CONFLICT,
+    Failure.OUTDATED,
+}
 
 _SQLITE: Final = {
     "SQLITE_FULL": Failure.FULL,
@@ -96,6 +110,8 @@ def find_failure(error: BaseException) -> Failure | None:
     raised = _of_driver(error)
     if isinstance(raised, MovedError):
         return Failure.MOVED
+    if isinstance(raised, OutdatedError):
+        return Failure.OUTDATED
     if isinstance(raised, sqlite3.Error):
         name = getattr(raised, "sqlite_errorname", "")
         return _SQLITE.get(name) or _SQLITE.get("_".join(name.split("_")[:2]))

@@ -18,7 +18,7 @@ from server.output.languages import DEFAULT_LANGUAGE, LANGUAGES
 from server.output.markdown import strip_marks
 from server.people.throttling import Throttle
 from server.releases.kinds import title_of
-from server.store.engines import SERVING_PATIENCE, make_engine, open_session
+from server.store.engines import SERVING_PATIENCE, make_engine, open_session, watch_revision
 from server.study.answer_texts import FOR_TEMPLATES
 from server.web import api, assets, error_pages, form_ends, security, views
 from server.web.api.operations import blueprint as operations_of_programs
@@ -47,6 +47,7 @@ def create_app(config: Config | None = None) -> Flask:
     app.jinja_env.filters[strip_marks.__name__] = strip_marks
     app.extensions["moneda.config"] = config
     app.extensions["moneda.engine"] = make_engine(config.database_url, SERVING_PATIENCE)
+    watch_revision(app.extensions["moneda.engine"])
     app.extensions["moneda.throttle"] = Throttle()
     # Whoever serves the application starts it, and stops it in the end.
     app.extensions["moneda.housekeeper"] = Housekeeper(app.extensions["moneda.engine"])

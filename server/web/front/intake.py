@@ -15,7 +15,7 @@ from server.collect.responses import Acceptance, Arrival
 from server.collect.submissions import RESPONSE_LIMIT, parse_submission
 from server.config import Config
 from server.inputs import N_, InputError, Problem, refuse
-from server.store.failures import MovedError, describe_failure
+from server.store.failures import MovedError, OutdatedError, describe_failure
 from server.store.in_place import check_in_place
 from server.study import surveys
 from server.web.body_limits import BodyLimit
@@ -98,7 +98,9 @@ class Intake:
             logging.getLogger(__name__).error("%s while storing responses", describe_failure(error))
             # One that the database cannot take must not stop the others; where the database itself
             # fails, nobody is kept waiting for more attempts.
-            if len(arrivals) > 1 and not isinstance(error, sa.exc.OperationalError | MovedError):
+            if len(arrivals) > 1 and not isinstance(
+                error, sa.exc.OperationalError | MovedError | OutdatedError
+            ):
                 return [self._store([arrival])[0] for arrival in arrivals]
             return [None] * len(arrivals)
         return outcomes
