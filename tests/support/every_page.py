@@ -980,6 +980,7 @@ def walk(site: factories.Served) -> list[Reader]:
 
     owner = Reader(site, factories.sign_in_secret(database))
     owner.get("/manage/")
+    owner.get(f"/manage/surveys/{chance.slug}/invitations")
     owner.get("/manage/surveys/new")
     for page in ("", "/edit"):
         owner.get(f"/manage/surveys/{different}{page}")

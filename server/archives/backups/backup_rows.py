@@ -22,6 +22,8 @@ LEFT_OUT = {model.__tablename__ for model in (SignIn, SignInLink, ColleagueInvit
 _ROWS = 2000
 _BYTES = 1 << 20
 """After either a part ends."""
+_LARGE_ROWS = 8
+"""Of batches, which may have 4 MB each, so many are read at once."""
 
 Row = Sequence[Any]
 
@@ -44,7 +46,8 @@ def describe_columns(table: sa.Table) -> list[list[str]]:
 def read_rows(connection: sa.Connection, table: sa.Table) -> Iterator[Row]:
     """All rows of a table in the order of its key, a few in memory at a time."""
     query = sa.select(table).order_by(*table.primary_key.columns)
-    yield from connection.execute(query, execution_options={"yield_per": _ROWS})
+    at_once = _LARGE_ROWS if table.name.startswith(f"{own_tables.BATCHES.name}_") else _ROWS
+    yield from connection.execute(query, execution_options={"yield_per": at_once})
 
 
 def pack_rows(table: sa.Table, rows: Iterable[Row]) -> Iterator[TablePart]:
