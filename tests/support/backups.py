@@ -12,7 +12,7 @@ from server.cli import main
 from tests.support import factories
 
 PASSPHRASE = "correct horse battery"
-ANEW = {"revisions", "sign_ins", "sign_in_links", "colleague_invitations"}
+ANEW = {"revisions", "sign_ins", "sign_in_links", "colleague_invitations", "api_tokens", "kept_replies"}
 """Tables that no backup has."""
 
 

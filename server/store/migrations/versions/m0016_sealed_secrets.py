@@ -1,7 +1,7 @@
 """Secrets of apps for codes under a key outside the database; surveys from a backup which left something out.
 
 Revision: 0016
-Follows: 0015
+Follows: 0020
 """
 
 import sqlalchemy as sa
@@ -10,7 +10,7 @@ from alembic import op
 from server.store.sealed_secrets import seal
 
 revision = "0016"
-down_revision = "0015"
+down_revision = "0020"
 branch_labels = None
 depends_on = None
 
