@@ -32,7 +32,8 @@ _REST = 0.15
 _READS_ONLY = "moneda_reads_only"
 _AFTER = "moneda_after_commit"
 
-_MIGRATIONS = Path(__file__).parent / "migrations"
+MIGRATIONS = Path(__file__).parent / "migrations"
+"""Where Alembic finds them."""
 
 
 def make_engine(database_url: str, patience: float = PATIENCE) -> sa.Engine:
@@ -147,7 +148,7 @@ def lock_installation(connection: sa.Connection) -> None:
 def migrate(engine: sa.Engine) -> None:
     """Bring the schema up to the newest migration."""
     config = AlembicConfig()
-    config.set_main_option("script_location", str(_MIGRATIONS))
+    config.set_main_option("script_location", str(MIGRATIONS))
     with engine.execution_options(moneda_writes=True).begin() as connection:
         lock_installation(connection)
         config.attributes["connection"] = connection

@@ -31,10 +31,12 @@ from server.web.front.messages import (
     index_headers,
 )
 from server.web.front.replies import BROKEN, Replies
+from server.web.front.signs_of_life import SignsOfLife
 from server.web.front.visits import Visits
 from server.web.front.wsgi import make_environ
 from server.web.housekeeping import Housekeeper
 from server.web.language_choice import VARIES
+from server.web.watching.readiness import Readiness
 
 _SENT = re.compile(r"/s/([^/]+)/(responses|code\.json)")
 """What comes as JSON: a response, or a question about a code."""
@@ -59,6 +61,8 @@ class Front:
         self._intake = Intake(engine, config, self._replies, self._room)
         self._looks = Looks(engine, config, self._replies, self._room, app.extensions["moneda.throttle"])
         self._visits = Visits(self._bridge, engine, app.extensions["moneda.assets"])
+        self._readiness = Readiness(engine)
+        self._signs = SignsOfLife(self._readiness, self._replies)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request; or begin and end with the server."""
@@ -72,8 +76,10 @@ class Front:
             return
         try:
             if scope["method"] in security.SAFE_METHODS:
-                kept = scope["method"] != "OPTIONS" and await self._visits.answer(scope, send)
-                if not kept:
+                known = scope["method"] != "OPTIONS" and (
+                    await self._visits.answer(scope, send) or await self._signs.answer(scope, send)
+                )
+                if not known:
                     await self._relay(make_environ(scope), scope, receive, send)
                 return
             with Body(self._room) as body:
@@ -136,6 +142,7 @@ class Front:
         self._intake.close()
         self._looks.close()
         self._visits.close()
+        self._readiness.close()
         self._bridge.close()
         self._housekeeper.stop()
         self._engine.dispose()
