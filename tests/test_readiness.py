@@ -14,13 +14,13 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from server.store.engines import make_engine
-from server.web.watching.readiness import KEPT, Part, Readiness
+from server.web.watching.readiness import KEPT, Readiness, SitePart
 from tests.conftest import NewDatabase
 from tests.support import factories
 from tests.support.factories import Served
 
 ASKED = 200
-WORDS = {"alive", "ready", *(f"not ready: {part}" for part in Part)}
+WORDS = {"alive", "ready", *(f"not ready: {part}" for part in SitePart)}
 
 
 @contextmanager
@@ -67,7 +67,7 @@ def test_a_schema_that_is_older_or_newer(app: Flask, client: FlaskClient, revisi
 
 def test_a_disk_without_room(database_url: str) -> None:
     with looking(database_url, room=2**62) as readiness:
-        assert readiness.wait_for_unready() == (Part.DISK,)
+        assert readiness.wait_for_unready() == (SitePart.DISK,)
 
 
 def test_a_file_that_was_removed(sqlite: NewDatabase) -> None:
@@ -76,7 +76,7 @@ def test_a_file_that_was_removed(sqlite: NewDatabase) -> None:
         assert readiness.wait_for_unready() == ()
         Path(database_url.removeprefix("sqlite:///")).unlink()
         sleep(KEPT + 0.1)  # what was found before is given until then
-        assert readiness.wait_for_unready() == (Part.DATABASE,)
+        assert readiness.wait_for_unready() == (SitePart.DATABASE,)
 
 
 def test_a_database_that_is_only_read(postgresql: NewDatabase) -> None:
@@ -89,7 +89,7 @@ def test_a_database_that_is_only_read(postgresql: NewDatabase) -> None:
         )
     engine.dispose()
     with looking(database_url) as readiness:
-        assert readiness.wait_for_unready() == (Part.DATABASE,)
+        assert readiness.wait_for_unready() == (SitePart.DATABASE,)
 
 
 def count_looks(engine: sa.Engine) -> list[object]:
@@ -107,8 +107,8 @@ def test_a_database_that_does_not_answer_is_waited_for_by_nobody_else(postgresql
     readiness = Readiness(engine, 0)
     with stuck.begin() as connection:
         connection.exec_driver_sql("LOCK TABLE alembic_version IN ACCESS EXCLUSIVE MODE")
-        assert readiness.wait_for_unready() == [Part.DATABASE]
-        assert asyncio.run(readiness.find_unready()) == [Part.DATABASE]
+        assert readiness.wait_for_unready() == [SitePart.DATABASE]
+        assert asyncio.run(readiness.find_unready()) == [SitePart.DATABASE]
         assert len(looks) == 1
     stuck.dispose()
     while readiness.wait_for_unready():  # it goes on by itself once the database does

@@ -31,7 +31,7 @@ ROOM: Final = 256 * 1024 * 1024
 """Bytes that each disk must have free: a few uploads, and what SQLite's log may grow to."""
 
 
-class Part(StrEnum):
+class SitePart(StrEnum):
     """What must be ready; the value is the word that strangers are told."""
 
     DATABASE = "database"
@@ -56,31 +56,31 @@ class Readiness:
         self._folders = list_folders(engine)
         self._thread = ThreadPoolExecutor(1)
         self._lock = Lock()
-        self._look: Future[tuple[Part, ...]] | None = None
+        self._look: Future[tuple[SitePart, ...]] | None = None
         self._begun = self._ended = 0.0
 
-    async def find_unready(self) -> Sequence[Part]:
+    async def find_unready(self) -> Sequence[SitePart]:
         """What is not ready, for a task of an event loop; nothing, if all is."""
         look = self._find_look()
         try:
             async with asyncio.timeout(self._rest()):
                 return await asyncio.shield(asyncio.wrap_future(look))
         except TimeoutError:
-            return [Part.DATABASE]
+            return [SitePart.DATABASE]
 
-    def wait_for_unready(self) -> Sequence[Part]:
+    def wait_for_unready(self) -> Sequence[SitePart]:
         """The same, for a thread."""
         look = self._find_look()
         try:
             return look.result(self._rest())
         except TimeoutError:
-            return [Part.DATABASE]
+            return [SitePart.DATABASE]
 
     def close(self) -> None:
         """Begin nothing more, and wait for nothing."""
         self._thread.shutdown(wait=False, cancel_futures=True)
 
-    def _find_look(self) -> Future[tuple[Part, ...]]:
+    def _find_look(self) -> Future[tuple[SitePart, ...]]:
         """The look under way, or the last one if it is still fresh, or a new one."""
         with self._lock:
             now = monotonic()
@@ -93,22 +93,22 @@ class Readiness:
         """Seconds that the look under way still has: who comes late does not wait as long as who began it."""
         return max(0.0, self._begun + LONGEST - monotonic())
 
-    def _look_around(self) -> tuple[Part, ...]:
+    def _look_around(self) -> tuple[SitePart, ...]:
         unready = [*self._look_at_database()]
         if not all(map(self._has_room, self._folders)):
-            unready.append(Part.DISK)
+            unready.append(SitePart.DISK)
         self._ended = monotonic()
         return tuple(unready)
 
-    def _look_at_database(self) -> Sequence[Part]:
+    def _look_at_database(self) -> Sequence[SitePart]:
         try:
             with self._engine.connect() as connection:
                 fits = has_newest_schema(connection)
                 takes = _takes_changes(connection)
             check_in_place(self._engine)
         except Exception:  # whatever it is: the log of those who need the database says it
-            return [Part.DATABASE]
-        return [] if fits and takes else [Part.DATABASE if fits else Part.SCHEMA]
+            return [SitePart.DATABASE]
+        return [] if fits and takes else [SitePart.DATABASE if fits else SitePart.SCHEMA]
 
     def _has_room(self, folder: Path) -> bool:
         try:
