@@ -123,8 +123,9 @@ UV_COMPILE = UV_CUSTOM_COMPILE_COMMAND='make lock' $(PY) -m uv --quiet --no-conf
 
 lock: $(VENV)/.installed ## Choose the newest versions that fit pyproject.toml and write every requirements.txt
 	$(PIP) install uv
-	$(UV_COMPILE) --output-file tests/requirements.txt --group test pyproject.toml
-	$(UV_COMPILE) --output-file requirements.txt --constraints tests/requirements.txt pyproject.toml
+	$(UV_COMPILE) --output-file tests/requirements.txt --all-extras --group test pyproject.toml
+	$(UV_COMPILE) --output-file requirements.txt --all-extras --constraints tests/requirements.txt pyproject.toml
+	$(UV_COMPILE) --output-file docs/deploy/requirements-collecting.txt --constraints requirements.txt pyproject.toml
 	$(UV_COMPILE) --output-file tests/benchmarks/requirements.txt --constraints requirements.txt tests/benchmarks/requirements.in
 
 clean: ## Remove what was installed and built here; data stays

@@ -16,6 +16,9 @@ DATA = ROOT / "data"
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
+OPTIONAL_PACKAGES = ("duckdb", "opendp", "typst")
+"""Large ones, without which a server collects and reports all the same (`requirements-collecting.txt`)."""
+
 LOG_FORMATS = ("text", "json")
 LOG_LEVELS = ("debug", "info", "warning", "error")
 
@@ -118,6 +121,12 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Config:
 def marks_folder(environment: Mapping[str, str] = os.environ) -> Path:
     """Where it is marked, outside a PostgreSQL database, what was spent: `MONEDA_MARKS`, else `data/`."""
     return Path(environment.get("MONEDA_MARKS") or DATA)
+
+
+def find_missing_package(error: BaseException) -> str | None:
+    """The package that an import did not find, where a server may do without it."""
+    name = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
+    return name if name in OPTIONAL_PACKAGES else None
 
 
 def is_loopback(host: str) -> bool:
