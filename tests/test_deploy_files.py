@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 import yaml
 
 from server.config import from_environment, marks_folder
+from server.store.engines import make_engine
 from tests.conftest import NewDatabase
 from tests.support import factories
 from tests.support.factories import ROOT
@@ -134,6 +136,18 @@ def test_what_the_compose_file_sets_is_understood() -> None:
     assert not {"database", "proxy"} & set(service["command"])
     help_of = factories.run("sqlite:////nowhere/x", "serve", "--help").output
     assert all(word in help_of for word in service["command"] if word.startswith("--"))
+
+
+def test_what_the_compose_file_tells_postgresql_is_understood(postgresql: NewDatabase) -> None:
+    told = [word.removeprefix("-c").split("=") for word in COMPOSE["services"]["database"]["command"][1:]]
+    engine = make_engine(postgresql(False))
+    with engine.begin() as connection:
+        for name, value in told:
+            connection.execute(
+                sa.text("SELECT set_config(:name, :value, true)"), {"name": name, "value": value}
+            )
+    engine.dispose()
+    assert len(told) == 3
 
 
 # --- The unit --------------------------------------------------------------------
