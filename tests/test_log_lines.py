@@ -168,3 +168,19 @@ def test_levels_below_a_warning_are_our_own_lines_alone() -> None:
         [sys.executable, "-c", program], cwd=factories.ROOT, capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "[True, False, False, False, False]"
+
+
+def test_what_nobody_caught_is_not_quoted_either() -> None:
+    program = (
+        "import logging.config, threading; from server.config import from_environment;"
+        "from server.web.watching.log_lines import configure_log, log_uncaught;"
+        "logging.config.dictConfig(configure_log(from_environment({}))); log_uncaught();"
+        f"threads = [threading.Thread(target=int, args=['{SECRET}!'])];"
+        "[(each.start(), each.join()) for each in threads];"
+        f"gone = type('Gone', (), {{'__del__': lambda _self: int('{SECRET}?')}})(); del gone"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=factories.ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stderr.count("ValueError") == done.stderr.count("\n") == 2
+    assert SECRET not in done.stderr

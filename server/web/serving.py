@@ -17,7 +17,7 @@ from granian.log import LogLevels
 
 from server.config import Config, from_environment
 from server.web.front import Front, create_front
-from server.web.watching.log_lines import configure_log
+from server.web.watching.log_lines import configure_log, log_uncaught
 from server.web.watching.metrics_port import open_metrics_port
 
 CONNECTIONS = 8192
@@ -83,6 +83,7 @@ def create_worker() -> Front:
     """The application of a process that granian starts; it ends when the one that started it has ended."""
     parent = int(os.environ[_PARENT])
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    log_uncaught()
     config = from_environment()
     front = create_front(config)
     if config.metrics is not None:

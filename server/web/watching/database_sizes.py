@@ -29,7 +29,7 @@ def measure_sizes(engine: sa.Engine) -> Mapping[str, int]:
             with suppress(OSError):
                 sizes[name] = Path(file).stat().st_size
     else:
-        with suppress(sa.exc.DBAPIError), engine.connect() as connection:
+        with suppress(sa.exc.SQLAlchemyError), engine.connect() as connection:
             size: int = (
                 connection.scalar(sa.select(sa.func.pg_database_size(sa.func.current_database()))) or 0
             )

@@ -7,6 +7,8 @@ with its values, or a request: it is said which library it was, where in its cod
 
 import json
 import logging
+import sys
+import threading
 from pathlib import Path
 from time import gmtime, strftime
 from typing import Any, Final
@@ -40,6 +42,18 @@ def configure_log(config: Config) -> dict[str, Any]:
             "granian.access": {"level": "CRITICAL"},
         },
     }
+
+
+def log_uncaught() -> None:
+    """Let the log describe what nobody caught; by itself Python would write the whole error to standard error."""
+
+    def describe_uncaught(uncaught: Any) -> None:
+        error = uncaught.exc_value
+        said = "an error without a name" if error is None else describe_failure(error)
+        logging.getLogger(__name__).error("%s that nobody caught", said)
+
+    threading.excepthook = describe_uncaught
+    sys.unraisablehook = describe_uncaught
 
 
 class LogLines(logging.Formatter):
