@@ -11,7 +11,7 @@ PIP := $(PY) -m pip --disable-pip-version-check -qq
 SOURCES := server tests
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test test-long lint python-tests client-tests chromium format screenshots bench-privacy bench-intake bench-visit bench-slow bench-live bench-reports bench-tidying messages lock clean
+.PHONY: help run demo test test-long lint python-tests client-tests chromium proxies format screenshots bench-privacy bench-intake bench-visit bench-slow bench-live bench-reports bench-tidying messages lock clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "  %-18s %s\n", $$1, $$2 }'
@@ -32,7 +32,7 @@ demo: $(VENV)/.installed ## The same, with a demonstration survey answered by 10
 # --- Checking ----------------------------------------------------------------
 
 # Every suite runs even when an earlier one failed; the last lines say which did.
-test: $(VENV)/.tests-installed $(NODE_MODULES)/.installed chromium ## Everything that CI runs: lint, browser modules under Node, pytest
+test: $(VENV)/.tests-installed $(NODE_MODULES)/.installed chromium proxies ## Everything that CI runs: lint, browser modules under Node, pytest
 	@failed=; \
 	for suite in lint client-tests python-tests; do \
 	  echo "== make $$suite"; \
@@ -58,7 +58,7 @@ client-tests: $(NODE_MODULES)/.installed ## The browser's modules under Node's t
 # Where every core has its tests, threads for a matrix would only wait for each other, and no server should compile again
 # what another has compiled. A few that failed are looked at again, alone (tests/support/rerun_failures.py): three passes of three, or the
 # run has failed.
-python-tests: $(VENV)/.tests-installed $(NODE_MODULES)/.installed chromium ## pytest, real browser included (JOBS=2 at a time)
+python-tests: $(VENV)/.tests-installed $(NODE_MODULES)/.installed chromium proxies ## pytest, real browser included (JOBS=2 at a time)
 	@OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(PY) -m pytest --numprocesses=$(JOBS) --dist=loadfile \
 	  --no-loadscope-reorder --durations=10 \
 	  || $(PY) -m tests.support.rerun_failures $$?
@@ -66,6 +66,10 @@ python-tests: $(VENV)/.tests-installed $(NODE_MODULES)/.installed chromium ## py
 # Unpacks a browser when the machine has none, or says how to get one; takes no time when there is one.
 chromium: $(VENV)/.tests-installed $(NODE_MODULES)/.installed
 	@$(PY) -m tests.browser.chromium
+
+# Fetches nginx and Caddy when the machine has none, or says how to get them.
+proxies: $(VENV)/.tests-installed
+	@$(PY) -m tests.support.proxy_programs
 
 format: $(VENV)/.tests-installed ## Rewrite Python files in the house style
 	$(PY) -m ruff check --fix $(SOURCES)
@@ -119,8 +123,9 @@ UV_COMPILE = UV_CUSTOM_COMPILE_COMMAND='make lock' $(PY) -m uv --quiet --no-conf
 
 lock: $(VENV)/.installed ## Choose the newest versions that fit pyproject.toml and write every requirements.txt
 	$(PIP) install uv
-	$(UV_COMPILE) --output-file tests/requirements.txt --group test pyproject.toml
-	$(UV_COMPILE) --output-file requirements.txt --constraints tests/requirements.txt pyproject.toml
+	$(UV_COMPILE) --output-file tests/requirements.txt --all-extras --group test pyproject.toml
+	$(UV_COMPILE) --output-file requirements.txt --all-extras --constraints tests/requirements.txt pyproject.toml
+	$(UV_COMPILE) --output-file docs/deploy/requirements-collecting.txt --constraints requirements.txt pyproject.toml
 	$(UV_COMPILE) --output-file tests/benchmarks/requirements.txt --constraints requirements.txt tests/benchmarks/requirements.in
 
 clean: ## Remove what was installed and built here; data stays

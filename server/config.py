@@ -16,8 +16,22 @@ DATA = ROOT / "data"
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
+OPTIONAL_PACKAGES = ("duckdb", "opendp", "typst")
+"""Large ones, without which a server collects and reports all the same (`requirements-collecting.txt`)."""
+
+LOG_FORMATS = ("text", "json")
+LOG_LEVELS = ("debug", "info", "warning", "error")
+
 _LOOPBACK = re.compile(r"(localhost|127(\.[0-9]{1,3}){3}|\[::1\])(:[0-9]{1,5})?")
 _PORTS = {"http": 80, "https": 443}
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where something listens."""
+
+    host: str
+    port: int
 
 
 @dataclass(frozen=True)
@@ -33,11 +47,18 @@ class Config:
         most important first; without any, only this machine does.
     proxies : tuple of networks
         Whose word counts about where a request comes from (`MONEDA_TRUSTED_PROXIES`).
+    metrics : Address, optional
+        Where Prometheus may read (`MONEDA_METRICS`).
+    log_format, log_level : str
+        How log lines are written (`MONEDA_LOG_FORMAT`), and from which level on (`MONEDA_LOG_LEVEL`).
     """
 
     database_url: str = f"sqlite:///{DATA / 'moneda.sqlite3'}"
     public_urls: tuple[str, ...] = ()
     proxies: tuple[Network, ...] = ()
+    metrics: Address | None = None
+    log_format: str = LOG_FORMATS[0]
+    log_level: str = "warning"
 
     @property
     def secure(self) -> bool:
@@ -86,7 +107,15 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Config:
                 f"MONEDA_PUBLIC_URL must start with http:// or https:// and a host; it is {url!r}"
             )
     proxies = tuple(_network(text) for text in _listed(environment.get("MONEDA_TRUSTED_PROXIES", "")))
-    return Config(database_url=database_url, public_urls=public_urls, proxies=proxies)
+    metrics = environment.get("MONEDA_METRICS", "")
+    return Config(
+        database_url=database_url,
+        public_urls=public_urls,
+        proxies=proxies,
+        metrics=_read_address("MONEDA_METRICS", metrics) if metrics else None,
+        log_format=_choose(environment, "MONEDA_LOG_FORMAT", LOG_FORMATS, config.log_format),
+        log_level=_choose(environment, "MONEDA_LOG_LEVEL", LOG_LEVELS, config.log_level),
+    )
 
 
 def marks_folder(environment: Mapping[str, str] = os.environ) -> Path:
@@ -102,6 +131,12 @@ def secrets_key(environment: Mapping[str, str] = os.environ) -> Path:
 def backup_passphrase(environment: Mapping[str, str] = os.environ) -> str | None:
     """What backups are encrypted to and opened by (`MONEDA_BACKUP_PASSPHRASE`); None where it is to be asked for."""
     return environment.get("MONEDA_BACKUP_PASSPHRASE") or None
+
+
+def find_missing_package(error: BaseException) -> str | None:
+    """The package that an import did not find, where a server may do without it."""
+    name = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
+    return name if name in OPTIONAL_PACKAGES else None
 
 
 def is_loopback(host: str) -> bool:
@@ -120,6 +155,24 @@ def _network(text: str) -> Network:
         raise ValueError(
             f"MONEDA_TRUSTED_PROXIES must be addresses or networks, as 127.0.0.1 or 10.0.0.0/8; it has {text!r}"
         ) from None
+
+
+def _read_address(name: str, text: str) -> Address:
+    """An address to listen on: a port of this machine alone, or a host and a port."""
+    host, _, port = text.rpartition(":")
+    host = host.removeprefix("[").removesuffix("]") or "127.0.0.1"
+    if not re.fullmatch("[0-9]{1,5}", port) or not 0 < int(port) < 65536:
+        raise ValueError(
+            f"{name} must be a port from 1 to 65535, or host:port, as 127.0.0.1:9464; it is {text!r}"
+        )
+    return Address(host, int(port))
+
+
+def _choose(environment: Mapping[str, str], name: str, choices: tuple[str, ...], default: str) -> str:
+    value = environment.get(name) or default
+    if value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(choices)}; it is {value!r}")
+    return value
 
 
 def _origin(url: str) -> tuple[str, str, int] | None:

@@ -11,6 +11,7 @@ from server.study.definitions.definition_reader import DEFINITION_LIMIT
 from server.web import serving
 from server.web.front import bridge, intake, messages
 from server.web.views.imports import ARCHIVE_LIMIT
+from server.web.watching import readiness
 from tests.support.factories import ROOT
 
 OPERATING = (ROOT / "docs" / "operating.md").read_text("utf-8")
@@ -44,6 +45,8 @@ SAID = [
     f"pieces of {pieces.PIECE:,} rows, or {pieces.SMALL >> 20} MB",
     f"a batch may have {merging.PIECE >> 20} MB",
     f"waited for for {waiting.BRIEFLY} seconds, kept for at most {waiting.HELD_UP} more",
+    f"it did not answer within {readiness.LONGEST:.0f} seconds",
+    f"less than {readiness.ROOM >> 20} MB free",
     {16: "sixteen"}[merging.FEW] + " become one of the next size",
 ]
 

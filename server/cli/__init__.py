@@ -58,11 +58,17 @@ class _Commands(click.Group):
             raise
         except Exception as error:
             # Imported here: most commands get by without a database.
+            from server.config import find_missing_package
             from server.store.failures import find_failure
             from server.web.database_start import UnusableError
 
             if isinstance(error, UnusableError):
                 raise _Unusable(str(error)) from error
+            missing = find_missing_package(error)
+            if missing is not None:
+                raise _Unusable(
+                    f"this needs {missing}, which is not installed; install what requirements.txt lists"
+                ) from error
             failure = find_failure(error)
             if failure is None:
                 raise

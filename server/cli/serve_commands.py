@@ -41,7 +41,7 @@ def serve(host: str, port: int, sign_in_link: bool, workers: int) -> None:
         check_at_start(engine_of(session))
         if sign_in_link:
             lines.append(f"Sign in (once, within 24 hours): {_sign_in_link(session, address)}")
-    serving.serve(host, port, lines, workers)
+    serving.serve(config, host, port, lines, workers)
 
 
 @click.command()
@@ -66,7 +66,7 @@ def demo(host: str, port: int) -> None:
             f"Answer the survey: {address}/s/{survey.link}",
             f"See its results, sign in (once, within 24 hours): {_sign_in_link(session, address)}",
         ]
-    serving.serve(host, port, lines)
+    serving.serve(config, host, port, lines)
 
 
 def _check_host(config: Config, host: str) -> None:
@@ -74,8 +74,9 @@ def _check_host(config: Config, host: str) -> None:
     shown = f"[{host}]" if ":" in host else host
     if not config.public_urls and not is_loopback(shown):
         raise _RefusedHost(
-            "MONEDA_PUBLIC_URL must name the address that people use, as https://example.org, "
-            f"where others than this machine reach Moneda; it is not set, and --host is {host}"
+            "MONEDA_PUBLIC_URL must name the address that people use where others than this machine reach "
+            "Moneda: set it, as in MONEDA_PUBLIC_URL=https://example.org, and start again, or leave --host out "
+            f"for this machine alone; it is not set, and --host is {host}"
         )
 
 

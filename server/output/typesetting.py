@@ -16,6 +16,7 @@ import unicodedata
 from base64 import b64encode
 from collections.abc import Callable, Container
 from functools import cache
+from importlib.util import find_spec
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
@@ -45,7 +46,15 @@ _VIEW = re.compile(r'viewBox="[\d.-]+ [\d.-]+ ([\d.]+) ([\d.]+)"')
 
 
 def in_a_process(module: str, order: bytes) -> bytes:
-    """What `python -m module` answers to an order. Neither is ever written to a file."""
+    """What `python -m module` answers to an order. Neither is ever written to a file.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        If typst is not installed.
+    """
+    if find_spec("typst") is None:
+        raise ModuleNotFoundError(name="typst")
     with _ONE_AT_A_TIME:
         done = subprocess.run(
             [sys.executable, "-m", module],

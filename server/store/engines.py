@@ -9,10 +9,8 @@ from typing import Any
 import sqlalchemy as sa
 from alembic import command
 from alembic.config import Config as AlembicConfig
-from alembic.script import ScriptDirectory
 from sqlalchemy.orm import Session
 
-from server.store.failures import OutdatedError
 from server.store.in_place import check_in_place, watch_files
 from server.store.private_files import keep_private
 from server.store.write_turns import keep_turns, take_turn_of
@@ -35,6 +33,7 @@ _READS_ONLY = "moneda_reads_only"
 _AFTER = "moneda_after_commit"
 
 _MIGRATIONS = Path(__file__).parent / "migrations"
+"""Where Alembic finds them."""
 
 
 def make_engine(database_url: str, patience: float = PATIENCE) -> sa.Engine:
@@ -159,21 +158,6 @@ def migrate_within(connection: sa.Connection, revision: str = "head") -> None:
     lock_installation(connection)
     config.attributes["connection"] = connection
     command.upgrade(config, revision)
-
-
-def watch_revision(engine: sa.Engine) -> None:
-    """From now on, begin no transaction on a schema that another version of Moneda has upgraded meanwhile.
-
-    What was begun before goes on; what it changes is refused where it no longer fits.
-    """
-    expected = ScriptDirectory(str(_MIGRATIONS)).get_current_head()
-
-    def check(connection: sa.Connection) -> None:
-        found = connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar()
-        if found != expected:
-            raise OutdatedError(f"the schema is {found}, and not {expected}")
-
-    sa.event.listen(engine, "begin", check)
 
 
 def find_migrations() -> Path:

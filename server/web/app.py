@@ -18,7 +18,8 @@ from server.output.languages import DEFAULT_LANGUAGE, LANGUAGES
 from server.output.markdown import strip_marks
 from server.people.throttling import Throttle
 from server.releases.kinds import title_of
-from server.store.engines import SERVING_PATIENCE, make_engine, open_session, watch_revision
+from server.store.engines import SERVING_PATIENCE, make_engine, open_session
+from server.store.schema_fit import watch_revision
 from server.study.answer_texts import FOR_TEMPLATES
 from server.web import api, assets, error_pages, form_ends, security, views
 from server.web.api.operations import blueprint as operations_of_programs

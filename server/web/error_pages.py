@@ -11,6 +11,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm.exc import ObjectDeletedError
 from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 
+from server.config import find_missing_package
 from server.inputs import N_, InputError, refuse
 from server.store.failures import RETRY_AFTER, describe_failure, find_failure
 from server.web.api.problem_replies import answer_problem, is_for_programs
@@ -28,6 +29,7 @@ def register(app: Flask) -> None:
     app.register_error_handler(InputError, _refused)
     app.register_error_handler(ObjectDeletedError, _gone)
     app.register_error_handler(HTTPException, _failed)
+    app.register_error_handler(ModuleNotFoundError, _lacking)
     app.register_error_handler(Exception, _broken)
 
 
@@ -65,6 +67,19 @@ def _failed(error: HTTPException) -> ResponseReturnValue:
             405: gettext("This address does not take this kind of request."),
         }.get(status, gettext("The request could not be understood."))
     return _error_page("body" if status == 413 else "request", gettext("Not possible"), message, status)
+
+
+def _lacking(error: ModuleNotFoundError) -> ResponseReturnValue:
+    name = find_missing_package(error)
+    if name is None:
+        return _broken(error)
+    session().rollback()
+    message = gettext(
+        "This needs %(name)s, which this server was installed without. Whoever runs it can add it. "
+        "Nothing was changed.",
+        name=name,
+    )
+    return _error_page("server", gettext("Not possible here"), message, 501)
 
 
 def _broken(error: Exception) -> ResponseReturnValue:

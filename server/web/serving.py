@@ -1,5 +1,6 @@
 """Run the application under granian, in ASGI mode, until Ctrl-C."""
 
+import logging.config
 import os
 import resource
 import signal
@@ -14,14 +15,17 @@ from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
 from granian.log import LogLevels
 
-from server.config import Config
+from server.config import Config, from_environment
 from server.web.front import Front, create_front
+from server.web.watching.log_lines import configure_log, log_uncaught
+from server.web.watching.metrics_port import open_metrics_port
 
 CONNECTIONS = 8192
 """Connections that a process keeps at once; each takes a file descriptor, and idle ones hardly anything else."""
 HEADER_TIMEOUT = 10_000
 """Milliseconds for the headers of a request."""
 _PARENT = "MONEDA_SERVING_PROCESS"
+_PROCESSES = "MONEDA_SERVING_PROCESSES"
 STOP_TIMEOUT = 4
 """Seconds after which a process that does not stop is ended. Nothing it has not acknowledged is promised."""
 
@@ -32,8 +36,8 @@ def address(config: Config, host: str, port: int) -> str:
     return next(iter(config.public_urls), f"http://{shown}:{port}")
 
 
-def serve(host: str, port: int, lines: Sequence[str], workers: int = 1) -> None:
-    """Serve `server.web.front:create_front`; print the lines once the address is known to be free.
+def serve(config: Config, host: str, port: int, lines: Sequence[str], workers: int = 1) -> None:
+    """Serve `server.web.front:create_front`; print the lines once the addresses are known to be free.
 
     There is no access log, for any address: it would hold the times and addresses that the
     database refuses to know.
@@ -41,11 +45,17 @@ def serve(host: str, port: int, lines: Sequence[str], workers: int = 1) -> None:
     Raises
     ------
     ValueError
-        If the address is taken or cannot be used.
+        If an address is taken or cannot be used.
     """
-    _check_free(host, port)
+    log = configure_log(config)
+    logging.config.dictConfig(log)
+    _check_free(host, port, "with --port")
+    for place in range(workers if config.metrics else 0):
+        assert config.metrics is not None
+        _check_free(config.metrics.host, config.metrics.port + place, "in MONEDA_METRICS")
     _raise_limit_of_files()
     os.environ[_PARENT] = str(os.getpid())
+    os.environ[_PROCESSES] = str(workers)
     server = Granian(
         "server.web.serving:create_worker",
         factory=True,
@@ -61,6 +71,7 @@ def serve(host: str, port: int, lines: Sequence[str], workers: int = 1) -> None:
         workers_kill_timeout=STOP_TIMEOUT,
         websockets=False,
         log_level=LogLevels.error,
+        log_dictconfig=log,
         log_access=False,
     )
     for line in [*lines, "Ctrl-C stops it."]:
@@ -72,7 +83,12 @@ def create_worker() -> Front:
     """The application of a process that granian starts; it ends when the one that started it has ended."""
     parent = int(os.environ[_PARENT])
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
-    return create_front()
+    log_uncaught()
+    config = from_environment()
+    front = create_front(config)
+    if config.metrics is not None:
+        open_metrics_port(config.metrics, int(os.environ[_PROCESSES]), front.metrics)
+    return front
 
 
 def _end_with(parent: int) -> None:
@@ -95,7 +111,7 @@ def _raise_limit_of_files() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-def _check_free(host: str, port: int) -> None:
+def _check_free(host: str, port: int, elsewhere: str) -> None:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -103,5 +119,5 @@ def _check_free(host: str, port: int) -> None:
             probe.bind((host, port))
         except OSError as error:
             raise ValueError(
-                f"cannot serve on {host} port {port}: {error.strerror}; choose another with --port"
+                f"cannot serve on {host} port {port}: {error.strerror}; choose another {elsewhere}"
             ) from None

@@ -6,6 +6,7 @@ or return a sensitivity, rates, noise, designs, and clamps of inputs.
 
 import ast
 import functools
+import importlib
 import inspect
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -150,7 +151,7 @@ def _of_call(call: ast.Call, function: FunctionType) -> Iterator[Place]:
     if written == "reports_of":
         yield "designs with rows further apart", functools.partial(_sharpen, call)
         return
-    callee = function.__globals__.get(written)
+    callee = function.__globals__.get(written) or _find_imported(written, function)
     callee = getattr(callee, "__wrapped__", callee)
     if callee is None or not _draws(callee):
         return
@@ -166,6 +167,12 @@ def _of_call(call: ast.Call, function: FunctionType) -> Iterator[Place]:
         if keyword.arg in DOUBLED | HALVED:
             change = functools.partial(_scale, keyword, "value", _factor(keyword.arg))
             yield f"{written}({_told(keyword.arg)})", change
+
+
+def _find_imported(name: str, function: FunctionType) -> Any:
+    """What a function imports for itself under a name; of all names in its code, only modules' have dots."""
+    modules = (importlib.import_module(each) for each in function.__code__.co_names if "." in each)
+    return next((vars(module)[name] for module in modules if name in vars(module)), None)
 
 
 def _draws(callee: Any) -> bool:

@@ -170,7 +170,8 @@ def single_shares_of(
                 impossible=not possible_shares(parts.counting[0], shares[place]),
                 confidence=confidence,
                 interval=kind,
-            ).computing(steps)
+                start=steps,
+            )
         )
     return found
 

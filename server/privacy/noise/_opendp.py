@@ -4,19 +4,18 @@ import math
 import os
 from fractions import Fraction
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from server.privacy._checks import any_array, check_range, positive, to_float, whole_numbers
+
+if TYPE_CHECKING:
+    from opendp.mod import Measurement
+
 # An OpenDP error collects a Rust backtrace, 70-170 ms of it, unless told not to before the import.
 os.environ.setdefault("RUST_BACKTRACE", "0")
-
-from opendp.domains import atom_domain, vector_domain
-from opendp.measurements import make_gaussian, make_laplace
-from opendp.metrics import l1_distance, l2_distance
-from opendp.mod import Measurement, enable_features
-
-from server.privacy._checks import any_array, check_range, positive, to_float, whole_numbers
 
 LARGEST = 1 << 62
 """The largest magnitude of a value that noise is added to."""
@@ -27,8 +26,6 @@ LARGEST_SCALE = 1 << 55
 OpenDP stops at the limits of 64-bit integers. Under these two limits that takes noise of
 2**62, 128 scales: a chance below 1e-55. Stopping is post-processing and costs no privacy.
 """
-
-enable_features("contrib")
 
 
 def exact(name: str, value: float | Fraction) -> Fraction:
@@ -80,10 +77,23 @@ def add_discrete_gaussian(values: NDArray[np.int64], scale: float) -> NDArray[np
 
 
 @lru_cache(maxsize=256)
-def _laplace(scale: float) -> Measurement:
+def _laplace(scale: float) -> "Measurement":
+    # Here, so that who draws no noise needs neither the time nor the room that OpenDP takes.
+    from opendp.domains import atom_domain, vector_domain
+    from opendp.measurements import make_laplace
+    from opendp.metrics import l1_distance
+    from opendp.mod import enable_features
+
+    enable_features("contrib")
     return make_laplace(vector_domain(atom_domain(T="i64")), l1_distance(T="i64"), scale=scale)
 
 
 @lru_cache(maxsize=256)
-def _gaussian(scale: float) -> Measurement:
+def _gaussian(scale: float) -> "Measurement":
+    from opendp.domains import atom_domain, vector_domain
+    from opendp.measurements import make_gaussian
+    from opendp.metrics import l2_distance
+    from opendp.mod import enable_features
+
+    enable_features("contrib")
     return make_gaussian(vector_domain(atom_domain(T="i64")), l2_distance(T="f64"), scale=scale)

@@ -185,7 +185,7 @@ def _drawing(item: Any) -> set[CodeType]:
 def _reaches(function: FunctionType, seen: dict[CodeType, bool]) -> bool:
     if function.__code__ not in seen:
         seen[function.__code__] = False
-        seen[function.__code__] = any(
+        seen[function.__code__] = _imports_source(function) or any(
             _is_source(value)
             or any(_reaches(inner, seen) for inner in functions_of(value) if _is_ours(inner))
             for value in _referred(function)
@@ -195,6 +195,11 @@ def _reaches(function: FunctionType, seen: dict[CodeType, bool]) -> bool:
 
 def _is_ours(function: FunctionType) -> bool:
     return function.__module__.startswith("server.") and function.__module__ != "server.privacy._checks"
+
+
+def _imports_source(function: FunctionType) -> bool:
+    """Whether a source is imported where it is called; of all names in a code, only imported modules' have dots."""
+    return any("." in name and name.startswith(_SOURCES) for name in _names(function.__code__))
 
 
 def _is_source(value: Any) -> bool:

@@ -1,8 +1,11 @@
 """The front itself: which part of it answers a request."""
 
 import asyncio
+import logging
 import re
-from functools import lru_cache
+import time
+from collections.abc import MutableMapping
+from functools import lru_cache, partial
 from typing import Any
 
 import sqlalchemy as sa
@@ -13,6 +16,7 @@ from server import people
 from server.config import Config
 from server.inputs import N_, Problem
 from server.store.engines import open_session
+from server.store.failures import describe_failure
 from server.web import security
 from server.web.app import create_app
 from server.web.body_limits import FORM, match_limit
@@ -32,11 +36,17 @@ from server.web.front.messages import (
     index_headers,
 )
 from server.web.front.replies import BROKEN, Replies
+from server.web.front.route_patterns import RoutePatterns
+from server.web.front.signs_of_life import SignsOfLife
 from server.web.front.visits import Visits
 from server.web.front.wsgi import make_environ
 from server.web.housekeeping import Housekeeper
 from server.web.language_choice import VARIES
 from server.web.problem_texts import describe
+from server.web.watching.database_sizes import measure_sizes
+from server.web.watching.hourly_counts import HourlyCounts
+from server.web.watching.metrics_port import SiteMetrics
+from server.web.watching.readiness import Readiness
 
 _SENT = re.compile(r"/s/([^/]+)/(responses|code\.json)")
 """What comes as JSON: a response, or a question about a code."""
@@ -44,7 +54,13 @@ _BUSY = N_("cannot be answered at this moment, as too many wait; try again in a 
 
 
 class Front:
-    """The ASGI application."""
+    """The ASGI application.
+
+    Attributes
+    ----------
+    metrics : SiteMetrics
+        What Prometheus may read of it.
+    """
 
     def __init__(self, app: Flask) -> None:
         engine = app.extensions["moneda.engine"]
@@ -61,12 +77,45 @@ class Front:
         self._intake = Intake(engine, config, self._replies, self._room)
         self._looks = Looks(engine, config, self._replies, self._room, app.extensions["moneda.throttle"])
         self._visits = Visits(self._bridge, engine, app.extensions["moneda.assets"])
+        self._readiness = Readiness(engine)
+        self._signs = SignsOfLife(self._readiness, self._replies)
+        self._patterns = RoutePatterns(app)
+        self._counts = HourlyCounts(
+            engine,
+            {
+                "responses": self._intake.take_counts,
+                "codes": self._looks.take_counts,
+                "visits": self._visits.take_counts,
+            },
+            partial(measure_sizes, engine),
+        )
+        self.metrics = SiteMetrics(self._counts, self._readiness, time.time())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request; or begin and end with the server."""
         if scope["type"] == "lifespan":
             await self._live(receive, send)
             return
+        began, status = time.monotonic(), "none"
+
+        async def send_counted(message: MutableMapping[str, Any]) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = str(message["status"])
+            await send(message)
+
+        try:
+            await self._answer(scope, receive, send_counted)
+        except Exception as error:
+            # Whoever serves this would write all of the error into the log, with what was sent.
+            logging.getLogger(__name__).error("%s while answering", describe_failure(error))
+            if status == "none":
+                await self._replies.send_problem(scope, send_counted, 500, Problem("server", BROKEN, {}))
+        finally:
+            pattern = self._patterns.find(scope["method"], scope["path"])
+            self._counts.count(pattern, status, time.monotonic() - began)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         sent = _SENT.fullmatch(scope["path"]) if scope["method"] == "POST" else None
         if sent is not None:
             takes = self._intake if sent[2] == "responses" else self._looks
@@ -74,8 +123,10 @@ class Front:
             return
         try:
             if scope["method"] in security.SAFE_METHODS:
-                kept = scope["method"] != "OPTIONS" and await self._visits.answer(scope, send)
-                if not kept:
+                known = scope["method"] != "OPTIONS" and (
+                    await self._visits.answer(scope, send) or await self._signs.answer(scope, send)
+                )
+                if not known:
                     await self._relay(make_environ(scope), scope, receive, send)
                 return
             request = Request(make_environ(scope))
@@ -129,6 +180,7 @@ class Front:
             message = await receive()
             if message["type"] == "lifespan.startup":
                 self._housekeeper.start()
+                self._counts.start()
             if message["type"] == "lifespan.shutdown":
                 await asyncio.to_thread(self.close)
             await send({"type": message["type"] + ".complete"})
@@ -140,6 +192,8 @@ class Front:
         self._intake.close()
         self._looks.close()
         self._visits.close()
+        self._readiness.close()
+        self._counts.stop()
         self._bridge.close()
         self._housekeeper.stop()
         self._engine.dispose()

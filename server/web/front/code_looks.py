@@ -35,6 +35,7 @@ from server.web.front.messages import (
     index_headers,
 )
 from server.web.front.replies import BROKEN, Replies
+from server.web.watching.hourly_counts import QueueCounts
 
 _LIMIT = BodyLimit(LOOK_LIMIT)
 _UNUSED = b'{"status":"unused"}\n'
@@ -96,6 +97,10 @@ class Looks:
         except Exception as error:
             logging.getLogger(__name__).error("%s while looking at codes", describe_failure(error))
             return [refuse(503, "server", BROKEN)] * len(looks)
+
+    def take_counts(self) -> QueueCounts:
+        """What its queue has done (`Groups.take_counts`)."""
+        return self._groups.take_counts()
 
     def close(self) -> None:
         """Begin nothing more, and wait for nothing."""

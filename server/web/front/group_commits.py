@@ -9,11 +9,13 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from threading import Lock
 from time import monotonic, sleep
 from typing import Any, Generic, TypeVar
 
 from server.web.front.timeouts import Timeouts
+from server.web.watching.hourly_counts import QueueCounts
 
 CROWD = 8
 """After a group of so many the next one is given time to grow."""
@@ -63,6 +65,7 @@ class Groups(Generic[Item, Outcome]):
         self._deciding = Lock()
         self._busy = False
         self._since = 0.0
+        self._counts = QueueCounts()
 
     async def submit(self, item: Item) -> Outcome:
         """What became of an item.
@@ -89,6 +92,22 @@ class Groups(Generic[Item, Outcome]):
         except TimeoutError:
             raise OverloadedError from None
 
+    def take_counts(self) -> QueueCounts:
+        """What was done since the queue was made; the most that waited, since this was asked last."""
+        with self._deciding:
+            counts, self._counts = self._counts, replace(self._counts, most_waiting=0)
+        return counts
+
+    def _count(self, items: int, seconds: float, waiting: int) -> None:
+        with self._deciding:
+            before = self._counts
+            self._counts = QueueCounts(
+                before.groups + 1,
+                before.items + items,
+                before.seconds + seconds,
+                max(before.most_waiting, waiting),
+            )
+
     def close(self) -> None:
         """Begin nothing more, and wait for nothing."""
         self._thread.shutdown(wait=False, cancel_futures=True)
@@ -103,6 +122,7 @@ class Groups(Generic[Item, Outcome]):
 
     def _run(self, loop: asyncio.AbstractEventLoop) -> None:
         while True:
+            waiting = len(self._queue)
             group = [self._queue.popleft() for _ in range(min(len(self._queue), self._size))]
             if not group:
                 # An item that is added after this look finds nobody at work, and starts the thread again.
@@ -114,6 +134,7 @@ class Groups(Generic[Item, Outcome]):
             self._since = monotonic()
             outcomes = self._work([item for item, _future in group])
             loop.call_soon_threadsafe(_wake, group, outcomes)
+            self._count(len(group), monotonic() - self._since, waiting)
             if len(group) >= CROWD:
                 self._gather()
 

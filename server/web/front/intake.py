@@ -33,6 +33,7 @@ from server.web.front.messages import (
 )
 from server.web.front.replies import BROKEN, Replies
 from server.web.security import is_from_elsewhere
+from server.web.watching.hourly_counts import QueueCounts
 
 GROUP = 256
 """Most responses in a transaction."""
@@ -104,6 +105,10 @@ class Intake:
                 return [self._store([arrival])[0] for arrival in arrivals]
             return [None] * len(arrivals)
         return outcomes
+
+    def take_counts(self) -> QueueCounts:
+        """What its queue has done (`Groups.take_counts`)."""
+        return self._groups.take_counts()
 
     def close(self) -> None:
         """Begin nothing more, and wait for nothing."""

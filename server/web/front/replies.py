@@ -33,6 +33,10 @@ class Replies:
         """Answer with an encoded JSON document."""
         await self._send(send, status, b"application/json", body)
 
+    async def send_word(self, send: Send, status: int, text: str) -> None:
+        """Answer with a line for programs that watch."""
+        await self._send(send, status, b"text/plain; charset=utf-8", f"{text}\n".encode())
+
     async def send_problem(self, scope: Scope, send: Send, status: int, problem: Problem) -> None:
         """Answer that a request is refused, and why, in the language it asks for."""
         language = choose_language(Request(make_environ(scope)))

@@ -33,6 +33,7 @@ from server.web.front.group_commits import Groups, OverloadedError
 from server.web.front.messages import Scope, Send, index_headers
 from server.web.front.wsgi import make_environ, make_get
 from server.web.language_choice import LANGUAGE_COOKIE, choose_language
+from server.web.watching.hourly_counts import QueueCounts
 
 KEPT = 1_000
 """Most answers that are kept; the one that was asked for least recently goes first."""
@@ -149,6 +150,10 @@ class Visits:
             logging.getLogger(__name__).error("%s while reading revisions", describe_failure(error))
             return [None] * len(survey_ids)
         return [found.get(survey_id) for survey_id in survey_ids]
+
+    def take_counts(self) -> QueueCounts:
+        """What its queue has done (`Groups.take_counts`)."""
+        return self._revisions.take_counts()
 
     def close(self) -> None:
         """Begin nothing more, and wait for nothing."""

@@ -1,13 +1,13 @@
 """Tokens of programs, and what they were answered.
 
-Revision: 0020
+Revision: 0016
 Follows: 0015
 """
 
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0020"
+revision = "0016"
 down_revision = "0015"
 branch_labels = None
 depends_on = None

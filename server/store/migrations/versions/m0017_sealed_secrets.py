@@ -1,7 +1,7 @@
 """Secrets of apps for codes under a key outside the database; surveys from a backup which left something out.
 
-Revision: 0016
-Follows: 0020
+Revision: 0017
+Follows: 0016
 """
 
 import sqlalchemy as sa
@@ -9,8 +9,8 @@ from alembic import op
 
 from server.store.sealed_secrets import seal
 
-revision = "0016"
-down_revision = "0020"
+revision = "0017"
+down_revision = "0016"
 branch_labels = None
 depends_on = None
 
