@@ -48,6 +48,7 @@ def _unpack(name: str) -> None:
             "Dir::State::status": "/var/lib/dpkg/status",
             "Dir::Cache": f"{folder}/cache",
             "APT::Sandbox::User": "",
+            "Acquire::Retries": "3",
         }
         apt = ["apt-get", "-qq", *(f"-o{key}={value}" for key, value in apart.items())]
         subprocess.run([*apt, "update"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
