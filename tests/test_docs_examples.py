@@ -4,6 +4,7 @@ import json
 import re
 import shlex
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from server.cli import main
 from server.people import api_tokens
 from server.releases.plans.plan_reader import parse_plan
 from server.store.models import Researcher
+from tests.conftest import NewDatabase
 from tests.support import factories, sample_releases
 from tests.support.factories import ROOT
 
@@ -65,18 +67,20 @@ def test_the_plans_on_the_page_of_releases_are_plans_and_the_table_is_released(
     assert (again.exit_code, third.exit_code) == (0, 2), "a budget of 2 pays for two runs of 1"
 
 
-def test_the_copy_on_the_page_of_operating_is_a_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = [block for block in blocks("operating.md", "sh") if block.startswith("sqlite3 ")]
-    (_, name, statement), *_ = map(shlex.split, found)
-    assert name == "data/moneda.sqlite3"
+def test_the_backup_on_the_page_of_operating_is_restored(
+    sqlite: NewDatabase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = sqlite(True)
+    slug = factories.publish(source).slug
     monkeypatch.chdir(tmp_path)
-    original = sqlite3.connect("original.sqlite3")
-    original.executescript("PRAGMA journal_mode=WAL; CREATE TABLE t (x); INSERT INTO t VALUES (7);")
-    original.execute(statement)
-    original.close()
-    copy = sqlite3.connect("backup.sqlite3")
-    assert copy.execute("SELECT x FROM t").fetchall() == [(7,)]
-    copy.close()
+    monkeypatch.setenv("MONEDA_BACKUP_PASSPHRASE", "made up for a test")
+    (block,) = [block for block in blocks("operating.md", "sh") if "server backup" in block]
+    for line in block.splitlines():
+        where, command = re.fullmatch(r"(?:DATABASE_URL=(\S+) )?(.+)", line).groups()  # type: ignore[union-attr]
+        done = factories.run(where or source, *arguments(command))
+        assert done.exit_code == 0, done.output
+    with closing(sqlite3.connect("elsewhere/moneda.sqlite3")) as copy:
+        assert copy.execute("SELECT slug FROM surveys").fetchall() == [(slug,)]
 
 
 def test_the_program_on_the_page_for_programs_runs(

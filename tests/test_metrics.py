@@ -226,14 +226,16 @@ def test_the_port_is_this_machines_own_unless_the_setting_says_otherwise() -> No
             from_environment({"MONEDA_METRICS": wrong})
 
 
-def test_a_port_that_is_taken_is_named(sqlite: NewDatabase, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_port_that_is_taken_is_named(sqlite: NewDatabase) -> None:
+    # In a process of its own: setting the log up closes the handlers of all libraries that this one has loaded.
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        monkeypatch.setenv("MONEDA_METRICS", str(port))
-        done = factories.run(sqlite(True), "serve", "--port", str(factories.free_port()))
-    assert done.exit_code == 2
+        done = factories.moneda(
+            sqlite(True), "serve", "--port", str(factories.free_port()), MONEDA_METRICS=str(port)
+        )
+    assert done.returncode == 2
     assert f"cannot serve on 127.0.0.1 port {port}" in done.stderr
     assert "choose another in MONEDA_METRICS" in done.stderr
 

@@ -156,7 +156,9 @@ def noise() -> None:
     from opendp.domains import atom_domain, vector_domain
     from opendp.measurements import make_laplace
     from opendp.metrics import l1_distance
+    from opendp.mod import enable_features
 
+    enable_features("contrib")
     counts = np.random.default_rng().integers(0, 1000, ROWS)
     peer_call = make_laplace(vector_domain(atom_domain(T="i64")), l1_distance(T="i64"), scale=1.0)
     listed = counts.tolist()

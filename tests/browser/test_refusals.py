@@ -153,7 +153,7 @@ INCONSISTENT: dict[str, tuple[str, Change]] = {
     "a larger epsilon": ("epsilon", lambda it: set_epsilon(it, 1.0988)),
     "a smaller sum": ("epsilon", lambda it: it.update(epsilon=3.2958)),
     "other odds": ("odds", lambda it: design(it)["odds"].update(counts=[[70, 30], [30, 70]])),
-    "an unknown form": ("format", lambda it: it.update(format=2)),
+    "an unknown form": ("format", lambda it: it.update(format=3)),
     "an unknown kind": ("format", lambda it: it["questions"][0].update(kind="essay")),
     "no questions": ("format", lambda it: it.update(questions=[], epsilon=0)),
 }

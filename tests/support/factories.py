@@ -365,11 +365,13 @@ def environment(database_url: str, **settings: str) -> dict[str, str]:
     return {**kept, "DATABASE_URL": database_url, **settings}
 
 
-def moneda(database_url: str, *arguments: str, text: str = "") -> subprocess.CompletedProcess[str]:
+def moneda(
+    database_url: str, *arguments: str, text: str = "", **settings: str
+) -> subprocess.CompletedProcess[str]:
     """Run `python -m server` with these arguments to its end, in a process of its own."""
-    command, settings = [sys.executable, "-m", "server", *arguments], environment(database_url)
+    command, env = [sys.executable, "-m", "server", *arguments], environment(database_url, **settings)
     return subprocess.run(
-        command, cwd=ROOT, env=settings, input=text, capture_output=True, text=True, timeout=120, check=False
+        command, cwd=ROOT, env=env, input=text, capture_output=True, text=True, timeout=120, check=False
     )
 
 
