@@ -94,7 +94,7 @@ CHANGING = {
     rule: FORMS[rule]
     for rule in FORMS
     if rule not in CHANGES_NOTHING
-    and rule.partition(".")[0] not in ("account", "colleagues", "settings", "imports")
+    and rule.partition(".")[0] not in ("account", "colleagues", "settings", "imports", "programs")
     and rule not in ("editor.create", "joining.accept")
 }
 """What changes a survey that is there."""

@@ -20,6 +20,7 @@ from typing import Final
 import sqlalchemy as sa
 
 from server.config import marks_folder
+from server.store.failures import OutdatedError
 from server.store.in_place import check_in_place
 from server.store.schema_fit import has_newest_schema
 
@@ -106,6 +107,8 @@ class Readiness:
                 fits = has_newest_schema(connection)
                 takes = _takes_changes(connection)
             check_in_place(self._engine)
+        except OutdatedError:
+            return [SitePart.SCHEMA]
         except Exception:  # whatever it is: the log of those who need the database says it
             return [SitePart.DATABASE]
         return [] if fits and takes else [SitePart.DATABASE if fits else SitePart.SCHEMA]
