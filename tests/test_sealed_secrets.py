@@ -150,3 +150,10 @@ def test_a_backup_has_the_sealed_secret_and_not_the_key(
     monkeypatch.setenv("MONEDA_SECRETS_KEY", str(key))
     assert secrets_key() == key
     assert sign_in(new, pyotp.TOTP(SECRET).now()) == 303
+
+
+@pytest.mark.parametrize("damaged", ["sealed", "c2VhbGVk", "é", ""])
+def test_what_was_damaged_is_not_opened(damaged: str) -> None:
+    seal("a secret", 1)  # so that there is a key
+    with pytest.raises(LostKeyError):
+        unseal(damaged, 1)

@@ -40,7 +40,7 @@ def unseal(sealed: str, owner: int) -> str:
     try:
         keys = _read_keys(make=False)
         number, _, secret = pyrage.decrypt(base64.b64decode(sealed), keys).decode().partition(" ")
-    except (OSError, pyrage.DecryptError) as error:
+    except (OSError, ValueError, pyrage.DecryptError) as error:  # or it was damaged
         raise LostKeyError(
             f"{secrets_key()} does not hold the key of what the database has sealed"
         ) from error
