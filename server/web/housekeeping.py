@@ -9,13 +9,14 @@ tidying lets one of them do it.
 
 import logging
 import time
+from collections.abc import Callable
 from threading import Event, Lock, Thread
 
 import sqlalchemy as sa
+from sqlalchemy.orm import Session
 
-from server import archives, people
+from server import archives
 from server.collect import tidying
-from server.people import api_tokens
 from server.store.engines import open_session
 from server.store.failures import describe_failure
 from server.study import surveys
@@ -30,6 +31,10 @@ LAST = 2.0
 """Seconds for what is due when the server stops."""
 
 
+Mark = Callable[[Session, bytes], None]
+"""Notes the day on which what has this hash was used."""
+
+
 class Housekeeper:
     """The job of one process. It does nothing until it is started."""
 
@@ -38,8 +43,7 @@ class Housekeeper:
         self._wake = Event()
         self._until: float | None = None
         self._thread: Thread | None = None
-        self._seen: set[bytes] = set()
-        self._tokens: set[bytes] = set()
+        self._used: dict[bytes, Mark] = {}
         self._lock = Lock()
 
     def start(self) -> None:
@@ -52,15 +56,10 @@ class Housekeeper:
         """Look at once: something was closed or deleted."""
         self._wake.set()
 
-    def saw(self, secret_hash: bytes) -> None:
-        """Note, before long, that a sign-in was used today."""
+    def note_use(self, secret_hash: bytes, mark: Mark) -> None:
+        """Have it marked, before long, that a sign-in or a program's token was used today."""
         with self._lock:
-            self._seen.add(secret_hash)
-
-    def note_token(self, secret_hash: bytes) -> None:
-        """Note, before long, that a program's token was used today."""
-        with self._lock:
-            self._tokens.add(secret_hash)
+            self._used[secret_hash] = mark
 
     def stop(self, timeout: float = LAST) -> None:
         """Do what is due once more, for so many seconds at most, and end."""
@@ -85,7 +84,7 @@ class Housekeeper:
     def _look(self) -> bool:
         """Whether everything is done that was due."""
         try:
-            self._note_seen()
+            self._mark_used()
             with open_session(self._engine, writes=False) as session:
                 now = surveys.now()
                 if not tidying.is_due(session, now) and not archives.are_late(session, now):
@@ -106,16 +105,13 @@ class Housekeeper:
             return False
         return True
 
-    def _note_seen(self) -> None:
+    def _mark_used(self) -> None:
         with self._lock:
-            seen, self._seen = self._seen, set()
-            tokens, self._tokens = self._tokens, set()
-        if seen or tokens:
+            used, self._used = self._used, {}
+        if used:
             with open_session(self._engine, writes=True) as session, session.begin():
-                for secret_hash in sorted(seen):
-                    people.mark_seen(session, secret_hash)
-                for secret_hash in sorted(tokens):
-                    api_tokens.mark_token_seen(session, secret_hash)
+                for secret_hash in sorted(used):  # all processes in one order, so that none waits in a circle
+                    used[secret_hash](session, secret_hash)
 
     def _is_over(self) -> bool:
         return self._until is not None and time.monotonic() > self._until

@@ -160,7 +160,8 @@ def find_sign_in() -> SignIn | None:
     if found is not None:
         g.sign_in, g.researcher = found, found.researcher
         if found.seen_on != surveys.today():
-            housekeeper().saw(found.secret_hash)  # no request changes anything for being read
+            # No request changes anything for being read.
+            housekeeper().note_use(found.secret_hash, people.mark_seen)
     return found
 
 

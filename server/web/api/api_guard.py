@@ -34,7 +34,7 @@ def require_token() -> ApiToken:
         raise refuse(401, "Authorization", N_("must be Bearer and a valid token"))
     g.token, g.researcher = found, found.researcher
     if found.seen_on != surveys.today():
-        housekeeper().note_token(found.secret_hash)
+        housekeeper().note_use(found.secret_hash, api_tokens.mark_token_seen)
     return found
 
 
