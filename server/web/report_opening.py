@@ -1,17 +1,22 @@
-"""A survey's report for one request, read at one moment."""
+"""A survey's report for one request, read at one moment, and its files: for pages and for programs."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 
-from flask import current_app
+from flask import Response, current_app
+from flask_babel import get_locale
 from sqlalchemy.orm import Session
 
-from server import reports
+from server import releases, reports
 from server.inputs import N_, refuse
 from server.people import survey_access
 from server.reports import Report
+from server.reports.formats import Format, InternalReport, Written
 from server.store.engines import snapshot
 from server.store.models import Survey
+from server.study import surveys
+from server.web.context import send_written
 
 
 @contextmanager
@@ -28,3 +33,51 @@ def open_report(survey: Survey, version: str | None = None) -> Iterator[tuple[Re
         if found is None:
             raise refuse(404, "survey", N_("is not known; check the link"))
         yield reports.read(reading, found, version), reading
+
+
+def write_report(survey: Survey, chosen: Format, version: str | None) -> tuple[Report, Written]:
+    """The report, and it in a format, in the language of the request.
+
+    Raises
+    ------
+    InputError
+        As `open_report`; 409 if nothing of it is shown.
+    """
+    with open_report(survey, version) as (report, reading):
+        reports.require_shown(report)
+        source = InternalReport(report, partial(releases.read_ledger, reading, survey), str(get_locale()))
+        finish = chosen.prepare_internal(source)
+    return report, finish()
+
+
+def send_microdata(survey: Survey, version: str | None) -> Response:
+    """The noisy responses with what it takes to estimate from them elsewhere, as a file.
+
+    Raises
+    ------
+    InputError
+        As `write_report`.
+    """
+    with open_report(survey, version) as (report, _reading):
+        reports.require_shown(report)
+        name = f"{survey.slug}-microdata.zip"
+        return send_written(lambda file: reports.write_microdata(report, file), "application/zip", name)
+
+
+def send_responses(survey: Survey, number: str | None) -> Response:
+    """The noisy responses to a version, the newest without one, as a file.
+
+    Raises
+    ------
+    InputError
+        As `write_report`.
+    """
+    version = surveys.published_version(survey, number)
+    definition = surveys.definition_of(version)
+    with open_report(survey) as (report, _reading):
+        reports.require_shown(report, version.number)
+        return send_written(
+            lambda file: reports.write_responses(report, definition, version.number, file),
+            "text/csv",
+            f"{survey.slug}-v{version.number}-responses.csv",
+        )

@@ -14,6 +14,7 @@ from server.web.api.operations import Reply, operation
 from server.web.api.problem_replies import write_problem
 from server.web.context import link_to, session
 from server.web.security import record
+from server.web.survey_records import record_populations, record_strata
 
 
 @operation(
@@ -42,10 +43,8 @@ def add_strata(survey: Survey, body: Any) -> Reply:
         for number, line in enumerate(body["strata"], start=1)
     ]
     added = strata.add_strata(session(), survey, lines)
-    record(Action.STRATA_ADDED if added else Action.STRATA_CHANGED, survey, count=added or len(lines))
-    for each in strata.population_changes(people, strata.tree(session(), survey)):
-        old, new = ("–" if number is None else number for number in (each.old, each.new))
-        record(Action.POPULATION_CHANGED, survey, stratum=each.path, old=old, new=new)
+    record_strata(survey, added, len(lines))
+    record_populations(survey, people)
     return Reply(_strata_json(survey))
 
 

@@ -6,7 +6,6 @@ from typing import Any
 from server import releases
 from server.inputs import N_, refuse
 from server.inputs.decimals import format_decimal, parse_decimal
-from server.people.change_log import Action
 from server.releases.basis import load_basis
 from server.releases.plans.plan_reader import MOST_EPSILON, parse_plan, plan_json
 from server.releases.pricing import cells_digest, price, require_cells
@@ -14,7 +13,8 @@ from server.reports.ledger_files import entry_json, ledger_json
 from server.store.models import Role, Survey
 from server.web.api.operations import Reply, operation
 from server.web.context import session
-from server.web.security import record, researcher
+from server.web.security import researcher
+from server.web.survey_records import record_release
 
 
 @operation(
@@ -91,8 +91,5 @@ def make_release(survey: Survey, body: Any) -> Reply:
             template = N_("must be %(low)s by now; it is %(value)s")
             raise refuse(409, name, template, low=format_decimal(now), value=shown)
     made = releases.make(session(), survey, plan, researcher(), basis)
-    new = [entry for entry in made if entry.entry > len(basis.ledger.released)]
-    if new:
-        spent = sum((entry.epsilon for entry in new), Decimal(0))
-        record(Action.RELEASED, survey, number=new[0].release, epsilon=format_decimal(spent))
+    record_release(survey, basis.ledger, made)
     return Reply({"entries": [entry_json(each, names=True) for each in made]})

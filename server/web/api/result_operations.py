@@ -1,20 +1,16 @@
 """What a survey found, for programs: only what the pages show."""
 
 import json
-from functools import partial
 
 from flask import Response, request
-from flask_babel import get_locale
 
-from server import releases, reports
+from server import reports
 from server.inputs import N_
 from server.reports.documents import to_json
-from server.reports.formats import FORMATS, Format, InternalReport
+from server.reports.formats import FORMATS, Format
 from server.store.models import Role, Survey
-from server.study import surveys
 from server.web.api.operations import ESTIMATES, Reply, operation
-from server.web.context import send_written
-from server.web.report_opening import open_report
+from server.web.report_opening import open_report, send_microdata, send_responses, write_report
 
 _VERSION = {"version": N_("Number of the version that alone counts; all that asked the same without it")}
 
@@ -39,11 +35,8 @@ def _offer(chosen: Format) -> None:
     """Make an operation of a format."""
 
     def report(survey: Survey) -> Response:
-        with open_report(survey, request.args.get("version")) as (found, reading):
-            reports.require_shown(found)
-            source = InternalReport(found, partial(releases.read_ledger, reading, survey), str(get_locale()))
-            finish = chosen.prepare_internal(source)
-        return Response(finish(), mimetype=chosen.content_type)
+        _report, written = write_report(survey, chosen, request.args.get("version"))
+        return Response(written, mimetype=chosen.content_type)
 
     report.__name__ = f"download_report_{chosen.ending}"
     operation(
@@ -71,10 +64,7 @@ for _format in FORMATS.values():
 )
 def download_microdata(survey: Survey) -> Response:
     """As on the page of results."""
-    with open_report(survey, request.args.get("version")) as (report, _reading):
-        reports.require_shown(report)
-        name = f"{survey.slug}-microdata.zip"
-        return send_written(lambda file: reports.write_microdata(report, file), "application/zip", name)
+    return send_microdata(survey, request.args.get("version"))
 
 
 @operation(
@@ -87,11 +77,4 @@ def download_microdata(survey: Survey) -> Response:
 )
 def download_responses(survey: Survey) -> Response:
     """As on the page of results."""
-    version = surveys.published_version(survey, request.args.get("version"))
-    definition, number = surveys.definition_of(version), version.number
-    with open_report(survey) as (report, _reading):
-        reports.require_shown(report, number)
-        name = f"{survey.slug}-v{number}-responses.csv"
-        return send_written(
-            lambda file: reports.write_responses(report, definition, number, file), "text/csv", name
-        )
+    return send_responses(survey, request.args.get("version"))

@@ -21,6 +21,7 @@ from server.study.strata import Node, StratumProblem
 from server.web.context import link_to, session
 from server.web.problem_texts import describe
 from server.web.security import on_survey, record
+from server.web.survey_records import record_populations, record_strata
 
 blueprint = Blueprint("links", __name__, url_prefix="/manage/surveys/<slug>")
 
@@ -151,11 +152,9 @@ def _saved(survey: Survey, form: Mapping[str, str]) -> ResponseReturnValue:
         added = strata.add_strata(
             session(), survey, lines, strata.find(session(), survey, above) if above else None
         )
-        record(Action.STRATA_ADDED if added else Action.STRATA_CHANGED, survey, count=added or len(lines))
+        record_strata(survey, added, len(lines))
         said = "added"
-    for counted in strata.population_changes(people, strata.tree(session(), survey)):
-        old, new = ("–" if number is None else number for number in (counted.old, counted.new))
-        record(Action.POPULATION_CHANGED, survey, stratum=counted.path, old=old, new=new)
+    record_populations(survey, people)
     if button := _BUTTON.fullmatch(form.get("action", "")):
         said, at = button[1], button[2]
         if said in ("up", "down"):

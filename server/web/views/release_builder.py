@@ -9,7 +9,6 @@ from flask.typing import ResponseReturnValue
 
 from server import releases
 from server.inputs import N_, InputError, Problem, parse_json, refuse
-from server.people.change_log import Action
 from server.releases import Ledger, Released
 from server.releases.basis import Basis, load_basis
 from server.releases.plans.plan_forms import Typed, key_of, read_typed, typed_plan, with_added
@@ -29,7 +28,8 @@ from server.store.models import Role, Survey
 from server.web.context import session
 from server.web.problem_texts import describe
 from server.web.release_page import ReleasePage, digest_of
-from server.web.security import on_survey, record, researcher
+from server.web.security import on_survey, researcher
+from server.web.survey_records import record_release
 
 blueprint = Blueprint("release_builder", __name__, url_prefix="/manage/surveys/<slug>/releases")
 
@@ -128,10 +128,7 @@ def exact(survey: Survey) -> ResponseReturnValue:
 
 def _paid(survey: Survey, before: Ledger, made: Sequence[Released]) -> ResponseReturnValue:
     """Log what is new, keep it, and show it."""
-    new = [entry for entry in made if entry.entry > len(before.released)]
-    if new:
-        spent = sum((entry.epsilon for entry in new), Decimal(0))
-        record(Action.RELEASED, survey, number=new[0].release, epsilon=format_decimal(spent))
+    new = record_release(survey, before, made)
     session().commit()
     number = max(entry.release for entry in made)
     said = "released" if new else "known"

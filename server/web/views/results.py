@@ -5,17 +5,16 @@ from functools import partial
 
 from flask import Blueprint, Response, render_template, request
 from flask.typing import ResponseReturnValue
-from flask_babel import get_locale
 
-from server import releases, reports
+from server import reports
 from server.inputs import N_, refuse, shorten_value
 from server.reports import Crossed, QuestionReport, Report
 from server.reports.contents.diagnostic_sections import FORGED
-from server.reports.formats import FORMATS, Format, InternalReport
+from server.reports.formats import FORMATS, Format
 from server.store.models import Role, Survey
 from server.study import planning, strata, surveys
 from server.web.context import send_written, session
-from server.web.report_opening import open_report
+from server.web.report_opening import open_report, send_microdata, send_responses, write_report
 from server.web.security import on_survey
 
 blueprint = Blueprint("results", __name__, url_prefix="/manage/surveys/<slug>")
@@ -62,11 +61,8 @@ def _offer(chosen: Format) -> None:
     @on_survey(Role.VIEWER)
     def report(survey: Survey) -> ResponseReturnValue:
         """The report as a file."""
-        with open_report(survey, request.args.get("version")) as (found, reading):
-            reports.require_shown(found)
-            source = InternalReport(found, partial(releases.read_ledger, reading, survey), str(get_locale()))
-            finish = chosen.prepare_internal(source)
-        return _download(finish(), chosen.content_type, f"{_name(found)}.{chosen.ending}")
+        found, written = write_report(survey, chosen, request.args.get("version"))
+        return _download(written, chosen.content_type, f"{_name(found)}.{chosen.ending}")
 
     blueprint.add_url_rule(f"/report.{chosen.ending}", f"report_{chosen.ending}", report)
 
@@ -79,24 +75,14 @@ for _format in FORMATS.values():
 @on_survey(Role.VIEWER)
 def microdata(survey: Survey) -> ResponseReturnValue:
     """The noisy responses with what it takes to estimate from them elsewhere."""
-    with open_report(survey, request.args.get("version")) as (report, _session):
-        reports.require_shown(report)
-        name = f"{survey.slug}-microdata.zip"
-        return send_written(lambda file: reports.write_microdata(report, file), "application/zip", name)
+    return send_microdata(survey, request.args.get("version"))
 
 
 @blueprint.get("/responses.csv")
 @on_survey(Role.VIEWER)
 def responses_csv(survey: Survey) -> ResponseReturnValue:
     """The noisy responses to a version."""
-    version = surveys.published_version(survey, request.args.get("version"))
-    definition, number = surveys.definition_of(version), version.number
-    with open_report(survey) as (report, _session):
-        reports.require_shown(report, number)
-        name = f"{survey.slug}-v{number}-responses.csv"
-        return send_written(
-            lambda file: reports.write_responses(report, definition, number, file), "text/csv", name
-        )
+    return send_responses(survey, request.args.get("version"))
 
 
 @blueprint.get("/strata.csv")
