@@ -100,13 +100,13 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Config:
             database_url = "postgresql+psycopg://" + database_url.removeprefix(plain)
     if not database_url.startswith(("sqlite:///", "postgresql+psycopg://")):
         raise ValueError("DATABASE_URL must start with sqlite:/// or postgresql://; it does not")
-    public_urls = tuple(url.rstrip("/") for url in _listed(environment.get("MONEDA_PUBLIC_URL", "")))
+    public_urls = tuple(url.rstrip("/") for url in _split_list(environment.get("MONEDA_PUBLIC_URL", "")))
     for url in public_urls:
         if not _origin(url):
             raise ValueError(
                 f"MONEDA_PUBLIC_URL must start with http:// or https:// and a host; it is {url!r}"
             )
-    proxies = tuple(_network(text) for text in _listed(environment.get("MONEDA_TRUSTED_PROXIES", "")))
+    proxies = tuple(_network(text) for text in _split_list(environment.get("MONEDA_TRUSTED_PROXIES", "")))
     metrics = environment.get("MONEDA_METRICS", "")
     return Config(
         database_url=database_url,
@@ -144,7 +144,7 @@ def is_loopback(host: str) -> bool:
     return _LOOPBACK.fullmatch(host) is not None
 
 
-def _listed(text: str) -> list[str]:
+def _split_list(text: str) -> list[str]:
     return text.replace(",", " ").split()
 
 

@@ -67,7 +67,7 @@ def problems(document: object) -> dict[str, str]:
 def test_a_definition_survives_parsing_and_publication(document: Document) -> None:
     definition = parse_definition(json.loads(json.dumps(document)))
     assert definition.as_json() == document
-    published = json.loads(definition.published())
+    published = json.loads(definition.to_canonical())
     assert "plan" not in published
     sent = [entry for entry in published["questions"] if "designs" in entry]
     designs = [design for entry in sent for design in entry["designs"]]
@@ -393,7 +393,7 @@ def test_a_wrong_type_anywhere_is_a_problem_and_no_other_error() -> None:
             document = json.loads(json.dumps(DOCUMENT))
             set_to(*path, value=wrong)(document)
             with suppress(InputError):
-                parse_definition(document).published()
+                parse_definition(document).to_canonical()
 
 
 def test_accents_that_look_alike_are_one() -> None:

@@ -54,7 +54,7 @@ def test_of_the_demonstration_nobody_can_be_sure() -> None:
 
 
 def test_every_kind_of_answer_is_shown_once() -> None:
-    document = json.loads(demonstration.definition().published())
+    document = json.loads(demonstration.definition().to_canonical())
     assert [entry["kind"] for entry in document["questions"]] == [
         *["yes_no"] * 3,
         "section",

@@ -138,7 +138,7 @@ def test_the_manual_has_an_example_of_every_kind_and_names_every_mechanism() -> 
 
 def test_the_published_design_in_the_manual_is_the_examples() -> None:
     (design,) = [block for block in BLOCKS if "weights" in block]
-    published = json.loads(parse_definition(BLOCKS[0]).published())
+    published = json.loads(parse_definition(BLOCKS[0]).to_canonical())
     assert published["questions"][0]["designs"] == [design]
 
 
@@ -152,7 +152,7 @@ def test_what_the_manual_says_of_forms_is_so() -> None:
 
 
 def test_the_hash_can_be_recomputed_as_the_manual_says() -> None:
-    published = parse_definition(BLOCKS[0]).published()
+    published = parse_definition(BLOCKS[0]).to_canonical()
     plain = json.dumps(json.loads(published), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     assert plain.encode() == published == rfc8785.dumps(json.loads(published))
     assert hashlib.sha256(plain.encode()).hexdigest() == version_of(published)

@@ -58,24 +58,24 @@ def questions(count: int, **more: Any) -> Document:
 @pytest.mark.parametrize("vector", VECTORS)
 def test_a_definition_of_format_1_keeps_its_hash(vector: Document) -> None:
     definition = parse_definition(vector["definition"])
-    published = definition.published()
+    published = definition.to_canonical()
 
     assert (version_of(published), definition.epsilon) == (vector["sha256"], vector["epsilon"])
     assert definition.as_json() == edited(vector["definition"]) == vector["definition"]
-    assert parse_published(json.loads(published)).published() == published
+    assert parse_published(json.loads(published)).to_canonical() == published
 
 
 def test_the_vectors_would_tell_another_hash() -> None:
     """A broken twin: the same in format 2 means the same, and nothing of it has the hash."""
     for vector in (parameters.values[0] for parameters in VECTORS):
         now = parse_definition({**vector["definition"], "format": 2})
-        assert (version_of(now.published()) == vector["sha256"], now.epsilon) == (False, vector["epsilon"])
+        assert (version_of(now.to_canonical()) == vector["sha256"], now.epsilon) == (False, vector["epsilon"])
 
 
 @given(strategies.documents().filter(lambda document: "strength" not in document))
 def test_what_both_formats_can_state_means_the_same_in_both(document: Document) -> None:
     first, second = (
-        json.loads(parse_definition({**document, "format": known}).published()) for known in (1, 2)
+        json.loads(parse_definition({**document, "format": known}).to_canonical()) for known in (1, 2)
     )
 
     assert (first.pop("format"), second.pop("format")) == (1, 2)

@@ -48,14 +48,53 @@ def test_no_function_is_a_bare_participle() -> None:
     found = {
         f"{path.relative_to(ROOT)}: {node.name}"
         for path, tree in modules()
-        for node in tree.body
-        if isinstance(node, ast.FunctionDef)
-        and not node.name.startswith("_")
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         and is_bare_participle(node.name)
+        and not is_property(node)
     }
     assert found == set()
+
+
+def is_property(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether it is read as a value, as a field is."""
+    return any("property" in ast.unparse(decorator) for decorator in function.decorator_list)
 
 
 def test_a_bare_participle_is_noticed() -> None:
     assert is_bare_participle("estimated")
     assert not is_bare_participle("list_untidied")
+
+
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda)
+
+
+def find_pronouns(tree: ast.AST) -> Iterator[str]:
+    """Where `one` and `each` stand for something outside a comprehension, far from what they stand for."""
+    near = {
+        id(node) for whole in ast.walk(tree) if isinstance(whole, COMPREHENSIONS) for node in ast.walk(whole)
+    }
+    for node in ast.walk(tree):
+        name = node.id if isinstance(node, ast.Name) else node.arg if isinstance(node, ast.arg) else None
+        # A field of a dataclass is read with its class beside it.
+        if name in {"one", "each"} and id(node) not in near and not is_field(tree, node):
+            yield f"{name} in line {node.lineno}"
+
+
+def is_field(tree: ast.AST, name: ast.AST) -> bool:
+    """Whether a name is that of a class's field."""
+    return any(
+        isinstance(node, ast.ClassDef)
+        and any(isinstance(line, ast.AnnAssign) and line.target is name for line in node.body)
+        for node in ast.walk(tree)
+    )
+
+
+def test_pronouns_stay_in_comprehensions() -> None:
+    found = {str(path.relative_to(ROOT)): list(find_pronouns(tree)) for path, tree in modules()}
+    assert {path: places for path, places in found.items() if places} == {}
+
+
+def test_a_pronoun_is_noticed() -> None:
+    source = "def f(each):\n    for one in each:\n        yield [one for one in ()]"
+    assert sorted(find_pronouns(ast.parse(source))) == ["each in line 1", "each in line 2", "one in line 2"]

@@ -77,8 +77,8 @@ def test_made_up_people_answer_every_kind(kind: Kind) -> None:
     definition = parse_definition({**document, "questions": [question.as_json()]})
     people = draw_people(definition, 200, Assumptions())
     assert people.reports().shape == (200, len(question.designs))
-    assert all(0 <= share <= 1 for share in people.entered()["q"].shares)
-    assert (people.entered()["q"].mean is None) == (question.ends is None)
+    assert all(0 <= share <= 1 for share in people.find_entered()["q"].shares)
+    assert (people.find_entered()["q"].mean is None) == (question.ends is None)
     assert np.unique(people.reports()).size > 1
 
 
@@ -92,7 +92,7 @@ def test_a_page_holds_the_parts_that_its_kind_names(kind: Kind) -> None:
         "introduction": "",
         "questions": [question.as_json()],
     }
-    parts = parts_of(parse_definition(document).published())
+    parts = parts_of(parse_definition(document).to_canonical())
     modules = {part for part in kind.page_parts if part.endswith(".js")}
     assert modules <= {module for module, _ in EXTRAS}
     assert modules <= set(parts.modules)

@@ -54,7 +54,7 @@ def test_data_goes_through_each_migration_by_itself(empty_database_url: str) -> 
     engine = make_engine(empty_database_url)
     scripts = ScriptDirectory(str(find_migrations()))
     revisions = [each.revision for each in reversed(list(scripts.walk_revisions()))]
-    published = parse_definition(factories.definition()).published()
+    published = parse_definition(factories.definition()).to_canonical()
     for revision in revisions:
         with engine.execution_options(moneda_writes=True).begin() as connection:
             migrate_within(connection, revision)

@@ -255,7 +255,7 @@ def test_whatever_the_cells_hold_there_is_a_survey_or_a_reason(
     document = json.loads(json.dumps(found.definition.as_json()))
     definition = parse_definition(document)
     assert definition.as_json() == document
-    assert definition.published()
+    assert definition.to_canonical()
     assert all(note.message and note.as_problem().message for note in found.not_taken)
 
 

@@ -62,7 +62,7 @@ class Archive:
                 left -= len(chunk)
                 yield chunk
         if left:  # it says that it has more; a checksum does not tell
-            raise _damaged(name)
+            raise _refuse_damage(name)
 
     def lines(self, name: str) -> Iterator[str]:
         """The lines of a text, with their ends."""
@@ -72,9 +72,9 @@ class Archive:
             if len(rest) > _LINE_LIMIT:
                 template = N_("must have rows of at most %(limit)d bytes; one has more")
                 raise refuse(413, name, template, limit=_LINE_LIMIT)
-            yield from (_decoded(name, line + b"\n") for line in lines)
+            yield from (_decode_line(name, line + b"\n") for line in lines)
         if rest:
-            yield _decoded(name, rest)
+            yield _decode_line(name, rest)
 
 
 @contextmanager
@@ -124,7 +124,7 @@ def _measure_directory(file: IO[bytes]) -> None:
     end = ending[-_END_SIZE:]
     # Python looks for the end elsewhere if there is a comment. Ours have none.
     if not end.startswith(_END) or not end.endswith(b"\0\0"):
-        raise _damaged("file")
+        raise _refuse_damage("file")
     directory = int.from_bytes(end[12:16], "little")
     if directory > _DIRECTORY_LIMIT or ending[:-_END_SIZE].startswith(_LONG_END):
         raise _too_much()
@@ -168,10 +168,10 @@ def _whole(name: str) -> Iterator[None]:
     except InputError:
         raise
     except (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, OSError, UnicodeDecodeError):
-        raise _damaged(name) from None
+        raise _refuse_damage(name) from None
 
 
-def _damaged(name: str) -> InputError:
+def _refuse_damage(name: str) -> InputError:
     template = N_("must be whole, as Moneda exported it; it is cut off, damaged or something else")
     return refuse(422, name, template)
 
@@ -181,7 +181,7 @@ def _too_much() -> InputError:
     return refuse(413, "file", template, limit=UNPACKED_LIMIT)
 
 
-def _decoded(name: str, line: bytes) -> str:
+def _decode_line(name: str, line: bytes) -> str:
     try:
         return line.decode("utf-8")
     except UnicodeDecodeError as error:

@@ -154,7 +154,7 @@ def _frozen(published: bytes) -> Definition:
     document = parse_json(published, _PUBLISHED_LIMIT)
     try:
         definition = parse_published(document)
-        whole = definition.published() == published and all(map(_usable, definition.questions))
+        whole = definition.to_canonical() == published and all(map(_usable, definition.questions))
     except InputError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError):

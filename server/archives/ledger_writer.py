@@ -100,13 +100,15 @@ def releases_of(ledger: Document, ids: Mapping[int | None, int | None]) -> list[
             made_by=release["made_by"],
             software=release["software"],
             covers=_text(release["covers"]),
-            entries=[_stored(position, entry, ids) for position, entry in enumerate(release["entries"], 1)],
+            entries=[
+                _make_entry(position, entry, ids) for position, entry in enumerate(release["entries"], 1)
+            ],
         )
         for number, release in enumerate(ledger["releases"], 1)
     ]
 
 
-def _stored(position: int, entry: Document, ids: Mapping[int | None, int | None]) -> LedgerEntry:
+def _make_entry(position: int, entry: Document, ids: Mapping[int | None, int | None]) -> LedgerEntry:
     strata = entry.get("strata")
     return LedgerEntry(
         position=position,

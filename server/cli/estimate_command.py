@@ -108,7 +108,7 @@ def estimate(
     answers = (
         ["no", "yes"] if design.weights.shape == (2, 2) else [f"{k + 1}" for k in range(len(found.shares))]
     )
-    rows = [[answer, *_reported(numbers, k), *share_cells(found, k)] for k, answer in enumerate(answers)]
+    rows = [[answer, *_repeat_report(numbers, k), *share_cells(found, k)] for k, answer in enumerate(answers)]
     rows += [] if mean is None else [["(mean)", "-", *mean_cells(mean)]]
     heading = f"{level(confidence, 'en')}% interval ({interval})"
     print_table(["answer", "reported", "estimate", "standard error", heading], rows)
@@ -164,6 +164,6 @@ def _counts(text: str, design: Design) -> list[int]:
         raise click.BadParameter(f"must be {wanted}; it is {text!r}") from None
 
 
-def _reported(numbers: list[int], code: int) -> list[str]:
+def _repeat_report(numbers: list[int], code: int) -> list[str]:
     """How often the report of the same number came; a design may have other reports than truths."""
     return [str(numbers[code]) if code < len(numbers) else "-"]

@@ -223,7 +223,11 @@ def _print(document: dict[str, Any], planned: tuple[planning.QuestionPlan, ...])
                 f"{chance(question.belief, 'en')}%",
                 WHAT[target.what],
                 str(target.respondents),
-                *([] if target.reached is None else [f"+-{round_up(target.reached):.4f}", _reached(target)]),
+                *(
+                    []
+                    if target.reached is None
+                    else [f"+-{round_up(target.reached):.4f}", _describe_target(target)]
+                ),
                 f"{target.price:.2f}",
             ]
             for question in planned
@@ -237,7 +241,7 @@ def _print(document: dict[str, Any], planned: tuple[planning.QuestionPlan, ...])
         click.echo(f"Most respondents are needed by {document['binding']}.")
 
 
-def _reached(target: planning.Target) -> str:
+def _describe_target(target: planning.Target) -> str:
     if target.reachable:
         return "enough"
     return "too few" if target.promised else "not promised"

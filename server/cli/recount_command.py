@@ -28,7 +28,7 @@ def recount(ctx: click.Context, slugs: tuple[str, ...], as_json: bool) -> None:
     """
     documents = []
     with snapshot_session() as session:
-        found = [found_survey(session, slug) for slug in slugs] or _published(session)
+        found = [found_survey(session, slug) for slug in slugs] or _list_published(session)
         for survey in found:
             compared = batches.recount(session.connection(), survey.id)
             documents.append(_document(session, survey, compared))
@@ -43,7 +43,7 @@ def recount(ctx: click.Context, slugs: tuple[str, ...], as_json: bool) -> None:
         ctx.exit(1)
 
 
-def _published(session: Session) -> list[Survey]:
+def _list_published(session: Session) -> list[Survey]:
     query = sa.select(Survey).where(Survey.versions.any(), survey_access.HAS_ARRIVED).order_by(Survey.id)
     return list(session.scalars(query))
 

@@ -78,7 +78,7 @@ def print_figures(entries: Sequence[Released]) -> None:
         [
             [
                 str(released.entry),
-                *_figure_cells(_printed(released, figure)),
+                *_figure_cells(_clip_figure(released, figure)),
                 f"{level(released.confidence, 'en')}%",
             ]
             for released in entries
@@ -108,7 +108,7 @@ def _weighted_lines(released: Released) -> Iterator[str]:
         yield f"Entry {released.entry}, not used, counted as those beside them: {notes['strata_not_used']}."
 
 
-def _printed(released: Released, figure: Figure) -> Figure:
+def _clip_figure(released: Released, figure: Figure) -> Figure:
     """A mean as it can be; --json has the number as it was released."""
     ends = [released.notes.get(name) for name in ("lowest", "highest")]
     if figure.statistic not in ("mean", "weighted_mean") or not all(

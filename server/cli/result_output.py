@@ -79,13 +79,13 @@ def _first_lines(
             entered is not None and entry.weighted
         ):  # people are made up alike in every stratum, not by population
             line[-2] = "-"
-        yield [*line[:-1], _joined(line[-1], WEIGHTED if entry.weighted else "")]
+        yield [*line[:-1], _join_remarks(line[-1], WEIGHTED if entry.weighted else "")]
     if entry.weighted:
         for line in _lines(entry, made.plain(entry), entered):
-            yield [*line[:-1], _joined(line[-1], "not weighted")]
+            yield [*line[:-1], _join_remarks(line[-1], "not weighted")]
 
 
-def _joined(*remarks: str) -> str:
+def _join_remarks(*remarks: str) -> str:
     return ", ".join(filter(None, remarks))
 
 
@@ -102,7 +102,12 @@ def _group_lines(
         yield [*line, name, "withheld" if group.withheld else ""]
         return
     for line in _lines(entry, group.report, None):
-        yield [*line[:-1], *([""] * made_up), name, _joined(line[-1], WEIGHTED if group.weighted else "")]
+        yield [
+            *line[:-1],
+            *([""] * made_up),
+            name,
+            _join_remarks(line[-1], WEIGHTED if group.weighted else ""),
+        ]
 
 
 def _lines(

@@ -60,7 +60,7 @@ def release_from_table(
     if plan is None:
         raise click.UsageError("--data needs --plan; it is missing")
     quiet = as_json or output is not None
-    columns, asked = _declared(decode_plan(plan))
+    columns, asked = _read_declaration(decode_plan(plan))
     before = kept.read(columns.neighbours)
     source = table_source(_read(data, columns))
     divided = releases.divide(asked, source.shape)
@@ -81,7 +81,7 @@ def release_from_table(
         print_nothing(document, as_json)
         return
     # The file is opened first: what cannot be written down would have been lost for nothing.
-    with _opened(output) as file, announce_work("Releasing"):
+    with _open_new_file(output) as file, announce_work("Releasing"):
         made, after = _make(divided, source, kept)
         epsilon, delta = sum_losses(columns.neighbours, made)
         if after is not None:
@@ -120,7 +120,7 @@ def _make(plan: ReleasePlan, source: Source, kept: Kept) -> tuple[tuple[Released
     return made, after
 
 
-def _declared(document: Any) -> tuple[Columns, ReleasePlan]:
+def _read_declaration(document: Any) -> tuple[Columns, ReleasePlan]:
     """What a plan says of its table, and what it asks for."""
     if not isinstance(document, dict):
         parse_plan(document)  # says that it is no plan
@@ -154,7 +154,7 @@ def _table_json(made: tuple[Released, ...]) -> list[dict[str, Any]]:
 
 
 @contextmanager
-def _opened(path: Path | None) -> Iterator[IO[str] | None]:
+def _open_new_file(path: Path | None) -> Iterator[IO[str] | None]:
     """A new file; if writing it fails, there is none."""
     if path is None:
         yield None

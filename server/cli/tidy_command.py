@@ -30,7 +30,7 @@ def tidy(ctx: click.Context, wait: float, as_json: bool) -> None:
     with database_session() as session:
         archives.give_up_late(session, surveys.now())
         tidying.close_over(session, surveys.now())
-    reason = _unfinished(tidying.Patience(wait, holds_up=True))
+    reason = _tidy_or_explain(tidying.Patience(wait, holds_up=True))
     print_document({"finished": reason is None, "reason": reason}, as_json)
     if reason is not None:
         ctx.exit(1)
@@ -38,7 +38,7 @@ def tidy(ctx: click.Context, wait: float, as_json: bool) -> None:
 
 def tidy_after(what: str) -> None:
     """Tidy at the end of another command, and say so where it could not be done."""
-    reason = _unfinished(tidying.Patience(tidying.LONG_PATIENCE))
+    reason = _tidy_or_explain(tidying.Patience(tidying.LONG_PATIENCE))
     if reason is not None:
         click.echo(
             f"{what}, but the stored files still tell in which order responses came: {reason}. "
@@ -47,7 +47,7 @@ def tidy_after(what: str) -> None:
         )
 
 
-def _unfinished(patience: tidying.Patience) -> str | None:
+def _tidy_or_explain(patience: tidying.Patience) -> str | None:
     """Tidy; why that was not finished, or None."""
     engine = make_engine(from_environment().database_url)
     try:

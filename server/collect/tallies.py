@@ -30,7 +30,7 @@ class Tally:
         return int(self.counts.sum())
 
     @classmethod
-    def joined(cls, tallies: Sequence["Tally"]) -> "Tally":
+    def join_all(cls, tallies: Sequence["Tally"]) -> "Tally":
         """Several, at least one, row by row."""
         return cls(
             np.concatenate([tally.patterns for tally in tallies]),

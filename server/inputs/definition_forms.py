@@ -121,9 +121,9 @@ def _plant(tree: dict[str, Any], name: str, text: str) -> None:
 
 def _read(node: Any, rules: Mapping[str, Any], path: str) -> Any:
     """A node of the tree as the schema reads it; None where it is left out."""
-    rules = _resolved(rules)
+    rules = _resolve_rules(rules)
     kind = rules.get("type")
-    if kind == "array" and "properties" in _resolved(rules["items"]):
+    if kind == "array" and "properties" in _resolve_rules(rules["items"]):
         if not isinstance(node, dict) or not all(isinstance(key, int) for key in node):
             raise _unknown(path)
         if len(node) > 2 * rules["maxItems"]:  # nobody typed these; a few too many are shown again instead
@@ -158,7 +158,7 @@ def _read_object(node: Any, rules: Mapping[str, Any], path: str) -> dict[str, An
 def _read_texts(texts: list[str], rules: Mapping[str, Any]) -> Any:
     stated = rules.get("type")
     if stated == "array":
-        if _resolved(rules["items"]).get("type") == "number":
+        if _resolve_rules(rules["items"]).get("type") == "number":
             parts = re.split(r"[;\s]+|,\s*", texts[-1].strip())
             return [number_or_text(part) for part in parts if part] or None
         return [text for text in texts if text]
@@ -183,7 +183,7 @@ def _members(kind: str) -> Mapping[str, Any]:
     for entry in (*entries.values(), entries.get(kind, {"properties": {}})):
         needed = entry.get("required", ())
         for name, member in entry["properties"].items():
-            members[name] = member if name in needed else {**_resolved(member), "optional": True}
+            members[name] = member if name in needed else {**_resolve_rules(member), "optional": True}
         for case in entry["properties"].get("design", {}).get("allOf", ()):
             design.update(case["then"]["properties"])
     # `true` in the schema: stated elsewhere.
@@ -192,7 +192,7 @@ def _members(kind: str) -> Mapping[str, Any]:
     return members
 
 
-def _resolved(rules: Mapping[str, Any]) -> Mapping[str, Any]:
+def _resolve_rules(rules: Mapping[str, Any]) -> Mapping[str, Any]:
     reference = rules.get("$ref")
     return rules if reference is None else {**schema()["$defs"][reference.rpartition("/")[2]], **rules}
 

@@ -118,7 +118,7 @@ def _typeset(shared: Cards, codes: Sequence[str]) -> bytes:
     title = shared.title if not system_fonts or can_be_set(shared.title, system_fonts=True) else ""
     address = shared.link.removeprefix("https://")
     data = {
-        "title": _shortened(title),
+        "title": _shorten_title(title),
         "size": 14 if _width(title) <= 40 else 11 if _width(title) <= 90 else 9.5,
         "rtl": is_right_to_left(title),
         "heading": f"{shared.heading}: {title}" if title else shared.heading,
@@ -133,7 +133,7 @@ def _typeset(shared: Cards, codes: Sequence[str]) -> bytes:
     return typeset(_SOURCE, data, system_fonts=system_fonts)
 
 
-def _shortened(title: str) -> str:
+def _shorten_title(title: str) -> str:
     """As much of a title as a card holds; words that are longer than its lines may be broken."""
     kept = title
     while _width(kept) > _TITLE_LIMIT:

@@ -67,10 +67,10 @@ def verify(password_hash: str | None, text: str) -> tuple[bool, str | None]:
     """
     password = normalise_password(text)
     with _HASHING:
-        return _verified(password_hash, _bytes(password))
+        return _verify_password(password_hash, _bytes(password))
 
 
-def _verified(password_hash: str | None, password: bytes) -> tuple[bool, str | None]:
+def _verify_password(password_hash: str | None, password: bytes) -> tuple[bool, str | None]:
     hasher = _hasher()
     decoy = _decoy()
     try:

@@ -69,7 +69,7 @@ def divide(plan: ReleasePlan, shape: Shape, budget: Budget | None = None) -> Rel
         losses = [item.epsilon or Decimal(0) for item in plan.items]
     elif plan.division == Division.ERRORS:
         losses = [
-            _needed(query, item, plan, shape, f"items[{place}]")
+            _find_loss(query, item, plan, shape, f"items[{place}]")
             for place, (query, item) in enumerate(zip(queries, plan.items, strict=True))
         ]
     else:
@@ -105,7 +105,7 @@ def _check_granted(items: Sequence[Item], budget: Budget | None) -> None:
                 raise refuse(409, f"items[{place}].{name}", template, **values)
 
 
-def _needed(query: Query, item: Item, plan: ReleasePlan, shape: Shape, field: str) -> Decimal:
+def _find_loss(query: Query, item: Item, plan: ReleasePlan, shape: Shape, field: str) -> Decimal:
     """The smallest loss with which an item's error is what is wanted."""
     assert item.error is not None  # `parse_plan` says so
     people = _people(plan, shape)

@@ -163,13 +163,15 @@ def _variable(name: str, waves: Sequence[Wave]) -> Variable:
         first=question.first_answer,
         values=values,
         steps=None,
-        asked=tuple(_asked(one, split) for one in asked),
+        asked=tuple(_describe_version(one, split) for one in asked),
     )
 
 
-def _asked(one: WaveQuestion, split: bool) -> VariableVersion:
-    designs = [byte.design for byte in one.bytes(split)]
-    return VariableVersion(one.wave.number, tuple(Coins(len(design.weights), design) for design in designs))
+def _describe_version(question: WaveQuestion, split: bool) -> VariableVersion:
+    designs = [byte.design for byte in question.bytes(split)]
+    return VariableVersion(
+        question.wave.number, tuple(Coins(len(design.weights), design) for design in designs)
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -74,7 +74,7 @@ def read_table(file: IO[bytes], columns: Columns, told: Told = report_no_progres
         _check_length(part, number, len(header))
         for name, reader in readers.items():
             column = where[name]
-            parts[name].append(_coded(reader, [row[column] for row in part], name, number))
+            parts[name].append(_code_cells(reader, [row[column] for row in part], name, number))
         if columns.places is not None:
             path = [where[name] for name in columns.places.path]
             paths = [_path(row, path) for row in part]
@@ -97,7 +97,7 @@ def _rows(file: IO[bytes], columns: Columns, told: Told) -> tuple[Iterator[list[
     separator = _separator(first, columns)
 
     def rows() -> Iterator[list[str]]:
-        reader = csv.reader(_chained(first, lines), delimiter=separator, strict=True)
+        reader = csv.reader(_chain_lines(first, lines), delimiter=separator, strict=True)
         try:
             names = _header(next(reader, []), columns)
             yield names
@@ -116,7 +116,7 @@ def _rows(file: IO[bytes], columns: Columns, told: Told) -> tuple[Iterator[list[
     return rows(), separator
 
 
-def _chained(first: str, lines: Iterator[str]) -> Iterator[str]:
+def _chain_lines(first: str, lines: Iterator[str]) -> Iterator[str]:
     yield first
     yield from lines
 
@@ -219,15 +219,15 @@ def _reader(column: Categories | Numbers, separator: str) -> _Texts | _Steps:
     return _Texts(column) if isinstance(column, Categories) else _Steps(column.grid, separator)
 
 
-def _coded(reader: _Texts | _Steps, cells: Sequence[str], name: str, before: int) -> NDArray[np.int32]:
+def _code_cells(reader: _Texts | _Steps, cells: Sequence[str], name: str, before: int) -> NDArray[np.int32]:
     codes = [reader[cell] for cell in cells]
     if -1 in codes:
         place = codes.index(-1)
-        raise _refused(before + 1 + place, name, reader.template, cells[place], **reader.values_named)
+        raise _refuse_cell(before + 1 + place, name, reader.template, cells[place], **reader.values_named)
     return np.array(codes, dtype=np.int32)
 
 
-def _refused(row: int, column: str, template: str, value: str, **values: object) -> InputError:
+def _refuse_cell(row: int, column: str, template: str, value: str, **values: object) -> InputError:
     return refuse(
         422, f"data[{row}].{shorten_value(column)}", template, **values, value=shorten_value(value) or '""'
     )
@@ -251,5 +251,5 @@ def _found(
     if -1 in codes:
         place = codes.index(-1)
         template = N_("must be one of the declared leaves; it is %(value)s")
-        raise _refused(before + 1 + place, ", ".join(columns), template, " > ".join(paths[place]))
+        raise _refuse_cell(before + 1 + place, ", ".join(columns), template, " > ".join(paths[place]))
     return np.array(codes, dtype=np.int32)

@@ -57,11 +57,11 @@ def admissions(session: Session, survey: Survey) -> tuple[Admission, ...]:
     past = _Past(now, survey.by_invitation, entries)
     always = {path: {_way(state)} for path, state in now.items()}
     if not imported and not past.switched:
-        return _grouped(dict.fromkeys(range(1, newest + 1), always), newest, known=True)
+        return _group_links(dict.fromkeys(range(1, newest + 1), always), newest, known=True)
     if not imported and past.agrees and past.ways.keys() == set(range(1, newest + 1)):
-        return _grouped(past.ways, newest, known=True)
+        return _group_links(past.ways, newest, known=True)
     # Strata may have been renamed, or the log does not reach back: what is sure is how it is now.
-    return _grouped({newest: always}, newest, known=False)
+    return _group_links({newest: always}, newest, known=False)
 
 
 def _log(session: Session, survey: Survey) -> tuple[Sequence[AuditEntry], bool]:
@@ -100,16 +100,16 @@ class _Past:
             if version:
                 ways = self.ways.setdefault(version, {path: set() for path in now})
                 for path in now:
-                    ways[path].add(_way(self._invited(path)))
-        self.agrees = all(self._invited(path) == state for path, state in now.items())
+                    ways[path].add(_way(self._is_invited(path)))
+        self.agrees = all(self._is_invited(path) == state for path, state in now.items())
 
-    def _invited(self, path: str) -> bool:
+    def _is_invited(self, path: str) -> bool:
         names = path.split(SEPARATOR)
         around = (SEPARATOR.join(names[:length]) for length in range(len(names), 0, -1))
         return next((said for each in around if (said := self._said.get(each)) is not None), self._whole)
 
 
-def _grouped(
+def _group_links(
     ways: Mapping[int, Mapping[str, set[str]]], newest: int, *, known: bool
 ) -> tuple[Admission, ...]:
     """One for each version and way, with the links that it is about; every link where it is the same for all."""

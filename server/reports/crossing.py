@@ -176,14 +176,14 @@ class Crossed:
     def _joint(self, row: int, column: int) -> JointEstimate:
         """The joint table of a column of the one question and a column of the other."""
         if (row, column) not in self._joints:
-            self._joints[row, column] = self._estimated(row, column)
+            self._joints[row, column] = self._estimate_pair(row, column)
         return self._joints[row, column]
 
     @cached_property
     def _joints(self) -> dict[tuple[int, int], JointEstimate]:
         return {}
 
-    def _estimated(self, row: int, column: int) -> JointEstimate:
+    def _estimate_pair(self, row: int, column: int) -> JointEstimate:
         parts: dict[tuple[bytes, bytes], tuple[NDArray[np.int64], tuple[Design, Design]]] = {}
         for tables in self.tables:
             table, designs = tables[row, column]
@@ -230,16 +230,16 @@ def _tables(row: _Side, column: _Side, chosen: tuple[int, int]) -> Iterator[Pair
     if _whole(row, column) or column.question.encoding.between_ends:
         pairs = list(product(range(row.columns), range(column.columns)))
     if not _too_large(row, column):
-        for one, other in zip(row.asked, column.asked, strict=True):
-            yield count_pairs(one.wave, one.bytes(row.split), other.bytes(column.split), pairs)
+        for of_row, of_column in zip(row.asked, column.asked, strict=True):
+            yield count_pairs(of_row.wave, of_row.bytes(row.split), of_column.bytes(column.split), pairs)
 
 
 def _asked_together(
-    one: Sequence[WaveQuestion], other: Sequence[WaveQuestion]
+    first: Sequence[WaveQuestion], second: Sequence[WaveQuestion]
 ) -> list[tuple[WaveQuestion, WaveQuestion]]:
     """The versions that ask both."""
-    others = {asked.wave.number: asked for asked in other}
-    return [(asked, others[asked.wave.number]) for asked in one if asked.wave.number in others]
+    others = {asked.wave.number: asked for asked in second}
+    return [(asked, others[asked.wave.number]) for asked in first if asked.wave.number in others]
 
 
 def _side(asked: tuple[WaveQuestion, ...]) -> _Side:

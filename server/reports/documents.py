@@ -111,7 +111,7 @@ def _question_json(report: Report, entry: QuestionReport) -> dict[str, Any]:
     if entry.control is not None:
         document["control"] = {"above": entry.control.above, "below": entry.control.below}
     if groups:
-        document["strata"] = _nested(groups)
+        document["strata"] = _nest_groups(groups)
     return document
 
 
@@ -213,14 +213,14 @@ def _shares_json(column: ReportColumn) -> dict[str, Any] | None:
     }
 
 
-def _nested(groups: Sequence[StratumReport]) -> dict[str, Any]:
+def _nest_groups(groups: Sequence[StratumReport]) -> dict[str, Any]:
     """The groups inside each other, as they come: each before those that are deeper."""
     top, *rest = groups
     document = _stratum_json(top)
     inside: list[dict[str, Any]] = []
     while rest:
         end = next((k for k, group in enumerate(rest[1:], 1) if group.depth <= rest[0].depth), len(rest))
-        inside.append(_nested(rest[:end]))
+        inside.append(_nest_groups(rest[:end]))
         rest = rest[end:]
     return {**document, "strata": inside} if inside else document
 

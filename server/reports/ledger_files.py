@@ -71,28 +71,28 @@ def public_csv(published: Published) -> str:
     Columns `of_1`, `is_1`, ... say what it is of: a question and its answer, or "stratum" and a path.
     """
     rows: list[Sequence[object]] = [_PUBLIC]
-    for each in published.ledger.released:
-        before = (published.simulated, each.entry, each.release, str(each.item.kind))
-        about = each.covers
+    for record in published.ledger.released:
+        before = (published.simulated, record.entry, record.release, str(record.item.kind))
+        about = record.covers
         after = (
-            each.confidence,
-            each.mechanism,
-            float(each.epsilon),
-            float(each.delta),
-            each.neighbours,
+            record.confidence,
+            record.mechanism,
+            float(record.epsilon),
+            float(record.delta),
+            record.neighbours,
             " ".join(map(str, about.versions)),
             about.until.isoformat(),
             about.respondents,
-            each.made_at.isoformat(),
-            each.software,
+            record.made_at.isoformat(),
+            record.software,
             *(
-                each.notes.get(name, "")
+                record.notes.get(name, "")
                 for name in ("populations_since", "strata_together", "strata_not_used")
             ),
         )
-        if not each.figures:  # declared: what was spent, and no number
+        if not record.figures:  # declared: what was spent, and no number
             rows.append((*before, *[""] * (2 * _DEEPEST + 6), *after, ""))
-        for figure in each.figures:
+        for figure in record.figures:
             pairs = [cell for name, value in figure.place for cell in (_name(name), value)]
             place = [*pairs, *[""] * (2 * _DEEPEST - len(pairs))]
             numbers = (figure.value, figure.standard_error, figure.low, figure.high)
@@ -113,23 +113,23 @@ def _name(name: str) -> str:
     return "stratum" if name == STRATUM else name
 
 
-def entry_json(each: Released, names: bool) -> dict[str, Any]:
+def entry_json(record: Released, names: bool) -> dict[str, Any]:
     """An entry of a ledger with everything that it paid for; `names`: also who made it."""
-    found = value_json(each.figures, each.confidence, dict(each.notes))
-    for written, figure in zip(found["figures"], each.figures, strict=True):
+    found = value_json(record.figures, record.confidence, dict(record.notes))
+    for written, figure in zip(found["figures"], record.figures, strict=True):
         written["weighting"] = figure.weighting
     return {
-        "entry": each.entry,
-        "release": each.release,
-        "what": item_json(each.item),
-        "mechanism": each.mechanism,
-        "epsilon": float(each.epsilon),
-        "delta": float(each.delta),
-        "neighbours": each.neighbours,
-        "made_at": each.made_at.isoformat(),
-        **({"made_by": each.made_by} if names else {}),
-        "software": each.software,
-        "covers": covers_json(each.covers),
+        "entry": record.entry,
+        "release": record.release,
+        "what": item_json(record.item),
+        "mechanism": record.mechanism,
+        "epsilon": float(record.epsilon),
+        "delta": float(record.delta),
+        "neighbours": record.neighbours,
+        "made_at": record.made_at.isoformat(),
+        **({"made_by": record.made_by} if names else {}),
+        "software": record.software,
+        "covers": covers_json(record.covers),
         **found,
     }
 

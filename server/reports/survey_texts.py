@@ -24,7 +24,7 @@ def texts_json(definition: Definition) -> dict[str, Any]:
         "introduction": definition.introduction,
         "texts": [
             {**entry.as_json(), "before": following}
-            for entry, following in _followed(definition)
+            for entry, following in _list_followers(definition)
             if not isinstance(entry, Question)
         ],
     }
@@ -80,7 +80,7 @@ def list_texts(definition: Definition) -> Iterator[QuotedText]:
         yield QuotedText(entry.name, entry.kind, text, entry.as_json().get("show_if"))
 
 
-def _followed(definition: Definition) -> Iterator[tuple[Any, str | None]]:
+def _list_followers(definition: Definition) -> Iterator[tuple[Any, str | None]]:
     following: str | None = None
     found = []
     for entry in reversed(definition.entries):

@@ -123,7 +123,7 @@ def rehearse(
             report = reports.read(session, survey)
     finally:
         engine.dispose()
-    return Rehearsal(report, people.entered(), spread)
+    return Rehearsal(report, people.find_entered(), spread)
 
 
 def _answer(

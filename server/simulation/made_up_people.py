@@ -37,10 +37,10 @@ class People:
     definition: Definition
     answers: Mapping[str, Answers]
 
-    def entered(self) -> dict[str, Entered]:
+    def find_entered(self) -> dict[str, Entered]:
         """By question, what the estimates estimate."""
         return {
-            question.name: _entered(question, self.answers[question.name])
+            question.name: _find_entered(question, self.answers[question.name])
             for question in self.definition.questions
         }
 
@@ -160,7 +160,7 @@ def _by_box(designs: tuple[Design, ...], boxes: NDArray[np.bool_]) -> list[NDArr
     ]
 
 
-def _entered(question: Question, answers: Answers) -> Entered:
+def _find_entered(question: Question, answers: Answers) -> Entered:
     if question.encoding.several:
         return Entered(tuple(answers.mean(axis=0).tolist()), None)
     counts = np.bincount(_rows(question, answers), minlength=len(question.answers))

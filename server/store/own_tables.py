@@ -163,8 +163,8 @@ def counters_of(survey_id: int) -> sa.Table:
 def group_by_survey(pairs: Iterable[tuple[int, T]]) -> list[tuple[int, list[T]]]:
     """What belongs to each survey, by its id, in the order of ids: always the same, so that none waits for ever."""
     found: dict[int, list[T]] = {}
-    for survey_id, each in pairs:
-        found.setdefault(survey_id, []).append(each)
+    for survey_id, value in pairs:
+        found.setdefault(survey_id, []).append(value)
     return sorted(found.items(), key=lambda pair: pair[0])
 
 

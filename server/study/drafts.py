@@ -23,7 +23,7 @@ KEPT = 200
 
 def begin_draft(session: Session, survey: Survey, document: Mapping[str, Any]) -> None:
     """The first state."""
-    session.add(Draft(survey_id=survey.id, number=survey.draft_number, document=_stored(document)))
+    session.add(Draft(survey_id=survey.id, number=survey.draft_number, document=_encode_draft(document)))
     session.flush()
 
 
@@ -76,7 +76,7 @@ def save_draft(
     numbers = sa.select(sa.func.max(Draft.number)).where(Draft.survey_id == survey.id)
     number = session.scalars(numbers).one() + 1
     _forget(session, survey, Draft.number > survey.draft_number)
-    session.add(Draft(survey_id=survey.id, number=number, document=_stored(document)))
+    session.add(Draft(survey_id=survey.id, number=number, document=_encode_draft(document)))
     survey.draft_number = number
     session.flush()
     oldest = sa.select(Draft.number).where(Draft.survey_id == survey.id).order_by(Draft.number.desc())
@@ -128,5 +128,5 @@ def _forget(session: Session, survey: Survey, which: sa.ColumnElement[bool]) -> 
     session.execute(sa.delete(Draft).where(Draft.survey_id == survey.id, which))
 
 
-def _stored(document: Mapping[str, Any]) -> bytes:
+def _encode_draft(document: Mapping[str, Any]) -> bytes:
     return json.dumps(document, ensure_ascii=False).encode()

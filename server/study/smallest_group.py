@@ -61,6 +61,6 @@ class Unseen:
 
 def limit_unseen(minimum: int, strata: int, versions: int = 1) -> Unseen:
     """What waits at most, where so many strata have a link."""
-    each, links = waiting_limit(minimum), strata + 1
-    most = versions * links * (each - 1)
-    return Unseen(each, links, most + 1 if most else 0)
+    limit, links = waiting_limit(minimum), strata + 1
+    most = versions * links * (limit - 1)
+    return Unseen(limit, links, most + 1 if most else 0)

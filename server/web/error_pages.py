@@ -26,14 +26,14 @@ T = TypeVar("T")
 def register(app: Flask) -> None:
     """Answer for everything that a view raises, and for what a template draws or computes with `part` and `attempt`."""
     app.jinja_env.globals.update(part=_part, attempt=_attempt)
-    app.register_error_handler(InputError, _refused)
+    app.register_error_handler(InputError, _refuse_input)
     app.register_error_handler(ObjectDeletedError, _gone)
-    app.register_error_handler(HTTPException, _failed)
+    app.register_error_handler(HTTPException, _show_failure)
     app.register_error_handler(ModuleNotFoundError, _lacking)
     app.register_error_handler(Exception, _broken)
 
 
-def _refused(error: InputError) -> ResponseReturnValue:
+def _refuse_input(error: InputError) -> ResponseReturnValue:
     session().rollback()
     problem = error.problems[0]
     name, message = describe(problem)
@@ -47,10 +47,10 @@ def _refused(error: InputError) -> ResponseReturnValue:
 
 def _gone(_error: ObjectDeletedError) -> ResponseReturnValue:
     """Somebody deleted the survey while this was answered, where nothing had to be locked."""
-    return _refused(refuse(404, "survey", N_("is not known; check the link")))
+    return _refuse_input(refuse(404, "survey", N_("is not known; check the link")))
 
 
-def _failed(error: HTTPException) -> ResponseReturnValue:
+def _show_failure(error: HTTPException) -> ResponseReturnValue:
     status = error.code or 500
     if status < 400:
         return error

@@ -146,12 +146,12 @@ def signed_in(view: Callable[P, ResponseReturnValue]) -> Callable[P, ResponseRet
     """Let only a signed-in researcher through, who is then `researcher()`."""
 
     @wraps(view)
-    def guarded(*args: P.args, **kwargs: P.kwargs) -> ResponseReturnValue:
+    def guarded_view(*args: P.args, **kwargs: P.kwargs) -> ResponseReturnValue:
         if find_sign_in() is None:
             return redirect(url_for("account.sign_in"))
         return view(*args, **kwargs)
 
-    return guarded
+    return guarded_view
 
 
 def find_sign_in() -> SignIn | None:
@@ -170,13 +170,13 @@ def administrators_only(view: Callable[P, ResponseReturnValue]) -> Callable[P, R
 
     @signed_in
     @wraps(view)
-    def guarded(*args: P.args, **kwargs: P.kwargs) -> ResponseReturnValue:
+    def guarded_view(*args: P.args, **kwargs: P.kwargs) -> ResponseReturnValue:
         if request.method not in SAFE_METHODS:
             people.lock_administrators(session())
         people.check_administrator(researcher())
         return view(*args, **kwargs)
 
-    return guarded
+    return guarded_view
 
 
 def researcher() -> Researcher:
@@ -210,7 +210,7 @@ def on_survey(
     def guard(view: Callable[..., ResponseReturnValue]) -> Callable[..., ResponseReturnValue]:
         @signed_in
         @wraps(view)
-        def guarded(*args: Any, slug: str, **kwargs: Any) -> ResponseReturnValue:
+        def guarded_view(*args: Any, slug: str, **kwargs: Any) -> ResponseReturnValue:
             to_change = changes and request.method not in SAFE_METHODS
             survey, g.role = survey_access.find_for(
                 session(), researcher(), slug, needed, to_change=to_change
@@ -221,7 +221,7 @@ def on_survey(
                 raise refuse(409, "survey", N_("is archived; take it out of the archive first"))
             return view(*args, survey=survey, **kwargs)
 
-        return guarded
+        return guarded_view
 
     return guard
 

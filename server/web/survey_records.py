@@ -19,9 +19,9 @@ def record_strata(survey: Survey, added: int, lines: int) -> None:
 
 def record_populations(survey: Survey, before: Mapping[int, int | None]) -> None:
     """Each population that is another one than before (`strata.populations_of`)."""
-    for each in strata.population_changes(before, strata.tree(session(), survey)):
-        old, new = ("–" if number is None else number for number in (each.old, each.new))
-        record(Action.POPULATION_CHANGED, survey, stratum=each.path, old=old, new=new)
+    for change in strata.population_changes(before, strata.tree(session(), survey)):
+        old, new = ("–" if number is None else number for number in (change.old, change.new))
+        record(Action.POPULATION_CHANGED, survey, stratum=change.path, old=old, new=new)
 
 
 def record_release(survey: Survey, before: Ledger, made: Sequence[Released]) -> bool:

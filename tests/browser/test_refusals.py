@@ -179,7 +179,7 @@ def test_a_definition_that_contradicts_itself_is_refused_whatever_its_hash(
     page: Page, open_page: Opener, survey: factories.Published, inconsistency: str
 ) -> None:
     check, change = INCONSISTENT[inconsistency]
-    published = parse_definition(survey.definition).published()
+    published = parse_definition(survey.definition).to_canonical()
     definition = json.loads(published)
     change(definition)
     version = version_of(rfc8785.dumps(definition))
@@ -201,7 +201,7 @@ def test_the_control_an_unaltered_definition_served_the_same_way_is_asked(
 ) -> None:
     page = open_page()
     page.add_init_script(NOTICE_CONTROLS)
-    definition = json.loads(parse_definition(survey.definition).published())
+    definition = json.loads(parse_definition(survey.definition).to_canonical())
     answer = {"definition": definition, "version": survey.version}
     page.route("**/survey.json", lambda route: route.fulfill(json=answer))
     Respondent(page, survey.slug).open().start(3)

@@ -123,7 +123,7 @@ def _study(page: Page, slug: str, links: Mapping[str, str]) -> Study:
         path: draw_people(definition, number, Assumptions({f"{first}.yes": YES[path]}, {}))
         for path, number in SIZES.items()
     }
-    entered = {path: each.entered() for path, each in people.items()}
+    entered = {path: each.find_entered() for path, each in people.items()}
     return Study(slug, published["version"], definition, links, people, entered)
 
 

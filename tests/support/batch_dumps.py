@@ -30,7 +30,7 @@ def _together(survey: Survey, found: Collected) -> dict[Key, Tally]:
     for version in survey.versions:
         for key, tally in found.pieces(version.id):
             parts.setdefault(key, []).append(tally)
-    tallies = {key: Tally.joined(own) for key, own in parts.items()}
+    tallies = {key: Tally.join_all(own) for key, own in parts.items()}
     assert {key: tally.n for key, tally in tallies.items()} == dict(found.sizes)
     reports = {version.id: version.reports for version in survey.versions}
     for key, tally in tallies.items():

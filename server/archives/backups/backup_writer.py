@@ -75,14 +75,14 @@ def write_backup(
         running = tuple(list_running(connection))
         rows: dict[str, int] = {}
 
-        def counted() -> Iterator[TablePart]:
+        def list_parts() -> Iterator[TablePart]:
             for part in _parts(connection, ids, running if without_running else ()):
                 rows[part.table] = rows.get(part.table, 0) + part.rows
                 yield part
                 told(sum(rows.values()))
 
         beginning = _describe(connection, ids, [each.id for each in running if without_running])
-        encrypt_chunks(pack_parts(beginning, counted()), file, lock)
+        encrypt_chunks(pack_parts(beginning, list_parts()), file, lock)
     return Written(rows, running)
 
 

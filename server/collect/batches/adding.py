@@ -122,7 +122,7 @@ def _lock(
     connection: sa.Connection, statements: _AddingStatements, keys: Mapping[int, CellKey]
 ) -> dict[int, Any]:
     """The rows of cells, locked until the transaction ends; those that were never used are made."""
-    found = _locked(connection, statements, keys)
+    found = _lock_counters(connection, statements, keys)
     if len(found) < len(keys):
         made = [
             {**keys[number]._asdict(), "id": number, "waiting_n": 0, "waiting": b""}
@@ -130,11 +130,11 @@ def _lock(
             if number not in found
         ]
         statements.make[connection.dialect.name].run_each(connection, made)
-        found = _locked(connection, statements, keys)
+        found = _lock_counters(connection, statements, keys)
     return found
 
 
-def _locked(
+def _lock_counters(
     connection: sa.Connection, statements: _AddingStatements, numbers: Iterable[int]
 ) -> dict[int, Any]:
     return {row.id: row for row in statements.lock.fetch(connection, {"ids": list(numbers)})}

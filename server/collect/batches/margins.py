@@ -61,7 +61,7 @@ def read_sealed_margins(session: Session, version: SurveyVersion) -> dict[int | 
                 merged.setdefault((stratum, len(margins)), []).append(margins)
             else:
                 small.append((stratum, n, content))
-        for stratum, margin in _counted(small, version.reports):
+        for stratum, margin in _count_margins(small, version.reports):
             add(stratum, margin)
         small.clear()
     for (stratum, size), together in merged.items():
@@ -71,7 +71,7 @@ def read_sealed_margins(session: Session, version: SurveyVersion) -> dict[int | 
     return found
 
 
-def _counted(
+def _count_margins(
     small: Iterable[tuple[int | None, int, bytes]], reports: bytes
 ) -> Iterator[tuple[int | None, Margin]]:
     """The margins of many small batches: those of strings are counted together."""

@@ -130,7 +130,7 @@ def accept_all(
 
 
 @lru_cache(maxsize=1024)
-def _stored(survey_id: int, dialect: str) -> Prepared:
+def _prepare_statements(survey_id: int, dialect: str) -> Prepared:
     rows = responses_of(survey_id).c
     stored = sa.select(rows.id, rows.reports, SurveyVersion.sha256, rows.stratum_id).join(
         SurveyVersion, rows.version_id == SurveyVersion.id
@@ -144,7 +144,9 @@ def _known(connection: sa.Connection, keys: Sequence[_Key]) -> dict[_Key, _Conte
     dialect = connection.dialect.name
     for survey, ids in group_by_survey(keys):
         values = {"ids": give_several(dialect, ids)}
-        for response_id, reports, sha256, stratum in _stored(survey, dialect).fetch(connection, values):
+        for response_id, reports, sha256, stratum in _prepare_statements(survey, dialect).fetch(
+            connection, values
+        ):
             found[survey, bytes(response_id)] = bytes(reports), sha256, stratum
     return found
 

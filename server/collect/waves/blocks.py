@@ -64,19 +64,19 @@ def _blocks(pieces: Iterator[tuple[int, Tally]]) -> Iterator[Block]:
         waiting.append(Block(np.full(len(tally.counts), place), tally))
         size += waiting[-1].bytes
         if size > _LARGE:
-            block = _joined(waiting)
+            block = _join_blocks(waiting)
             if block.bytes > _LARGE // 2:
                 yield block
                 waiting, size = [], 0
             else:
                 waiting, size = [block], block.bytes
     if waiting:
-        yield _joined(waiting)
+        yield _join_blocks(waiting)
 
 
-def _joined(blocks: list[Block]) -> Block:
+def _join_blocks(blocks: list[Block]) -> Block:
     places = np.concatenate([block.places for block in blocks])
-    tally = Tally.joined([block.tally for block in blocks])
+    tally = Tally.join_all([block.tally for block in blocks])
     if tally.n < 2 * len(places):  # most of them are different
         return Block(places, tally)
     found = add_up([in_groups(places, tally)])

@@ -177,10 +177,11 @@ def by_option(asked: Sequence[WaveQuestion]) -> bool:
     return any(one.question.encoding.by_answer for one in asked)
 
 
-def _comparable(one: Question, other: Question) -> bool:
+def _comparable(first: Question, second: Question) -> bool:
     """Whether two designs of a question can be pooled: both by one byte, or both answer by answer."""
-    if one.encoding == other.encoding:
+    if first.encoding == second.encoding:
         return True
     return all(
-        question.encoding.by_answer or question.designs[0].treats_options_alike() for question in (one, other)
+        question.encoding.by_answer or question.designs[0].treats_options_alike()
+        for question in (first, second)
     )

@@ -97,7 +97,7 @@ def wrap_text(words: str, width: float, most: int = 2) -> list[str]:
         if lines[-1]:
             lines.append("")
             if len(lines) > most:
-                return [*lines[: most - 1], _ended(lines[most - 1], width)]
+                return [*lines[: most - 1], _end_line(lines[most - 1], width)]
         lines[-1], room = word, width - needed
     return lines
 
@@ -118,7 +118,7 @@ def _pieces(words: str, width: float) -> Iterator[str]:
         yield word[start:]
 
 
-def _ended(line: str, width: float) -> str:
+def _end_line(line: str, width: float) -> str:
     """A line that goes on, with the sign of that."""
     while line and estimate_width(line) + _LETTER > width:
         line = line[:-1].rstrip()

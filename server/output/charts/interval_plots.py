@@ -54,7 +54,7 @@ def means(title: str, rows: Sequence[tuple[PlottedEstimate, Axis, Label]]) -> Dr
     parts: list[str] = []
     height = 0.0
     for row, axis, label in rows:
-        height = _worded(parts, row, height)
+        height = _write_words(parts, row, height)
         parts += [*_ground(axis, height), *_dot(row, axis, height)]
         height = _labels(parts, axis, label, height + _TRACK) + LINE / 2
     return drawing(title, _said([row for row, _, _ in rows]), parts, height)
@@ -70,7 +70,7 @@ def _rows(
     parts: list[str] = []
     height = _labels(parts, axis, label, 0) if len(rows) > 8 else 0.0
     for row in rows:
-        height = _worded(parts, row, height)
+        height = _write_words(parts, row, height)
         parts += [*_ground(axis, height), *draw(row, axis, height)]
         height += _TRACK + _GAP
     height = _labels(parts, axis, label, height - _GAP + 4)
@@ -82,7 +82,7 @@ def _said(rows: Sequence[PlottedEstimate]) -> Iterator[str]:
         yield f"{row.heading} {row.label}: {row.said}".strip()
 
 
-def _worded(parts: list[str], row: PlottedEstimate, height: float) -> float:
+def _write_words(parts: list[str], row: PlottedEstimate, height: float) -> float:
     """Write what a row is above its line; where that ends."""
     if row.heading:
         height += LINE / 2 if height else 0

@@ -84,7 +84,7 @@ def _block(block: Block, css: str) -> dict[str, Any]:
             return _table(block)
         case Chart():
             return {
-                "svg": _styled(block.svg, css),
+                "svg": _embed_style(block.svg, css),
                 "caption": block.caption,
                 "alternative": block.alternative,
                 "width": _chart_width(block.svg),
@@ -92,7 +92,7 @@ def _block(block: Block, css: str) -> dict[str, Any]:
 
 
 def _table(table: Table) -> dict[str, Any]:
-    flat, groups = _grouped(table)
+    flat, groups = _group_rows(table)
     parts = [
         {
             "widths": part.widths,
@@ -113,7 +113,7 @@ def _table(table: Table) -> dict[str, Any]:
     return {"kind": "table", "caption": table.caption, "parts": parts, "notes": table.notes}
 
 
-def _grouped(table: Table) -> tuple[Table, list[_Group]]:
+def _group_rows(table: Table) -> tuple[Table, list[_Group]]:
     """Rows that begin with the same text, below it on every page; and the table that is left without that column."""
     groups = [(head, [row[1:] for row in rows]) for head, rows in groupby(table.rows, key=itemgetter(0))]
     if len(groups) == len(table.rows) or len(table.columns) == 1 or is_of_numbers(table, 1):
@@ -145,7 +145,7 @@ def _run(run: Run) -> dict[str, Any]:
     }
 
 
-def _styled(svg: str, css: str) -> str:
+def _embed_style(svg: str, css: str) -> str:
     """A chart that stands alone: with its own style, and the name space that pages do without."""
     head, close, rest = svg.partition(">")
     space = "" if "xmlns=" in head else ' xmlns="http://www.w3.org/2000/svg"'

@@ -25,9 +25,9 @@ class Words:
         """The message in this language, filled in."""
         return _unbroken(self._translations.ugettext(message) % values)
 
-    def ngettext(self, one: str, many: str, number: int, /, **values: object) -> str:
+    def ngettext(self, singular: str, plural: str, number: int, /, **values: object) -> str:
         """The message for so many in this language, filled in."""
-        return _unbroken(self._translations.ungettext(one, many, number) % values)
+        return _unbroken(self._translations.ungettext(singular, plural, number) % values)
 
     def percent(self, share: float | None) -> str:
         """0.3251 -> "32.5 %", unbroken."""

@@ -71,15 +71,15 @@ def compared_loss(
         found.append(seen)
     worst, where = 0.0, ""
     for a, b in (found, found[::-1]):
-        for output, (one, pattern) in a.items():
+        for output, (here, pattern) in a.items():
             if output not in b:
                 return math.inf, LEAKS
-            other = b[output][0]
-            noisy, moved = of_draws(one.draws, other.draws, 0.0)
-            loss = math.log(one.chance) - math.log(other.chance) + noisy
+            there = b[output][0]
+            noisy, moved = of_draws(here.draws, there.draws, 0.0)
+            loss = math.log(here.chance) - math.log(there.chance) + noisy
             if loss > worst:
                 worst = loss
-                where = f"{pattern} ({one.chance:.3g} against {other.chance:.3g}){moved and ', '}{moved}"
+                where = f"{pattern} ({here.chance:.3g} against {there.chance:.3g}){moved and ', '}{moved}"
     return max(worst - ROUNDING, 0.0), where
 
 

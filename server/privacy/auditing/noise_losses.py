@@ -45,50 +45,52 @@ def dealt_loss(
             outcomes(mechanism, data, number, coins=coins) for data in (first, second)
         )
         for output in {**a, **b}:
-            for one, other, left in ((a, b, left_b), (b, a, left_a)):
-                loss, shows = _of_output(output, one.get(output), other.get(output), left, delta)
+            for here, there, left in ((a, b, left_b), (b, a, left_a)):
+                loss, shows = _of_output(output, here.get(output), there.get(output), left, delta)
                 if loss > worst:
                     worst, where = loss, shows
     return worst, where
 
 
 def _of_output(
-    output: Any, one: Outcome | None, other: Outcome | None, left: float, delta: float
+    output: Any, here: Outcome | None, there: Outcome | None, left: float, delta: float
 ) -> tuple[float, str]:
     name = f"output = {output!r}" if isinstance(output, int | str) else "output"
-    if one is None:
+    if here is None:
         return 0.0, ""
-    if other is None and left == 0:
+    if there is None and left == 0:
         return math.inf, LEAKS
-    most = (0.0 if other is None else other.chance) + left
-    chosen = math.log(one.chance) - math.log(most)
+    most = (0.0 if there is None else there.chance) + left
+    chosen = math.log(here.chance) - math.log(most)
     if chosen:
         chosen -= ROUNDING
-    drawn = other.draws if other is not None else one.draws
-    noisy, shows = of_draws(one.draws, drawn, delta)
-    return chosen + noisy, shows or f"{name} ({one.chance:.6f} against {most:.6f})"
+    drawn = there.draws if there is not None else here.draws
+    noisy, shows = of_draws(here.draws, drawn, delta)
+    return chosen + noisy, shows or f"{name} ({here.chance:.6f} against {most:.6f})"
 
 
-def of_draws(one: tuple[Draw, ...], other: tuple[Draw, ...], delta: float) -> tuple[float, str]:
+def of_draws(draws: tuple[Draw, ...], others: tuple[Draw, ...], delta: float) -> tuple[float, str]:
     """The loss of numbers that were perturbed on two inputs, and by how much they moved."""
-    if [(draw.kind, len(draw.values), draw.scale) for draw in one] != [
-        (draw.kind, len(draw.values), draw.scale) for draw in other
+    if [(draw.kind, len(draw.values), draw.scale) for draw in draws] != [
+        (draw.kind, len(draw.values), draw.scale) for draw in others
     ]:
         return math.inf, "how much noise there is tells the data apart"
-    if not one:
+    if not draws:
         return 0.0, ""
     apart = [
         [abs(a - b) for a, b in zip(first.values, second.values, strict=True)]
-        for first, second in zip(one, other, strict=True)
+        for first, second in zip(draws, others, strict=True)
     ]
     moved = " and ".join(
-        f"{sum(each):,} at scale {draw.scale:.6g}" for each, draw in zip(apart, one, strict=True) if any(each)
+        f"{sum(each):,} at scale {draw.scale:.6g}"
+        for each, draw in zip(apart, draws, strict=True)
+        if any(each)
     )
     shows = f"noisy numbers moved by {moved}" if moved else ""
-    kinds = {draw.kind for draw in one}
+    kinds = {draw.kind for draw in draws}
     if kinds == {"laplace"}:
         loss = sum(
-            (Fraction(sum(each)) / Fraction(draw.scale) for each, draw in zip(apart, one, strict=True)),
+            (Fraction(sum(each)) / Fraction(draw.scale) for each, draw in zip(apart, draws, strict=True)),
             Fraction(0),
         )
         return float(loss), shows
@@ -96,7 +98,7 @@ def of_draws(one: tuple[Draw, ...], other: tuple[Draw, ...], delta: float) -> tu
         raise ValueError(f"noise must be of one kind to be audited exactly; it is {sorted(kinds)}")
     square = sum(
         sum(step * step for step in each) / Fraction(draw.scale) ** 2
-        for each, draw in zip(apart, one, strict=True)
+        for each, draw in zip(apart, draws, strict=True)
     )
     return gaussian_loss(math.sqrt(square), delta), shows
 

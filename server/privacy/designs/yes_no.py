@@ -42,7 +42,7 @@ def warner(truth: float | Fraction) -> Design:
     >>> warner(0.75).weights.tolist()
     [[3221225472, 1073741824], [1073741824, 3221225472]]
     """
-    return _mirrored("truth", truth)
+    return _mirror_design("truth", truth)
 
 
 def crosswise(prevalence: float | Fraction) -> Design:
@@ -77,7 +77,7 @@ def crosswise(prevalence: float | Fraction) -> Design:
     >>> round(crosswise(1 / 6).epsilon, 6)
     1.609438
     """
-    return _mirrored("prevalence", prevalence)
+    return _mirror_design("prevalence", prevalence)
 
 
 def forced_response(truth: float | Fraction, yes: float | Fraction) -> Design:
@@ -205,7 +205,7 @@ def kuk(if_yes: float | Fraction, if_no: float | Fraction) -> Design:
     )
 
 
-def _mirrored(name: str, truth: float | Fraction) -> Design:
+def _mirror_design(name: str, truth: float | Fraction) -> Design:
     exact = exact_probability(name, truth) * TOTAL
     weight = math.floor(exact) if exact > TOTAL // 2 else math.ceil(exact)
     if weight == TOTAL // 2:

@@ -147,7 +147,7 @@ def answered_mean_of(
     """The estimate from one part or from the weighted sum of several."""
     rows = answered_rows(stacks)
 
-    def summed(rows: Sequence[NDArray[np.float64]]) -> float:
+    def sum_rows(rows: Sequence[NDArray[np.float64]]) -> float:
         return sum(
             float(each.weights @ (each.observed @ row)) for each, row in zip(stacks, rows, strict=True)
         )
@@ -165,7 +165,7 @@ def answered_mean_of(
         below, above = yield from limits(distances(position))
         return min(-below, above)
 
-    def reached() -> Steps[tuple[float, float]]:
+    def find_means() -> Steps[tuple[float, float]]:
         """The accepted means, on the scale [0, 1]."""
         if interval == "exact":
             return (yield from exact())
@@ -188,15 +188,15 @@ def answered_mean_of(
         return (low, high) if mean is None else (min(low, mean), max(high, mean))
 
     def interval_of_mean() -> Steps[tuple[float, float]]:
-        below, above = yield from reached()
+        below, above = yield from find_means()
         return bottom + width * below, bottom + width * above
 
     answers = [own for _positions, own in rows]
-    answered = summed(answers)
+    answered = sum_rows(answers)
     rounding = 1e-13 * max(float(np.abs(own).max() + np.abs(gave).max()) for own, gave in rows)
     mean = error = None
     if answered > rounding:
-        mean = summed([own for own, _answers in rows]) / answered
+        mean = sum_rows([own for own, _answers in rows]) / answered
         variance = sum(
             float(each.weights**2 @ each.covariances(row[None, :])[:, 0, 0])
             for each, row in zip(stacks, distances(mean), strict=True)

@@ -42,11 +42,11 @@ def checked_joint_tally(
     if isinstance(tally, Mapping):
         if not (tally or empty):
             raise ValueError(f"{name} must have a positive sum; it is empty")
-        tally = _counted(tally, sent, name)
+        tally = _count_reports(tally, sent, name)
     return checked_tally(tally, designs, name, empty=empty)
 
 
-def _counted(
+def _count_reports(
     tally: Mapping[bytes, int] | Mapping[tuple[int, ...], int], sent: tuple[int, ...], name: str
 ) -> NDArray[np.int64]:
     """The tally as an array of counts."""

@@ -108,7 +108,7 @@ def _best_of_tilts(
     best, places = np.full(len(sums), -np.inf), np.arange(len(sums))
     for _ in range(ROUNDS):
         tilts = np.geomspace(bottom, top, TILTS, axis=1)
-        found = _refuted(stacks, sums, points, tilts, tilts * seen[:, None] - room)
+        found = _find_refuted_sums(stacks, sums, points, tilts, tilts * seen[:, None] - room)
         place = found.argmax(axis=1)
         best = np.maximum(best, found[places, place])
         bottom, top = (tilts[places, np.clip(place + step, 0, TILTS - 1)] for step in (-1, 1))
@@ -124,7 +124,7 @@ def find_points(parts: Mixture, row: Row) -> tuple[Row, list[NDArray[np.int64]]]
     return ordered[np.concatenate([[0], starts])], np.split(order, starts)
 
 
-def _refuted(
+def _find_refuted_sums(
     stacks: Sequence[Mixture],
     sums: Sequence[Sequence[Row]],
     points: Sequence[Sequence[tuple[Row, list[NDArray[np.int64]]]]],
@@ -133,19 +133,19 @@ def _refuted(
 ) -> Row:
     """For each sum and tilt the largest sum below which all are refuted; shape (sums, tilts)."""
     several, least = [], np.zeros(len(sums))
-    for number, each in enumerate(stacks):
+    for number, stack in enumerate(stacks):
         of_stack = [(rows[number], *of_sum[number]) for rows, of_sum in zip(sums, points, strict=True)]
         heights = np.concatenate(
             [
                 find_highest_means(
-                    each, row, truths, np.broadcast_to(own, (len(each.sizes), TILTS))
+                    stack, row, truths, np.broadcast_to(own, (len(stack.sizes), TILTS))
                 ).swapaxes(0, 1)
                 for (row, _counted, truths), own in zip(of_stack, tilts, strict=True)
             ]
         )
-        own_points = np.stack([each.weights[:, None] * counted for _row, counted, _truths in of_stack])
+        own_points = np.stack([stack.weights[:, None] * counted for _row, counted, _truths in of_stack])
         several.append(
-            pieces_of(np.repeat(own_points, TILTS, axis=0), heights, each.sizes.astype(np.float64))
+            pieces_of(np.repeat(own_points, TILTS, axis=0), heights, stack.sizes.astype(np.float64))
         )
         least += own_points[:, :, 0].sum(axis=1)
     return find_refuted(several, np.repeat(least, TILTS), allowed.ravel()).reshape(allowed.shape)

@@ -56,8 +56,8 @@ class SingleRatio(Request):
     def answer_all(cls, asked: Sequence["SingleRatio"]) -> list[Row]:
         """The limits, shape (2,); those under one design are computed at once."""
         alike: dict[tuple[int, float], list[int]] = {}
-        for place, each in enumerate(asked):
-            alike.setdefault((id(each.part.design), each.confidence), []).append(place)
+        for place, query in enumerate(asked):
+            alike.setdefault((id(query.part.design), query.confidence), []).append(place)
         found = np.empty((len(asked), 2))
         for places in alike.values():
             step = max(_AT_ONCE // (_MEANS * len(asked[places[0]].part.matrix) ** 2), 1)
@@ -102,7 +102,7 @@ class _Refuting:
     def limits(self) -> Row:
         """Of each part the accepted means that are farthest out, and a step more; shape (parts, 2)."""
         part, mean = (each.ravel() for each in np.indices(self.seen.shape))
-        refuted = self._refuted(part, mean, self._likeliest_tilts().ravel()).reshape(self.seen.shape)
+        refuted = self._refute_means(part, mean, self._likeliest_tilts().ravel()).reshape(self.seen.shape)
         open_parts = np.arange(len(refuted))
         while len(open_parts):
             refuted_of_open = refuted[open_parts]
@@ -115,7 +115,7 @@ class _Refuting:
                     open_parts[None, :, None], ends[:, :, None], np.arange(_TILTS)
                 )
             )
-            further = self._refuted(part, mean, tilt).reshape(2, len(open_parts), _TILTS).any(axis=2)
+            further = self._refute_means(part, mean, tilt).reshape(2, len(open_parts), _TILTS).any(axis=2)
             for end, gone in zip(ends, np.asarray(further), strict=True):
                 refuted[open_parts[gone], end[gone]] = True
             open_parts = open_parts[further.any(axis=0) & ~refuted[open_parts].all(axis=1)]
@@ -137,7 +137,7 @@ class _Refuting:
     def _spans(self) -> Row:
         return np.asarray(np.maximum(np.ptp(self.away, axis=1), 1e-300))
 
-    def _refuted(self, part: _Places, mean: _Places, tilt: _Places) -> NDArray[np.bool_]:
+    def _refute_means(self, part: _Places, mean: _Places, tilt: _Places) -> NDArray[np.bool_]:
         """Whether parts refute means at tilts, each a number of its own; shapes (n,).
 
         What speaks for the other side is never refuted: there the sum is below its mean, which is 0.

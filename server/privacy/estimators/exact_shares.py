@@ -91,14 +91,14 @@ def _lower_limits_of_some(yes: _Counts, n: _Counts, alpha: _Rows) -> _Rows:
         smaller = _lower_tail(count, n, nearest) <= alpha / 2
         opposite, beyond = np.where(smaller, count, opposite), np.where(smaller, beyond, count)
 
-    def gained(share: _Rows, yes: _Counts, n: _Counts, opposite: _Counts) -> _Rows:
+    def find_gain(share: _Rows, yes: _Counts, n: _Counts, opposite: _Counts) -> _Rows:
         return np.asarray(betainc(yes, n - yes + 1, share) - _lower_tail(opposite + 1, n, share))
 
-    def accepted(share: _Rows, yes: _Counts, n: _Counts, opposite: _Counts, alpha: _Rows) -> _Rows:
+    def find_acceptance(share: _Rows, yes: _Counts, n: _Counts, opposite: _Counts, alpha: _Rows) -> _Rows:
         return np.asarray(betainc(yes, n - yes + 1, share) + _lower_tail(opposite, n, share) - alpha)
 
-    gain = _find_rises(gained, nearest, middle, yes, n, opposite)
-    limit = _find_rises(accepted, nearest, gain, yes, n, opposite, alpha)
+    gain = _find_rises(find_gain, nearest, middle, yes, n, opposite)
+    limit = _find_rises(find_acceptance, nearest, gain, yes, n, opposite, alpha)
     # A step outwards by more than the error of the root: the interval errs on the wide side.
     return np.maximum(nearest, limit * (1 - 1e-12))
 

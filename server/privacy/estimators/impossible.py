@@ -76,14 +76,14 @@ def impossible_share_tests(groups: Sequence[Sequence[Stack]]) -> list[float]:
     """As `impossible_share_test_of`, of several groups of parts, each by itself."""
     by_design: dict[Design, list[tuple[int, Stack]]] = {}
     for group, stacks in enumerate(groups):
-        for each in stacks:
-            by_design.setdefault(each.design, []).append((group, each))
+        for stack in stacks:
+            by_design.setdefault(stack.design, []).append((group, stack))
     least = np.ones(len(groups))
     for some in by_design.values():
-        parts = combine_stacks([each for _group, each in some])
-        owners = np.repeat([group for group, _ in some], [len(each.sizes) for _, each in some])
+        parts = combine_stacks([stack for _group, stack in some])
+        owners = np.repeat([group for group, _ in some], [len(stack.sizes) for _, stack in some])
         least = np.minimum(least, _smallest(parts, owners, len(groups)))
-    sizes = [sum(len(each.sizes) for each in stacks) for stacks in groups]
+    sizes = [sum(len(stack.sizes) for stack in stacks) for stacks in groups]
     return list(np.minimum(least * sizes, 1.0).tolist())
 
 
@@ -91,8 +91,8 @@ def _smallest(parts: Stack, owners: NDArray[np.int64], groups: int) -> NDArray[n
     """Of each group's parts the smallest p value of their shares, times the number of these; shape (groups,)."""
     design, shares = parts.design, len(parts.design.weights)
     if design.weights.shape == (2, 2):
-        one, other = design.matrix[:, 1].tolist()
-        found, shares = _binomial(parts.reports[:, 1], parts.sizes, one, other), 1
+        first, second = design.matrix[:, 1].tolist()
+        found, shares = _binomial(parts.reports[:, 1], parts.sizes, first, second), 1
     elif design.treats_options_alike():
         keep, lie = design.matrix[0, :2].tolist()
         found = _binomial(parts.reports, parts.sizes[:, None], lie, keep).min(axis=1)
@@ -103,9 +103,11 @@ def _smallest(parts: Stack, owners: NDArray[np.int64], groups: int) -> NDArray[n
     return shares * least
 
 
-def _binomial(seen: NDArray[np.int64], n: NDArray[np.int64], one: float, other: float) -> NDArray[np.float64]:
+def _binomial(
+    seen: NDArray[np.int64], n: NDArray[np.int64], first: float, second: float
+) -> NDArray[np.float64]:
     """Of a chance between two limits, against the nearer of them."""
-    low, high = min(one, other), max(one, other)
+    low, high = min(first, second), max(first, second)
     tails = np.where(seen < low * n, lower_tail(seen, n, low), upper_tail(seen, n, high))
     return np.where((seen < low * n) | (seen > high * n), tails, 1.0)
 

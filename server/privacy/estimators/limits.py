@@ -111,7 +111,7 @@ def _wald_limits(
     bottom, top = float(values.min()), float(values.max())
     if top == bottom:
         return bottom, top
-    n, scaled = int(counts.sum()), _scaled(values)
+    n, scaled = int(counts.sum()), _scale_values(values)
     mean = float(counts @ scaled) / n
     half = normal_quantile(confidence) * math.sqrt(float(counts @ (scaled - mean) ** 2) / n / n)
     return bottom + (top - bottom) * (mean - half), bottom + (top - bottom) * (mean + half)
@@ -175,19 +175,19 @@ def _layered_limits(
     if top == bottom:
         return bottom, top
     order = np.argsort(values)
-    ordered, seen = _scaled(values)[order], counts[order]
+    ordered, seen = _scale_values(values)[order], counts[order]
     starts = np.flatnonzero(np.diff(ordered) > SAME) + 1
-    each = 1 - (1 - confidence) / len(starts)
-    if each == 1:  # more steps than a float can share the error among
+    step_confidence = 1 - (1 - confidence) / len(starts)
+    if step_confidence == 1:  # more steps than a float can share the error among
         return bottom, top
     n = int(counts.sum())
     yes = n - np.cumsum(seen)[starts - 1]
-    limits = yield SeenShares(yes, np.full(len(starts), n), each)
+    limits = yield SeenShares(yes, np.full(len(starts), n), step_confidence)
     low, high = ((ordered[starts] - ordered[starts - 1]) @ limits).tolist()
     return bottom + (top - bottom) * low, bottom + (top - bottom) * high
 
 
-def _scaled(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _scale_values(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """In [0, 1], from the smallest to the largest; what is near to one of these is that."""
     bottom, top = float(values.min()), float(values.max())
     scaled = (values - bottom) / (top - bottom)

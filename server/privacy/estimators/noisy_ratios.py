@@ -110,7 +110,7 @@ def released_ratio(
     >>> round(yes.value, 4), round(yes.standard_error, 4), [round(limit, 4) for limit in yes.interval]
     (0.3052, 0.0311, [0.2448, 0.367])
     """
-    problem = _checked(cells, numerator, denominator, variances, total)
+    problem = _check_cells(cells, numerator, denominator, variances, total)
     confidence = probability("confidence", confidence, open_interval=True)
     flag("sampled", sampled)
     option("noise", noise, NOISES)
@@ -141,7 +141,7 @@ def released_ratio(
     return ReleasedRatio(value, error, interval, confidence)
 
 
-def _checked(
+def _check_cells(
     cells: ArrayLike, numerator: ArrayLike, denominator: ArrayLike, variances: ArrayLike, total: int | None
 ) -> Residuals:
     counts = whole_numbers("cells", cells)

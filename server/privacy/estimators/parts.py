@@ -161,8 +161,8 @@ def checked_parts(counts: Counts, designs: Sequence[Design], weights: ArrayLike 
     for design, own in places.items():
         truths[own[0]] = len(left_inverse(design, f"designs[{own[0]}]"))
     if len(set(truths.values())) > 1:
-        each = [len(design.weights) for design in used]
-        raise ValueError(f"designs must all have the same number of truths; they have {each}")
+        numbers = [len(design.weights) for design in used]
+        raise ValueError(f"designs must all have the same number of truths; they have {numbers}")
     sizes = np.zeros(len(used), dtype=np.int64)
     by_design = []
     for design, own in places.items():

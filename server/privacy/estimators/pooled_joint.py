@@ -168,9 +168,9 @@ def association_of(joint: JointEstimate, first: int, second: int) -> Association
     if joint.table.ndim != 2:
         raise ValueError(f"joint must be of two questions; it is of {joint.table.ndim}")
     rows, columns = joint.table.shape
-    one = whole_number("first", first, 0, rows - 1)
-    other = whole_number("second", second, 0, columns - 1)
-    yes = np.arange(rows) == one, np.arange(columns) == other
+    row = whole_number("first", first, 0, rows - 1)
+    column = whole_number("second", second, 0, columns - 1)
+    yes = np.arange(rows) == row, np.arange(columns) == column
     indicators = [np.stack([~chosen, chosen]).astype(np.float64) for chosen in yes]
     table = indicators[0] @ joint.table @ indicators[1].T
     if not np.isfinite(joint.covariance).all():

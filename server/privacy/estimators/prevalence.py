@@ -129,7 +129,7 @@ def _chance(truth: float | Design) -> float:
 
 def _impossible(reports: NDArray[np.int64], first: Fraction, second: Fraction) -> bool:
     """Whether share or prevalence leaves [0, 1], in fractions, so that no rounding flags a limit."""
-    one, two = (Fraction(yes, no + yes) for no, yes in reports.tolist())
-    share = ((1 - second) * one - (1 - first) * two) / (first - second)
-    prevalence = (first * two - second * one) / (first - second)
+    first_yes, second_yes = (Fraction(yes, no + yes) for no, yes in reports.tolist())
+    share = ((1 - second) * first_yes - (1 - first) * second_yes) / (first - second)
+    prevalence = (first * second_yes - second * first_yes) / (first - second)
     return not (0 <= share <= 1 and 0 <= prevalence <= 1)

@@ -57,7 +57,7 @@ def _limits_of_alike(
     ndarray, shape (groups, rows, 2)
     """
     merged = [
-        [_merged(row, each) for row, each in zip(of_stacks, stacks, strict=True)]
+        [_merge_parts(row, each) for row, each in zip(of_stacks, stacks, strict=True)]
         for of_stacks in zip(*rows, strict=True)
     ]
     limits = np.empty((len(merged), groups, 2))
@@ -117,7 +117,7 @@ class _Merged:
     counts: NDArray[np.int64]
 
 
-def _merged(row: NDArray[np.float64], parts: Stack) -> _Merged:
+def _merge_parts(row: NDArray[np.float64], parts: Stack) -> _Merged:
     order = np.argsort(row)
     ordered = row[order]
     steps = np.diff(ordered) > SAME * (ordered[-1] - ordered[0])

@@ -104,7 +104,7 @@ def maximise_over_region(
     best = np.full(len(values), np.inf)
     chances = observed
     for _ in range(60):
-        excess, ratio = _tilted(moved, tops, observed, seen, stretch[:, None] / n)
+        excess, ratio = _tilt_parts(moved, tops, observed, seen, stretch[:, None] / n)
         room = drop - (counts * np.log(ratio)).sum(axis=(-1, -2))
         reach = (n * excess).sum(axis=-1) / stretch + room / stretch
         chances = np.where((reach < best)[:, None, None], observed / ratio, chances)
@@ -141,7 +141,7 @@ def _start(
     return np.asarray(np.where(variance > 1e-40, np.sqrt(2 * drop / np.maximum(variance, 1e-40)), unseen))
 
 
-def _tilted(
+def _tilt_parts(
     moved: NDArray[np.float64],
     tops: NDArray[np.float64],
     observed: NDArray[np.float64],

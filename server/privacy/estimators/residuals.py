@@ -41,26 +41,26 @@ class Residuals:
         """Of Laplace noise with the variances."""
         return laplace_scales(self.variances)
 
-    def centred(self, residual: NDArray[np.float64]) -> NDArray[np.float64]:
+    def centre(self, residual: NDArray[np.float64]) -> NDArray[np.float64]:
         """The same but for a multiple of the number of people, where that is known: with the least noise."""
         spread = self.variances * self.numbers
         if self.total is None or not spread.any():
             return residual
         return np.asarray(residual - float(spread @ residual) / float(spread.sum()))
 
-    def applied(self, residual: NDArray[np.float64]) -> float:
+    def apply(self, residual: NDArray[np.float64]) -> float:
         """The sum of residuals, exact where it is a multiple of a known number of people."""
-        centred = self.centred(residual)
+        centred = self.centre(residual)
         known = 0.0 if self.total is None else float((residual - centred)[0]) * self.total
         return float(centred @ self.counts) + known
 
     @cached_property
     def top(self) -> float:
-        return self.applied(self.numerator)
+        return self.apply(self.numerator)
 
     @cached_property
     def bottom(self) -> float:
-        return self.applied(self.denominator)
+        return self.apply(self.denominator)
 
     @property
     def rounding(self) -> float:
@@ -71,14 +71,14 @@ class Residuals:
         """Standard deviation of the sum of residuals."""
         residual = self.numerator - value * self.denominator
         chance = sampling_variance(residual, self.counts, self.people) if sampled else 0.0
-        noise = float(self.centred(residual) ** 2 @ (self.variances * self.numbers))
+        noise = float(self.centre(residual) ** 2 @ (self.variances * self.numbers))
         return math.sqrt(chance * self.people / max(self.people - 1, 1) + noise)
 
     def margin(
         self, residual: NDArray[np.float64], distance: float, confidence: float, *, sampled: bool, noise: str
     ) -> float:
         """How sure it is, beyond the confidence, that the sum of residuals is so far from 0 by more than chance."""
-        centred = np.abs(self.centred(residual))
+        centred = np.abs(self.centre(residual))
         normal = sampling_variance(residual, self.counts, self.people) if sampled else 0.0
         # Counts are whole: their sums step over the normal and the Laplace quantiles.
         far = abs(distance) - (_SAMPLED_STEP if sampled else _EXACT_STEP) * float(centred.max())
@@ -110,12 +110,12 @@ def sampling_variance(residual: NDArray[np.float64], counts: NDArray[np.float64]
         return float(seen @ residual**2)
     end = lowest if mean > 0 else highest
 
-    def tilted(part: float) -> float:
+    def expect_at(part: float) -> float:
         """The expectation where the tilt is this part of all that leaves chances positive."""
         return float((seen * residual) @ (1 / (1 - part * residual / end)))
 
     most = 1 - 1e-12
-    if (tilted(most) > 0) == (mean > 0):
+    if (expect_at(most) > 0) == (mean > 0):
         return abs(end * mean)
-    part = float(scipy.optimize.brentq(tilted, 0.0, most, xtol=1e-14))
+    part = float(scipy.optimize.brentq(expect_at, 0.0, most, xtol=1e-14))
     return float((seen * residual**2) @ (1 / (1 - part * residual / end)))

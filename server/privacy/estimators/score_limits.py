@@ -88,7 +88,7 @@ def _uppers(scaled: _Rows, counts: NDArray[np.int64], z: _Rows) -> _Rows:
     greatest = value.max(axis=1)
     least = np.where(seen, scaled, 1.0).min(axis=1)
 
-    def tilted(w: _Rows, some: NDArray[np.int64]) -> tuple[_Rows, _Rows, _Rows]:
+    def tilt_means(w: _Rows, some: NDArray[np.int64]) -> tuple[_Rows, _Rows, _Rows]:
         """The means at w, how far the score test accepts them, and how fast that rises with ln w."""
         own, size, quantile = value[some], n[some], z[some]
         tilt = 1 - own + w[:, None] * own
@@ -109,15 +109,15 @@ def _uppers(scaled: _Rows, counts: NDArray[np.int64], z: _Rows) -> _Rows:
     below = greatest < 1
     closed = below & (greatest - least < SAME)
     asked = np.flatnonzero(below & ~closed)
-    closed[asked] = tilted(np.zeros(len(asked)), asked)[1] >= 0
+    closed[asked] = tilt_means(np.zeros(len(asked)), asked)[1] >= 0
     limits[closed] = ((mean + z * z / n) / (1 + z * z / n))[closed]
     sought = np.flatnonzero(~closed & (mean < 1))
     if len(sought):
         spread = np.sqrt((observed * (value - mean[:, None]) ** 2).sum(axis=1))[sought]
         # Where the normal approximation ends, at the mean's own slope.
         start = np.where(spread > 0, -z[sought] / np.sqrt(n[sought]) / np.where(spread > 0, spread, 1), -1.0)
-        found = _newton(lambda u, some: tilted(np.exp(u), sought[some])[1:], start)
-        limits[sought] = tilted(np.exp(found), sought)[0]
+        found = _newton(lambda u, some: tilt_means(np.exp(u), sought[some])[1:], start)
+        limits[sought] = tilt_means(np.exp(found), sought)[0]
     return limits
 
 

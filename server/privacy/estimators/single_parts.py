@@ -50,9 +50,9 @@ class SinglePart(Request):
     def answer_all(cls, asked: Sequence["SinglePart"]) -> list[Row]:
         """The limits, shape (sums, 2); those under one design, of the same values, are computed at once."""
         alike: dict[tuple[bytes, bytes, float], list[int]] = {}
-        for place, each in enumerate(asked):
-            values = b"".join(row.tobytes() for row in each.rows)
-            alike.setdefault((each.part.matrix.tobytes(), values, each.confidence), []).append(place)
+        for place, query in enumerate(asked):
+            values = b"".join(row.tobytes() for row in query.rows)
+            alike.setdefault((query.part.matrix.tobytes(), values, query.confidence), []).append(place)
         found: list[Row] = [np.empty((0, 2))] * len(asked)
         for places in alike.values():
             first = asked[places[0]]

@@ -68,7 +68,7 @@ def laplace(
     True
     """
     numbers = real_numbers("values", values)
-    changed = numbers.size if changed is None else min(_changed(changed), numbers.size)
+    changed = numbers.size if changed is None else min(_change_steps(changed), numbers.size)
     steps = laplace_sensitivity(sensitivity, granularity, changed)
     scale = scale_of(Fraction(steps), exact("epsilon", epsilon))
     noisy = add_discrete_laplace(on_grid("values", numbers, granularity), scale)
@@ -90,7 +90,7 @@ def laplace_sensitivity(
         raise ValueError(
             f"granularity must be at least sensitivity / 1e300; they are {granularity!r} and {sensitivity!r}"
         )
-    return steps + _changed(changed) - 1
+    return steps + _change_steps(changed) - 1
 
 
 def laplace_variance(
@@ -162,7 +162,7 @@ def laplace_interval(
     [6.875, 13.125]
     """
     centre = real_numbers("noisy", noisy)
-    changed = centre.size if changed is None else min(_changed(changed), centre.size)
+    changed = centre.size if changed is None else min(_change_steps(changed), centre.size)
     steps = laplace_sensitivity(sensitivity, granularity, changed)
     scale = scale_of(Fraction(steps), exact("epsilon", epsilon))
     half = (half_width(scale, confidence) + 0.5) * float(granularity)
@@ -191,5 +191,5 @@ def _step(granularity: float | Fraction) -> Fraction:
     return exact("granularity", granularity)
 
 
-def _changed(changed: int) -> int:
+def _change_steps(changed: int) -> int:
     return whole_number("changed", changed, 1, 1 << 53)

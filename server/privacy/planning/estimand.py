@@ -55,7 +55,7 @@ class Estimand:
         rest = self.moments[:, ~used].sum(axis=1) * (1 - answered) / answered
         start, step = v[:, None], v[None, :] - v[:, None]
         da, dab, db = (moment[None, :] - moment[:, None] for moment in (a, ab, b))
-        a0, ab0, b0 = (moment[:, None] + other for moment, other in zip((a, ab, b), rest, strict=True))
+        a0, ab0, b0 = (moment[:, None] + column for moment, column in zip((a, ab, b), rest, strict=True))
         constant = a0 - 2 * start * ab0 + start**2 * b0
         first = da - 2 * (start * dab + step * ab0) + start**2 * db + 2 * start * step * b0
         second = step * (step * b0 + 2 * start * db - 2 * dab)
@@ -67,11 +67,11 @@ class Estimand:
             peaks = np.stack([np.zeros_like(near), np.ones_like(near), near / (3 * third), first / near])
         part = np.clip(np.nan_to_num(peaks, nan=0, posinf=1, neginf=0), 0, 1)
         spread = constant + part * (first + part * (second + part * third))
-        peak, one, other = np.unravel_index(int(spread.argmax()), spread.shape)
-        taken = float(part[peak, one, other])
+        peak, row, column = np.unravel_index(int(spread.argmax()), spread.shape)
+        taken = float(part[peak, row, column])
         shares = np.where(used, 0, 1 - answered)
-        shares[one] += answered * (1 - taken)  # an answer that is no number comes last: places stay the same
-        shares[other] += answered * taken
+        shares[row] += answered * (1 - taken)  # an answer that is no number comes last: places stay the same
+        shares[column] += answered * taken
         return shares
 
     def direct(self) -> "Estimand":
@@ -104,7 +104,7 @@ def true_shares(
     design: Design, estimands: list[Estimand], shares: ArrayLike | None, answered: float | None = None
 ) -> list[NDArray[np.float64]]:
     """The true shares to plan for, for each estimand: those that are given, or its worst."""
-    people = 1.0 if answered is None else _answered(answered)
+    people = 1.0 if answered is None else _share_answered(answered)
     if shares is None:
         return [estimand.worst(people) for estimand in estimands]
     given, truths = real_numbers("shares", shares), len(design.weights)
@@ -126,7 +126,7 @@ def variances(estimands: list[Estimand], shares: list[NDArray[np.float64]]) -> l
     return [Fraction(estimand.variance(given)) for estimand, given in zip(estimands, shares, strict=True)]
 
 
-def _answered(answered: float) -> float:
+def _share_answered(answered: float) -> float:
     share = probability("answered", answered)
     if share < _FEWEST:
         raise ValueError(f"answered must be in [{_FEWEST:g}, 1]; it is {answered!r}")

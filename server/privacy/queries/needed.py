@@ -46,15 +46,15 @@ def epsilon_for_error(
     if not least < most:
         raise ValueError(f"low must be below high; they are {low!r} and {high!r}")
 
-    def reached(epsilon: float) -> bool:
+    def reach_error(epsilon: float) -> bool:
         found = expected_error(epsilon)
         if not is_number(found) or found != found:
             raise ValueError(f"expected_error must give a number; for {epsilon!r} it gave {found!r}")
         return bool(found <= wanted)
 
-    if reached(least):
+    if reach_error(least):
         return least
-    if not reached(most):
+    if not reach_error(most):
         raise ValueError(
             f"error must be at least {expected_error(most):.4g}, what is reached with epsilon {most:g}; it is {error!r}"
         )
@@ -75,7 +75,7 @@ def epsilon_for_error(
     while above - below > 1:
         middle = (below + above) // 2
         epsilon = at(middle)
-        if epsilon >= most or (epsilon > least and reached(epsilon)):
+        if epsilon >= most or (epsilon > least and reach_error(epsilon)):
             above = middle
         else:
             below = middle

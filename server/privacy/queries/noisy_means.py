@@ -87,7 +87,7 @@ class Mean:
         steps = self._in_steps(data)
         # Limits of the sum and of the number of people hold together, where both are noisy.
         level = confidence if self._public else (1 + confidence) / 2
-        (total, people), sums, sizes = self._perturbed(int(steps.sum()), steps.size, level)
+        (total, people), sums, sizes = self._perturb_sums(int(steps.sum()), steps.size, level)
         width = (self.high - self.low) / 2
         value = self._midpoint
         if people > 0:
@@ -97,10 +97,10 @@ class Mean:
             ends = [self._midpoint + width * (s / n) for s in sums for n in sizes]
             # Half a step more on either side for rounding each number to a whole number of steps.
             interval = [min(ends) - self._step / 2, max(ends) + self._step / 2]
-        value = self._clamped(value)
+        value = self._clamp_value(value)
         return Answer(
             value=np.asarray(value),
-            interval=np.array([self._clamped(interval[0]), self._clamped(interval[1])]),
+            interval=np.array([self._clamp_value(interval[0]), self._clamp_value(interval[1])]),
             standard_error=np.asarray(self.expected_error(max(int(people), 1), value)),
             epsilon=self.epsilon,
             neighbours=self.neighbours,
@@ -108,7 +108,7 @@ class Mean:
             delta=self.delta,
         )
 
-    def _perturbed(
+    def _perturb_sums(
         self, steps: int, people: int, confidence: float
     ) -> tuple[tuple[float, float], tuple[float, float], tuple[float, float]]:
         """Noisy sum, in half ranges, and number of people, noisy unless it is public, with the limits of either."""
@@ -164,7 +164,7 @@ class Mean:
     def _steps(self) -> int:
         return 2 * _HALF if self.neighbours == "bounded" else _HALF
 
-    def _clamped(self, value: float) -> float:
+    def _clamp_value(self, value: float) -> float:
         return min(max(value, self.low), self.high)
 
     def _in_steps(self, data: ArrayLike) -> NDArray[np.int64]:

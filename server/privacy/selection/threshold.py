@@ -102,7 +102,7 @@ def sparse_vector(
     values_loss = finite("values_epsilon", values_epsilon)
     if values_loss < 0:
         raise ValueError(f"values_epsilon must be 0 or positive, and finite; it is {values_epsilon!r}")
-    exact, limits, steps = _prepared(answers, thresholds, sensitivity, granularity)
+    exact, limits, steps = _round_answers(answers, thresholds, sensitivity, granularity)
     if values_loss:
         geometric_variance(steps * positives, values_loss)  # too small a loss is refused whatever is found
     factor = positives if flag("monotone", monotone) else 2 * positives
@@ -161,7 +161,7 @@ def above_threshold(
     2
     """
     half = Fraction(positive("epsilon", epsilon)) / 2
-    exact, limits, steps = _prepared(answers, threshold, sensitivity, granularity, "threshold")
+    exact, limits, steps = _round_answers(answers, threshold, sensitivity, granularity, "threshold")
     above = _compare(exact, limits, Fraction(steps), half, 1 if flag("monotone", monotone) else 2, half)
     found = np.flatnonzero(above)
     return int(found[0]) if found.size else None
@@ -217,7 +217,7 @@ def best_split(positives: int, epsilon: float, monotone: bool = False) -> tuple[
     return first, Fraction(whole) - Fraction(first)
 
 
-def _prepared(
+def _round_answers(
     answers: ArrayLike,
     thresholds: ArrayLike,
     sensitivity: float,

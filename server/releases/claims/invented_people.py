@@ -36,11 +36,11 @@ def from_table(items: Sequence[Mapping[str, Any]], neighbours: str, epsilon: str
     columns = parse_columns({"columns": dict(_COLUMNS), "neighbours": neighbours})
     plan = parse_plan({"format": 1, "items": [dict(item) for item in items], "epsilon": epsilon})
 
-    def released(rows: str) -> Any:
+    def release_rows(rows: str) -> Any:
         file = io.BytesIO(f"{','.join((*columns.columns, 'region'))}\n{rows}\n".encode())
         return figures_of(plan, table_source(read_table(file, columns)))
 
-    return released
+    return release_rows
 
 
 def figures_of(plan: Any, source: Source) -> Any:

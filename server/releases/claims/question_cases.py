@@ -97,10 +97,10 @@ def _loss(question: Question) -> Finding:
         for answer in answers
     ]
     worst, event = 0.0, "no answer is told from another"
-    for (one, first), (other, second) in permutations(zip(answers, rows, strict=True), 2):
+    for (answer, first), (another, second) in permutations(zip(answers, rows, strict=True), 2):
         loss = math.fsum(_ratio(a, b) for a, b in zip(first, second, strict=True))
         if loss > worst:
-            worst, event = loss, f"{one} against {other}"
+            worst, event = loss, f"{answer} against {another}"
     return Finding(max(worst - ROUNDING, 0.0), event)
 
 
@@ -116,7 +116,7 @@ def _report(design: Design, truth: int | GridPoint, rows: ArrayLike, coins: Arra
     return design.report(np.full(np.shape(rows), truth), coins)
 
 
-def _ratio(one: NDArray[np.int64], other: NDArray[np.int64]) -> float:
+def _ratio(row: NDArray[np.int64], other: NDArray[np.int64]) -> float:
     """The largest loss of a report that is likelier under one of two rows."""
-    pairs = [(a, b) for a, b in zip(one.tolist(), other.tolist(), strict=True) if a]
+    pairs = [(a, b) for a, b in zip(row.tolist(), other.tolist(), strict=True) if a]
     return max(math.inf if b == 0 else math.log(a) - math.log(b) for a, b in pairs)

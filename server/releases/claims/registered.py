@@ -128,9 +128,9 @@ def _of_privacy() -> dict[str, set[CodeType]]:
 
 
 def _packages() -> Iterator[ModuleType]:
-    for each in pkgutil.iter_modules(server.privacy.__path__, "server.privacy."):
-        if each.ispkg and each.name not in _NOT_ON_TRIAL:
-            yield importlib.import_module(each.name)
+    for module in pkgutil.iter_modules(server.privacy.__path__, "server.privacy."):
+        if module.ispkg and module.name not in _NOT_ON_TRIAL:
+            yield importlib.import_module(module.name)
 
 
 def _promises(function: FunctionType) -> bool:
@@ -154,7 +154,7 @@ def _elsewhere() -> dict[str, set[CodeType]]:
             codes = {
                 function.__code__
                 for function in functions_of(item)
-                if any(id(value) in mechanisms for value in _referred(function))
+                if any(id(value) in mechanisms for value in _resolve_names(function))
             }
             if codes:
                 found[f"{module.__name__}.{name}"] = codes
@@ -162,9 +162,9 @@ def _elsewhere() -> dict[str, set[CodeType]]:
 
 
 def _modules() -> Iterator[ModuleType]:
-    for each in pkgutil.walk_packages(server.__path__, "server."):
-        if not each.name.startswith(("server.privacy", *_NOT_ON_TRIAL, *_INVENTED)):
-            yield importlib.import_module(each.name)
+    for module in pkgutil.walk_packages(server.__path__, "server."):
+        if not module.name.startswith(("server.privacy", *_NOT_ON_TRIAL, *_INVENTED)):
+            yield importlib.import_module(module.name)
 
 
 def reaches_randomness(function: FunctionType) -> bool:
@@ -188,7 +188,7 @@ def _reaches(function: FunctionType, seen: dict[CodeType, bool]) -> bool:
         seen[function.__code__] = _imports_source(function) or any(
             _is_source(value)
             or any(_reaches(inner, seen) for inner in functions_of(value) if _is_ours(inner))
-            for value in _referred(function)
+            for value in _resolve_names(function)
         )
     return seen[function.__code__]
 
@@ -209,7 +209,7 @@ def _is_source(value: Any) -> bool:
     return module.startswith(_SOURCES) or getattr(value, "__name__", None) == _DRAWS
 
 
-def _referred(function: FunctionType) -> Iterator[Any]:
+def _resolve_names(function: FunctionType) -> Iterator[Any]:
     """What the names in a function's code stand for, as far as can be told without running it."""
     names = set(_names(function.__code__))
     space: Mapping[str, Any] = function.__globals__

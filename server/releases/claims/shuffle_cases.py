@@ -19,10 +19,10 @@ _CROWD = 100
 
 def cases() -> list[Case]:
     """Neighbours differ in what one person entered."""
-    return [_shuffled()]
+    return [_audit_tallies()]
 
 
-def _shuffled() -> Case:
+def _audit_tallies() -> Case:
     """All reports exactly as they arrived, one person's among those of others who entered No."""
     price = _price()
     return Case(

@@ -98,12 +98,13 @@ class JointTable:
             for part in self._parts
         ]
         noisy = noise.add(exact)
-        each = len(self._parts)
+        number = len(self._parts)
         tables = {
-            columns: noisy[place * each : (place + 1) * each] for place, columns in enumerate(self._columns)
+            columns: noisy[place * number : (place + 1) * number]
+            for place, columns in enumerate(self._columns)
         }
         weights = self._weights(tables, noise)
-        first = [] if weights is None else self._weighted(tables, weights, noise, confidence)
+        first = [] if weights is None else self._weight_tables(tables, weights, noise, confidence)
         figures = [*first, *self._cells(tables, noise, confidence), *self._margins(tables, noise, confidence)]
         notes = {} if weights is None else weights.notes
         return Drawn(tuple(figures), notes_of(noise, versions_of(self._parts)) | notes)
@@ -117,7 +118,7 @@ class JointTable:
         cells = tables[self._columns[0]]
         return strata_weights(leaves, cells, people, noise, self.top, self.shape.populations_since)
 
-    def _weighted(
+    def _weight_tables(
         self, tables: dict[Columns, list[Counts]], weights: StrataWeights, noise: Noise, confidence: float
     ) -> list[Figure]:
         """The share of each answer, or combination of answers, in the population."""
@@ -178,14 +179,16 @@ class JointTable:
         confidence: float,
     ) -> Figure:
         """An estimate from the cells of each part; from those of all strata, if they are there."""
-        each = [table.size // row.size for table, row in zip(tables, rows, strict=True)]
+        repeats = [table.size // row.size for table, row in zip(tables, rows, strict=True)]
         alone = self.by_stratum and tables[0].ndim == len(self.variables)
         return estimate(
             "share",
             place,
             np.concatenate([table.ravel() for table in tables]),
-            np.concatenate([np.tile(row, times) for row, times in zip(rows, each, strict=True)]),
-            np.concatenate([np.tile(people_row(one), times) for one, times in zip(coins, each, strict=True)]),
+            np.concatenate([np.tile(row, times) for row, times in zip(rows, repeats, strict=True)]),
+            np.concatenate(
+                [np.tile(people_row(one), times) for one, times in zip(coins, repeats, strict=True)]
+            ),
             noise,
             confidence,
             total=None if alone else self._total,

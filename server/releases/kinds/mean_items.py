@@ -59,8 +59,8 @@ class MeanItem:
         if not self.by_stratum:
             return Drawn(tuple(self.figures(noisy, noise, confidence)), notes)
         weights = self._weights(noisy, noise)
-        first = [] if weights is None else self._weighted(noisy, weights, noise, confidence)
-        each = [
+        first = [] if weights is None else self._weight_means(noisy, weights, noise, confidence)
+        in_strata = [
             figure
             for place, leaf in enumerate(self.leaves)
             for figure in self.figures(
@@ -68,7 +68,7 @@ class MeanItem:
             )
         ]
         whole = self.figures(noisy, noise, confidence)
-        return Drawn((*first, *each, *whole), notes | ({} if weights is None else weights.notes))
+        return Drawn((*first, *in_strata, *whole), notes | ({} if weights is None else weights.notes))
 
     def _weights(self, noisy: Sequence[Counts], noise: Noise) -> StrataWeights | None:
         if self._some_give_none:
@@ -77,7 +77,7 @@ class MeanItem:
         people = [self._denominator(coins) for coins in self._coins]
         return strata_weights(leaves, noisy, people, noise, self.top, self.shape.populations_since)
 
-    def _weighted(
+    def _weight_means(
         self, noisy: Sequence[Counts], weights: StrataWeights, noise: Noise, confidence: float
     ) -> list[Figure]:
         found = weights.figure(

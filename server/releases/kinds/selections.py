@@ -165,7 +165,7 @@ class Exceeding:
         """Of a share as it is compared: the noise of the limit and its own."""
         if people is None:
             return Error("share", None)
-        first, second = best_split(self.item.positives, self._compared(epsilon))
+        first, second = best_split(self.item.positives, self._compare_loss(epsilon))
         steps = self._weights[0].sensitivity
         variance = geometric_variance(steps, first)
         variance += geometric_variance(2 * self.item.positives * steps, second)
@@ -178,7 +178,7 @@ class Exceeding:
             int(np.concatenate(own) @ each.weights) for own, each in zip(counts, self._weights, strict=True)
         ]
         found = sparse_vector(
-            sums, 0.0, self._weights[0].sensitivity, self.item.positives, self._compared(epsilon)
+            sums, 0.0, self._weights[0].sensitivity, self.item.positives, self._compare_loss(epsilon)
         )
         above = found.above.tolist()
         figures = [
@@ -196,7 +196,7 @@ class Exceeding:
                 figures += self.singles[number].figures(own, noise, confidence)
         return Drawn(tuple(figures), {"asked": len(self.singles), "answered": len(above)})
 
-    def _compared(self, epsilon: float) -> float:
+    def _compare_loss(self, epsilon: float) -> float:
         return epsilon / 2 if self.item.values else epsilon
 
     @cached_property

@@ -59,7 +59,7 @@ class Share:
         if people is None:
             return Error("share", None)
         cells = [
-            Cells(group.added(coins.matrix.mean(axis=0)), group.row, group.people)
+            Cells(group.add_up(coins.matrix.mean(axis=0)), group.row, group.people)
             for group, coins in zip(self.groups, self._coins, strict=True)
         ]
         total = self._total is not None
@@ -144,6 +144,6 @@ class _ReportGroup:
         _, first, members = np.unique(both, axis=0, return_index=True, return_inverse=True)
         return cls(members.ravel(), row[first], people[first])
 
-    def added(self, values: Row) -> Row:
+    def add_up(self, values: Row) -> Row:
         """Values of reports, those of each group added up."""
         return np.asarray(np.bincount(self.members, weights=values), dtype=np.float64)

@@ -154,7 +154,7 @@ def read_typed(fields: Sequence[tuple[str, str]]) -> Typed:
     """
     texts = dict(fields)
     return Typed(
-        items=dict(map(_keyed, (text for name, text in fields if name == "item"))),
+        items=dict(map(_read_keyed_item, (text for name, text in fields if name == "item"))),
         chosen={name: text for name, text in texts.items() if name.partition(" ")[0] in _CHOICES},
         division=texts.get("division", Division.EQUALLY.value),
         epsilon=texts.get("epsilon", ""),
@@ -183,7 +183,7 @@ def with_added(typed: Typed, fields: Sequence[tuple[str, str]]) -> Typed:
             added = _exceeding([text for name, text in fields if name == "exceeding"], texts)
         case "part":
             names = _names(texts.get("stratum", ""))
-            _key, item = _keyed(texts.get("part", ""), "part")
+            _key, item = _read_keyed_item(texts.get("part", ""), "part")
             added = {**item_json(item), "stratum": names}
         case _:
             return typed
@@ -227,7 +227,7 @@ def _names(text: str) -> Any:
     return parse_json(text.encode(), _LONGEST)
 
 
-def _keyed(text: str, name: str = "item") -> tuple[str, Item]:
+def _read_keyed_item(text: str, name: str = "item") -> tuple[str, Item]:
     """An item that a page wrote as JSON, and its key."""
     document = parse_json(text.encode("utf-8", "replace"), _LONGEST) if text else None
     if not isinstance(document, dict):

@@ -38,7 +38,7 @@ def diagnostics(words: ReportWords, report: Report) -> Iterator[Block]:
                 words, min(entry.control.above, entry.control.below) if entry.control else None
             ),
             Text(_("mean") if _moves_mean(entry.question) else _("share")),
-            _moved(words, entry, min(forged, entry.n)),
+            _measure_move(words, entry, min(forged, entry.n)),
         )
         for entry in report.questions
         if entry.n
@@ -68,7 +68,7 @@ def _impossible(words: ReportWords, entry: QuestionReport) -> str:
     return _("yes") if entry.impossible_p_value < UNLIKELY else _("by chance")
 
 
-def _moved(words: ReportWords, entry: QuestionReport, forged: int) -> Number:
+def _measure_move(words: ReportWords, entry: QuestionReport, forged: int) -> Number:
     """A share in points; the mean of a number that everybody gives, in its unit."""
     share = entry.manipulation(forged)
     question, mean = entry.question, entry.mean

@@ -127,7 +127,7 @@ def _charts(words: ReportWords, report: Report) -> Iterator[Chart]:
     _ = words.gettext
     axis = report.axis(anytime=False)
     drawn = [entry for entry in report.questions if entry.n]
-    parts = list(_packed([rows_of(words, report, entry) for entry in drawn if not entry.question.grid]))
+    parts = list(_pack_charts([rows_of(words, report, entry) for entry in drawn if not entry.question.grid]))
     confidence = words.level(report.confidence)
     for rows in parts:
         caption = _("Estimated shares with %(confidence)s %% intervals", confidence=confidence)
@@ -183,7 +183,7 @@ def _mean(words: ReportWords, entry: QuestionReport) -> tuple[PlottedEstimate, A
     return row, mean.axis(anytime=False), words.number
 
 
-def _packed(questions: Sequence[Sequence[PlottedEstimate]]) -> Iterator[list[PlottedEstimate]]:
+def _pack_charts(questions: Sequence[Sequence[PlottedEstimate]]) -> Iterator[list[PlottedEstimate]]:
     """The rows of questions in charts: a question's together, unless it fills one by itself."""
     waiting: list[PlottedEstimate] = []
     for rows in questions:

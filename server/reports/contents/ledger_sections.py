@@ -87,20 +87,20 @@ def meaning(words: ReportWords, book: Ledger) -> str:
 def _entries(words: ReportWords, released: Sequence[Released], names: bool) -> Table:
     _ = words.gettext
     rows: list[tuple[Cell, ...]] = []
-    for each in released:
+    for record in released:
         row: list[Cell] = [
-            cell_texts.count(words, each.entry),
-            cell_texts.count(words, each.release),
-            Text(words.macro(WORDS, "kind_name", each.item)),
-            Text(", ".join(each.item.questions), code=True),
-            Text(mechanism(words, each)),
-            cell_texts.format_spent(words, each.epsilon),
-            cell_texts.format_spent(words, each.delta),
-            Text(words.moment(each.made_at)),
+            cell_texts.count(words, record.entry),
+            cell_texts.count(words, record.release),
+            Text(words.macro(WORDS, "kind_name", record.item)),
+            Text(", ".join(record.item.questions), code=True),
+            Text(mechanism(words, record)),
+            cell_texts.format_spent(words, record.epsilon),
+            cell_texts.format_spent(words, record.delta),
+            Text(words.moment(record.made_at)),
         ]
         if names:
-            row.append(Text(each.made_by or _("command line"), own=bool(each.made_by)))
-        row += [Text(describe_coverage(words, each.covers)), Text(each.software)]
+            row.append(Text(record.made_by or _("command line"), own=bool(record.made_by)))
+        row += [Text(describe_coverage(words, record.covers)), Text(record.software)]
         rows.append(tuple(row))
     columns = (
         _("Entry"),

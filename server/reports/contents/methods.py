@@ -34,7 +34,7 @@ def describe_coins(words: ReportWords, asked: VersionDesigns) -> Iterator[Block]
         (
             cell_texts.quote_question(one.definition, one.question),
             *_numbers(asked, one.versions),
-            Text(_designed(words, one.question)),
+            Text(_name_design(words, one.question)),
             Text(words.macro("_macros.html", "odds_label", one.question, one.definition.language)),
             cell_texts.epsilon(words, one.question.epsilon),
         )
@@ -62,7 +62,7 @@ def _numbers(asked: VersionDesigns, versions: Sequence[int]) -> tuple[Text, ...]
     return (Text(", ".join(map(str, versions))),) if asked.differ else ()
 
 
-def _designed(words: ReportWords, question: Question) -> str:
+def _name_design(words: ReportWords, question: Question) -> str:
     """What the design is called, as in the editor, and the harmless question that it draws on."""
     names, mechanism = "manage/_editor_texts.html", mechanism_of(question)
     called = words.macro(names, "design_name", question.kind, mechanism)
@@ -175,10 +175,10 @@ def codebook(words: ReportWords, asked: VersionDesigns) -> Table:
     """The exact designs; designs that several columns share once, options that are treated alike once."""
     _ = words.gettext
     rows = []
-    for one in asked.questions:
-        question = cell_texts.quote_question(one.definition, one.question)
-        of = (question, *_numbers(asked, one.versions))
-        rows += [(*of, *row) for row in _codes(words, one.definition, one.question)]
+    for in_versions in asked.questions:
+        question = cell_texts.quote_question(in_versions.definition, in_versions.question)
+        of = (question, *_numbers(asked, in_versions.versions))
+        rows += [(*of, *row) for row in _codes(words, in_versions.definition, in_versions.question)]
     columns = (
         _("Question"),
         *_head(words, asked),

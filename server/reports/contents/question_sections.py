@@ -28,8 +28,8 @@ def questions(words: ReportWords, definition: Definition) -> Table:
                 cell_texts.quote_question(definition, question),
                 Text(question.name, code=True),
                 *part,
-                _offered(definition, question),
-                *(_routed(words, definition, question) if routed else ()),
+                _list_answers(definition, question),
+                *(_describe_routing(words, definition, question) if routed else ()),
             )
         )
     columns = (
@@ -43,7 +43,7 @@ def questions(words: ReportWords, definition: Definition) -> Table:
     return Table("questions-asked", _("Questions"), columns, tuple(rows), notes)
 
 
-def _routed(words: ReportWords, definition: Definition, question: Question) -> tuple[Cell, Cell]:
+def _describe_routing(words: ReportWords, definition: Definition, question: Question) -> tuple[Cell, Cell]:
     """Whom it was shown, and what is reported for the others."""
     if question.show_if is None:
         return asked_of(words, definition, question), Text("–")
@@ -51,7 +51,7 @@ def _routed(words: ReportWords, definition: Definition, question: Question) -> t
     return asked_of(words, definition, question), otherwise
 
 
-def _offered(definition: Definition, question: Question) -> Text:
+def _list_answers(definition: Definition, question: Question) -> Text:
     """What could be answered."""
     if question.encoding.between_ends and question.grid is not None:
         text = span_text(question.grid, question.unit, definition.language)

@@ -27,7 +27,7 @@ def sections(
 def _blocks(words: ReportWords, entry: Released, asked: QuestionsByVersion) -> Iterator[Block]:
     _ = words.gettext
     if entry.item.kind == ItemKind.DECLARED:
-        yield from _declared(words, entry)
+        yield from _describe_declared(words, entry)
         return
     facts: list[tuple[str, Cell]] = []
     for name in entry.item.questions:
@@ -56,7 +56,7 @@ def _blocks(words: ReportWords, entry: Released, asked: QuestionsByVersion) -> I
     yield from draw_entry(words, entry, asked)
 
 
-def _declared(words: ReportWords, entry: Released) -> Iterator[Block]:
+def _describe_declared(words: ReportWords, entry: Released) -> Iterator[Block]:
     _ = words.gettext
     text = _(
         "No number belongs to this entry. The survey's owner declared that so much was spent where this ledger could "

@@ -92,7 +92,7 @@ class Definition:
             document["plan"] = self.plan.as_json()
         return {**document, "questions": [entry.as_json() for entry in self.entries]}
 
-    def published(self) -> bytes:
+    def to_canonical(self) -> bytes:
         """The canonical bytes (RFC 8785) that are frozen at publication.
 
         The definition without the researcher's plan and with its designs written out, so that

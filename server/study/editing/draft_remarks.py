@@ -41,9 +41,9 @@ def find_alike(document: Mapping[str, Any]) -> list[tuple[int, ...]]:
             words = [word for word in same_wording(text).split() if word not in _ARTICLES]
             texts.setdefault(" ".join(words), []).append(place)
     groups = [{text} for text in texts]
-    for one, other in itertools.combinations(texts, 2):
-        if _are_alike(one, other):
-            joined = [group for group in groups if group & {one, other}]
+    for written, other in itertools.combinations(texts, 2):
+        if _are_alike(written, other):
+            joined = [group for group in groups if group & {written, other}]
             groups = [group for group in groups if group not in joined] + [set().union(*joined)]
     same = find_repeated(document)
     found = sorted(tuple(sorted(place for text in group for place in texts[text])) for group in groups)
@@ -52,8 +52,8 @@ def find_alike(document: Mapping[str, Any]) -> list[tuple[int, ...]]:
 
 # A draft is looked at after every change, of which most texts know nothing.
 @lru_cache(maxsize=10_000)
-def _are_alike(one: str, other: str) -> bool:
-    first, second = one.split(), other.split()
+def _are_alike(text: str, other: str) -> bool:
+    first, second = text.split(), other.split()
     common = 0.0
     for tag, a, b, c, d in SequenceMatcher(None, first, second, autojunk=False).get_opcodes():
         left, right = "".join(first[a:b]), "".join(second[c:d])

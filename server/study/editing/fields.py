@@ -18,7 +18,7 @@ class Fields:
     ) -> None:
         self._values = form_fields(document)
         self._met: set[str] = set()
-        self.problems = [problem for problem in problems if everything or self._typed(problem[0])]
+        self.problems = [problem for problem in problems if everything or self._is_typed(problem[0])]
 
     def text(self, path: str) -> str:
         """What a field holds."""
@@ -69,7 +69,7 @@ class Fields:
         self._met.add(path)
         return path
 
-    def _typed(self, path: str) -> bool:
+    def _is_typed(self, path: str) -> bool:
         return any(
             value and (field == path or _in_list(path, field) or (_within(field, path) and "." in path))
             for field, value in self._values.items()

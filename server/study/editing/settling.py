@@ -63,12 +63,12 @@ def settle_document(
     options = {now["name"]: renamed_options(now, was) for now, was in zip(settled, old, strict=True)}
     kinds = {entry["name"]: entry["kind"] for entry in settled}
     settled = [
-        _conditioned(follow_names(entry, questions, options), was, questions, kinds)
+        _settle_condition(follow_names(entry, questions, options), was, questions, kinds)
         for entry, was in zip(settled, old, strict=True)
     ]
     whole = {"language": "", "title": "", "introduction": "", **document, "questions": settled}
     old_format = before.get("format") == 1 and "strength" not in document
-    return _divided({**whole, "format": 1 if old_format else FORMAT}, before, equal, gamma)
+    return _settle_strengths({**whole, "format": 1 if old_format else FORMAT}, before, equal, gamma)
 
 
 def _in_shape(entry: Entry, was: Entry, by_hand: bool) -> Entry:
@@ -99,7 +99,9 @@ def _mechanism(entry: Entry) -> Any:
     return entry.get("design", {}).get("mechanism")
 
 
-def _conditioned(entry: Entry, was: Entry, questions: Mapping[str, str], kinds: Mapping[str, str]) -> Entry:
+def _settle_condition(
+    entry: Entry, was: Entry, questions: Mapping[str, str], kinds: Mapping[str, str]
+) -> Entry:
     """A condition in the terms of the question it asks for, and the truth of those who do not see the entry."""
     condition = entry.get("show_if", {})
     gate = condition.get("question", "")
@@ -121,7 +123,7 @@ def _conditioned(entry: Entry, was: Entry, questions: Mapping[str, str], kinds: 
     return entry
 
 
-def _divided(
+def _settle_strengths(
     document: dict[str, Any], before: Mapping[str, Any], equal: bool, gamma: float | None
 ) -> dict[str, Any]:
     """The strengths as the form asks for them."""

@@ -8,16 +8,16 @@ from server.inputs.schema import is_possible
 
 def planned_respondents(document: Mapping[str, Any]) -> int | None:
     """How many respondents are planned for, if a possible number is."""
-    number = _planned(document, "respondents")
+    number = _read_planned(document, "respondents")
     return None if number is None else int(number)
 
 
 def planned_margin(document: Mapping[str, Any]) -> float | None:
     """The margin that is planned for, if it is a possible one."""
-    return _planned(document, "margin")
+    return _read_planned(document, "margin")
 
 
-def _planned(document: Mapping[str, Any], name: str) -> float | None:
+def _read_planned(document: Mapping[str, Any], name: str) -> float | None:
     plan = document.get("plan")
     number = plan.get(name) if isinstance(plan, dict) else None
     return number if is_possible(number, "properties", "plan", "properties", name) else None

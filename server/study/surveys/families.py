@@ -12,7 +12,7 @@ from server.study.surveys.publication import definition_of
 
 def family_of(survey: Survey, document: Mapping[str, Any]) -> str:
     """The random id that a survey shares with its duplicates; before there are any, one made of its own link."""
-    return str(document.get("family") or _hashed("family", survey))
+    return str(document.get("family") or _hash_survey("family", survey))
 
 
 def note_of(survey: Survey) -> dict[str, object]:
@@ -28,11 +28,11 @@ def note_of(survey: Survey) -> dict[str, object]:
     document = json.loads(survey.current.published)
     return {
         "family": family_of(survey, document),
-        "round": _hashed("round", survey),
+        "round": _hash_survey("round", survey),
         "spends": count_spent(definition_of(survey.current).loss),
     }
 
 
-def _hashed(kind: str, survey: Survey) -> str:
+def _hash_survey(kind: str, survey: Survey) -> str:
     # Of 57 random bits: nobody finds the survey's own link by it who has a stratum's.
     return hashlib.sha256(f"moneda {kind} {survey.slug}".encode()).hexdigest()[:32]

@@ -83,7 +83,7 @@ def publish(
         closing = format_schedule(schedule_of(survey))["closes_at"]
         raise refuse(409, "closes_at", N_("must be later than now; it is %(value)s"), value=closing)
     definition = draft(survey)
-    published = definition.published()
+    published = definition.to_canonical()
     if looked_at is not None and looked_at != version_of(published):
         raise refuse(409, "draft", N_("was changed in another window or by somebody else meanwhile"))
     brackets = find_brackets(definition.as_json())

@@ -72,7 +72,7 @@ def parse_xlsform(body: bytes, language: str | None = None, fallback: str = "en"
     reader = _read(book, language, notes)
     if not any("design" in entry for entry in reader.entries):
         nothing = Problem("file", N_("must hold a question that can be taken; none of these can"), {})
-        raise InputError(422, [nothing, *(note.as_problem() for note in notes.listed()[:_LISTED])])
+        raise InputError(422, [nothing, *(note.as_problem() for note in notes.list_all()[:_LISTED])])
     document = {
         "format": FORMAT,
         "language": language,
@@ -81,7 +81,7 @@ def parse_xlsform(body: bytes, language: str | None = None, fallback: str = "en"
         "strength": {"gamma": 0.25},  # two fair coins
         "questions": reader.entries,
     }
-    return Imported(parse_definition(document), notes.listed())
+    return Imported(parse_definition(document), notes.list_all())
 
 
 def _read(book: Workbook, language: str, notes: Notes) -> survey_rows.Reader:

@@ -64,7 +64,7 @@ class Notes:
         known = self._found.get(key)
         self._found[key] = note if known is None else replace(known, rows=(*known.rows, *rows))
 
-    def listed(self) -> tuple[NotTaken, ...]:
+    def list_all(self) -> tuple[NotTaken, ...]:
         """All of them: what concerns a whole sheet first, then by sheet and row."""
         order = {"": 0, "settings": 1, "survey": 2, "choices": 3}
         return tuple(

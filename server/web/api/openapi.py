@@ -48,8 +48,11 @@ def describe_interface() -> dict[str, Any]:
     spec.components.security_scheme("token", {"type": "http", "scheme": "bearer"})
     for name, described in _list_components().items():
         spec.components.schema(name, described)
-    for each in OPERATIONS.values():
-        spec.path(path=_PLACE.sub(r"{\2}", each.path), operations={each.method.lower(): _describe(each)})
+    for operation in OPERATIONS.values():
+        spec.path(
+            path=_PLACE.sub(r"{\2}", operation.path),
+            operations={operation.method.lower(): _describe(operation)},
+        )
     document: dict[str, Any] = spec.to_dict()
     return document
 
@@ -91,20 +94,20 @@ def _place(rules: Any, home: str | None) -> Any:
     return placed
 
 
-def _describe(each: Operation) -> dict[str, Any]:
+def _describe(operation: Operation) -> dict[str, Any]:
     described: dict[str, Any] = {
-        "operationId": each.name,
-        "summary": each.summary,
-        "description": f"Needs the role {each.needed}.",
-        "parameters": _list_parameters(each),
-        "responses": _list_responses(each),
+        "operationId": operation.name,
+        "summary": operation.summary,
+        "description": f"Needs the role {operation.needed}.",
+        "parameters": _list_parameters(operation),
+        "responses": _list_responses(operation),
     }
-    if each.takes is not None:
-        described["requestBody"] = {"required": True, "content": _content(each.takes)}
+    if operation.takes is not None:
+        described["requestBody"] = {"required": True, "content": _content(operation.takes)}
     return described
 
 
-def _list_parameters(each: Operation) -> list[dict[str, Any]]:
+def _list_parameters(operation: Operation) -> list[dict[str, Any]]:
     found = [
         {
             "name": name,
@@ -112,13 +115,13 @@ def _list_parameters(each: Operation) -> list[dict[str, Any]]:
             "required": True,
             "schema": {"type": "integer" if kind else "string"},
         }
-        for kind, name in _PLACE.findall(each.path)
+        for kind, name in _PLACE.findall(operation.path)
     ]
     found += [
         {"name": name, "in": "query", "description": meaning, "schema": {"type": "integer", "minimum": 1}}
-        for name, meaning in each.parameters.items()
+        for name, meaning in operation.parameters.items()
     ]
-    if each.keyed:
+    if operation.keyed:
         meaning = "New for each thing to be done. Sent again within a day, nothing is done twice."
         found.append(
             {
@@ -132,17 +135,17 @@ def _list_parameters(each: Operation) -> list[dict[str, Any]]:
     return found
 
 
-def _list_responses(each: Operation) -> dict[str, Any]:
+def _list_responses(operation: Operation) -> dict[str, Any]:
     done: dict[str, Any] = {"description": "Done."}
-    if each.gives is not None:
-        done["content"] = _content(each.gives)
-    elif each.file:
-        done["content"] = {each.file: {"schema": {"type": "string", "format": "binary"}}}
-    found: dict[str, Any] = {str(each.status): done}
+    if operation.gives is not None:
+        done["content"] = _content(operation.gives)
+    elif operation.file:
+        done["content"] = {operation.file: {"schema": {"type": "string", "format": "binary"}}}
+    found: dict[str, Any] = {str(operation.status): done}
     problem = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/problem"}}}
     for status, meaning in _FAILURES.items():
         found[str(status)] = {"description": meaning, "content": problem}
-    if each.takes is not None:
+    if operation.takes is not None:
         for status, meaning in (
             (400, "What was sent is no JSON."),
             (413, "Too large."),

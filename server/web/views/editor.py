@@ -46,7 +46,7 @@ def new() -> ResponseReturnValue:
 def create() -> ResponseReturnValue:
     """Keep what was written as a new draft."""
     before = _empty()
-    document = _typed(before, rename=True)
+    document = _read_document(before, rename=True)
     survey = surveys.create(session(), researcher(), before)
     surveys.save_draft(session(), survey, document)
     record(Action.SURVEY_CREATED, survey)
@@ -72,12 +72,12 @@ def save(survey: Survey) -> ResponseReturnValue:
     document: dict[str, Any] = {}
     try:
         before = surveys.draft_document(survey, made_from)
-        document = _typed(before, rename=survey.current is None)
+        document = _read_document(before, rename=survey.current is None)
         surveys.save_draft(session(), survey, document, base)
     except InputError as error:
         if error.status != 409:
             raise
-        document = document or _typed(surveys.draft_document(survey), rename=False)
+        document = document or _read_document(surveys.draft_document(survey), rename=False)
         session().rollback()
         return _page(survey, document, base=made_from, overtaken=True), 409
     return _done(survey, document, number)
@@ -87,7 +87,7 @@ def _empty() -> dict[str, Any]:
     return editing.new_document(str(request.accept_languages.best_match(LANGUAGES) or DEFAULT_LANGUAGE))
 
 
-def _typed(before: Mapping[str, Any], *, rename: bool) -> dict[str, Any]:
+def _read_document(before: Mapping[str, Any], *, rename: bool) -> dict[str, Any]:
     """The document that the form holds, settled."""
     form = request.form
     # A part of a form may come without a name.
@@ -122,7 +122,7 @@ def _done(survey: Survey, document: dict[str, Any], number: int) -> ResponseRetu
         record(Action.DRAFT_CHANGED, survey)
     session().commit()
     if action == "save":
-        if _checked(surveys.draft_document(survey))[0] is not None:
+        if _check_document(surveys.draft_document(survey))[0] is not None:
             return redirect(url_for("manage.overview", slug=survey.slug), 303)
         where["check"] = 1
     elif "check" in request.args:
@@ -133,7 +133,7 @@ def _done(survey: Survey, document: dict[str, Any], number: int) -> ResponseRetu
 def _page(
     survey: Survey | None, document: dict[str, Any], *, base: int | None = None, overtaken: bool = False
 ) -> str:
-    definition, problems = _checked(document)
+    definition, problems = _check_document(document)
     spending = editing.spending(document)
     gamma = editing.find_gamma(spending.strength) if spending.equal else None
     budget = editing.shown_budget(document)
@@ -148,8 +148,8 @@ def _page(
         checked="check" in request.args,
         base=base or (survey.draft_number if survey is not None else 0),
         overtaken=overtaken,
-        at=_asked("at"),
-        at_option=_asked("option"),
+        at=_read_number("at"),
+        at_option=_read_number("option"),
         said=request.args.get("said", ""),
         undo=undo,
         redo=redo,
@@ -191,7 +191,7 @@ def _scale_needs(margin: float, card: editing.Card) -> planning.ScaleNeeds | Non
         return None
 
 
-def _checked(document: Mapping[str, Any]) -> tuple[Definition | None, Sequence[Problem]]:
+def _check_document(document: Mapping[str, Any]) -> tuple[Definition | None, Sequence[Problem]]:
     """The definition if the draft is finished, else what is missing."""
     try:
         return parse_definition(document), ()
@@ -217,7 +217,7 @@ def _shown(problems: Sequence[Problem], document: Mapping[str, Any]) -> list[tup
     return list(shown)
 
 
-def _asked(name: str) -> int | None:
+def _read_number(name: str) -> int | None:
     number = request.args.get(name, "")
     return int(number) if number.isdecimal() and number.isascii() and len(number) < 5 else None
 

@@ -45,7 +45,7 @@ def page() -> ResponseReturnValue:
 def import_file() -> ResponseReturnValue:
     """A new draft from a definition (JSON) or an XLSForm (.xlsx), or a whole survey from an archive (.zip)."""
     try:
-        unpacked = _unpacked()
+        unpacked = _unpack_upload()
         if unpacked is not None:
             record(Action.SURVEY_IMPORTED, unpacked.survey)
             session().commit()
@@ -101,7 +101,7 @@ def _file_page(problems: Sequence[tuple[str, str]]) -> str:
     )
 
 
-def _unpacked() -> archives.Unpacked | None:
+def _unpack_upload() -> archives.Unpacked | None:
     """The survey in the archive that was sent; None if something else was."""
     file = request.files.get("definition")
     if file is None:

@@ -116,7 +116,7 @@ def sheet(survey: Survey, batch: str) -> ResponseReturnValue:
     cards, name = _cards(survey, _link(survey, found)), _name(survey, found, f"{int(number) + 1}.pdf")
     # Nothing waits for the database while the sheet is made.
     session().rollback()
-    return _attached(Response(invitation_sheet(cards, codes), mimetype="application/pdf"), name)
+    return _attach_file(Response(invitation_sheet(cards, codes), mimetype="application/pdf"), name)
 
 
 def _page(survey: Survey, form: Mapping[str, str], error: InputError | None = None) -> str:
@@ -210,13 +210,13 @@ def _cards(survey: Survey, link: str) -> Cards:
 
 
 def _file(text: str, survey: Survey, batch: InvitationBatch, ending: str, mimetype: str) -> Response:
-    return _attached(Response(text, mimetype=mimetype), _name(survey, batch, ending))
+    return _attach_file(Response(text, mimetype=mimetype), _name(survey, batch, ending))
 
 
 def _name(survey: Survey, batch: InvitationBatch, ending: str) -> str:
     return f"{survey.slug}-invitations-{batch.id}.{ending}"
 
 
-def _attached(response: Response, name: str) -> Response:
+def _attach_file(response: Response, name: str) -> Response:
     response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
     return response

@@ -113,7 +113,7 @@ def edit(survey: Survey) -> ResponseReturnValue:
 def save(survey: Survey) -> ResponseReturnValue:
     """Keep everything that was typed, then do what the button says."""
     try:
-        answer = _saved(survey, request.form)
+        answer = _save_link(survey, request.form)
     except InputError as error:
         session().rollback()
         return _edit(survey, error=error, typed=request.form), error.status
@@ -130,7 +130,7 @@ def _qr(survey: Survey, link: str, *, kind: str, scale: int) -> bytes:
     return image.getvalue()
 
 
-def _saved(survey: Survey, form: Mapping[str, str]) -> ResponseReturnValue:
+def _save_link(survey: Survey, form: Mapping[str, str]) -> ResponseReturnValue:
     typed: dict[str, dict[int, str]] = {"name": {}, "population": {}, "access": {}}
     for field, text in form.items():
         if found := _FIELD.fullmatch(field or ""):  # a part of a form may come without a name

@@ -94,10 +94,10 @@ def close(survey: Survey) -> ResponseReturnValue:
 @on_survey(Role.VIEWER)
 def preview(survey: Survey) -> ResponseReturnValue:
     """The respondent's page on the draft; it sends nothing. Of an unfinished draft, what is missing."""
-    draft, problems = _checked(survey)
+    draft, problems = _check_draft(survey)
     if draft is None:
         return render_template("manage/unfinished.html", survey=survey, missing=_missing(problems))
-    published = draft.published()
+    published = draft.to_canonical()
     parts = parts_of(published, preview=True)
     return render_template(
         "respond/survey.html",
@@ -119,7 +119,7 @@ def preview(survey: Survey) -> ResponseReturnValue:
 def preview_definition(survey: Survey) -> ResponseReturnValue:
     """The draft as it would be published; that of the page, also if the editor has saved another one since."""
     number = request.args.get("draft", type=int)
-    published = parse_definition(surveys.draft_document(survey, number)).published()
+    published = parse_definition(surveys.draft_document(survey, number)).to_canonical()
     body = b'{"definition":%b,"version":"%b"}' % (published, version_of(published).encode())
     return Response(body, mimetype="application/json")
 
@@ -128,7 +128,7 @@ def preview_definition(survey: Survey) -> ResponseReturnValue:
 @on_survey(Role.VIEWER)
 def export(survey: Survey) -> ResponseReturnValue:
     """The draft as a definition file, for another installation or the command line; as it is, if unfinished."""
-    draft, _problems = _checked(survey)
+    draft, _problems = _check_draft(survey)
     document = surveys.draft_document(survey) if draft is None else draft.as_json()
     response = Response(
         json.dumps(document, ensure_ascii=False, indent=2) + "\n", mimetype="application/json"
@@ -138,10 +138,10 @@ def export(survey: Survey) -> ResponseReturnValue:
 
 
 def _overview(survey: Survey, refused: Sequence[tuple[str, str]]) -> str:
-    draft, problems = _checked(survey)
+    draft, problems = _check_draft(survey)
     leaves = len(strata.list_leaves(strata.tree(session(), survey)))
     unseen = limit_unseen(survey.minimum, leaves, max(len(survey.versions), 1))
-    sha256 = None if draft is None else version_of(draft.published())
+    sha256 = None if draft is None else version_of(draft.to_canonical())
     document = surveys.draft_document(survey)
     return render_template(
         "manage/overview.html",
@@ -177,7 +177,7 @@ def _margin(draft: Definition | None) -> float:
     return planning.DEFAULT_MARGIN if draft is None or draft.plan is None else draft.plan.margin
 
 
-def _checked(survey: Survey) -> tuple[Definition | None, Sequence[Problem]]:
+def _check_draft(survey: Survey) -> tuple[Definition | None, Sequence[Problem]]:
     """The draft if it is finished, else what is missing."""
     try:
         return surveys.draft(survey), ()

@@ -57,7 +57,7 @@ def quote_price(survey: Survey) -> ResponseReturnValue:
     problems: Sequence[Problem] = ()
     status = 200
     try:
-        typed = _uploaded() or read_typed(_fields())
+        typed = _read_upload() or read_typed(_fields())
         typed = with_added(typed, _fields())
         if not typed.items:
             raise refuse(422, "items", N_("must be one thing or more"))
@@ -147,7 +147,7 @@ def _fields() -> list[tuple[str, str]]:
     return [(name or "", text) for name, text in request.form.items(multi=True)]
 
 
-def _uploaded() -> Typed | None:
+def _read_upload() -> Typed | None:
     """The plan of a file, if one was sent."""
     file = request.files.get("plan")
     if file is None or not file.filename:

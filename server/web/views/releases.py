@@ -93,7 +93,7 @@ def declare(survey: Survey) -> ResponseReturnValue:
         made = releases.declare_spent(session(), survey, epsilon, delta, researcher())
     except InputError as error:
         session().rollback()
-        return _page(survey, typed, _renamed(error)), error.status
+        return _page(survey, typed, _rename_fields(error)), error.status
     record(Action.DECLARED, survey, epsilon=made.entries[0].epsilon)
     session().commit()
     return redirect(url_for(".page", slug=survey.slug, said="declared"), 303)
@@ -192,7 +192,7 @@ def _sections(survey: Survey, made: Made) -> list[Section]:
     return list(sections(ReportWords(str(get_locale())), made.entries, asked))
 
 
-def _renamed(error: InputError) -> InputError:
+def _rename_fields(error: InputError) -> InputError:
     """With the names of the fields of this form: elsewhere ε is that of a release."""
     names = {"epsilon": "spent", "delta": "spent_delta"}
     found = [

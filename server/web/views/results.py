@@ -38,7 +38,7 @@ def live(survey: Survey) -> ResponseReturnValue:
             survey=survey,
             report=report,
             formats=FORMATS.values(),
-            planned=_planned(survey),
+            planned=_count_planned(survey),
             anytime=anytime,
             kept=kept,
             asked=asked,
@@ -47,7 +47,7 @@ def live(survey: Survey) -> ResponseReturnValue:
             # Computed where they are drawn, so that a mistake in one leaves the rest of the page.
             in_groups=partial(reports.forest, report, asked, which if which in shares else shares[0]),
             crossable=[entry.question for entry in _crossable(report)],
-            cross=partial(_crossed, report),
+            cross=partial(_read_crossing, report),
             forged=max(1, round(report.n * FORGED)),
             bars=reports.bars,
             highest=reports.find_highest,
@@ -137,7 +137,7 @@ def _crossable(report: Report) -> Iterator[QuestionReport]:
     return (entry for entry in report.questions if reports.can_be_crossed(entry.question))
 
 
-def _crossed(report: Report) -> Crossed | None:
+def _read_crossing(report: Report) -> Crossed | None:
     """The two questions that the address names, and an answer of each."""
     names = ["", *(entry.question.name for entry in _crossable(report))]
     row, column = _one_of("row", names), _one_of("column", names)
@@ -164,7 +164,7 @@ def _answer(report: Report, field: str, name: str) -> int:
     return 0 if main is None else question.answers.index(main)
 
 
-def _planned(survey: Survey) -> int | None:
+def _count_planned(survey: Survey) -> int | None:
     """How many responses are wanted: as many as are taken, or as planned."""
     if survey.cap is not None:
         return survey.cap

@@ -42,7 +42,7 @@ def save() -> ResponseReturnValue:
         password_hash = None if new is None else people.hash_password(new)
         people.checked_login(session(), login, who)
     except InputError as error:
-        return _refused(error)
+        return _show_refusal(error)
     if (name, login) != (who.name, who.login):
         who.name, who.login = name, login
         record(Action.ACCOUNT_CHANGED, name=name, login=login)
@@ -75,7 +75,7 @@ def turn_codes_on() -> ResponseReturnValue:
             raise refuse(409, "code", N_("must be set up once, after a password was chosen"))
         recovery = people.turn_on_codes(session(), researcher(), secret, request.form.get("code", ""))
     except InputError as error:
-        return _refused(error)
+        return _show_refusal(error)
     if recovery is None:
         template = N_("must be the six digits that the app shows now; it is %(value)s")
         problem = refuse(422, "code", template, value=shorten_value(request.form.get("code", ""))).problems[0]
@@ -92,7 +92,7 @@ def turn_codes_off() -> ResponseReturnValue:
     try:
         _check_password(researcher())
     except InputError as error:
-        return _refused(error)
+        return _show_refusal(error)
     people.turn_off_codes(session(), researcher())
     record(Action.CODES_OFF)
     session().commit()
@@ -108,7 +108,7 @@ def renew_recovery() -> ResponseReturnValue:
         if researcher().totp_sealed is None:
             raise refuse(409, "code", N_("must be turned on first"))
     except InputError as error:
-        return _refused(error)
+        return _show_refusal(error)
     recovery = people.new_recovery_codes(session(), researcher())
     record(Action.RECOVERY_RENEWED)
     session().commit()
@@ -155,7 +155,7 @@ def _new_password(who: Researcher, login: str) -> str | None:
     return password
 
 
-def _refused(error: InputError) -> ResponseReturnValue:
+def _show_refusal(error: InputError) -> ResponseReturnValue:
     session().rollback()
     return _page([describe(problem) for problem in error.problems]), error.status
 

@@ -57,7 +57,7 @@ def run(survey: Survey) -> ResponseReturnValue:
     setting = simulation.setting_of(session(), survey)
     # Made-up people go nowhere near the database: nobody must wait for its lock meanwhile.
     session().rollback()
-    asked = _asked(definition, request.form)
+    asked = _read_form(definition, request.form)
     problems, rehearsal = asked.problems, None
     if not problems:
         try:
@@ -67,7 +67,7 @@ def run(survey: Survey) -> ResponseReturnValue:
         except InputError as error:
             problems = error.problems
     if problems:
-        named = [_named(definition, problem) for problem in problems]
+        named = [_name_problem(definition, problem) for problem in problems]
         bad = {problem.field for problem in problems}
         return _page(survey, definition, asked.values, named, bad=bad), 422
     return _page(survey, definition, asked.values, rehearsal=rehearsal)
@@ -119,7 +119,7 @@ def _usual(definition: Definition) -> dict[str, str]:
     return values
 
 
-def _asked(definition: Definition, form: Mapping[str, str]) -> _Form:
+def _read_form(definition: Definition, form: Mapping[str, str]) -> _Form:
     """The form's numbers; a field that is empty assumes nothing."""
     shares, means = assumption_names(definition)
     fields = ("respondents", *(f"share {name}" for name in shares), *(f"mean {name}" for name in means))
@@ -149,7 +149,7 @@ def _asked(definition: Definition, form: Mapping[str, str]) -> _Form:
     return _Form(values, int(respondents), assumptions, tuple(problems))
 
 
-def _named(definition: Definition, problem: Problem) -> tuple[str, str]:
+def _name_problem(definition: Definition, problem: Problem) -> tuple[str, str]:
     """A problem by the question and answer that the form shows; shares in percent, as they were typed."""
     what, _, name = problem.field.partition(" ")
     values = dict(problem.values)

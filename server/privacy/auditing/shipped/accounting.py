@@ -56,7 +56,7 @@ def cases() -> list[Case]:
             Case(
                 f"{_FLIPS} coin flips of one person, delta {DELTA:g}, {name}",
                 promised().epsilon,
-                _repeated,
+                _audit_repetition,
                 promised,
             )
             for name, promised in repeated.items()
@@ -64,18 +64,18 @@ def cases() -> list[Case]:
         Case(
             f"tally of {_PEOPLE} coin flips, shuffled, delta {DELTA:g}",
             accounting.shuffle_amplification(_PEOPLE, coin, DELTA).epsilon,
-            _shuffled,
+            _audit_shuffling,
             lambda: accounting.shuffle_amplification(_PEOPLE, coin, DELTA),
         ),
     ]
 
 
-def _repeated() -> Finding:
+def _audit_repetition() -> Finding:
     no, yes = _chances()
     return approximate(_binomial(_FLIPS, no), _binomial(_FLIPS, yes), DELTA)
 
 
-def _shuffled() -> Finding:
+def _audit_shuffling() -> Finding:
     no, yes = _chances()
     others = _binomial(_PEOPLE - 1, no)
     return approximate(np.convolve(others, [1 - no, no]), np.convolve(others, [1 - yes, yes]), DELTA)

@@ -14,9 +14,9 @@ _FAR = 1e16
 def cases() -> list[Case]:
     """Each query under both kinds of neighbours."""
     return [
-        _case("count(1)", 1.0, _counted(), [1] * 3, [1] * 4),
-        _case("count(1), Laplace", 1.0, _counted(noise="laplace"), [1] * 3, [1] * 4),
-        _case("count(1), bounded", 1.0, _counted("bounded"), [1, 1, 0], [1, 1, 1]),
+        _case("count(1)", 1.0, _audit_counts(), [1] * 3, [1] * 4),
+        _case("count(1), Laplace", 1.0, _audit_counts(noise="laplace"), [1] * 3, [1] * 4),
+        _case("count(1), bounded", 1.0, _audit_counts("bounded"), [1, 1, 0], [1, 1, 1]),
         _case("proportion(1)", 1.0, lambda data: queries.proportion(1.0).run(data), [], [1]),
         _case(
             "proportion(1), bounded", 1.0, lambda data: queries.proportion(1.0, "bounded").run(data), [0], [1]
@@ -74,7 +74,7 @@ def _case(name: str, claim: float, run: Any, first: Any, second: Any, delta: flo
     return by_dealing(f"query {name}", claim, run, first, second, delta)
 
 
-def _counted(neighbours: str = "unbounded", noise: str = "geometric") -> Any:
+def _audit_counts(neighbours: str = "unbounded", noise: str = "geometric") -> Any:
     return lambda data: queries.count(1.0, neighbours, noise).run(data)
 
 

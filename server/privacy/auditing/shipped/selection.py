@@ -71,17 +71,19 @@ def cases() -> list[Case]:
             Fraction(3, 2),
             coins=False,
         ),
-        _compared("sparse_vector(4, c = 1)", partial(_sparse, positives=1), 1),
-        _compared("sparse_vector(4, c = 2)", partial(_sparse, positives=2), 2),
-        _compared(
+        _compare_patterns("sparse_vector(4, c = 1)", partial(_sparse, positives=1), 1),
+        _compare_patterns("sparse_vector(4, c = 2)", partial(_sparse, positives=2), 2),
+        _compare_patterns(
             "sparse_vector(4, c = 1), monotone",
             partial(_sparse, positives=1, monotone=True),
             1,
             monotone=True,
         ),
-        _compared("sparse_vector(2 and 2 for values, c = 1)", _sparse_values, 1),
-        _compared("above_threshold(4)", lambda answers: selection.above_threshold(answers, 1, 1.0, 4.0), 1),
-        _compared(
+        _compare_patterns("sparse_vector(2 and 2 for values, c = 1)", _sparse_values, 1),
+        _compare_patterns(
+            "above_threshold(4)", lambda answers: selection.above_threshold(answers, 1, 1.0, 4.0), 1
+        ),
+        _compare_patterns(
             "above_threshold(4), monotone",
             lambda answers: selection.above_threshold(answers, 1, 1.0, 4.0, monotone=True),
             1,
@@ -90,7 +92,9 @@ def cases() -> list[Case]:
     ]
 
 
-def _compared(name: str, mechanism: Callable[[Any], Any], positives: int, *, monotone: bool = False) -> Case:
+def _compare_patterns(
+    name: str, mechanism: Callable[[Any], Any], positives: int, *, monotone: bool = False
+) -> Case:
     """Answers at the threshold less one that all rise, then answers further below that fall, or stay."""
     first = [0] * _BELOW + [-1] * positives
     second = [1] * _BELOW + [-1 if monotone else -2] * positives

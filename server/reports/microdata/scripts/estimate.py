@@ -99,18 +99,18 @@ def upper(row: Row, counts: Row) -> float:
     if mean >= 1:
         return 1.0
 
-    def tilted(w: float) -> tuple[float, float]:
+    def tilt_means(w: float) -> tuple[float, float]:
         likely = observed / (1 - values + w * values)
         likely /= likely.sum()
         centre = float(likely @ values)
         return centre, n * (centre - mean) ** 2 - Z**2 * float(likely @ (values - centre) ** 2)
 
-    if values.max() < 1 and (np.ptp(values) < 1e-9 or tilted(0)[1] <= 0):
+    if values.max() < 1 and (np.ptp(values) < 1e-9 or tilt_means(0)[1] <= 0):
         return (mean + Z**2 / n) / (1 + Z**2 / n)
     far = 1.0
-    while tilted(math.exp(-far))[1] <= 0:
+    while tilt_means(math.exp(-far))[1] <= 0:
         far *= 2
-    return tilted(math.exp(-crossing(lambda u: -tilted(math.exp(-u))[1], 0, far)))[0]
+    return tilt_means(math.exp(-crossing(lambda u: -tilt_means(math.exp(-u))[1], 0, far)))[0]
 
 
 def crossing(function: Callable[[float], float], start: float, end: float) -> float:
