@@ -1,5 +1,6 @@
 """The layers of the architecture, read from the imports and tried out in a process."""
 
+import ast
 import shutil
 import subprocess
 import sys
@@ -111,3 +112,52 @@ def test_importing_the_application_does_nothing(tmp_path: Path) -> None:
 
     assert (done.stdout, done.stderr) == ("[]\n", "")
     assert list(tmp_path.iterdir()) == []
+
+
+def find_handed_on(sources: dict[str, str]) -> list[str]:
+    """Names that a module imports from one that has only imported them itself, and is not the face of a room."""
+    trees = {name: ast.parse(text) for name, text in sources.items()}
+    imported = {name: list_imported(tree) for name, tree in trees.items()}
+    return [
+        f"{name} takes {alias.name} from {node.module}"
+        for name, tree in trees.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module in imported
+        for alias in node.names
+        if alias.name in imported[node.module] and f"{node.module}.{alias.name}" not in sources
+    ]
+
+
+def list_imported(tree: ast.Module) -> set[str]:
+    """What a module imports and does not list as its own in `__all__`; nothing of a face, which is only imports."""
+    kept: set[str] = set()
+    names: set[str] = set()
+    is_face = True
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom | ast.Import):
+            names |= {alias.asname or alias.name for alias in node.names}
+        elif isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            kept = set(ast.literal_eval(node.value))
+        elif not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
+            is_face = False
+    return set() if is_face else names - kept
+
+
+def test_names_are_taken_from_where_they_are_defined_or_from_the_face_of_a_room() -> None:
+    sources = {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path.read_text(
+            "utf-8"
+        )
+        for path in (ROOT / "server").rglob("*.py")
+    }
+    assert find_handed_on(sources) == []
+
+
+def test_a_name_that_is_handed_on_is_noticed() -> None:
+    sources = {
+        "room": '"""A face."""\nfrom room.inner import thing',
+        "room.inner": "from math import tau\ndef thing(): ...",
+        "a": "from room import thing",
+        "b": "from room.inner import tau",
+    }
+    assert find_handed_on(sources) == ["b takes tau from room.inner"]

@@ -13,19 +13,3 @@ from server.archives.arriving import are_late, give_up_late
 from server.archives.importing import Unpacked, unpack
 from server.archives.keeping import check_confirmed, delete, duplicate, put_away, take_out
 from server.archives.layout import Told
-
-__all__ = [
-    "Told",
-    "Unpacked",
-    "are_late",
-    "check_confirmed",
-    "check_packable",
-    "delete",
-    "duplicate",
-    "give_up_late",
-    "looks_like_archive",
-    "pack",
-    "put_away",
-    "take_out",
-    "unpack",
-]

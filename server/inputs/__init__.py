@@ -17,22 +17,3 @@ from server.inputs.definition_forms import (
 )
 from server.inputs.problems import N_, InputError, Problem, refuse, shorten_value
 from server.inputs.schema import schema_limit
-
-__all__ = [
-    "CODE_ALPHABET",
-    "CODE_LENGTH",
-    "MARGIN",
-    "N_",
-    "InputError",
-    "Problem",
-    "form_fields",
-    "margin_text",
-    "normalise_code",
-    "number_or_text",
-    "parse_form",
-    "parse_json",
-    "points_text",
-    "refuse",
-    "schema_limit",
-    "shorten_value",
-]

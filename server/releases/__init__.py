@@ -14,31 +14,3 @@ from server.releases.making import make
 from server.releases.survey_shapes import Shape, Source
 from server.releases.survey_sources import shuffling_price, survey_shape, survey_source
 from server.releases.values import STRATUM, Budget, Covers, Figure, Ledger, Released, Spent
-
-__all__ = [
-    "OWN_LINK",
-    "STRATUM",
-    "Budget",
-    "Covers",
-    "Expected",
-    "Figure",
-    "Ledger",
-    "Released",
-    "Shape",
-    "Shuffling",
-    "Source",
-    "Spent",
-    "budget_of",
-    "declare_spent",
-    "divide",
-    "expect_results",
-    "make",
-    "query_of",
-    "read_ledger",
-    "set_budget",
-    "shuffling_of",
-    "shuffling_price",
-    "survey_shape",
-    "survey_source",
-    "vouch_for",
-]

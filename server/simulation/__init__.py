@@ -10,21 +10,3 @@ from server.simulation.answering import REHEARSAL_LIMIT, RESPONDENTS_LIMIT, Rehe
 from server.simulation.assumptions import Assumptions, assumption_names, own_answers, usual_share
 from server.simulation.made_up_people import Entered, People, draw_people
 from server.simulation.places import Setting, Spread, setting_of
-
-__all__ = [
-    "REHEARSAL_LIMIT",
-    "RESPONDENTS_LIMIT",
-    "Assumptions",
-    "Entered",
-    "People",
-    "Rehearsal",
-    "Setting",
-    "Spread",
-    "assumption_names",
-    "draw_people",
-    "own_answers",
-    "rehearse",
-    "setting_of",
-    "simulate",
-    "usual_share",
-]

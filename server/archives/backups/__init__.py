@@ -10,16 +10,3 @@ from server.archives.backups.containers import Contents
 from server.archives.backups.envelopes import DamagedError, Lock, Unlock
 from server.archives.backups.restoring import RefusedTargetError, restore_backup, verify_backup
 from server.archives.backups.running_surveys import Running
-
-__all__ = [
-    "Contents",
-    "DamagedError",
-    "Lock",
-    "RefusedTargetError",
-    "Running",
-    "Unlock",
-    "Written",
-    "restore_backup",
-    "verify_backup",
-    "write_backup",
-]

@@ -31,29 +31,3 @@ from server.collect.batches.margins import Margin, margin_of, read_sealed_margin
 from server.collect.batches.ordering import order_batches
 from server.collect.batches.rebuilding import rebuild
 from server.collect.batches.recounting import Difference, Recount, recount
-
-__all__ = [
-    "CellKey",
-    "Difference",
-    "Group",
-    "Key",
-    "Margin",
-    "Recount",
-    "add",
-    "add_up",
-    "as_keys",
-    "count",
-    "count_sealed",
-    "count_sealed_by_day",
-    "count_stored",
-    "count_waiting",
-    "lock_counters",
-    "margin_of",
-    "order_batches",
-    "read_sealed",
-    "read_sealed_margins",
-    "read_waiting",
-    "rebuild",
-    "recount",
-    "seal_all",
-]

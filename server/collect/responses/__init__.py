@@ -9,17 +9,3 @@ its statement, that number then says only which arrived together.
 from server.collect.responses.accepting import Acceptance, Arrival, accept, accept_all
 from server.collect.responses.looking import Look, look_at_codes
 from server.collect.responses.open_links import Links, check_standing, count_room, find_standing, reason_of
-
-__all__ = [
-    "Acceptance",
-    "Arrival",
-    "Links",
-    "Look",
-    "accept",
-    "accept_all",
-    "check_standing",
-    "count_room",
-    "find_standing",
-    "look_at_codes",
-    "reason_of",
-]

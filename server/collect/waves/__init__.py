@@ -3,16 +3,3 @@
 from server.collect.waves.blocks import Block, groups_of, in_groups
 from server.collect.waves.report_counts import Byte, Wave, WaveQuestion, by_option, places_of, same_question
 from server.collect.waves.sameness import identities
-
-__all__ = [
-    "Block",
-    "Byte",
-    "Wave",
-    "WaveQuestion",
-    "by_option",
-    "groups_of",
-    "identities",
-    "in_groups",
-    "places_of",
-    "same_question",
-]

@@ -10,21 +10,3 @@ from server.output.charts.drawing import PAPER_CSS, Drawing
 from server.output.charts.heat_maps import heat_map
 from server.output.charts.interval_plots import Label, PlottedEstimate, estimates, histogram, means
 from server.output.charts.tree_plots import PlottedGroup, tree
-
-__all__ = [
-    "PAPER_CSS",
-    "Axis",
-    "DayBar",
-    "Drawing",
-    "Label",
-    "PlottedEstimate",
-    "PlottedGroup",
-    "bars",
-    "estimates",
-    "heat_map",
-    "histogram",
-    "mean_axis",
-    "means",
-    "share_axis",
-    "tree",
-]

@@ -17,24 +17,3 @@ from server.output.documents.model import (
 from server.output.documents.pdf import to_pdf
 from server.output.documents.vocabulary import Words, environment_of
 from server.output.documents.xlsx import to_xlsx
-
-__all__ = [
-    "Block",
-    "Cell",
-    "Chart",
-    "Document",
-    "Facts",
-    "Number",
-    "Paragraph",
-    "Prose",
-    "Section",
-    "Table",
-    "Text",
-    "Words",
-    "environment_of",
-    "policy",
-    "rows",
-    "to_html",
-    "to_pdf",
-    "to_xlsx",
-]

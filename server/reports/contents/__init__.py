@@ -2,5 +2,3 @@
 
 from server.reports.contents.internal_document import build_internal_document
 from server.reports.contents.public_document import build_public_document
-
-__all__ = ["build_internal_document", "build_public_document"]

@@ -20,31 +20,3 @@ from server.study.definitions.question import Question, same_wording
 from server.study.kinds import PREFER_NOT_TO_SAY, Answer, Truth
 from server.study.kinds.designing import Choice
 from server.study.kinds.grids import Grid, GridPoint, simplify_number
-
-__all__ = [
-    "FORMAT",
-    "PREFER_NOT_TO_SAY",
-    "Answer",
-    "BudgetError",
-    "Check",
-    "Choice",
-    "Condition",
-    "Definition",
-    "Entry",
-    "Grid",
-    "GridPoint",
-    "Option",
-    "Question",
-    "Strength",
-    "StudyPlan",
-    "SurveySection",
-    "SurveyText",
-    "Truth",
-    "allot_share",
-    "divide",
-    "left_of",
-    "same_wording",
-    "simplify_number",
-    "spent_of",
-    "version_of",
-]

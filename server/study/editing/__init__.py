@@ -18,24 +18,3 @@ from server.study.editing.draft_remarks import find_alike, find_brackets, find_r
 from server.study.editing.entry_shapes import KINDS, NOT_SENT
 from server.study.editing.fields import Fields
 from server.study.editing.settling import settle_document
-
-__all__ = [
-    "KINDS",
-    "NOT_SENT",
-    "Card",
-    "Fields",
-    "Spending",
-    "Step",
-    "cards",
-    "carry_out_action",
-    "equal_division",
-    "find_alike",
-    "find_brackets",
-    "find_gamma",
-    "find_repeated",
-    "new_document",
-    "place_slider",
-    "settle_document",
-    "shown_budget",
-    "spending",
-]

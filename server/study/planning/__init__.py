@@ -24,24 +24,3 @@ from server.study.planning.plans import (
 from server.study.planning.scale_designs import ScaleNeeds, compare_scale_designs
 from server.study.planning.targets import Target, target
 from server.study.planning.unfinished import planned_margin, planned_respondents
-
-__all__ = [
-    "DEFAULT_MARGIN",
-    "PRIOR",
-    "BetterHeadline",
-    "Consequences",
-    "Promise",
-    "QuestionPlan",
-    "ScaleNeeds",
-    "Shortfall",
-    "SurveyPlan",
-    "Target",
-    "compare_scale_designs",
-    "consequences",
-    "make_promise",
-    "plan",
-    "plan_question",
-    "planned_margin",
-    "planned_respondents",
-    "target",
-]

@@ -5,27 +5,3 @@ from server.study.surveys.families import family_of, note_of
 from server.study.surveys.publication import create, definition_of, enter_survey, publish, published_version
 from server.study.surveys.standings import Standing, find_standing, now, today
 from server.study.surveys.survey_links import Shut, find_link, find_shut, is_slug, new_slug
-
-__all__ = [
-    "Shut",
-    "Standing",
-    "create",
-    "definition_of",
-    "draft",
-    "draft_document",
-    "enter_survey",
-    "family_of",
-    "find_link",
-    "find_shut",
-    "find_standing",
-    "is_slug",
-    "new_slug",
-    "note_of",
-    "now",
-    "publish",
-    "published_version",
-    "redo",
-    "save_draft",
-    "today",
-    "undo",
-]

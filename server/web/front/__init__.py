@@ -7,5 +7,3 @@ of threads (`bridge`). Whoever sends or reads slowly holds a few kilobytes here,
 """
 
 from server.web.front.application import Front, create_front
-
-__all__ = ["Front", "create_front"]
