@@ -14,6 +14,7 @@ from server.reports.csv_report import to_csv, write_responses, write_strata
 from server.reports.documents import estimate_json, mean_json, to_json
 from server.reports.estimate_remarks import UNLIKELY
 from server.reports.estimate_values import QuestionReport, ReportMean, ShareRow, value_range
+from server.reports.findings import interpret_question
 from server.reports.forest import Forest, figures, forest
 from server.reports.ledger_files import public_csv, public_json
 from server.reports.microdata import write_microdata

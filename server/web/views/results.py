@@ -50,6 +50,7 @@ def live(survey: Survey) -> ResponseReturnValue:
             cross=partial(_read_crossing, report),
             forged=max(1, round(report.n * FORGED)),
             bars=reports.bars,
+            interpret_question=reports.interpret_question,
             highest=reports.find_highest,
             ratio_chart=reports.ratio_chart,
         )

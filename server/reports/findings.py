@@ -1,0 +1,136 @@
+"""What an interval lets one retell: in whole numbers of 100, rounded outwards, so that no sentence says more than it.
+
+A finding holds numbers and which sentence they make; its words are in `templates/results/_findings.html`.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from server.reports.estimate_values import QuestionReport, ReportMean, ShareRow
+from server.study.kinds.kind import PREFER_NOT_TO_SAY
+
+WIDEST = 50
+"""Points; and the part of a number's range, in percent. What fits more than this is not called a finding."""
+
+
+class Says(StrEnum):
+    """Which sentence an interval makes."""
+
+    BETWEEN = "between"
+    AT_MOST = "at_most"
+    AT_LEAST = "at_least"
+    NOT_TOLD = "not_told"
+    IMPOSSIBLE = "impossible"
+
+
+@dataclass(frozen=True)
+class ShareFinding:
+    """Of how many of 100 something is true.
+
+    Attributes
+    ----------
+    row : ShareRow
+        What it is the share of.
+    says : Says
+    low, high : int
+        Of 100, 0 and 100 included: the interval lies within them, as far as it is possible at all.
+    guess : int or None
+        The estimate of 100; None where the nearest whole number is not between `low` and `high`.
+    """
+
+    row: ShareRow
+    says: Says
+    low: int
+    high: int
+    guess: int | None
+
+
+@dataclass(frozen=True)
+class MeanFinding:
+    """What a number is on average, in its own unit: its interval cut to what is possible, and rounded outwards."""
+
+    mean: ReportMean
+    says: Says
+    low: float
+    high: float
+    guess: float | None
+
+
+@dataclass(frozen=True)
+class QuestionFinding:
+    """What is found of one question.
+
+    Attributes
+    ----------
+    entry : QuestionReport
+    shares : tuple of ShareFinding
+        In the order in which they are drawn: the largest first, unless the answers have an order of their own.
+    leader : ShareFinding or None
+        The answer whose interval lies above that of each other answer, where there are several.
+    mean : MeanFinding or None
+    """
+
+    entry: QuestionReport
+    shares: tuple[ShareFinding, ...]
+    leader: ShareFinding | None
+    mean: MeanFinding | None
+
+
+def interpret_question(entry: QuestionReport, anytime: bool) -> QuestionFinding:
+    """What the responses to a question say, by the intervals of one look or of any number of them.
+
+    Before the first response there are no shares and no mean.
+    """
+    if not entry.n:
+        return QuestionFinding(entry, (), None, None)
+    found = [find_share(row, row.value, row.interval(anytime)) for row in entry.shown]
+    leader = _find_leader(found, anytime)
+    traits = entry.question.traits
+    if not (traits.levels or traits.in_ranges):
+        # What is no answer to the question itself stays behind those that are, however many gave it.
+        found.sort(key=lambda share: (share.row.answer == PREFER_NOT_TO_SAY, -share.row.value))
+    mean = entry.mean
+    return QuestionFinding(entry, tuple(found), leader, None if mean is None else find_mean(mean, anytime))
+
+
+def find_share(row: ShareRow, value: float, interval: tuple[float, float]) -> ShareFinding:
+    """The sentence of one share."""
+    says = _choose(*interval, 0, 1)
+    least, most = (min(max(end, 0), 100) for end in (math.floor(100 * interval[0]), math.ceil(100 * interval[1])))
+    guess = round(min(max(100 * value, 0.0), 100.0))
+    return ShareFinding(row, says, least, most, guess if least <= guess <= most else None)
+
+
+def find_mean(mean: ReportMean, anytime: bool) -> MeanFinding | None:
+    """The sentence of a mean; None before the first response."""
+    if mean.estimate is None:
+        return None
+    interval = mean.interval(anytime)
+    says = _choose(*interval, mean.low, mean.high)
+    parts = 10 ** max(2 - math.floor(math.log10(mean.high - mean.low)), 0)
+    # What is rounded outwards stays possible: ends of the range may have more digits than that.
+    rounded = math.floor(interval[0] * parts) / parts, math.ceil(interval[1] * parts) / parts
+    low, high = (min(max(end, mean.low), mean.high) for end in rounded)
+    guess = None if mean.within_range is None else round(mean.within_range * parts) / parts
+    return MeanFinding(mean, says, low, high, guess if guess is not None and low <= guess <= high else None)
+
+
+def _choose(low: float, high: float, first: float, last: float) -> Says:
+    if high <= first or low >= last:
+        return Says.IMPOSSIBLE  # it may be nobody, or all; but the interval says no such thing
+    if 100 * (min(high, last) - max(low, first)) > WIDEST * (last - first):
+        return Says.NOT_TOLD
+    if low <= first:
+        return Says.AT_MOST
+    return Says.AT_LEAST if high >= last else Says.BETWEEN
+
+
+def _find_leader(shares: Sequence[ShareFinding], anytime: bool) -> ShareFinding | None:
+    """The answer whose interval lies above all others'."""
+    if len(shares) < 2:
+        return None
+    first = max(shares, key=lambda share: share.row.value)
+    above = max(share.row.interval(anytime)[1] for share in shares if share is not first)
+    return first if first.row.interval(anytime)[0] > above else None
