@@ -1,7 +1,10 @@
 """What results say in sentences is never more than their intervals allow, in either language."""
 
+import csv
+import io
 import re
 from collections.abc import Iterator
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -174,3 +177,33 @@ def test_the_page_says_what_each_question_found(
     assert page.count('class="found"') == len(report.questions)
     for entry in report.questions:
         assert f'data-copy="found-{entry.question.name}"' in page
+
+
+def test_every_question_can_be_taken_as_a_figure(
+    site: tuple[Flask, str], report: Report, database_url: str
+) -> None:
+    app, slug = site
+    client: FlaskClient = factories.sign_in(app.test_client(), factories.sign_in_secret(database_url))
+    home = f"/manage/surveys/{slug}"
+    for entry in report.questions:
+        name = entry.question.name
+        drawn = client.get(f"{home}/figure.svg?question={name}")
+        picture = ElementTree.fromstring(drawn.data)  # noqa: S314 - our own
+        shown = " ".join(text for text in picture.itertext() if text.strip())
+        assert re.sub(r"\W", "", entry.question.text) in re.sub(r"\W", "", shown)
+        rows = list(csv.DictReader(io.StringIO(client.get(f"{home}/figure.csv?question={name}").text)))
+        whole = csv.DictReader(io.StringIO(client.get(f"{home}/report.csv").text))
+        assert rows == [row for row in whole if row["question"] == name and row["group"] == "all"]
+    picture_bytes = client.get(f"{home}/figure.png?question=party").data
+    assert picture_bytes.startswith(b"\x89PNG")
+    assert client.get(f"{home}/figure.svg?question=nothing").status_code == 404
+    assert client.get(f"{home}/figure.pdf?question=party").status_code == 404
+
+
+def test_a_question_without_responses_has_no_figure(
+    app: Flask, signed_in: FlaskClient, database_url: str
+) -> None:
+    survey = factories.publish(database_url)
+    home = f"/manage/surveys/{survey.slug}"
+    assert signed_in.get(f"{home}/figure.svg").status_code == 409
+    assert "Nothing is shown yet" in signed_in.get(f"{home}/results").text

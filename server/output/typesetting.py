@@ -67,6 +67,17 @@ def in_a_process(module: str, order: bytes) -> bytes:
     return done.stdout
 
 
+def to_png(svg: str) -> bytes:
+    """A drawing that stands alone as a picture, 288 dots to an inch. The same drawing gives the same bytes.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        If typst is not installed.
+    """
+    return in_a_process("server.output.typesetting", json.dumps({"svg": svg}).encode())
+
+
 def typeset(source: bytes, data: Any, *, system_fonts: bool) -> bytes:
     """The PDF that typst makes of a source, to which `data` are the JSON in `sys.inputs.data`.
 
@@ -149,15 +160,20 @@ def _with_pictures(value: Any) -> Any:
 
 def _picture(svg: str) -> str:
     """A chart as a picture of itself, still as SVG."""
-    inputs = {"data": json.dumps({"svg": svg}, ensure_ascii=False)}
-    drawn = _compiler(True).compile(_CHART, format="png", ppi=_DOTS, sys_inputs=inputs)
-    assert isinstance(drawn, bytes)
+    drawn = _draw_png(svg)
     width, height = size_of(svg)
     size = f'width="{width}" height="{height}"'
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}">'
         f'<image {size} href="data:image/png;base64,{b64encode(drawn).decode()}"/></svg>'
     )
+
+
+def _draw_png(svg: str) -> bytes:
+    inputs = {"data": json.dumps({"svg": svg}, ensure_ascii=False)}
+    drawn = _compiler(True).compile(_CHART, format="png", ppi=_DOTS, sys_inputs=inputs)
+    assert isinstance(drawn, bytes)
+    return drawn
 
 
 def size_of(svg: str) -> tuple[float, float]:
@@ -200,4 +216,7 @@ def _compiler(system_fonts: bool) -> "Compiler":
 
 if __name__ == "__main__":
     asked = json.load(sys.stdin)
-    sys.stdout.buffer.write(replace_unprintable(asked["source"].encode(), asked["data"]))
+    if "svg" in asked:
+        sys.stdout.buffer.write(_draw_png(asked["svg"]))
+    else:
+        sys.stdout.buffer.write(replace_unprintable(asked["source"].encode(), asked["data"]))

@@ -54,14 +54,23 @@ def to_csv(report: Report) -> str:
     rows: list[Sequence[object]] = [_REPORT]
     texts = AnswerTexts(report.definition)
     for entry in report.questions:
-        group = report.whole(entry)
-        if group is not None and group.weighted:
-            rows += _question_rows(report, texts, entry, _group(report, group), group.report)
-        plain = report.plain(entry)
-        rows += _question_rows(report, texts, plain, _RowGroup("all"), plain)
+        rows += _whole_rows(report, texts, entry)
         inside = [one for one in report.told_strata(entry) if one.depth]
         rows += _stratum_rows(report, texts, entry, inside)
     return csv_text([*rows, *_texts(report)])
+
+
+def question_csv(report: Report, entry: QuestionReport) -> str:
+    """What `to_csv` has of one question for all responses together, weighted and not."""
+    return csv_text([_REPORT, *_whole_rows(report, AnswerTexts(report.definition), entry)])
+
+
+def _whole_rows(report: Report, texts: AnswerTexts, entry: QuestionReport) -> Iterator[Sequence[object]]:
+    group = report.whole(entry)
+    if group is not None and group.weighted:
+        yield from _question_rows(report, texts, entry, _group(report, group), group.report)
+    plain = report.plain(entry)
+    yield from _question_rows(report, texts, plain, _RowGroup("all"), plain)
 
 
 def write_strata(report: Report, names: Sequence[str], file: IO[bytes]) -> None:

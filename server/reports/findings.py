@@ -98,7 +98,9 @@ def interpret_question(entry: QuestionReport, anytime: bool) -> QuestionFinding:
 def find_share(row: ShareRow, value: float, interval: tuple[float, float]) -> ShareFinding:
     """The sentence of one share."""
     says = _choose(*interval, 0, 1)
-    least, most = (min(max(end, 0), 100) for end in (math.floor(100 * interval[0]), math.ceil(100 * interval[1])))
+    least, most = (
+        min(max(end, 0), 100) for end in (math.floor(100 * interval[0]), math.ceil(100 * interval[1]))
+    )
     guess = round(min(max(100 * value, 0.0), 100.0))
     return ShareFinding(row, says, least, most, guess if least <= guess <= most else None)
 

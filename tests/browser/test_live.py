@@ -128,7 +128,8 @@ def test_intervals_of_both_kinds(watcher: Watcher) -> None:
 
 def width(page: Page) -> float:
     """Of the first interval in the table."""
-    text = page.locator(".estimates td", has_text=" to ").first.inner_text()
+    text = page.locator(".estimates td", has_text=" to ").first.text_content()  # folded
+    assert text is not None
     low, high = map(float, re.findall(r"-?\d+\.\d", text))
     return high - low
 

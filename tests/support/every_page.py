@@ -308,6 +308,14 @@ def walk_strata(owner: Reader, database: str) -> None:
         reports = [1, 1, 0], [1, 0, 1], [0, 1, 0], [0, 0, 2]
         return list(zip(reports, counts, strict=False))
 
+    glass = dict(asked(more=True)["questions"][-1])
+    del glass["prefer_not_to_say"]
+    high = factories.publish(database, {**asked(), "questions": [glass]})
+    owner.get(f"/manage/surveys/{high.slug}/figure.svg")  # of nothing yet
+    factories.store(
+        database, high, [([1], 953), ([0], 47)]
+    )  # about as many as if everybody had entered the most
+    owner.get(f"/manage/surveys/{high.slug}/results")
     levels = [{"name": f"o{place}", "text": pseudo(f"level {place}")} for place in range(33)]
     scale = {"kind": "scale", "options": levels, "design": {"mechanism": "ordinal", "epsilon": 3}}
     scales = [{"name": name, "text": pseudo(name), **scale} for name in ("a", "b")]

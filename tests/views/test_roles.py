@@ -11,6 +11,7 @@ from werkzeug.routing import Rule
 from werkzeug.test import TestResponse
 
 from server.reports.formats import FORMATS, PAGE
+from server.reports.question_figures import FIGURE_FORMATS
 from server.store.models import InvitationBatch, Stratum
 from tests.conftest import NewDatabase
 from tests.support import factories
@@ -79,6 +80,7 @@ LEAST = {
     "results.responses_csv": VIEWER,
     "results.strata_csv": VIEWER,
     "results.codebook_csv": VIEWER,
+    **{f"results.figure_{ending}": VIEWER for ending in FIGURE_FORMATS},
     "links.page": VIEWER,
     "links.table": VIEWER,
     "links.sheet": VIEWER,

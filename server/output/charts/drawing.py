@@ -55,6 +55,13 @@ def drawing(
     return Drawing(svg, f"{title}: {alternative}")
 
 
+def embed_style(svg: str, css: str) -> str:
+    """A drawing that stands alone: with its own style, and the name space that pages do without."""
+    head, close, rest = svg.partition(">")
+    space = "" if "xmlns=" in head else ' xmlns="http://www.w3.org/2000/svg"'
+    return f"{head}{space}{close}<style>{css}</style>{rest}"
+
+
 def text(x: float, y: float, words: str, look: str = "", anchor: str = "start") -> str:
     """A line of text."""
     look = f' class="{look}"' if look else ""

@@ -12,6 +12,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final
 
+from server.output.charts.drawing import embed_style
 from server.output.documents.column_widths import GAP, PAGE, breakable, is_of_numbers, on_paper
 from server.output.documents.model import Block, Cell, Chart, Document, Facts, Number, Paragraph, Prose, Table
 from server.output.markdown import Run
@@ -84,7 +85,7 @@ def _block(block: Block, css: str) -> dict[str, Any]:
             return _table(block)
         case Chart():
             return {
-                "svg": _embed_style(block.svg, css),
+                "svg": embed_style(block.svg, css),
                 "caption": block.caption,
                 "alternative": block.alternative,
                 "width": _chart_width(block.svg),
@@ -143,13 +144,6 @@ def _run(run: Run) -> dict[str, Any]:
         "emphasis": run.emphasis,
         "href": run.href,
     }
-
-
-def _embed_style(svg: str, css: str) -> str:
-    """A chart that stands alone: with its own style, and the name space that pages do without."""
-    head, close, rest = svg.partition(">")
-    space = "" if "xmlns=" in head else ' xmlns="http://www.w3.org/2000/svg"'
-    return f"{head}{space}{close}<style>{css}</style>{rest}"
 
 
 def _chart_width(svg: str) -> float:

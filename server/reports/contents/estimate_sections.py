@@ -124,26 +124,52 @@ def _told(words: ReportWords, report: Report) -> Iterator[tuple[Cell, Cell]]:
 
 def _charts(words: ReportWords, report: Report) -> Iterator[Chart]:
     """Shares on one axis, as many to a chart as fit on a page; bins as a histogram; means."""
-    _ = words.gettext
-    axis = report.axis(anytime=False)
     drawn = [entry for entry in report.questions if entry.n]
-    parts = list(_pack_charts([rows_of(words, report, entry) for entry in drawn if not entry.question.grid]))
-    confidence = words.level(report.confidence)
+    parts = _pack_charts([rows_of(words, report, entry) for entry in drawn if not entry.question.grid])
     for rows in parts:
-        caption = _("Estimated shares with %(confidence)s %% intervals", confidence=confidence)
-        made = charts.estimates(caption, rows, axis, percent_label)
-        yield Chart(made.svg, caption, made.alternative)
+        yield _draw_shares(words, report, rows)
     for entry in drawn:
         if entry.question.traits.in_ranges:
-            caption = _("Histogram: %(question)s", question=entry.question.text)
-            rows = [replace(row, heading="") for row in rows_of(words, report, entry)]
-            made = charts.histogram(caption, rows, axis, percent_label)
-            yield Chart(made.svg, caption, made.alternative)
+            yield _draw_histogram(words, report, entry)
     numbers = [_mean(words, entry) for entry in drawn if entry.mean is not None]
     if numbers:
-        caption = _("Estimated means with %(confidence)s %% intervals", confidence=confidence)
-        made = charts.means(caption, numbers)
-        yield Chart(made.svg, caption, made.alternative)
+        yield _draw_means(words, report, numbers)
+
+
+def draw_question(words: ReportWords, report: Report, entry: QuestionReport) -> Chart:
+    """A question that has responses by itself: its shares, or the mean of a number that has no answers to count."""
+    if entry.question.traits.in_ranges:
+        return _draw_histogram(words, report, entry, heading=True)
+    if entry.shown:
+        return _draw_shares(words, report, rows_of(words, report, entry))
+    return _draw_means(words, report, [_mean(words, entry)])
+
+
+def _draw_shares(words: ReportWords, report: Report, rows: Sequence[PlottedEstimate]) -> Chart:
+    confidence = words.level(report.confidence)
+    caption = words.gettext("Estimated shares with %(confidence)s %% intervals", confidence=confidence)
+    made = charts.estimates(caption, rows, report.axis(anytime=False), percent_label)
+    return Chart(made.svg, caption, made.alternative)
+
+
+def _draw_histogram(
+    words: ReportWords, report: Report, entry: QuestionReport, *, heading: bool = False
+) -> Chart:
+    caption = words.gettext("Histogram: %(question)s", question=entry.question.text)
+    rows = rows_of(words, report, entry)
+    if not heading:  # the caption has it
+        rows = [replace(row, heading="") for row in rows]
+    made = charts.histogram(caption, rows, report.axis(anytime=False), percent_label)
+    return Chart(made.svg, caption, made.alternative)
+
+
+def _draw_means(
+    words: ReportWords, report: Report, numbers: Sequence[tuple[PlottedEstimate, Axis, charts.Label]]
+) -> Chart:
+    confidence = words.level(report.confidence)
+    caption = words.gettext("Estimated means with %(confidence)s %% intervals", confidence=confidence)
+    made = charts.means(caption, numbers)
+    return Chart(made.svg, caption, made.alternative)
 
 
 def rows_of(words: ReportWords, report: Report, entry: QuestionReport) -> list[PlottedEstimate]:

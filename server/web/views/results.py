@@ -5,12 +5,14 @@ from functools import partial
 
 from flask import Blueprint, Response, render_template, request
 from flask.typing import ResponseReturnValue
+from flask_babel import get_locale
 
 from server import reports
 from server.inputs import N_, refuse, shorten_value
 from server.reports import Crossed, QuestionReport, Report
 from server.reports.contents.diagnostic_sections import FORGED
 from server.reports.formats import FORMATS, Format
+from server.reports.question_figures import FIGURE_FORMATS, FigureFormat
 from server.store.models import Role, Survey
 from server.study import planning, strata, surveys
 from server.web.context import send_written, session
@@ -70,6 +72,27 @@ def _offer(chosen: Format) -> None:
 
 for _format in FORMATS.values():
     _offer(_format)
+
+
+def _offer_figure(ending: str, chosen: FigureFormat) -> None:
+    """Give a file of a figure its address."""
+
+    @on_survey(Role.VIEWER)
+    def figure(survey: Survey) -> ResponseReturnValue:
+        """What is found of one question."""
+        with open_report(survey, request.args.get("version")) as (report, _session):
+            reports.require_shown(report)
+            entry = report.question(_one_of("question", [entry.question.name for entry in report.questions]))
+            if not entry.n:
+                raise refuse(409, "question", N_("has no responses that are shown yet"))
+            written = chosen.write(report, entry, str(get_locale()))
+            return _download(written, chosen.content_type, f"{_name(report)}-{entry.question.name}.{ending}")
+
+    blueprint.add_url_rule(f"/figure.{ending}", f"figure_{ending}", figure)
+
+
+for _ending, _figure in FIGURE_FORMATS.items():
+    _offer_figure(_ending, _figure)
 
 
 @blueprint.get("/microdata.zip")
