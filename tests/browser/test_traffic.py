@@ -187,6 +187,7 @@ LEAKS = {
     "the length of history": "for (let k = 0; k < truth; k += 1) history.pushState({ screen: 1 }, '')",
     "the state of history": "history.go = () => history.replaceState({ screen: 0, truth }, '')",
     "the title": "document.title = truth",
+    "a mark among its times": "performance.mark(truth)",
     "the name of the window": "globalThis.name = truth",
     "an attribute": "document.body.dataset.truth = truth",
     "a control": "const box = document.createElement('input'); document.body.append(box); box.value = truth",

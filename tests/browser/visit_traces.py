@@ -33,7 +33,6 @@ STORED = """async () => {
   const files = [];
   for await (const name of root.keys()) files.push(name);
   const cached = [];
-  const marks = performance.getEntries().filter(({ entryType }) => /^(mark|measure)$/.test(entryType));
   for (const name of await caches.keys()) {
     cached.push([name, (await (await caches.open(name)).keys()).map(({ url }) => url)]);
   }
@@ -47,9 +46,6 @@ STORED = """async () => {
     history: [history.length, history.state, location.href, history.scrollRestoration],
     window: [name, document.title, document.referrer],
     globals: Object.keys(globalThis).filter((key) => !/^(__playwright|__pw)/.test(key)),
-    // Files arrive in any order, before anything was answered.
-    loaded: performance.getEntriesByType('resource').map(({ name }) => name).sort(),
-    marked: marks.map(({ name }) => name),
   };
 }"""
 
@@ -62,6 +58,18 @@ DOCUMENT = """() => ({
   focus: document.activeElement.outerHTML,
   selection: String(getSelection()),
 })"""
+
+
+# What the browser itself lists, told apart from what a test put in its place: where the clock of a page stands still,
+# Playwright's answers the page that there is nothing in the list.
+LISTED = """(() => {
+  const marks = performance.getEntries().filter(({ entryType }) => /^(mark|measure)$/.test(entryType));
+  return {
+    // Files arrive in any order, before anything was answered.
+    loaded: performance.getEntriesByType('resource').map(({ name }) => name).sort(),
+    marked: marks.map(({ name }) => name),
+  };
+})()"""
 
 
 class Wire:
@@ -85,8 +93,20 @@ class Wire:
 
     def sent_by_document(self) -> list[str]:
         """Where the document that is shown sent something, and was not refused an answer."""
-        loader = self.session.send("Page.getFrameTree")["frameTree"]["frame"]["loaderId"]
+        loader = self._frame()["loaderId"]
         return [url for url, of in self._loaders.values() if of == loader]
+
+    def listed(self) -> Traces:
+        """What the browser keeps of its document's loading, read where no script of the page or of Playwright is."""
+        world = self.session.send("Page.createIsolatedWorld", {"frameId": self._frame()["id"]})
+        context = world["executionContextId"]
+        asked = {"contextId": context, "expression": LISTED, "returnByValue": True}
+        found: Traces = self.session.send("Runtime.evaluate", asked)["result"]["value"]
+        return found
+
+    def _frame(self) -> dict[str, Any]:
+        frame: dict[str, Any] = self.session.send("Page.getFrameTree")["frameTree"]["frame"]
+        return frame
 
     def _will_be_sent(self, event: dict[str, Any]) -> None:
         request = event["request"]
@@ -106,10 +126,6 @@ class Wire:
 
 LOOKS = 250
 """How often it is asked whether everything is listed."""
-LISTED = """(urls) => {
-  const listed = new Set(performance.getEntriesByType('resource').map(({ name }) => name));
-  return urls.every((url) => listed.has(url));
-}"""
 
 
 def traces(page: Page, wire: Wire) -> Traces:
@@ -117,13 +133,16 @@ def traces(page: Page, wire: Wire) -> Traces:
     # The browser lists what was sent when its answer has come whole, which the page does not wait for.
     sent = wire.sent_by_document()
     for _ in range(LOOKS):
-        if page.evaluate(LISTED, sent):  # not by a timer of the page, whose clock may stand still
+        listed = wire.listed()
+        if set(sent) <= set(listed["loaded"]):
             break
         page.wait_for_timeout(20)
+    else:
+        raise AssertionError(f"not listed by the browser: {set(sent) - set(listed['loaded'])}")
     entries = wire.session.send("Page.getNavigationHistory")
     return {
         "requests": list(wire.requests.values()),
-        "stored": page.evaluate(STORED),
+        "stored": {**page.evaluate(STORED), **listed},
         "document": page.evaluate(DOCUMENT),
         "cookies": [(cookie["name"], cookie["value"]) for cookie in page.context.cookies()],
         "entries": [
