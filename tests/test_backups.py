@@ -2,8 +2,8 @@
 
 import os
 import signal
+import subprocess
 import sys
-import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -14,7 +14,8 @@ import sqlalchemy as sa
 from server.store.engines import make_engine
 from tests.conftest import NewDatabase
 from tests.support import factories
-from tests.support.backups import PASSPHRASE, back_up, beside, restore, rows_of, run_with, start
+from tests.support.backups import KEY, PASSPHRASE, back_up, beside, key_of, restore, rows_of, run_with, start
+from tests.support.killed_restores import MOMENTS
 from tests.test_restored import is_refused, study
 
 BOTH = [
@@ -139,8 +140,10 @@ def test_a_public_key_encrypts_what_its_private_key_opens(sqlite: NewDatabase, t
     assert rows_of(new) == rows_of(url)
 
 
-def test_passphrases_and_keys_that_cannot_be_used_are_refused(sqlite: NewDatabase, tmp_path: Path) -> None:
-    url, file = sqlite(True), tmp_path / "b"
+def test_a_passphrase_opens_what_it_locked_and_what_cannot_be_used_is_refused(
+    sqlite: NewDatabase, tmp_path: Path
+) -> None:
+    url, new, file = sqlite(True), sqlite(False), tmp_path / "b"
     for arguments, passphrase, sentence in (
         ((), "short", "at least 12 characters; it has 5"),
         ((), "", "asked for on a terminal, and there is none"),
@@ -150,9 +153,11 @@ def test_passphrases_and_keys_that_cannot_be_used_are_refused(sqlite: NewDatabas
         done = run_with(url, "backup", str(file), *arguments, passphrase=passphrase)
         assert (done.exit_code, sentence in done.stderr) == (2, True), done.stderr
         assert not file.exists()
-    back_up(url, file)
-    done = run_with(url, "backup", "--verify", str(file), passphrase="another passphrase")
+    assert run_with(url, "backup", str(file)).exit_code == 0
+    done = run_with(new, "restore", str(file), passphrase="another passphrase")
     assert (done.exit_code, "does not open the file" in done.stderr) == (2, True)
+    assert run_with(new, "restore", str(file)).exit_code == 0
+    assert rows_of(new) == rows_of(url)
 
 
 def test_the_passphrase_is_asked_for_on_the_terminal(sqlite: NewDatabase, tmp_path: Path) -> None:
@@ -187,10 +192,8 @@ def test_a_file_that_is_cut_or_changed_is_refused_before_anything_begins(
     url, new = new_database(True), new_database(False)
     survey = factories.publish(url)
     factories.store(url, survey, [([0, 1], 3000), ([1, 0], 2000)])
-    key = pyrage.x25519.Identity.generate()
-    (tmp_path / "key").write_text(str(key))
-    by_key = ("--identity", str(tmp_path / "key"))
-    back_up(url, tmp_path / "b", "--recipient", str(key.to_public()))
+    back_up(url, tmp_path / "b")
+    by_key = key_of(tmp_path / "b")
     whole, file = (tmp_path / "b").read_bytes(), tmp_path / "c"
     places = sorted({0, 15, 16, 19, 20, 25, 200, len(whole) - 1, *range(300, len(whole), len(whole) // 6)})
     for place in places:
@@ -205,7 +208,7 @@ def test_a_file_that_is_cut_or_changed_is_refused_before_anything_begins(
     assert run_with(new, "backup", "--verify", str(file), *by_key).exit_code == 2
     assert untouched(new)
     assert run_with(url, "backup", "--verify", str(tmp_path / "b"), *by_key).exit_code == 0
-    restore(new, tmp_path / "b", *by_key)
+    restore(new, tmp_path / "b")
 
 
 def untouched(url: str) -> bool:
@@ -219,26 +222,27 @@ def untouched(url: str) -> bool:
 
 
 def test_a_restore_that_is_killed_leaves_nothing_half_done(new_database: NewDatabase, tmp_path: Path) -> None:
-    """Killed at moments all over its run: there is nothing, or all of it; and the next attempt goes well."""
+    """Killed all over its run, before its last step too: nothing is there, and the next attempt goes well."""
     url = new_database(True)
     survey = factories.publish(url)
-    factories.store(url, survey, [([0, 1], 20_000), ([1, 0], 10_000)])
+    factories.store(url, survey, [([0, 1], 6_000), ([1, 0], 3_000)])
     back_up(url, tmp_path / "b")
     before = rows_of(url)
-    began = time.monotonic()
-    whole = new_database(False)
-    process = start(whole, "restore", str(tmp_path / "b"))
-    assert process.communicate()[0]
-    lasted = time.monotonic() - began
-    for part in (0.6, 0.8, 0.95):
-        new = new_database(False)
-        process = start(new, "restore", str(tmp_path / "b"))
-        time.sleep(part * lasted)
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-        if untouched(new):
-            restore(new, tmp_path / "b")
+    whole, *others = (new_database(False) for _ in range(1 + len(MOMENTS)))
+    command = [str(tmp_path / "b"), key_of(tmp_path / "b")[1], whole, *others]
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.support.killed_restores", *command],
+        cwd=factories.ROOT,
+        env=factories.environment(url),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.splitlines()[-1:] == [" ".join([f"{-signal.SIGKILL:d}"] * len(MOMENTS))], done
+    for new in others:
+        assert untouched(new)
+        restore(new, tmp_path / "b")
+    for new in (whole, *others):
         assert rows_of(new) == before
         if new.startswith("sqlite"):
             assert beside(new) <= {"", "-wal", "-shm", ".spent", ".spent.lock"}
@@ -256,8 +260,8 @@ def test_a_disk_that_fills_leaves_nothing(sqlite: NewDatabase, tmp_path: Path) -
         "sys.argv[0] = 'server'; runpy.run_module('server', run_name='__main__', alter_sys=True)"
     )
     for database, arguments in (
-        (url, ["backup", str(tmp_path / "c")]),
-        (new, ["restore", str(tmp_path / "b")]),
+        (url, ["backup", str(tmp_path / "c"), "--recipient", str(KEY.to_public())]),
+        (new, ["restore", str(tmp_path / "b"), *key_of(tmp_path / "b")]),
     ):
         process = start(database, *arguments, code=limited)
         said = process.communicate()[0]

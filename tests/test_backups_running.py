@@ -2,13 +2,12 @@
 
 from pathlib import Path
 
-import pyrage
 import pytest
 from flask.testing import FlaskClient
 
 from tests.conftest import NewDatabase
 from tests.support import factories
-from tests.support.backups import back_up, restore, rows_of, run_with, start
+from tests.support.backups import KEY, back_up, key_of, restore, rows_of, run_with, start
 from tests.support.scale import scaled
 
 MISSING = "Responses are missing"
@@ -96,11 +95,9 @@ def test_neither_side_holds_the_whole_database_in_memory(new_database: NewDataba
     survey = factories.publish(url)
     for _ in range(scaled(1, 20)):
         factories.store(url, survey, [([0, 1], 25_000), ([1, 0], 25_000)])
-    key = pyrage.x25519.Identity.generate()
-    (tmp_path / "key").write_text(str(key))
     for database, *command in (
-        (url, "backup", "--recipient", str(key.to_public())),
-        (new, "restore", "--identity", str(tmp_path / "key")),
+        (url, "backup", "--recipient", str(KEY.to_public())),
+        (new, "restore", *key_of(tmp_path / "b")),
     ):
         process = start(database, *command, str(tmp_path / "b"), code=MEASURED)
         said = process.communicate()[0]

@@ -17,7 +17,7 @@ from server.study.definitions import version_of
 from server.study.definitions.definition_reader import parse_definition
 from tests.conftest import NewDatabase
 from tests.support import factories
-from tests.support.backups import back_up, restore, rows_of, run_with
+from tests.support.backups import back_up, key_of, restore, rows_of, run_with
 
 LATER = """
 import sqlalchemy as sa
@@ -129,7 +129,7 @@ def test_a_backup_of_an_older_schema_is_restored_and_one_of_a_newer_is_refused(
         assert rows_of(new)["responses"] == expected
         assert rows_of(new)["alembic_version"] == [("9999",)]
         back_up(new, tmp_path / "new")
-    refused = run_with(other, "restore", str(tmp_path / "new"))
+    refused = run_with(other, "restore", str(tmp_path / "new"), *key_of(tmp_path / "new"))
     assert (refused.exit_code, "made by a newer version of Moneda" in refused.stderr) == (2, True)
 
 

@@ -1,4 +1,8 @@
-"""Backups of made-up studies: written, restored, cut and changed by the command line."""
+"""Backups of made-up studies: written, restored, cut and changed by the command line.
+
+They are encrypted to a key, as opening one by a passphrase takes seconds of the processor on purpose. What passphrases
+do is tested by themselves (`tests/test_backups.py`).
+"""
 
 import os
 import subprocess
@@ -6,12 +10,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pyrage
 from click.testing import CliRunner, Result
 
 from server.cli import main
 from tests.support import factories
 
 PASSPHRASE = "correct horse battery"
+KEY = pyrage.x25519.Identity.generate()
 ANEW = {"revisions", "sign_ins", "sign_in_links", "colleague_invitations", "api_tokens", "kept_replies"}
 """Tables that no backup has."""
 
@@ -23,15 +29,22 @@ def run_with(url: str, *arguments: str, passphrase: str = PASSPHRASE) -> Result:
 
 
 def back_up(url: str, file: Path, *options: str) -> Result:
-    """Write a backup, which must go well."""
-    done = run_with(url, "backup", str(file), *options)
+    """Write a backup, which must go well; `key_of` opens it, unless it was encrypted to another key."""
+    done = run_with(url, "backup", str(file), "--recipient", str(KEY.to_public()), *options)
     assert done.exit_code == 0, done.output
     return done
 
 
+def key_of(file: Path) -> tuple[str, str]:
+    """The option that opens a backup of `back_up`: its key is written beside it."""
+    beside = file.with_name(f"{file.name}.key")
+    beside.write_text(str(KEY))
+    return "--identity", str(beside)
+
+
 def restore(url: str, file: Path, *options: str) -> Result:
-    """Restore a backup, which must go well."""
-    done = run_with(url, "restore", str(file), *options)
+    """Restore a backup of `back_up`, or one that other `options` open, which must go well."""
+    done = run_with(url, "restore", str(file), *(options or key_of(file)))
     assert done.exit_code == 0, done.output
     return done
 
