@@ -3,7 +3,9 @@
 PYTHON ?= python3
 VENV   ?= .venv
 BENCH_VENV ?= .venv-bench
-JOBS   ?= 2
+# One more than there are cores, as tests often wait for a page, a server or a deadline; at most eight, as each has a
+# browser and a PostgreSQL of its own.
+JOBS   ?= $(shell cores=$$(getconf _NPROCESSORS_ONLN); echo $$((cores < 7 ? cores + 1 : 8)))
 
 PY := $(VENV)/bin/python
 NODE_MODULES := tests/node_modules
@@ -58,7 +60,7 @@ client-tests: $(NODE_MODULES)/.installed ## The browser's modules under Node's t
 # Where every core has its tests, threads for a matrix would only wait for each other, and no server should compile again
 # what another has compiled. A few that failed are looked at again, alone (tests/support/rerun_failures.py): three passes of three, or the
 # run has failed.
-python-tests: $(VENV)/.tests-installed $(NODE_MODULES)/.installed chromium proxies ## pytest, real browser included (JOBS=2 at a time)
+python-tests: $(VENV)/.tests-installed $(NODE_MODULES)/.installed chromium proxies ## pytest, real browser included (JOBS=3 at a time, else one more than there are cores)
 	@OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(PY) -m pytest --numprocesses=$(JOBS) --dist=loadfile \
 	  --no-loadscope-reorder --durations=10 \
 	  || $(PY) -m tests.support.rerun_failures $$?
