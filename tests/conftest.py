@@ -78,7 +78,9 @@ def postgresql() -> Iterator[NewDatabase]:
     with engine.connect() as connection:
         # The machine does not lose its power during a test, and a new database for each is written quicker.
         connection.exec_driver_sql("ALTER SYSTEM SET fsync = off")
-        connection.exec_driver_sql("ALTER SYSTEM SET max_wal_size = '128MB'")  # what is in memory shall stay small
+        connection.exec_driver_sql(
+            "ALTER SYSTEM SET max_wal_size = '128MB'"
+        )  # what is in memory shall stay small
         connection.exec_driver_sql("SELECT pg_reload_conf()")
         connection.exec_driver_sql("CREATE DATABASE ready")
     _migrate(admin.set(database="ready").render_as_string(hide_password=False))

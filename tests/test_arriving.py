@@ -2,8 +2,6 @@
 
 import io
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -18,6 +16,7 @@ from server.store.own_tables import invitations_of
 from server.study import surveys
 from tests.support import factories, sample_archives
 from tests.support.factories import Published, Rows
+from tests.support.forked_servers import ForkedServer
 from tests.support.interrupted_imports import bring
 
 ROWS = 1_200
@@ -46,8 +45,9 @@ def kill_at(database_url: str, folder: Path, body: bytes, told: int) -> None:
     """Import it in a process that is killed when it is told for the nth time."""
     path = folder / "survey.zip"
     path.write_bytes(body)
-    command = [sys.executable, "-m", "tests.support.interrupted_imports", database_url, str(path), str(told)]
-    killed = subprocess.run(command, cwd=factories.ROOT, check=False, timeout=120)
+    command, environment = [database_url, str(path), str(told)], factories.environment(database_url)
+    killed = ForkedServer(command, environment, module="tests.support.interrupted_imports")
+    killed.communicate(120)
     assert killed.returncode == -signal.SIGKILL
 
 

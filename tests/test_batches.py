@@ -2,12 +2,11 @@
 
 import json
 import secrets
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from pathlib import Path
 from threading import Thread
 from time import sleep
 
@@ -33,6 +32,7 @@ from server.store.own_tables import batches_of, cells_of, counters_of, responses
 from server.study.smallest_group import waiting_limit
 from tests.conftest import NewDatabase
 from tests.support import factories
+from tests.support.forked_servers import ForkedServer
 
 NOW = datetime(2026, 5, 6)  # noqa: DTZ001 - in UTC, as the database holds times
 MINIMUM = 3
@@ -253,51 +253,30 @@ def agree(database_url: str, slug: str) -> int:
     return found.rows
 
 
-WRITER = """
-import secrets, sys
-from datetime import datetime
-from server.collect import responses
-from server.store.engines import make_engine
-from server.collect.submissions import Submission
-from server.collect.responses import Arrival
-
-database_url, version, *links = sys.argv[1:]
-engine = make_engine(database_url).execution_options(moneda_writes=True)
-print("ready", flush=True)
-while True:
-    group = [
-        Arrival(secrets.choice(links), Submission(secrets.token_bytes(16), version, bytes([k % 2, 0])))
-        for k in range(1 + secrets.randbelow(40))
-    ]
-    with engine.begin() as connection:
-        responses.accept_all(connection, group, datetime(2026, 5, 6), responses.Links())
-"""
-
-
-def test_writers_that_are_killed_and_that_write_at_once_leave_books_that_agree(database_url: str) -> None:
+def test_writers_that_are_killed_and_that_write_at_once_leave_books_that_agree(
+    database_url: str, tmp_path: Path
+) -> None:
     """Two processes on the same cells, three times killed in the middle of what they do."""
     survey = factories.publish(database_url, minimum=5)
     links = [survey.slug, *factories.plant(database_url, survey.slug, "A\nB").values()]
     before = 0
+    environment, complaints = factories.environment(database_url), tmp_path / "stderr"
     for _ in range(3):
-        writers = [
-            subprocess.Popen(
-                [sys.executable, "-c", WRITER, database_url, survey.version, *order],
-                cwd=factories.ROOT,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-            )
-            for order in (links, links[::-1])
-        ]
+        with complaints.open("w") as log:
+            writers = [
+                ForkedServer(
+                    [database_url, survey.version, *order], environment, log, "tests.support.endless_writers"
+                )
+                for order in (links, links[::-1])
+            ]
         for writer in writers:
-            assert writer.stdout is not None
             assert writer.stdout.readline() == "ready\n"
         sleep(0.5 + secrets.randbelow(300) / 1000)
         for writer in writers:
             assert writer.poll() is None  # it has not failed: no deadlock
             writer.kill()
-        assert [writer.communicate()[1] for writer in writers] == ["", ""]
+        assert [writer.communicate() for writer in writers] == ["", ""]
+        assert complaints.read_text() == ""
         now = agree(database_url, survey.slug)
         assert now > before
         before = now

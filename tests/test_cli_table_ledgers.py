@@ -1,8 +1,7 @@
 """The budget of a table that is not a survey: kept in a file, checked and written before a number is printed."""
 
 import json
-import subprocess
-import sys
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from click.testing import CliRunner, Result
 
 from server.cli import main
 from server.releases.table_ledgers import TableLedger, read_ledger, write_ledger
-from tests.support.factories import ROOT
+from tests.support.forked_servers import ForkedServer
 
 NOWHERE = "sqlite:////proc/nowhere/moneda.sqlite3"
 DATA = "sex,town\nfemale,Alba\nmale,Bruma\nmale,Alba\n"
@@ -100,16 +99,8 @@ def test_processes_at_once_spend_no_more_than_there_is(tmp_path: Path) -> None:
     """Six that want a third each: three get it."""
     assert run(tmp_path, plan(count("0.1")), "--budget-epsilon", "1", "--yes").exit_code == 0
     command = words(tmp_path, plan(count("0.3")), "--yes", "--json")
-    racing = [
-        subprocess.Popen(
-            [sys.executable, "-m", "server", *command],
-            cwd=ROOT,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
-        for _ in range(6)
-    ]
-    ended = [(process.communicate(timeout=300)[0], process.returncode) for process in racing]
+    racing = [ForkedServer(command, dict(os.environ)) for _ in range(6)]
+    ended = [(process.communicate(300), process.returncode) for process in racing]
 
     assert sorted(status for _, status in ended) == [0, 0, 0, 2, 2, 2]
     assert all(bool(out) == (status == 0) for out, status in ended)

@@ -1,6 +1,7 @@
 """Several processes that start at the same moment on an empty database: one prepares it, and it has one owner."""
 
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from time import sleep
 
 import pytest
@@ -10,6 +11,7 @@ from server import people
 from server.store.engines import lock_installation, make_engine, migrate, open_session
 from tests.conftest import NewDatabase
 from tests.support import factories
+from tests.support.forked_servers import ForkedServer
 
 STARTS = 3
 
@@ -61,9 +63,10 @@ def test_a_first_start_waits_for_another_on_sqlite(sqlite: NewDatabase) -> None:
     plain.dispose()
 
 
-def test_first_commands_at_once(empty_database_url: str) -> None:
-    with ThreadPoolExecutor(STARTS) as pool:
-        commands = list(
-            pool.map(lambda _: factories.moneda(empty_database_url, "user", "list"), range(STARTS))
-        )
-    assert [(command.returncode, command.stderr) for command in commands] == [(0, "")] * STARTS
+def test_first_commands_at_once(empty_database_url: str, tmp_path: Path) -> None:
+    environment, complaints = factories.environment(empty_database_url), tmp_path / "stderr"
+    with complaints.open("a") as log:
+        started = [ForkedServer(["user", "list"], environment, log) for _ in range(STARTS)]
+    assert all(command.communicate(120) for command in started)
+    assert [command.returncode for command in started] == [0] * STARTS
+    assert complaints.read_text() == ""

@@ -2,7 +2,8 @@
 
 `python -m server serve` spends two seconds of processor time on imports and one on its templates, and hundreds of tests
 start one. So one process imports and compiles it all and forks: what runs in the copy is the same
-`python -m server`, with its own arguments, environment, standard streams, process group and end.
+`python -m server`, with its own arguments, environment, standard streams, process group and end. Other modules that
+tests run as processes of their own, to kill them or to let several race, begin in the same way.
 `tests/test_start.py` and the tests of the command line start Python anew.
 
 Run as `python -m tests.support.forked_servers DESCRIPTOR`: requests come through the socket of this number, each
@@ -33,14 +34,19 @@ _LONGEST = 1 << 20
 
 
 class ForkedServer:
-    """A running `python -m server`, with as much of `subprocess.Popen` as tests use."""
+    """A running `python -m server`, or another `module`, with as much of `subprocess.Popen` as tests use."""
 
     def __init__(
-        self, arguments: Sequence[str], environment: Mapping[str, str], log: TextIO | None = None
+        self,
+        arguments: Sequence[str],
+        environment: Mapping[str, str],
+        log: TextIO | None = None,
+        module: str = "server",
     ) -> None:
         reading, writing = os.pipe()
         self._status, status = socket.socketpair()
-        request = json.dumps({"arguments": list(arguments), "environment": dict(environment)}).encode()
+        asked = {"module": module, "arguments": list(arguments), "environment": dict(environment)}
+        request = json.dumps(asked).encode()
         errors = 2 if log is None else log.fileno()
         descriptors = [writing, errors, status.fileno()]
         socket.send_fds(_importer(), [len(request).to_bytes(4, "big") + request], descriptors)
@@ -66,6 +72,13 @@ class ForkedServer:
         if status is None:
             raise subprocess.TimeoutExpired("server", timeout or 0)
         return status
+
+    def communicate(self, timeout: float | None = None) -> str:
+        """What it writes to its standard output until it ends, which may take so many seconds from then on."""
+        with self.stdout:
+            written = self.stdout.read()
+        self.wait(timeout)
+        return written
 
     def send_signal(self, number: int) -> None:
         """Send a signal to the process, if it has not ended."""
@@ -131,13 +144,13 @@ def _serve_requests(requests: socket.socket) -> None:
 def _watch(
     request: Mapping[str, object], output: int, errors: int, status: int, requests: socket.socket
 ) -> NoReturn:
-    """Start the server as a process below this one, and say its number and how it ends."""
+    """Start the program as a process below this one, and say its number and how it ends."""
     requests.close()
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     number = os.fork()
     if number == 0:
         os.close(status)
-        _become_server(request, output, errors)
+        _become_program(request, output, errors)
     os.close(output)
     with suppress(BrokenPipeError), socket.socket(fileno=status) as told:
         told.sendall(b"%d\n" % number)
@@ -145,8 +158,9 @@ def _watch(
     os._exit(0)
 
 
-def _become_server(request: Mapping[str, object], output: int, errors: int) -> NoReturn:
-    arguments, environment = request["arguments"], request["environment"]
+def _become_program(request: Mapping[str, object], output: int, errors: int) -> NoReturn:
+    module, arguments, environment = (request[key] for key in ("module", "arguments", "environment"))
+    assert isinstance(module, str)
     assert isinstance(arguments, list)
     assert isinstance(environment, dict)
     os.setsid()
@@ -156,10 +170,10 @@ def _become_server(request: Mapping[str, object], output: int, errors: int) -> N
     os.close(errors)
     os.environ.clear()
     os.environ.update(environment)
-    sys.argv = ["server", *arguments]
+    sys.argv = [module, *arguments]
     code: object = 1
     try:
-        runpy.run_module("server", run_name="__main__", alter_sys=True)
+        runpy.run_module(module, run_name="__main__", alter_sys=True)
         code = 0
     except SystemExit as end:
         code = end.code
