@@ -10,14 +10,14 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from server.config import Config
-from server.people.throttling import LIMITS, AttemptKind
+from server.web.front.look_limits import MOST_LOOKS, LookLimit
 from tests.conftest import NewDatabase
 from tests.support import factories
 from tests.support.factories import Published, dump
 from tests.support.form_client import Browser
 from tests.support.front_client import create_app
 
-LIMIT = LIMITS[AttemptKind.INVITATION][0].amount
+LIMIT = MOST_LOOKS
 
 
 def look(client: FlaskClient, link: str, code: object, **more: Any) -> TestResponse:
@@ -160,3 +160,10 @@ def test_a_switch_is_seen_by_the_next_look(client: FlaskClient, survey: Publishe
         for _ in range(2):
             assert look(client, survey.slug, code).status_code == (200 if invited else 410)
     assert json.loads(look(client, survey.slug, code).data) == {"status": "unused"}
+
+
+def test_processes_of_a_server_share_the_looks() -> None:
+    """They count in memory, each its part: together no more than one process lets through."""
+    for processes in (1, 4, 64):
+        limits = [LookLimit(processes) for _ in range(processes)]
+        assert 0 < sum(limit.take("192.0.2.1") for limit in limits for _ in range(2 * LIMIT)) <= LIMIT

@@ -1,62 +1,114 @@
-"""Wrong sign-ins are counted, in memory and for minutes, so that nobody tries passwords by the thousand.
+"""Wrong sign-ins are counted in the database, for minutes, so that nobody tries passwords by the thousand.
 
-They are counted for the address that they come from. For an account only wrong codes are,
-and only after the right password: who does not know that can lock nobody out. Looks at invitations are counted
-too, whatever they find: nobody is to watch a long list of codes; respondents do without. Addresses are
-kept as a hash, under a salt that ends with the process; nothing is written anywhere.
+All processes and machines on one database count together. They count for the address that a failure comes from. For
+an account only wrong codes, and wrong passwords of somebody who is signed in already, are counted: who knows neither
+its password nor its cookie can lock nobody out.
+
+Stored are no addresses, but numbers of 24 bits, which many addresses have in common, made under a key that is outside
+the database (`server.store.sealed_secrets`) and differently every `Limits.longest` seconds; they are deleted when they
+count no more. Nothing that a respondent does is counted here.
 """
 
 import hashlib
+import hmac
 import ipaddress
+import logging
 import secrets
+import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import Enum
+from typing import Final
 
-from limits import RateLimitItem, RateLimitItemPerDay, RateLimitItemPerMinute
-from limits.storage import MemoryStorage
-from limits.strategies import MovingWindowRateLimiter
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.orm import Session
+
+from server.store.models import FailedAttempt
+from server.store.sealed_secrets import LostKeyError, derive_key
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+MOST_ROWS: Final = 100_000
+"""Rows that are kept; those that would end first go first."""
+_BITS: Final = 24
+_MINUTE, _DAY = 60, 24 * 60 * 60
+
+_OWN_KEY: Final = secrets.token_bytes(32)
+"""For a process that cannot read the key: it counts by itself, and stores no more than the others do."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How many are let through within how many seconds: all of these."""
+
+    each: tuple[tuple[int, int], ...]
+
+    @property
+    def longest(self) -> int:
+        """Seconds for which a failure counts."""
+        return max(seconds for _most, seconds in self.each)
 
 
 class AttemptKind(Enum):
     """What is counted."""
 
-    # Their names, not their limits: members of an Enum that have equal values are one and the same.
-    ADDRESS = "address"
-    ACCOUNT = "account"
-    INVITATION = "invitation"
-
-
-LIMITS: dict[AttemptKind, tuple[RateLimitItem, ...]] = {
     # Generous: behind a proxy that does not say whom it asks for, everybody has one address.
-    AttemptKind.ADDRESS: (RateLimitItemPerMinute(100, 10),),
+    ADDRESS = Limits(((100, 10 * _MINUTE),))
     # A code is one of a million, three are right at a time: 50 tries a day find one in eighteen years.
-    AttemptKind.ACCOUNT: (RateLimitItemPerMinute(10, 15), RateLimitItemPerDay(50)),
-    # Classes behind one address that begin together. Whoever is refused goes on without having looked.
-    AttemptKind.INVITATION: (RateLimitItemPerMinute(100, 10),),
-}
-"""How many are let through."""
+    ACCOUNT = Limits(((10, 15 * _MINUTE), (50, _DAY)))
 
 
-class Throttle:
-    """What one process has counted."""
+def refuses_attempts(session: Session, kind: AttemptKind, who: str) -> bool:
+    """Whether there were too many failures."""
+    now = time.time()
+    rows = FailedAttempt
+    # Of the key before, too: it changed in the middle of what counts.
+    slots = [_find_slot(kind, who, now - before) for before in (0, kind.value.longest)]
+    for most, seconds in kind.value.each:
+        query = sa.select(sa.func.coalesce(sa.func.sum(rows.n), 0))
+        counted = session.scalar(query.where(rows.slot.in_(slots), rows.at >= int(now) - seconds))
+        if (counted or 0) >= most:
+            return True
+    return False
 
-    def __init__(self) -> None:
-        self._limiter = MovingWindowRateLimiter(MemoryStorage())
-        self._salt = secrets.token_bytes(16)
 
-    def refuses(self, kind: AttemptKind, who: str) -> bool:
-        """Whether there were too many."""
-        return not all(self._limiter.test(item, *self._key(kind, who)) for item in LIMITS[kind])
+def count_attempt(session: Session, kind: AttemptKind, who: str) -> None:
+    """Count one more failure, and forget what counts no more."""
+    now = time.time()
+    insert = sqlite.insert if session.get_bind().dialect.name == "sqlite" else postgresql.insert
+    slot, until = _find_slot(kind, who, now), int(now) + kind.value.longest + 1
+    added = insert(FailedAttempt).values(slot=slot, at=int(now), until=until, n=1)
+    session.execute(
+        added.on_conflict_do_update(
+            index_elements=[FailedAttempt.slot, FailedAttempt.at], set_={"n": FailedAttempt.n + 1}
+        )
+    )
+    forget_attempts(session)
+    newest = sa.select(FailedAttempt.until).order_by(FailedAttempt.until.desc())
+    least = newest.offset(MOST_ROWS).limit(1).scalar_subquery()
+    session.execute(sa.delete(FailedAttempt).where(FailedAttempt.until <= least))
 
-    def count(self, kind: AttemptKind, who: str) -> None:
-        """Count one more."""
-        for item in LIMITS[kind]:
-            self._limiter.hit(item, *self._key(kind, who))
 
-    def _key(self, kind: AttemptKind, who: str) -> tuple[str, str]:
-        return kind.name, hashlib.sha256(self._salt + who.encode("utf-8", "replace")).hexdigest()
+def may_forget(session: Session) -> bool:
+    """Whether there is something that counts no more."""
+    return bool(session.scalar(sa.select(sa.exists().where(FailedAttempt.until <= int(time.time())))))
+
+
+def forget_attempts(session: Session) -> None:
+    """Delete what counts no more."""
+    session.execute(sa.delete(FailedAttempt).where(FailedAttempt.until <= int(time.time())))
+
+
+def _find_slot(kind: AttemptKind, who: str, at: float) -> int:
+    """The number under which somebody's failures are counted at a time."""
+    try:
+        key = derive_key("failed attempts")
+    except (OSError, LostKeyError) as error:
+        logging.getLogger(__name__).error("failures are counted by this process alone: %s", error)
+        key = _OWN_KEY
+    named = f"{kind.name} {int(at) // kind.value.longest} {who}".encode("utf-8", "replace")
+    return int.from_bytes(hmac.digest(key, named, hashlib.sha256)[: _BITS // 8], "big")
 
 
 def find_client(peer: str, named: Sequence[str], proxies: Sequence[Network]) -> str:

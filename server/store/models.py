@@ -262,6 +262,20 @@ class KeptReply(Base):
     kept_at: Mapped[datetime]
 
 
+class FailedAttempt(Base):
+    """How many sign-ins failed in a second (`at`, since 1970), of all addresses or accounts that share a number.
+
+    `server.people.throttling` says how `slot` is made; a row counts no more, and is deleted, from `until` on.
+    """
+
+    __tablename__ = "failed_attempts"
+
+    slot: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    at: Mapped[int] = mapped_column(sa.BigInteger, primary_key=True, autoincrement=False)
+    until: Mapped[int] = mapped_column(sa.BigInteger, index=True)
+    n: Mapped[int]
+
+
 class ColleagueInvitation(Base):
     """A link that makes a colleague an account, or a member of a survey, once; only its hash is kept."""
 
@@ -529,11 +543,16 @@ class TakenRight(Base):
 
 
 class Server(Base):
-    """The name under which archives give rights to this database; one row."""
+    """The name under which archives give rights to this database; one row.
+
+    `sealed_by` is the public half of the key under which secrets are sealed (`server.store.sealed_secrets`), as
+    servers on PostgreSQL note it: all of them need the same.
+    """
 
     __tablename__ = "servers"
 
     id: Mapped[str] = mapped_column(sa.String(32), primary_key=True)
+    sealed_by: Mapped[str | None] = mapped_column(sa.String(100))
 
 
 class ReportLink(Base):

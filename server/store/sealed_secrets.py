@@ -5,6 +5,8 @@ backup of it, learns no secret. What is sealed names whose it is, so that it can
 """
 
 import base64
+import hashlib
+import hmac
 from collections.abc import Callable
 from pathlib import Path
 
@@ -47,6 +49,19 @@ def unseal(sealed: str, owner: int) -> str:
     if number != str(owner):
         raise LostKeyError("what is sealed is somebody else's")
     return str(secret)
+
+
+def derive_key(purpose: str) -> bytes:
+    """A key for something else that is to be outside the database, too; made when there is none.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be read or made.
+    LostKeyError
+        If it is no file of keys.
+    """
+    return hmac.digest(str(_read_keys(make=True)[0]).encode(), purpose.encode(), hashlib.sha256)
 
 
 def rotate_key(change: Callable[[Callable[[str, int], str]], None]) -> None:

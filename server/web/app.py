@@ -16,7 +16,6 @@ from server.config import ROOT, TRANSLATIONS, Config, from_environment
 from server.output.formatting import filters
 from server.output.languages import DEFAULT_LANGUAGE, LANGUAGES
 from server.output.markdown import strip_marks
-from server.people.throttling import Throttle
 from server.releases.kinds import title_of
 from server.store.engines import SERVING_PATIENCE, make_engine, open_session
 from server.store.schema_fit import watch_revision
@@ -49,7 +48,6 @@ def create_app(config: Config | None = None) -> Flask:
     app.extensions["moneda.config"] = config
     app.extensions["moneda.engine"] = make_engine(config.database_url, SERVING_PATIENCE)
     watch_revision(app.extensions["moneda.engine"])
-    app.extensions["moneda.throttle"] = Throttle()
     # Whoever serves the application starts it, and stops it in the end.
     app.extensions["moneda.housekeeper"] = Housekeeper(app.extensions["moneda.engine"])
     _add_languages(app)

@@ -1,6 +1,6 @@
 """The one job that a serving process does by itself: closing surveys whose time is over, and tidying.
 
-An import that died on its way is cleared away by it, too.
+An import that died on its way, and failed sign-ins that count no more, are cleared away by it, too.
 
 No page changes anything for being looked at; what is due is done here, at once when a page says so
 (`notify`), and otherwise looked for every few seconds. Several processes may each have a job: the
@@ -17,6 +17,7 @@ from sqlalchemy.orm import Session
 
 from server import archives
 from server.collect import tidying
+from server.people import throttling
 from server.store.engines import open_session
 from server.store.failures import describe_failure
 from server.study import surveys
@@ -85,6 +86,7 @@ class Housekeeper:
         """Whether everything is done that was due."""
         try:
             self._mark_used()
+            self._forget_attempts()
             with open_session(self._engine, writes=False) as session:
                 now = surveys.now()
                 if not tidying.is_due(session, now) and not archives.are_late(session, now):
@@ -112,6 +114,13 @@ class Housekeeper:
             with open_session(self._engine, writes=True) as session, session.begin():
                 for secret_hash in sorted(used):  # all processes in one order, so that none waits in a circle
                     used[secret_hash](session, secret_hash)
+
+    def _forget_attempts(self) -> None:
+        with open_session(self._engine, writes=False) as session:
+            if not throttling.may_forget(session):
+                return
+        with open_session(self._engine, writes=True) as session, session.begin():
+            throttling.forget_attempts(session)
 
     def _is_over(self) -> bool:
         return self._until is not None and time.monotonic() > self._until

@@ -30,8 +30,8 @@ only under `/manage` (a respondent's request never carries it), is unreadable fo
 and is not sent along from other sites. Passwords are hashed with Argon2, off the database's
 lock; whatever was wrong, the answer is the same, after the same work.
 
-*Guessing.* Wrong sign-ins are counted for the address that they come from, and for an account
-only wrong codes after its right password: whoever does not know that locks nobody out. What stands in
+*Guessing.* Wrong sign-ins are counted by all processes together, for the address that they come from, and for an
+account only wrong codes after its right password: whoever does not know that locks nobody out. What stands in
 `X-Forwarded-For` is believed of proxies that the setting names, and of nobody else, on this machine or
 any other, since every client may write it: read from its end, the first address that is none of theirs counts.
 """
@@ -49,7 +49,8 @@ from server.config import Config
 from server.inputs import N_, refuse
 from server.output import documents
 from server.people import change_log, survey_access
-from server.people.throttling import Throttle, find_client
+from server.people.throttling import AttemptKind, count_attempt, find_client, refuses_attempts
+from server.store.engines import open_session
 from server.store.models import ApiToken, Researcher, Role, SignIn, Survey
 from server.study import surveys
 from server.web.context import config, find_site, session
@@ -246,10 +247,16 @@ def record(action: change_log.Action, survey: Survey | None = None, **details: o
     change_log.record(session(), researcher(), action, survey, **details)
 
 
-def throttle() -> Throttle:
-    """The failures that this process counts."""
-    value: Throttle = current_app.extensions["moneda.throttle"]
-    return value
+def refuses(kind: AttemptKind, who: str) -> bool:
+    """Whether there were too many failures."""
+    return refuses_attempts(session(), kind, who)
+
+
+def count_failure(kind: AttemptKind, who: str) -> None:
+    """Count a failure, at once; what the request has begun is given up."""
+    session().rollback()  # of SQLite it may hold the write lock
+    with open_session(current_app.extensions["moneda.engine"], writes=True) as counting, counting.begin():
+        count_attempt(counting, kind, who)
 
 
 def housekeeper() -> Housekeeper:

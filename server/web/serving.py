@@ -85,9 +85,10 @@ def create_worker() -> Front:
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     log_uncaught()
     config = from_environment()
-    front = create_front(config)
+    processes = int(os.environ[_PROCESSES])
+    front = create_front(config, processes)
     if config.metrics is not None:
-        open_metrics_port(config.metrics, int(os.environ[_PROCESSES]), front.metrics)
+        open_metrics_port(config.metrics, processes, front.metrics)
     return front
 
 

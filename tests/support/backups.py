@@ -18,7 +18,15 @@ from tests.support import factories
 
 PASSPHRASE = "correct horse battery"
 KEY = pyrage.x25519.Identity.generate()
-ANEW = {"revisions", "sign_ins", "sign_in_links", "colleague_invitations", "api_tokens", "kept_replies"}
+ANEW = {
+    "revisions",
+    "sign_ins",
+    "sign_in_links",
+    "colleague_invitations",
+    "api_tokens",
+    "kept_replies",
+    "failed_attempts",
+}
 """Tables that no backup has."""
 
 

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from ipaddress import ip_network
+from pathlib import Path
 
 import pyotp
 import pytest
@@ -14,10 +15,11 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from server.config import Config
-from server.people import second_factors, sign_ins
+from server.people import second_factors, sign_ins, throttling
 from server.people.passwords import hash_password
-from server.people.throttling import AttemptKind, Throttle
-from server.store.models import Researcher
+from server.people.throttling import AttemptKind, count_attempt, refuses_attempts
+from server.store.engines import open_session
+from server.store.models import FailedAttempt, Researcher
 from server.store.sealed_secrets import seal
 from tests.conftest import NewDatabase
 from tests.support import factories
@@ -48,9 +50,16 @@ def database_url(sqlite: NewDatabase) -> str:
 
 def count(app: Flask, who: str, failures: int, kind: AttemptKind = AttemptKind.ADDRESS) -> None:
     """As if there had been so many failures already."""
-    throttle: Throttle = app.extensions["moneda.throttle"]
-    for _ in range(failures):
-        throttle.count(kind, who)
+    with open_session(app.extensions["moneda.engine"], writes=True) as session, session.begin():
+        for _ in range(failures):
+            count_attempt(session, kind, who)
+
+
+def stored_attempts(database_url: str) -> list[tuple[int, ...]]:
+    """What is counted: number, second, end and how many."""
+    with factories.writing(database_url) as session:
+        columns = (FailedAttempt.slot, FailedAttempt.at, FailedAttempt.until, FailedAttempt.n)
+        return [tuple(row) for row in session.execute(sa.select(*columns).order_by(FailedAttempt.at))]
 
 
 def test_password_is_the_same_however_it_is_composed(app: Flask, database_url: str) -> None:
@@ -242,12 +251,88 @@ def test_behind_a_proxy_each_client_is_counted_by_itself(database_url: str, ana:
     app.extensions["moneda.engine"].dispose()
 
 
-def test_the_throttle_keeps_no_address(app: Flask) -> None:
-    throttle = Throttle()
-    throttle.count(AttemptKind.ADDRESS, "192.0.2.1")
+def set_clock(monkeypatch: pytest.MonkeyPatch, moment: float) -> None:
+    """Let attempts be counted at this moment."""
+    monkeypatch.setattr(throttling.time, "time", lambda: moment)
 
-    assert "192.0.2.1" not in repr(vars(throttle._limiter.storage))
-    assert all(not throttle.refuses(AttemptKind.ADDRESS, who) for who in ("192.0.2.1", "192.0.2.2"))
+
+def test_what_is_counted_is_no_address_and_another_number_ten_minutes_later(
+    app: Flask, database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has 24 bits, and comes from a key outside the database."""
+    for moment in (1_800_000_000, 1_800_000_599, 1_800_000_600):
+        set_clock(monkeypatch, moment)
+        count(app, "192.0.2.1", 1)
+    set_clock(monkeypatch, 1_800_000_601)
+    monkeypatch.setenv("MONEDA_SECRETS_KEY", str(tmp_path / "another.key"))
+    count(app, "192.0.2.1", 1)
+
+    slots = [slot for slot, _at, _until, _n in stored_attempts(database_url)]
+    # The first was forgotten when the last two were counted.
+    assert len(slots) == len(set(slots)) == 3
+    assert all(0 <= slot < 2**24 for slot in slots)
+
+
+def test_failures_count_for_as_long_as_is_said_and_are_then_deleted(
+    app: Flask, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An address for 10 minutes, though its number changes meanwhile; the job that keeps house deletes the rest."""
+
+    def is_refused(kind: AttemptKind, who: str) -> bool:
+        with open_session(app.extensions["moneda.engine"], writes=False) as session:
+            return refuses_attempts(session, kind, who)
+
+    start = 1_800_000_599.0
+    set_clock(monkeypatch, start)
+    count(app, "192.0.2.1", 99)
+    count(app, "7", 9, AttemptKind.ACCOUNT)
+    set_clock(monkeypatch, start + 2)
+    assert not is_refused(AttemptKind.ADDRESS, "192.0.2.1")
+    count(app, "192.0.2.1", 1)
+    count(app, "7", 1, AttemptKind.ACCOUNT)
+    for later, refused in ((600, (True, True)), (601, (False, True)), (903, (False, False))):
+        set_clock(monkeypatch, start + later)
+        found = is_refused(AttemptKind.ADDRESS, "192.0.2.1"), is_refused(AttemptKind.ACCOUNT, "7")
+        assert (later, found) == (later, refused)
+    count(app, "7", 40, AttemptKind.ACCOUNT)
+    set_clock(monkeypatch, start + 24 * 60 * 60)
+    assert is_refused(AttemptKind.ACCOUNT, "7")
+    assert not is_refused(AttemptKind.ACCOUNT, "8")
+
+    factories.keep_house(app)
+    assert {at for _slot, at, _until, _n in stored_attempts(database_url)} == {
+        int(start) + s for s in (0, 2, 903)
+    }
+    set_clock(monkeypatch, start + 48 * 60 * 60)
+    factories.keep_house(app)
+    assert not stored_attempts(database_url)
+
+
+def test_a_flood_from_many_addresses_takes_little_room(
+    app: Flask, database_url: str, ana: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(throttling, "MOST_ROWS", 5)
+    set_clock(monkeypatch, 1_800_000_000)
+    count(app, str(ana), 1, AttemptKind.ACCOUNT)  # which counts for longer, and so stays
+    for number in range(20):
+        set_clock(monkeypatch, 1_800_000_000 + number)
+        count(app, f"192.0.2.{number}", 1)
+
+    found = [at - 1_800_000_000 for _slot, at, _until, _n in stored_attempts(database_url)]
+    assert found == [0, 16, 17, 18, 19]
+
+
+def test_without_a_key_a_process_counts_by_itself(
+    app: Flask, ana: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "damaged").write_text("nonsense")
+    monkeypatch.setenv("MONEDA_SECRETS_KEY", str(tmp_path / "damaged"))
+    count(app, "8.8.8.8", 99)
+
+    answers = [enter(app.test_client(), "ana", "wrong", "", "8.8.8.8").status_code for _ in range(2)]
+    assert answers == [403, 429]
+    assert enter(app.test_client(), "ana", PASSWORD, "", "8.8.4.4").status_code == 303
+    assert "counted by this process alone" in caplog.text
 
 
 def test_a_crowd_at_the_door_keeps_nobody_out(app: Flask, ana: int) -> None:

@@ -19,6 +19,7 @@ from server.store.models import (
     ApiToken,
     Base,
     ColleagueInvitation,
+    FailedAttempt,
     KeptReply,
     Revision,
     SignIn,
@@ -26,7 +27,8 @@ from server.store.models import (
 )
 
 LEFT_OUT = {
-    model.__tablename__ for model in (SignIn, SignInLink, ColleagueInvitation, ApiToken, KeptReply, Revision)
+    model.__tablename__
+    for model in (SignIn, SignInLink, ColleagueInvitation, ApiToken, KeptReply, FailedAttempt, Revision)
 }
 """Tables that no backup has: what was ended or used up since must not open anything again; the last fills itself."""
 _ROWS = 2000

@@ -55,7 +55,7 @@ from server.store.engines import open_session
 from server.store.failures import describe_failure
 from server.store.models import Base
 
-_OF_PEOPLE = {"researchers", "recovery_codes", "sign_in_links", "sign_ins"}
+_OF_PEOPLE = {"researchers", "recovery_codes", "sign_in_links", "sign_ins", "failed_attempts"}
 SHARED = tuple(name for name in Base.metadata.tables if name not in _OF_PEOPLE)
 """Tables that hold something of surveys, of all of them together."""
 

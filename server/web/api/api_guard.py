@@ -8,7 +8,7 @@ from server.people.throttling import AttemptKind
 from server.store.models import ApiToken, Role, Survey
 from server.study import surveys
 from server.web.context import session
-from server.web.security import client_address, housekeeper, throttle
+from server.web.security import client_address, count_failure, housekeeper, refuses
 
 _SCHEME = "bearer"
 
@@ -27,9 +27,9 @@ def require_token() -> ApiToken:
         found = api_tokens.find_token(session(), secret.strip())
         if found is None:
             who = client_address()
-            if throttle().refuses(AttemptKind.ADDRESS, who):
+            if refuses(AttemptKind.ADDRESS, who):
                 raise refuse(429, "Authorization", N_("was wrong too often; wait 10 minutes"))
-            throttle().count(AttemptKind.ADDRESS, who)
+            count_failure(AttemptKind.ADDRESS, who)
     if found is None:
         raise refuse(401, "Authorization", N_("must be Bearer and a valid token"))
     g.token, g.researcher = found, found.researcher

@@ -24,6 +24,7 @@ from server.web.front.bridge import Bridge
 from server.web.front.code_looks import Looks
 from server.web.front.group_commits import OverloadedError
 from server.web.front.intake import Intake
+from server.web.front.look_limits import LookLimit
 from server.web.front.messages import (
     Body,
     Receive,
@@ -60,9 +61,14 @@ class Front:
     ----------
     metrics : SiteMetrics
         What Prometheus may read of it.
+
+    Parameters
+    ----------
+    processes : int
+        How many of this server answer, this one included.
     """
 
-    def __init__(self, app: Flask) -> None:
+    def __init__(self, app: Flask, processes: int = 1) -> None:
         engine = app.extensions["moneda.engine"]
         config: Config = app.extensions["moneda.config"]
         self._app = app
@@ -75,7 +81,7 @@ class Front:
         self._room = Room()
         self._bridge = Bridge(app.wsgi_app)
         self._intake = Intake(engine, config, self._replies, self._room)
-        self._looks = Looks(engine, config, self._replies, self._room, app.extensions["moneda.throttle"])
+        self._looks = Looks(engine, config, self._replies, self._room, LookLimit(processes))
         self._visits = Visits(self._bridge, engine, app.extensions["moneda.assets"])
         self._readiness = Readiness(engine)
         self._signs = SignsOfLife(self._readiness, self._replies)
@@ -199,6 +205,6 @@ class Front:
         self._engine.dispose()
 
 
-def create_front(config: Config | None = None) -> Front:
+def create_front(config: Config | None = None, processes: int = 1) -> Front:
     """The site on a database that `server.store.engines.migrate` has prepared."""
-    return Front(create_app(config))
+    return Front(create_app(config), processes)

@@ -16,13 +16,14 @@ from server.collect.responses import Look
 from server.collect.submissions import LOOK_LIMIT, parse_look
 from server.config import Config
 from server.inputs import N_, InputError, Problem, refuse
-from server.people.throttling import AttemptKind, Throttle, find_client
+from server.people.throttling import find_client
 from server.store.engines import snapshot
 from server.store.failures import describe_failure
 from server.study import surveys
 from server.web.body_limits import BodyLimit
 from server.web.front.group_commits import Groups, OverloadedError
 from server.web.front.intake import check_source
+from server.web.front.look_limits import LookLimit
 from server.web.front.messages import (
     Body,
     Receive,
@@ -47,13 +48,13 @@ class Looks:
     """Answers whether codes were used."""
 
     def __init__(
-        self, engine: sa.Engine, config: Config, replies: Replies, room: Room, throttle: Throttle
+        self, engine: sa.Engine, config: Config, replies: Replies, room: Room, limit: LookLimit
     ) -> None:
         self._engine = engine
         self._config = config
         self._replies = replies
         self._room = room
-        self._throttle = throttle
+        self._limit = limit
         self._links = responses.Links(locks=False)
         self._groups: Groups[Look, InputError | None] = Groups(
             self._look_up, size=256, places=4096, patience=5.0
@@ -85,9 +86,8 @@ class Looks:
     def _count(self, scope: Scope, headers: Mapping[bytes, bytes]) -> None:
         named = headers.get(b"x-forwarded-for", b"").decode("latin-1").split(",")
         who = find_client((scope.get("client") or ("",))[0], named, self._config.proxies)
-        if self._throttle.refuses(AttemptKind.INVITATION, who):
+        if not self._limit.take(who):
             raise refuse(429, "invitation", _OFTEN)
-        self._throttle.count(AttemptKind.INVITATION, who)
 
     def _look_up(self, looks: Sequence[Look]) -> Sequence[InputError | None]:
         """In a thread."""

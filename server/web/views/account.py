@@ -29,7 +29,7 @@ def sign_in_with_password() -> ResponseReturnValue:
     shown = {"login": login, "invitation": invitation}
     address = security.client_address()
     try:
-        if security.throttle().refuses(AttemptKind.ADDRESS, address):
+        if security.refuses(AttemptKind.ADDRESS, address):
             raise refuse(
                 429,
                 "sign_in",
@@ -41,8 +41,7 @@ def sign_in_with_password() -> ResponseReturnValue:
         problems = [describe(problem) for problem in error.problems]
         return _page(**shown, problems=problems), error.status
     if researcher is None:
-        session().rollback()
-        security.throttle().count(AttemptKind.ADDRESS, address)
+        security.count_failure(AttemptKind.ADDRESS, address)
         return _page("wrong", **shown), 403
     return _signed_in(researcher, invitation)
 
@@ -101,12 +100,12 @@ def _who(login: str, password: str, code: str) -> Researcher | None:
 def _has_code(researcher: Researcher, code: str | None = None) -> bool:
     """Whether a right code came along, which is used up; wrong ones are counted."""
     who = str(researcher.id)
-    if security.throttle().refuses(AttemptKind.ACCOUNT, who):
+    if security.refuses(AttemptKind.ACCOUNT, who):
         return False
     typed = request.form.get("code", "") if code is None else code
     left = people.recovery_codes_left(session(), researcher)
     if not people.is_right_code(session(), researcher, typed):
-        security.throttle().count(AttemptKind.ACCOUNT, who)
+        security.count_failure(AttemptKind.ACCOUNT, who)
         return False
     if people.recovery_codes_left(session(), researcher) < left:
         change_log.record(session(), researcher, Action.RECOVERY_USED, None)

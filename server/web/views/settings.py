@@ -13,7 +13,7 @@ from server.people.throttling import AttemptKind
 from server.store.models import Researcher
 from server.web.context import session
 from server.web.problem_texts import describe
-from server.web.security import record, researcher, signed_in, this_sign_in, throttle
+from server.web.security import count_failure, record, refuses, researcher, signed_in, this_sign_in
 
 blueprint = Blueprint("settings", __name__, url_prefix="/manage/account")
 
@@ -136,11 +136,11 @@ def _check_password(who: Researcher) -> None:
     kept, number = who.password_hash, str(who.id)
     if kept is None:
         return
-    if throttle().refuses(AttemptKind.ACCOUNT, number):
+    if refuses(AttemptKind.ACCOUNT, number):
         raise refuse(429, "current", N_("was wrong too often; wait 15 minutes"))
     session().rollback()
     if not people.verify(kept, request.form.get("current", ""))[0]:
-        throttle().count(AttemptKind.ACCOUNT, number)
+        count_failure(AttemptKind.ACCOUNT, number)
         raise refuse(403, "current", N_("is not the password you sign in with"))
 
 

@@ -1,0 +1,26 @@
+"""Failed sign-ins, counted by all processes together; the key under which secrets are sealed, by its public half.
+
+Revision: 0019
+Follows: 0017
+"""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0019"
+down_revision = "0017"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    op.create_table(
+        "failed_attempts",
+        sa.Column("slot", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("at", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("until", sa.BigInteger(), nullable=False),
+        sa.Column("n", sa.Integer(), nullable=False),
+        sa.PrimaryKeyConstraint("slot", "at", name="pk_failed_attempts"),
+    )
+    op.create_index("ix_failed_attempts_until", "failed_attempts", ["until"])
+    op.add_column("servers", sa.Column("sealed_by", sa.String(100)))

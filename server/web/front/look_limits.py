@@ -1,0 +1,38 @@
+"""How often codes of invitations are looked at, in memory alone: nothing of a respondent is stored for it.
+
+Looks are counted for the address that they come from, whatever they find: nobody is to watch a long list of codes.
+Addresses are kept as a hash, under a salt that ends with the process; nothing is written anywhere. So processes cannot
+count together: each lets its part of them through.
+"""
+
+import hashlib
+import secrets
+from typing import Final
+
+from limits import RateLimitItemPerMinute
+from limits.storage import MemoryStorage
+from limits.strategies import MovingWindowRateLimiter
+
+MOST_LOOKS: Final = 100
+"""Within `MINUTES`. Classes behind one address begin together; whoever is refused goes on without having looked."""
+MINUTES: Final = 10
+
+
+class LookLimit:
+    """What one process has counted.
+
+    Parameters
+    ----------
+    processes : int
+        How many of this server share the limit.
+    """
+
+    def __init__(self, processes: int) -> None:
+        self._limiter = MovingWindowRateLimiter(MemoryStorage())
+        self._item = RateLimitItemPerMinute(max(1, MOST_LOOKS // processes), MINUTES)
+        self._salt = secrets.token_bytes(16)
+
+    def take(self, who: str) -> bool:
+        """Count one more, if there is one left."""
+        hashed = hashlib.sha256(self._salt + who.encode("utf-8", "replace")).hexdigest()
+        return self._limiter.hit(self._item, hashed)
