@@ -5,11 +5,13 @@ import pytest
 from server.collect.batches import merging
 from server.collect.tidying import pieces, waiting
 from server.people.sign_ins import SIGN_IN_LIFETIME
-from server.people.throttling import LIMITS, AttemptKind
-from server.store.engines import SERVING_PATIENCE
+from server.people.throttling import MOST_ROWS, AttemptKind
+from server.store.engines import CONNECTIONS, SERVING_PATIENCE
 from server.study.definitions.definition_reader import DEFINITION_LIMIT
 from server.web import serving
+from server.web.fleet import LINGERING
 from server.web.front import bridge, intake, messages
+from server.web.front.look_limits import MINUTES, MOST_LOOKS
 from server.web.views.imports import ARCHIVE_LIMIT
 from server.web.watching import readiness
 from tests.support.factories import ROOT
@@ -19,9 +21,8 @@ OPERATING = (ROOT / "docs" / "operating.md").read_text("utf-8")
 
 def limit_of(kind: AttemptKind, place: int = 0) -> str:
     """So many in so many minutes, or in a day."""
-    item = LIMITS[kind][place]
-    minutes = item.get_expiry() // 60
-    return f"{item.amount} in {minutes} minutes" if minutes < 1440 else f"{item.amount} in a day"
+    most, seconds = kind.value.each[place]
+    return f"{most} in {seconds // 60} minutes" if seconds < 86400 else f"{most} in a day"
 
 
 SAID = [
@@ -36,10 +37,13 @@ SAID = [
     f"others have waited for {intake.PATIENCE:.0f} seconds already",
     f"Stopping takes up to {serving.STOP_TIMEOUT + 1} seconds",
     f"end after {SIGN_IN_LIFETIME.days} days",
-    f"the process ends: {limit_of(AttemptKind.ADDRESS)} for an address",
-    f"{limit_of(AttemptKind.ACCOUNT).replace(' in ', ' wrong codes in ', 1)} and "
+    f"on it together: {limit_of(AttemptKind.ADDRESS)} for an address",
+    f"{limit_of(AttemptKind.ACCOUNT).replace(' in ', ' wrong codes or passwords in ', 1)} and "
     f"{limit_of(AttemptKind.ACCOUNT, 1)} for an account",
-    f"whatever they find: {limit_of(AttemptKind.INVITATION)} for an address",
+    f"whatever they find: {MOST_LOOKS} in {MINUTES} minutes for an address",
+    f"{MOST_ROWS:,} are kept at most",
+    f"takes up to {CONNECTIONS} connections",
+    f"refused after {LINGERING:.0f} seconds",
     {2: "Two"}[bridge.SIGNERS] + " passwords are checked at once",
     f"up to {intake.GROUP}; on a quiet day",
     f"pieces of {pieces.PIECE:,} rows, or {pieces.SMALL >> 20} MB",

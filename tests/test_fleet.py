@@ -1,19 +1,24 @@
 """Four servers on one PostgreSQL, as on four machines: what one of them has done holds at all the others."""
 
 import json
+import os
+import signal
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from datetime import timedelta
+from http.client import HTTPException
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
 
 from server.people import api_tokens
+from server.store.engines import make_engine
 from server.store.models import ApiToken, KeptReply, Researcher, State, Survey, Untidied
 from server.study import surveys
 from server.web.api.kept_replies import HEADER
@@ -224,3 +229,72 @@ def test_a_cap_and_codes_let_in_as_many_as_there_are(fleet: Fleet) -> None:
     bodies = [invited.response([1, 0], invitation=code) for code in codes * 2]
     statuses = fleet.post(invited.url, bodies)
     assert statuses[201] == 50
+
+
+def test_cut_connections_are_replaced(fleet: Fleet) -> None:
+    """As by a restart of PostgreSQL: the next who asks notices nothing."""
+    survey = publish(fleet)
+    engine = make_engine(fleet.database_url)
+    with engine.connect() as connection:
+        cut = connection.execute(
+            sa.text(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                "WHERE datname = current_database() AND application_name = 'moneda serve'"
+            )
+        ).all()
+    engine.dispose()
+    assert len(cut) >= SERVERS
+    for each in fleet.servers:
+        assert factories.ask(each.url + survey.url, survey.response([0, 1]))[0] == 201
+        assert factories.ask(f"{each.url}/s/{survey.slug}")[0] == 200
+
+
+def test_servers_that_do_not_share_their_files_are_refused(fleet: Fleet, tmp_path: Path) -> None:
+    """Marks of their own would not notice what others spent; what one key has sealed no other opens."""
+    marks = factories.moneda(fleet.database_url, "serve", MONEDA_MARKS=str(tmp_path / "elsewhere"))
+    assert (marks.returncode, "MONEDA_MARKS must be the folder of the other servers" in marks.stderr) == (
+        2,
+        True,
+    )
+    key = factories.moneda(fleet.database_url, "serve", MONEDA_SECRETS_KEY=str(tmp_path / "own.key"))
+    assert (key.returncode, "MONEDA_SECRETS_KEY must name a file with the key" in key.stderr) == (2, True)
+
+
+def test_what_two_that_were_killed_leave_is_counted_right(fleet: Fleet) -> None:
+    """The last test of the file: two of four are gone after it. What was acknowledged is there, and counted once."""
+    survey = publish(fleet)
+    acknowledged: set[str] = set()
+    enough = Event()
+
+    def post(place: int) -> None:
+        """Respondents at one server, one after the other, until it is gone or all have been there."""
+        for number in range(200):
+            body = survey.response([number % 2, 1])
+            try:
+                status, _headers, _answer = factories.ask(fleet.url(place) + survey.url, body)
+            except (OSError, HTTPException):
+                return
+            assert status == 201
+            acknowledged.add(str(body["id"]))
+            if len(acknowledged) > 100:
+                enough.set()
+
+    with ThreadPoolExecutor(2 * SERVERS) as people:
+        posting = [people.submit(post, place) for place in range(2 * SERVERS)]
+        assert enough.wait(120)
+        for each in fleet.servers[:2]:
+            os.killpg(each.process.pid, signal.SIGKILL)
+            each.process.wait(30)
+        for posted in posting:
+            posted.result()
+
+    factories.settle(fleet.database_url, survey.slug, closes_at=surveys.now())
+    while not read_column(fleet, Survey.tidied_on, survey):
+        time.sleep(0.5)
+    stored = {bytes(row[0]).hex() for row in factories.stored(fleet.database_url)}  # type: ignore[call-overload]
+    assert acknowledged <= stored
+    report = json.loads(factories.run(fleet.database_url, "report", survey.slug, "--json").stdout)
+    # Beyond those, only what was under way when the two died.
+    assert len(acknowledged) <= report["n"] <= len(acknowledged) + SERVERS
+    checked = factories.run(fleet.database_url, "check")
+    assert checked.exit_code == 0, checked.output

@@ -109,7 +109,7 @@ def test_a_change_that_dies_leaves_what_can_be_opened(key: Path) -> None:
     sealed = seal(SECRET, 7)
     anew: list[str] = []
 
-    def die(again: Callable[[str, int], str]) -> None:
+    def die(again: Callable[[str, int], str], _public: str) -> None:
         anew.append(again(sealed, 7))
         raise ArithmeticError
 

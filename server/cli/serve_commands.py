@@ -13,6 +13,7 @@ from server.config import DATA, Config, from_environment, is_loopback
 from server.simulation import Assumptions, demonstration
 from server.store.engines import engine_of, lock_installation
 from server.web import serving
+from server.web.fleet import join_fleet
 
 
 @click.command()
@@ -41,7 +42,8 @@ def serve(host: str, port: int, sign_in_link: bool, workers: int) -> None:
         check_at_start(engine_of(session))
         if sign_in_link:
             lines.append(f"Sign in (once, within 24 hours): {_sign_in_link(session, address)}")
-    serving.serve(config, host, port, lines, workers)
+    with join_fleet(config.database_url, workers) as told:
+        serving.serve(config, host, port, [*told, *lines], workers)
 
 
 @click.command()
@@ -66,7 +68,8 @@ def demo(host: str, port: int) -> None:
             f"Answer the survey: {address}/s/{survey.link}",
             f"See its results, sign in (once, within 24 hours): {_sign_in_link(session, address)}",
         ]
-    serving.serve(config, host, port, lines)
+    with join_fleet(config.database_url, 1) as told:
+        serving.serve(config, host, port, [*told, *lines])
 
 
 def _check_host(config: Config, host: str) -> None:

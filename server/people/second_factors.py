@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from server.people.tokens import hash_of
-from server.store.models import RecoveryCode, Researcher
+from server.store.models import RecoveryCode, Researcher, Server
 from server.store.sealed_secrets import LostKeyError, rotate_key, seal, unseal
 
 RECOVERY_CODES = 10
@@ -61,13 +61,14 @@ def reseal(session: Session) -> int:
     if session.connection().dialect.name == "postgresql":  # SQLite has one writer
         session.execute(sa.text("LOCK TABLE researchers IN EXCLUSIVE MODE"))
 
-    def change(again: Callable[[str, int], str]) -> None:
+    def change(again: Callable[[str, int], str], public: str) -> None:
         nonlocal number
         query = sa.select(Researcher).where(Researcher.totp_sealed.is_not(None))
         for researcher in session.scalars(query):
             assert researcher.totp_sealed is not None
             researcher.totp_sealed = again(researcher.totp_sealed, researcher.id)
             number += 1
+        session.execute(sa.update(Server).values(sealed_by=public))
         session.commit()
 
     rotate_key(change)

@@ -5,8 +5,8 @@ an account only wrong codes, and wrong passwords of somebody who is signed in al
 its password nor its cookie can lock nobody out.
 
 Stored are no addresses, but numbers of 24 bits, which many addresses have in common, made under a key that is outside
-the database (`server.store.sealed_secrets`) and differently every `Limits.longest` seconds; they are deleted when they
-count no more. Nothing that a respondent does is counted here.
+the database (`server.store.sealed_secrets`) and differently every `AttemptLimits.longest` seconds; they are deleted
+when they count no more. Nothing that a respondent does is counted here.
 """
 
 import hashlib
@@ -35,11 +35,11 @@ _BITS: Final = 24
 _MINUTE, _DAY = 60, 24 * 60 * 60
 
 _OWN_KEY: Final = secrets.token_bytes(32)
-"""For a process that cannot read the key: it counts by itself, and stores no more than the others do."""
+"""For a process that has no key: it counts by itself, and stores no more than others do."""
 
 
 @dataclass(frozen=True)
-class Limits:
+class AttemptLimits:
     """How many are let through within how many seconds: all of these."""
 
     each: tuple[tuple[int, int], ...]
@@ -54,9 +54,9 @@ class AttemptKind(Enum):
     """What is counted."""
 
     # Generous: behind a proxy that does not say whom it asks for, everybody has one address.
-    ADDRESS = Limits(((100, 10 * _MINUTE),))
+    ADDRESS = AttemptLimits(((100, 10 * _MINUTE),))
     # A code is one of a million, three are right at a time: 50 tries a day find one in eighteen years.
-    ACCOUNT = Limits(((10, 15 * _MINUTE), (50, _DAY)))
+    ACCOUNT = AttemptLimits(((10, 15 * _MINUTE), (50, _DAY)))
 
 
 def refuses_attempts(session: Session, kind: AttemptKind, who: str) -> bool:
@@ -104,6 +104,8 @@ def _find_slot(kind: AttemptKind, who: str, at: float) -> int:
     """The number under which somebody's failures are counted at a time."""
     try:
         key = derive_key("failed attempts")
+    except FileNotFoundError:
+        key = _OWN_KEY
     except (OSError, LostKeyError) as error:
         logging.getLogger(__name__).error("failures are counted by this process alone: %s", error)
         key = _OWN_KEY

@@ -99,6 +99,12 @@ def change_mark(session: Session, change: Callable[[Mark], Mark]) -> Mark:
     return mark
 
 
+def name_presence(session: Session) -> Path:
+    """The file beside it on which whoever serves holds a lock (`server.web.fleet`)."""
+    path = _path(session, _server(session))
+    return path.with_name(f"{path.name}.servers")
+
+
 def _begun(session: Session, server: str, other: Mark | None) -> Mark:
     published = session.execute(
         sa.select(Survey.slug, sa.func.max(sa.func.coalesce(Debit.number, 0)))

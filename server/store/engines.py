@@ -19,8 +19,19 @@ PATIENCE = 30.0
 """Seconds that commands wait for a lock."""
 SERVING_PATIENCE = 5.0
 """Seconds that requests do: then whoever asked is sent away to come back."""
+CONNECTIONS = 36
+"""Most connections that a process opens, so that none of its threads waits for one: 26 that answer requests, and for
+responses, codes, visits, readiness and sizes one each; three for tidying, and two for a page that must look twice."""
+_KEPT = 16
+"""Connections that stay open while nobody needs them."""
+NAME = "moneda"
+SERVING = "moneda serve"
+"""What PostgreSQL calls connections (`application_name`): those of commands, and those of processes that serve."""
 CONNECT_TIMEOUT = 10
 """Seconds for a connection to PostgreSQL, and for a sign of life on one."""
+
+_KEEPALIVES = "-c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10 -c tcp_keepalives_count=3"
+"""So that PostgreSQL lets go of a machine that has gone away without a word within a minute."""
 
 _STARTING = int.from_bytes(b"moneda")
 """What names the lock among all advisory locks of a database."""
@@ -36,20 +47,22 @@ _MIGRATIONS = Path(__file__).parent / "migrations"
 """Where Alembic finds them."""
 
 
-def make_engine(database_url: str, patience: float = PATIENCE) -> sa.Engine:
+def make_engine(database_url: str, patience: float = PATIENCE, name: str = NAME) -> sa.Engine:
     """An engine on SQLite (WAL, every commit on the disk before it is acknowledged) or PostgreSQL.
 
-    `patience` is how many seconds it waits for a lock that others hold before it gives up.
+    `patience` is how many seconds it waits for a lock that others hold, or for a connection, before it gives up;
+    `name` is what PostgreSQL calls its connections.
     """
     url = sa.make_url(database_url)
+    sizes = {"pool_size": _KEPT, "max_overflow": CONNECTIONS - _KEPT, "pool_timeout": patience}
     if url.get_backend_name() != "sqlite":
         return sa.create_engine(
             url,
-            pool_size=16,
-            max_overflow=16,
-            pool_pre_ping=True,
+            **sizes,
+            pool_pre_ping=True,  # one that was cut, as by a restart, is replaced by a new one
             connect_args={
-                "options": f"-c lock_timeout={round(1000 * patience)}",
+                "application_name": name,
+                "options": f"-c lock_timeout={round(1000 * patience)} {_KEEPALIVES}",
                 # A server that has gone away without a word is noticed.
                 "connect_timeout": CONNECT_TIMEOUT,
                 "tcp_user_timeout": 1000 * CONNECT_TIMEOUT,
@@ -61,7 +74,7 @@ def make_engine(database_url: str, patience: float = PATIENCE) -> sa.Engine:
         Path(url.database).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         for ending in ("", "-wal", "-shm"):
             keep_private(Path(os.path.realpath(url.database) + ending), make=not ending)
-    engine = sa.create_engine(url, pool_size=16, max_overflow=16)
+    engine = sa.create_engine(url, **sizes)
 
     def prepare(connection: Any, _record: object) -> None:
         _prepare_sqlite(connection, patience)

@@ -52,23 +52,36 @@ def unseal(sealed: str, owner: int) -> str:
 
 
 def derive_key(purpose: str) -> bytes:
-    """A key for something else that is to be outside the database, too; made when there is none.
+    """A key for something else that is to be outside the database, too.
 
     Raises
     ------
     OSError
-        If the file cannot be read or made.
+        If the file cannot be read; `FileNotFoundError` where there is none.
     LostKeyError
         If it is no file of keys.
     """
-    return hmac.digest(str(_read_keys(make=True)[0]).encode(), purpose.encode(), hashlib.sha256)
+    return hmac.digest(str(_read_keys(make=False)[0]).encode(), purpose.encode(), hashlib.sha256)
 
 
-def rotate_key(change: Callable[[Callable[[str, int], str]], None]) -> None:
+def find_public_key(*, make: bool) -> str:
+    """The public half of the key that seals, which names it; made when there is none, if this is wished.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be read, or made.
+    LostKeyError
+        If it is no file of keys.
+    """
+    return str(_read_keys(make=make)[0].to_public())
+
+
+def rotate_key(change: Callable[[Callable[[str, int], str], str], None]) -> None:
     """Seal everything under a new key, and forget the old one.
 
-    `change` is given what seals anew, and returns once all of it is committed. Until then the file has both keys, so
-    that whatever dies on the way leaves what can be opened.
+    `change` is given what seals anew, and the new key's public half; it returns once all of it is committed. Until
+    then the file has both keys, so that whatever dies on the way leaves what can be opened.
 
     Raises
     ------
@@ -82,7 +95,7 @@ def rotate_key(change: Callable[[Callable[[str, int], str]], None]) -> None:
     new = pyrage.x25519.Identity.generate()
     with lock_beside(path):
         _write_keys(path, [new, *_read_keys(make=False)])
-        change(lambda sealed, owner: _seal(new, unseal(sealed, owner), owner))
+        change(lambda sealed, owner: _seal(new, unseal(sealed, owner), owner), str(new.to_public()))
         _write_keys(path, [new])
 
 

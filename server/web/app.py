@@ -17,7 +17,7 @@ from server.output.formatting import filters
 from server.output.languages import DEFAULT_LANGUAGE, LANGUAGES
 from server.output.markdown import strip_marks
 from server.releases.kinds import title_of
-from server.store.engines import SERVING_PATIENCE, make_engine, open_session
+from server.store.engines import NAME, SERVING_PATIENCE, make_engine, open_session
 from server.store.schema_fit import watch_revision
 from server.study.answer_texts import FOR_TEMPLATES
 from server.web import api, assets, error_pages, form_ends, security, views
@@ -32,10 +32,11 @@ VIEWS = tuple(import_module(f"{views.__name__}.{each.name}") for each in iter_mo
 """Every module of `server.web.views`: each has a `blueprint`."""
 
 
-def create_app(config: Config | None = None) -> Flask:
+def create_app(config: Config | None = None, name: str = NAME) -> Flask:
     """The WSGI application on a database that `server.store.engines.migrate` has prepared.
 
     `server.web.front` stands before it wherever it is served: it takes responses, and what arrives here is whole.
+    `name` is what PostgreSQL calls its connections.
     """
     config = config or from_environment()
     app = Flask(__name__, template_folder=str(ROOT / "templates"), static_folder=None)
@@ -46,7 +47,7 @@ def create_app(config: Config | None = None) -> Flask:
     app.jinja_env.globals.update(FOR_TEMPLATES, title_of=title_of)
     app.jinja_env.filters[strip_marks.__name__] = strip_marks
     app.extensions["moneda.config"] = config
-    app.extensions["moneda.engine"] = make_engine(config.database_url, SERVING_PATIENCE)
+    app.extensions["moneda.engine"] = make_engine(config.database_url, SERVING_PATIENCE, name)
     watch_revision(app.extensions["moneda.engine"])
     # Whoever serves the application starts it, and stops it in the end.
     app.extensions["moneda.housekeeper"] = Housekeeper(app.extensions["moneda.engine"])

@@ -265,6 +265,7 @@ def test_what_is_counted_is_no_address_and_another_number_ten_minutes_later(
         count(app, "192.0.2.1", 1)
     set_clock(monkeypatch, 1_800_000_601)
     monkeypatch.setenv("MONEDA_SECRETS_KEY", str(tmp_path / "another.key"))
+    seal("a secret", 1)  # which makes one
     count(app, "192.0.2.1", 1)
 
     slots = [slot for slot, _at, _until, _n in stored_attempts(database_url)]
@@ -333,6 +334,11 @@ def test_without_a_key_a_process_counts_by_itself(
     assert answers == [403, 429]
     assert enter(app.test_client(), "ana", PASSWORD, "", "8.8.4.4").status_code == 303
     assert "counted by this process alone" in caplog.text
+
+    monkeypatch.setenv("MONEDA_SECRETS_KEY", str(tmp_path / "missing"))
+    caplog.clear()
+    assert enter(app.test_client(), "ana", PASSWORD, "", "8.8.8.8").status_code == 429
+    assert (caplog.text, (tmp_path / "missing").exists()) == ("", False)
 
 
 def test_a_crowd_at_the_door_keeps_nobody_out(app: Flask, ana: int) -> None:

@@ -15,7 +15,7 @@ from flask_babel import gettext
 from server import people
 from server.config import Config
 from server.inputs import N_, Problem
-from server.store.engines import open_session
+from server.store.engines import SERVING, open_session
 from server.store.failures import describe_failure
 from server.web import security
 from server.web.app import create_app
@@ -207,4 +207,4 @@ class Front:
 
 def create_front(config: Config | None = None, processes: int = 1) -> Front:
     """The site on a database that `server.store.engines.migrate` has prepared."""
-    return Front(create_app(config), processes)
+    return Front(create_app(config, SERVING), processes)
