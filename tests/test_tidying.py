@@ -23,7 +23,7 @@ from flask.testing import FlaskClient
 from server import archives
 from server.collect import responses, tidying
 from server.collect.response_counts import Key
-from server.collect.tidying import Patience, UnfinishedError
+from server.collect.tidying import Patience, UnfinishedError, postgresql, sqlite
 from server.collect.tidying.due_marks import Due
 from server.collect.tidying.pieces import PIECE
 from server.collect.tidying.waiting import leave_turn
@@ -653,3 +653,22 @@ def test_now_and_then_comes_a_turn_that_nobody_misses_who_looks_ten_times_a_seco
             over = time.monotonic()
         longest = max(longest, time.monotonic() - over)
     assert longest > 0.1
+
+
+def test_one_of_several_tidies_and_the_others_complain_of_nothing(
+    app: Flask, survey: Published, database_url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """While it is at it they wait, and then leave it to their next look."""
+    factories.close(database_url, survey.slug)
+    tool = {"sqlite": sqlite, "postgresql": postgresql}[database_url.partition("+")[0].partition(":")[0]]
+    keeping = Housekeeper(app.extensions["moneda.engine"])
+    engine = make_engine(database_url)
+    with tool.tidy_alone(engine, Patience(0)):
+        keeping.start()
+        keeping.stop(0.5)
+        assert _marks(database_url)
+    engine.dispose()
+    assert caplog.text == ""
+    keeping.start()
+    keeping.stop(60)
+    assert not _marks(database_url)

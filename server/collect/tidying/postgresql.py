@@ -23,7 +23,7 @@ def tidy_alone(engine: sa.Engine, patience: Patience) -> Iterator[None]:
     """While no other process tidies."""
     with engine.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
         while not connection.scalar(sa.select(sa.func.pg_try_advisory_lock(_ALONE))):
-            patience.pause("another process is tidying")
+            patience.pause("another process is tidying", OvertakenError)
         try:
             yield
         finally:

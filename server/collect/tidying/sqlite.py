@@ -40,7 +40,7 @@ def tidy_alone(engine: sa.Engine, patience: Patience) -> Iterator[None]:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                patience.pause("another process is tidying")
+                patience.pause("another process is tidying", OvertakenError)
             else:
                 break
         yield

@@ -52,7 +52,7 @@ class UnfinishedError(RuntimeError):
 
 
 class OvertakenError(UnfinishedError):
-    """What was being tidied was changed meanwhile, as it may be; it begins anew by itself."""
+    """Another process is at it, or has changed meanwhile what was being tidied, as it may; it begins anew by itself."""
 
 
 class Patience:
@@ -91,15 +91,15 @@ class Patience:
         if self._is_over():
             raise UnfinishedError("the server was stopped")
 
-    def pause(self, reason: str) -> None:
+    def pause(self, reason: str, ending: type[UnfinishedError] = UnfinishedError) -> None:
         """Let others go first, and come back for another attempt.
 
         Raises
         ------
         UnfinishedError
-            With the reason, if it was tried for long enough.
+            With the reason, if it was tried for long enough: `ending`, which says of which kind.
         """
         self.go_on()
         if time.monotonic() + PAUSE > self._until:
-            raise UnfinishedError(reason)
+            raise ending(reason)
         time.sleep(PAUSE)
