@@ -8,7 +8,7 @@ from flask import Flask
 
 from server.store.engines import CONNECTIONS, PATIENCE, SERVING, make_engine
 from server.store.failures import RETRY_AFTER
-from server.store.models import Server
+from server.store.models import Researcher, Server
 from server.store.sealed_secrets import seal
 from server.web.fleet import check_settings, join_fleet
 from server.web.front import bridge
@@ -85,6 +85,9 @@ def test_a_lost_key_is_not_made_anew_by_a_start(
     first = start(own)
     assert first is not None
     assert start(own) == first
+    number = factories.account(database_url, "ana")
+    with factories.writing(database_url) as session:
+        session.get_one(Researcher, number).totp_sealed = seal("a secret", number)
     own.unlink()
     assert (start(own), own.exists()) == (first, False)
     monkeypatch.setenv("MONEDA_SECRETS_KEY", str(other))

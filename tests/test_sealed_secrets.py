@@ -12,8 +12,8 @@ import sqlalchemy as sa
 from server.config import Config, secrets_key
 from server.people import second_factors
 from server.store.engines import make_engine, migrate, migrate_within
-from server.store.models import Researcher
-from server.store.sealed_secrets import LostKeyError, rotate_key, seal, unseal
+from server.store.models import Researcher, Server
+from server.store.sealed_secrets import LostKeyError, find_public_key, rotate_key, seal, unseal
 from tests.conftest import NewDatabase
 from tests.support import factories
 from tests.support.backups import back_up, restore
@@ -102,6 +102,8 @@ def test_the_key_is_changed_and_the_old_one_opens_nothing_any_more(key: Path, da
     key.write_text(new)
     with factories.writing(database_url) as session:
         assert unseal(str(session.get_one(Researcher, number).totp_sealed), number) == SECRET
+        # What a server that starts beside others is held to.
+        assert session.scalar(sa.select(Server.sealed_by)) == find_public_key(make=False)
 
 
 def test_a_change_that_dies_leaves_what_can_be_opened(key: Path) -> None:

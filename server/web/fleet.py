@@ -33,7 +33,9 @@ _OTHERS = sa.text(
 _ROOM = sa.text(
     "SELECT current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int"
     " - coalesce(current_setting('reserved_connections', true), '0')::int"
-    " - (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid())"
+    # What kind they are is hidden of other roles' connections.
+    " - (SELECT count(*) FROM pg_stat_activity WHERE datname IS NOT NULL AND pid <> pg_backend_pid()"
+    " AND backend_type IS DISTINCT FROM 'autovacuum worker')"
 )
 
 
@@ -95,8 +97,9 @@ def _share_key(session: Session) -> None:
     are_others = _are_others(session)
     noted = session.scalar(sa.select(Server.sealed_by))
     has_sealed = session.scalar(sa.select(sa.exists().where(Researcher.totp_sealed.is_not(None))))
+    must_have = bool(has_sealed or (are_others and noted))  # where it was lost it may come back
     try:
-        own = find_public_key(make=noted is None and not has_sealed)  # one that was lost may come back
+        own = find_public_key(make=not must_have)
     except (OSError, LostKeyError) as error:
         if are_others and noted is not None:
             raise ValueError(_refused_key()) from error
@@ -130,7 +133,8 @@ def _share_folder(session: Session) -> Iterator[None]:
             if time.monotonic() > until:
                 raise ValueError(
                     "MONEDA_MARKS must be the folder of the other servers on this database, in which locks of files "
-                    f"work between all of them; nobody else serves from {marks_folder()}"
+                    f"work between all of them; nobody else serves from {marks_folder()}. If there are no others, one "
+                    "that was killed still has something under way in PostgreSQL: start again in a while"
                 )
             time.sleep(_LOOK)
         fcntl.flock(file, fcntl.LOCK_SH)
