@@ -13,7 +13,7 @@ PIP := $(PY) -m pip --disable-pip-version-check -qq
 SOURCES := server tests
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test test-long lint python-tests client-tests chromium proxies format screenshots bench-privacy bench-intake bench-visit bench-slow bench-live bench-reports bench-tidying messages lock clean
+.PHONY: help run demo test test-long lint python-tests client-tests chromium proxies format screenshots bench-privacy bench-intake bench-visit bench-slow bench-live bench-reports bench-tidying bench-archive messages lock clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "  %-18s %s\n", $$1, $$2 }'
@@ -109,6 +109,9 @@ bench-tidying: $(VENV)/.tests-installed ## Longest waits of others while a surve
 bench-live: $(VENV)/.tests-installed $(BENCH_VENV)/.installed ## Looking at ten million responses, beside a bare page; counting them, beside DuckDB
 	$(PY) -m tests.benchmarks.live
 	$(BENCH_VENV)/bin/python -m tests.benchmarks.counting
+
+bench-archive: $(VENV)/.tests-installed ## Tallying archive folders of up to 10^8 responses, beside a bare scan of their Parquet
+	$(PY) -m tests.benchmarks.archive
 
 # --- Words and versions --------------------------------------------------------
 

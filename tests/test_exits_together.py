@@ -1,7 +1,7 @@
 """What all files of a survey tell together: no sum or difference of their numbers is about fewer than the minimum.
 
 Random closed surveys with strata and two versions; the report of all versions and of each, the noisy
-responses, the microdata and the archive, and all of it again of the copy that an archive becomes.
+responses, the microdata, the archive and the archive folder, and all of it again of the copy that an archive becomes.
 """
 
 import csv
@@ -11,8 +11,10 @@ import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import pytest
 from flask.testing import FlaskClient
@@ -179,17 +181,49 @@ def note_archive(known: Known, made: Study, body: bytes) -> None:
         assert all(period["n"] >= MINIMUM for period in days)
 
 
+def note_folder(known: Known, made: Study, folder: Path) -> None:
+    """What an archive folder tells: rows of each version, and sums of versions that reports count together."""
+    (manifest,) = (json.loads(path.read_bytes()) for path in folder.glob("survey=*/_manifest.json"))
+    numbers = {" > ".join(each["names"]): number for number, each in enumerate(manifest["strata"], 1)}
+    told: list[tuple[list[int], dict[str, int]]] = []
+    for number in sorted({group[0] for group in made.kept()}):
+        own = [file for file in manifest["files"] if file["version"] == number]
+        told.append(([number], {file["stratum"]: file["responses"] for file in own}))
+        for file in own:
+            (path,) = folder.glob(f"survey=*/{file['path']}")
+            (counted,) = duckdb.read_parquet(str(path)).aggregate("sum(_count)").fetchall()
+            assert counted == (file["responses"],)
+    for sums in manifest["sums"]:
+        strata = {code: part["responses"] for code, part in sums["strata"].items()}
+        told.append((sums["versions"], strata))
+    for versions, strata in told:
+        inside: dict[str, list[Group]] = {code: [] for code in strata}
+        for group in made.kept():
+            if group[0] in versions and sum(made.sizes[number, group[1]] for number in versions):
+                around = [numbers[" > ".join(names)] for names in reversed(above(group[1]))]
+                own_code = f"s{numbers[group[1]] if group[1] else 0}"
+                code = next(
+                    each for each in (own_code, *(f"w{one}" for one in (*around, 0))) if each in strata
+                )
+                inside[code].append(group)
+        for code, groups in inside.items():
+            known.add(groups, strata[code], f"{code} of {versions}")
+
+
 def table(content: bytes) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(content.decode(), newline="")))
 
 
 @pytest.mark.scaled
 def test_no_difference_of_files_tells_of_fewer_than_the_minimum(
-    signed_in: FlaskClient, database_url: str
+    signed_in: FlaskClient, database_url: str, tmp_path: Path
 ) -> None:
     for seed in range(scaled(6, 100)):
         made = study(database_url, seed)
         known = Known(made.sizes)
+        folder = tmp_path / str(seed)
+        if factories.run(database_url, "archive", made.slug, "--to", str(folder)).exit_code == 0:
+            note_folder(known, made, folder)
         body = sample_archives.export(signed_in, made.slug)
         note_files(known, made, signed_in, made.slug)
         note_archive(known, made, body)

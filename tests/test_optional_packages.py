@@ -88,6 +88,21 @@ def test_a_release_without_noise_is_none(sqlite: NewDatabase, tmp_path: Path) ->
     assert line == "Error: this needs opendp, which is not installed; install what requirements.txt lists"
 
 
+def test_an_archive_folder_is_not_even_begun(sqlite: NewDatabase, tmp_path: Path) -> None:
+    database_url = sqlite(True)
+    survey = factories.publish(database_url)
+    factories.store(database_url, survey, [([1, 0], 40), ([0, 0], 60)])
+    factories.close(database_url, survey.slug)
+    (tmp_path / "sitecustomize.py").write_text(WITHOUT)
+    folder = str(tmp_path / "archive")
+    for arguments in (["archive", survey.slug, "--to", folder], ["estimate", "--archive", folder]):
+        done = factories.moneda(database_url, *arguments, PYTHONPATH=f"{tmp_path}:{ROOT}")
+        assert done.returncode == 2
+        (line,) = [line for line in done.stderr.splitlines() if line.startswith("Error")]
+        assert line == "Error: this needs duckdb, which is not installed; install what requirements.txt lists"
+    assert not (tmp_path / "archive").exists()
+
+
 def test_another_package_that_is_missing_is_a_mistake_of_ours() -> None:
     assert find_missing_package(ModuleNotFoundError(name="opendp.mod")) == "opendp"
     assert find_missing_package(ModuleNotFoundError(name="flask")) is None

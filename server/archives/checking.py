@@ -138,7 +138,7 @@ def _version(archive: Archive, number: int, stated: Document) -> Version:
             sha256=found,
             published=published,
             published_on=date.fromisoformat(stated["published_on"]),
-            definition=_frozen(published),
+            definition=parse_frozen(published),
             responses=int(stated["responses"]),
             days=tuple(
                 Period(
@@ -149,8 +149,14 @@ def _version(archive: Archive, number: int, stated: Document) -> Version:
         )
 
 
-def _frozen(published: bytes) -> Definition:
-    """What published bytes say, if they are what publishing writes."""
+def parse_frozen(published: bytes) -> Definition:
+    """What published bytes say, if they are what publishing writes.
+
+    Raises
+    ------
+    InputError
+        If they are not.
+    """
     document = parse_json(published, _PUBLISHED_LIMIT)
     try:
         definition = parse_published(document)

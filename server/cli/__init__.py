@@ -20,6 +20,7 @@ MODULES: Final = {
     "plan": "plan_command",
     "release": "release_command",
     "report": "report_command",
+    "archive": "archive_command",
     "audit": "audit_command",
     "tidy": "tidy_command",
     "recount": "recount_command",

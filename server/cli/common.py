@@ -85,12 +85,12 @@ def print_document(document: Mapping[str, Any], as_json: bool) -> None:
 
 
 def print_table(header: list[str], rows: list[list[str]]) -> None:
-    rows = [[_plain(cell) for cell in row] for row in rows]
+    rows = [[make_plain(cell) for cell in row] for row in rows]
     widths = [max(len(row[column]) for row in [header, *rows]) for column in range(len(header))]
     for row in [header, *rows] if any(header) else rows:
         click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
 
 
-def _plain(cell: str) -> str:
+def make_plain(cell: str) -> str:
     """A cell without what a terminal would obey: a survey's texts may come from anybody."""
     return "".join(c if unicodedata.category(c)[0] != "C" else "\N{REPLACEMENT CHARACTER}" for c in cell)

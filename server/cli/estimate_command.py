@@ -1,4 +1,4 @@
-"""`python -m server estimate`: from counts of reports to shares and means, without a database."""
+"""`python -m server estimate`: from counts of reports, or archive folders, to shares and means, without a database."""
 
 import json
 from collections.abc import Callable
@@ -6,8 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from server import reports
+from server.archives.folders import ENGINES
+from server.cli.archive_command import print_archives
 from server.cli.common import JSON, print_document, print_table
 from server.cli.result_output import mean_cells, share_cells
 from server.output.formatting import level
@@ -56,8 +59,20 @@ MECHANISMS: dict[str, Callable[[int, float], Design]] = {
     metavar="FILE|JSON",
     help="Instead of --gamma: a row for each truth, of chances or of weights out of 2^32.",
 )
+@click.option("--counts", metavar="NO,YES", help="Reports received, one number for each report.")
 @click.option(
-    "--counts", required=True, metavar="NO,YES", help="Reports received, one number for each report."
+    "--archive",
+    "folders",
+    multiple=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Instead: every survey in this folder, which `archive` has written; repeatable.",
+)
+@click.option(
+    "--engine",
+    type=click.Choice(ENGINES),
+    default=ENGINES[0],
+    show_default=True,
+    help="What counts the folders of --archive.",
 )
 @click.option("--low", type=float, help="What the first answer stands for: estimates a mean, too.")
 @click.option("--high", type=float, help="What the last answer stands for.")
@@ -79,7 +94,9 @@ def estimate(
     options: int,
     epsilon: float | None,
     matrix: str | None,
-    counts: str,
+    counts: str | None,
+    folders: tuple[Path, ...],
+    engine: str,
     low: float | None,
     high: float | None,
     refusals: bool,
@@ -87,7 +104,13 @@ def estimate(
     interval: str,
     as_json: bool,
 ) -> None:
-    """Estimate true shares from counts of reports, without a database."""
+    """Estimate true shares from counts of reports, or of the surveys in archive folders, without a database."""
+    if folders:
+        _refuse_counts(click.get_current_context())
+        print_archives(folders, engine, as_json)
+        return
+    if counts is None:
+        raise click.UsageError("--counts or --archive must be given; both are missing")
     design = _design(gamma, mechanism, options, epsilon, matrix)
     numbers = _counts(counts, design)
     if interval == BY_SIZE:
@@ -119,6 +142,15 @@ def estimate(
         click.echo(
             f"Outside 0 to 1: no true shares give such reports in expectation; {chance} (p = {p_value:.3f})."
         )
+
+
+def _refuse_counts(context: click.Context) -> None:
+    """Beside --archive stands nothing that is about counts."""
+    for parameter in context.command.params:
+        if parameter.name in ("folders", "engine", "as_json"):
+            continue
+        if context.get_parameter_source(str(parameter.name)) == ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"{parameter.opts[0]} must not be given with --archive")
 
 
 def _design(

@@ -85,7 +85,7 @@ def plan(
         assert survey is not None
         for name in [*given, *(["options"] if options else []), *(["share"] if shares else [])]:
             raise click.UsageError(f"{_flag(name)} must not be given with a survey; it needs --mechanism")
-        made = planning.plan(_definition(survey), respondents, margin, confidence)
+        made = planning.plan(read_definition(survey), respondents, margin, confidence)
         document = _survey_json(made)
         planned = made.questions
     else:
@@ -102,7 +102,8 @@ def plan(
         _print(document, planned)
 
 
-def _definition(survey: str) -> Definition:
+def read_definition(survey: str) -> Definition:
+    """The definition that an argument names: a file, or a survey's draft."""
     if survey == "-" or Path(survey).is_file():
         with click.open_file(survey, "rb") as file:
             return parse_definition(parse_json(file.read(DEFINITION_LIMIT + 1), DEFINITION_LIMIT))

@@ -1,6 +1,7 @@
 """Answers of simulated respondents, with a progress bar."""
 
 import sys
+from pathlib import Path
 
 import click
 from sqlalchemy.orm import Session
@@ -8,6 +9,7 @@ from sqlalchemy.orm import Session
 from server import simulation
 from server.store.engines import TakingTurns
 from server.store.models import Survey
+from server.study.definitions import Definition
 
 
 def run_simulation(
@@ -27,3 +29,13 @@ def run_simulation(
                 turns.after_a_part()
             elif turns is not None:
                 turns.give_way()
+
+
+def run_archive_simulation(
+    definition: Definition, respondents: int, assumptions: simulation.Assumptions, folder: Path
+) -> str:
+    """Write so many made-up responses into an archive folder; the identity of the survey there."""
+    with click.progressbar(length=respondents, label="Simulating respondents", file=sys.stderr) as bar:
+        return simulation.simulate_archive(
+            definition, respondents, assumptions, folder, lambda done, _of: bar.update(done - bar.pos)
+        )

@@ -17,9 +17,9 @@ from server.cli.common import (
     survey_to_change,
 )
 from server.cli.keeping_commands import archive, delete, duplicate, read_archive, unarchive, write_archive
-from server.cli.plan_command import warn_of_shortfall
+from server.cli.plan_command import read_definition, warn_of_shortfall
 from server.cli.result_output import print_report
-from server.cli.simulate_command import run_simulation
+from server.cli.simulate_command import run_archive_simulation, run_simulation
 from server.cli.tidy_command import tidy_after
 from server.collect import acceptance
 from server.output.languages import DEFAULT_LANGUAGE, LANGUAGES
@@ -160,6 +160,12 @@ def close(slug: str, as_json: bool) -> None:
 @click.option(
     "--dry-run", is_flag=True, help="Print the report that the draft would give; nothing is stored."
 )
+@click.option(
+    "--to",
+    "folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Write them into this archive folder instead; SLUG may be a definition file, and strata are left out.",
+)
 @JSON
 def simulate(
     slug: str,
@@ -168,6 +174,7 @@ def simulate(
     means: tuple[str, ...],
     stratum: str,
     dry_run: bool,
+    folder: Path | None,
     as_json: bool,
 ) -> None:
     """Answer an open survey as made-up people; it is marked as simulated for good.
@@ -180,6 +187,13 @@ def simulate(
         dict(_named_number("share", text) for text in shares),
         dict(_named_number("mean", text) for text in means),
     )
+    if folder is not None:
+        if stratum or dry_run:
+            raise click.UsageError(f"{'--stratum' if stratum else '--dry-run'} must not be given with --to")
+        identity = run_archive_simulation(read_definition(slug), respondents, assumptions, folder)
+        made = {"identity": identity, "simulated_respondents": respondents, "archive": str(folder)}
+        print_document(made, as_json)
+        return
     with database_session() as session:
         found = survey_to_change(session, slug)
         if not dry_run:

@@ -11,7 +11,7 @@ from server.reports.codebook import codebook_csv
 from server.reports.contents import build_internal_document, build_public_document
 from server.reports.crossing import Crossed, can_be_crossed, cross_questions
 from server.reports.csv_report import to_csv, write_responses, write_strata
-from server.reports.documents import estimate_json, mean_json, to_json
+from server.reports.documents import estimate_json, mean_json, questions_json, to_json
 from server.reports.estimate_remarks import UNLIKELY
 from server.reports.estimate_values import QuestionReport, ReportMean, ShareRow, value_range
 from server.reports.findings import interpret_question

@@ -49,10 +49,15 @@ def to_json(report: Report, ledger: Ledger = NOTHING) -> str:
             {"first": period.first.isoformat(), "last": period.last.isoformat(), "n": period.n}
             for period in report.days
         ],
-        "questions": [_question_json(report, entry) for entry in report.questions],
+        "questions": questions_json(report),
         "ledger": ledger_json(ledger, names=True),
     }
     return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+
+
+def questions_json(report: Report) -> list[dict[str, Any]]:
+    """What a report estimates of each question."""
+    return [_question_json(report, entry) for entry in report.questions]
 
 
 def estimate_json(estimate: ShareEstimate) -> dict[str, Any]:

@@ -44,7 +44,8 @@ class Report:
     hold responses of strata that came here as a part of them. A survey that is `incomplete` came from a backup that
     left out what was not shown yet. In `unweighted` every response counts the
     same. `populations_since` is when a population last changed, where that is known. `admissions` say who was
-    let in to each version that is pooled.
+    let in to each version that is pooled. `stated_hidden` are the groups to withhold, where small ones stand together
+    already and no longer tell which (an archive folder).
     """
 
     definition: Definition
@@ -70,6 +71,7 @@ class Report:
     populations_since: date | None
     admissions: tuple[Admission, ...]
     software: str = f"Moneda {__version__}"
+    stated_hidden: frozenset[object] | None = None
 
     @property
     def n(self) -> int:
@@ -182,7 +184,7 @@ class Report:
 
     def shows(self, stratum: int | None) -> bool:
         """Whether the responses of a stratum (None: those without one) are told apart from those that are withheld."""
-        return stratum not in self._hidden
+        return stratum not in self.hidden
 
     # Every writer asks for these, one question after the other: what was estimated once is kept with the report.
 
@@ -196,23 +198,29 @@ class Report:
 
     @cached_property
     def _tree(self) -> StratumTree:
-        return StratumTree(self.nodes, self._hidden, self.confidence, self.minimum)
+        return StratumTree(self.nodes, self.hidden, self.confidence, self.minimum)
 
     @cached_property
-    def _hidden(self) -> frozenset[object]:
-        """The groups that are withheld, of every question the same.
+    def hidden(self) -> frozenset[object]:
+        """The keys of the groups that are withheld (`hidden_in`), of every question the same.
 
         A version that one question leaves out, or counts as a part of its own, could be told by a
-        subtraction: it must not show a small group by itself. Versions that every question
-        counts together cannot be told apart.
+        subtraction: it must not show a small group by itself.
         """
+        if self.stated_hidden is not None:
+            return self.stated_hidden
+        sizes = [np.sum([wave.sizes for wave in waves], axis=0).tolist() for waves in self.alike]
+        hidden = hidden_in(sizes, self.nodes, self.minimum)
+        return hidden | {None} if self.merged else hidden
+
+    @cached_property
+    def alike(self) -> tuple[tuple[Wave, ...], ...]:
+        """The versions in groups that every question counts together: nothing tells those of a group apart."""
         parts = [versions for entry in self.unweighted for one in entry.columns for versions in one.versions]
         alike: dict[tuple[bool, ...], list[Wave]] = {}
         for wave in self.waves:
             alike.setdefault(tuple(wave.number in versions for versions in parts), []).append(wave)
-        sizes = [np.sum([wave.sizes for wave in waves], axis=0).tolist() for waves in alike.values()]
-        hidden = hidden_in(sizes, self.nodes, self.minimum)
-        return hidden | {None} if self.merged else hidden
+        return tuple(map(tuple, alike.values()))
 
     def axis(self, anytime: bool, unweighted: bool = False) -> Axis:
         """What the charts of shares are drawn on: one axis, so that they can be compared."""

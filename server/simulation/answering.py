@@ -72,7 +72,7 @@ def simulate(
         If a number or name is out of range, there is no such stratum, the survey is not open, or it holds responses
         of real people, which simulated ones would spoil.
     """
-    _check_respondents(respondents, RESPONDENTS_LIMIT)
+    check_respondents(respondents, RESPONDENTS_LIMIT)
     version = survey.current
     if version is None or survey.state != State.OPEN:
         raise refuse(409, "survey", N_("must be open; publish it first"))
@@ -106,7 +106,7 @@ def rehearse(
     InputError
         If a number or name is out of range, or there is no stratum at `path`.
     """
-    _check_respondents(respondents, REHEARSAL_LIMIT)
+    check_respondents(respondents, REHEARSAL_LIMIT)
     people = draw_people(definition, respondents, check(definition, assumptions))
     engine = sa.create_engine("sqlite://", poolclass=StaticPool)
     try:
@@ -144,7 +144,8 @@ def _answer(
         yield len(group)
 
 
-def _check_respondents(respondents: int, limit: int) -> None:
+def check_respondents(respondents: int, limit: int) -> None:
+    """Refuse to make up nobody, or more than the limit."""
     if not 1 <= respondents <= limit:
         raise refuse(
             422,
