@@ -73,8 +73,6 @@ def closed_study(database_url: str, draw: random.Random, *definitions: Any) -> s
     lines = draw.choice(TREES)
     first = factories.publish(database_url, definitions[0], minimum=MINIMUM)
     links = {"": first.slug}
-    if "North" in lines and draw.random() < 0.5:  # a stratum that is divided after people have answered there
-        answered(database_url, first, factories.plant(database_url, first.slug, "North"), draw)
     if lines:
         planted = factories.plant(database_url, first.slug, lines)
         links |= {
