@@ -13,7 +13,7 @@ PIP := $(PY) -m pip --disable-pip-version-check -qq
 SOURCES := server tests
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test test-long lint python-tests client-tests chromium proxies format screenshots bench-privacy bench-intake bench-visit bench-slow bench-live bench-reports bench-tidying bench-archive messages lock clean
+.PHONY: help run demo test test-long lint python-tests client-tests chromium proxies r format screenshots bench-privacy bench-intake bench-visit bench-slow bench-live bench-reports bench-tidying bench-archive messages lock clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "  %-18s %s\n", $$1, $$2 }'
@@ -35,7 +35,7 @@ demo: $(VENV)/.installed ## The same, with a demonstration survey answered by 10
 
 # Every suite runs even when an earlier one failed; the last lines say which did. Lint runs on one core beside Node's
 # tests on another, and says what it has to say when they have ended.
-test: $(VENV)/.tests-installed $(NODE_MODULES)/.installed chromium proxies ## Everything that CI runs: lint, browser modules under Node, pytest
+test: $(VENV)/.tests-installed $(NODE_MODULES)/.installed chromium proxies r ## Everything that CI runs: lint, browser modules under Node, pytest
 	@failed=; said=$$(mktemp); \
 	$(MAKE) --no-print-directory lint >"$$said" 2>&1 & beside=$$!; \
 	trap 'kill $$beside; rm -f "$$said"; exit 130' INT TERM; \
@@ -66,7 +66,7 @@ client-tests: $(NODE_MODULES)/.installed ## The browser's modules under Node's t
 # Where every core has its tests, threads for a matrix would only wait for each other, and no server should compile again
 # what another has compiled. A few that failed are looked at again, alone (tests/support/rerun_failures.py): three passes of three, or the
 # run has failed.
-python-tests: $(VENV)/.tests-installed $(NODE_MODULES)/.installed chromium proxies ## pytest, real browser included (JOBS=3 at a time, else one more than there are cores)
+python-tests: $(VENV)/.tests-installed $(NODE_MODULES)/.installed chromium proxies r ## pytest, real browser included (JOBS=3 at a time, else one more than there are cores)
 	@OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(PY) -m pytest --numprocesses=$(JOBS) --dist=loadfile \
 	  --no-loadscope-reorder --durations=10 \
 	  || $(PY) -m tests.support.rerun_failures $$?
@@ -78,6 +78,10 @@ chromium: $(VENV)/.tests-installed $(NODE_MODULES)/.installed
 # Fetches nginx and Caddy when the machine has none, or says how to get them.
 proxies: $(VENV)/.tests-installed
 	@$(PY) -m tests.support.proxy_programs
+
+# The same of R with httr2.
+r: $(VENV)/.tests-installed
+	@$(PY) -m tests.support.r_programs
 
 format: $(VENV)/.tests-installed ## Rewrite Python files in the house style
 	$(PY) -m ruff check --fix $(SOURCES)

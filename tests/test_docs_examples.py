@@ -9,16 +9,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 from click.testing import CliRunner
 
 from server.cli import main
 from server.people import api_tokens
 from server.releases.plans.plan_reader import parse_plan
-from server.store.models import Researcher
+from server.store.models import Researcher, Survey
 from tests.conftest import NewDatabase
 from tests.support import factories, sample_releases
 from tests.support.factories import ROOT
+from tests.support.r_programs import find_r
 
+WAITS = "waits"
 COMMAND = re.compile(r"(?:\.venv/bin/)?python -m server (.+)")
 
 
@@ -110,6 +113,35 @@ def test_the_program_on_the_page_for_programs_runs(
     plan = {"format": 1, "items": [{"kind": "count"}], "epsilon": 1}
     assert [entry["epsilon"] for entry in program["release"](program["at"], plan)] == [1.0]
     program["site"].close()
+
+
+def test_the_program_in_r_does_the_same(served: factories.Served, tmp_path: Path) -> None:
+    """Real R: it prints the links, waits until people have answered, and goes on."""
+    number = factories.account(served.database_url, "ana")
+    with factories.writing(served.database_url) as session:
+        researcher = session.get_one(Researcher, number)
+        token = api_tokens.create_token(session, researcher, None, "editor", "example", "1")
+    (program,) = blocks("api.md", "r")
+    before, later = program.split("# Later")
+    pause = f'cat("{WAITS}\\n"); people <- file("stdin"); invisible(readLines(people, 1))\n# Later'
+    script = tmp_path / "example.R"
+    script.write_text(before + pause + later, "utf-8")
+    running = find_r().start(script, {"MONEDA_URL": served.url, "MONEDA_TOKEN": token})
+    assert running.stdout is not None
+    lines = []
+    while (line := running.stdout.readline().strip()) not in (WAITS, ""):
+        lines.append(line)
+    if line == "":
+        raise AssertionError(running.communicate()[1])
+    shown = [re.fullmatch(r"(\w*) ?(http://\S+/s/\w+)", line) for line in lines]
+    assert [found[1] if found else None for found in shown] == ["", "Morning", "Evening"], lines
+    with factories.writing(served.database_url) as session:
+        (found,) = session.scalars(sa.select(Survey))
+        assert found.current is not None
+        published = factories.Published(found.slug, found.current.sha256, json.loads(found.current.published))
+    factories.store(served.database_url, published, [((1,), 20)])
+    output, errors = running.communicate("\n")
+    assert (running.returncode, output.splitlines()[-1:]) == (0, ["20 responses"]), errors
 
 
 def test_there_is_no_example_that_no_test_runs() -> None:
