@@ -19,6 +19,7 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 OPTIONAL_PACKAGES = ("duckdb", "opendp", "typst")
 """Large ones, without which a server collects and reports all the same (`requirements-collecting.txt`)."""
 
+SWITCH = ("off", "on")
 LOG_FORMATS = ("text", "json")
 LOG_LEVELS = ("debug", "info", "warning", "error")
 
@@ -49,6 +50,8 @@ class Config:
         Whose word counts about where a request comes from (`MONEDA_TRUSTED_PROXIES`).
     metrics : Address, optional
         Where Prometheus may read (`MONEDA_METRICS`).
+    webhooks : bool
+        Whether this server may send them (`MONEDA_WEBHOOKS`): it then connects to others, who learn where it is.
     log_format, log_level : str
         How log lines are written (`MONEDA_LOG_FORMAT`), and from which level on (`MONEDA_LOG_LEVEL`).
     """
@@ -57,6 +60,7 @@ class Config:
     public_urls: tuple[str, ...] = ()
     proxies: tuple[Network, ...] = ()
     metrics: Address | None = None
+    webhooks: bool = False
     log_format: str = LOG_FORMATS[0]
     log_level: str = "warning"
 
@@ -113,6 +117,7 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Config:
         public_urls=public_urls,
         proxies=proxies,
         metrics=_read_address("MONEDA_METRICS", metrics) if metrics else None,
+        webhooks=_choose(environment, "MONEDA_WEBHOOKS", SWITCH, SWITCH[0]) == SWITCH[1],
         log_format=_choose(environment, "MONEDA_LOG_FORMAT", LOG_FORMATS, config.log_format),
         log_level=_choose(environment, "MONEDA_LOG_LEVEL", LOG_LEVELS, config.log_level),
     )

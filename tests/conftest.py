@@ -139,7 +139,7 @@ def empty_database_url(new_database: NewDatabase) -> str:
 @pytest.fixture
 def app(database_url: str) -> Iterator[Flask]:
     """The application."""
-    made = create_app(Config(database_url=database_url))
+    made = create_app(Config(database_url=database_url, webhooks=True))
     yield made
     made.extensions["moneda.engine"].dispose()
 

@@ -96,7 +96,7 @@ def test_the_program_on_the_page_for_programs_runs(
     monkeypatch.setenv("MONEDA_URL", served.url)
     monkeypatch.setenv("MONEDA_TOKEN", token)
     program: dict[str, Any] = {}
-    report, release = blocks("api.md", "python")
+    report, release, _verify = blocks("api.md", "python")
     # Nobody answers meanwhile, and a report of nobody has nothing to say: what comes later is only defined.
     before, later = report.split("# Later")
     exec(before, program)  # noqa: S102 - the example itself

@@ -2,7 +2,7 @@
 
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from urllib.parse import urlsplit
 
@@ -18,11 +18,12 @@ from tests.support.catalogue_words import catalogue, missing_on, outside, pseudo
 from tests.support.every_page import Reader, walk
 from tests.support.form_client import posted
 from tests.support.front_client import create_app
+from tests.support.webhook_pages import walk_silent
 
 
 @pytest.fixture(scope="module")
-def pseudo_site(sqlite: NewDatabase, tmp_path_factory: pytest.TempPathFactory) -> Iterator[factories.Served]:
-    """The real server, from a copy of the program whose Spanish catalogue wraps every message in brackets."""
+def pseudo_program(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
+    """A copy of the program whose Spanish catalogue wraps every message in brackets: how it is started."""
     tmp_path = tmp_path_factory.mktemp("program")
     for folder in ("server", "templates", "client"):
         shutil.copytree(
@@ -36,15 +37,25 @@ def pseudo_site(sqlite: NewDatabase, tmp_path_factory: pytest.TempPathFactory) -
             )
     with (tmp_path / "server/translations/es/LC_MESSAGES/messages.mo").open("wb") as file:
         write_mo(file, wrapped)
-    copy = {"PYTHONSAFEPATH": "1", "PYTHONPATH": str(tmp_path)}
-    with factories.serving(sqlite(True), **copy) as running:
+    return {"PYTHONSAFEPATH": "1", "PYTHONPATH": str(tmp_path)}
+
+
+@pytest.fixture(scope="module")
+def pseudo_site(sqlite: NewDatabase, pseudo_program: Mapping[str, str]) -> Iterator[factories.Served]:
+    """The real server, from that copy."""
+    with factories.serving(sqlite(True), MONEDA_WEBHOOKS="on", **pseudo_program) as running:
         yield running
 
 
 @pytest.fixture(scope="module")
-def readers(pseudo_site: factories.Served) -> list[Reader]:
-    """Everybody who opened every page."""
-    return walk(pseudo_site)
+def readers(
+    sqlite: NewDatabase, pseudo_site: factories.Served, pseudo_program: Mapping[str, str]
+) -> list[Reader]:
+    """Everybody who opened every page, also of a server that may send nothing."""
+    with factories.serving(sqlite(True), **pseudo_program) as silent:
+        owner = Reader(silent, factories.sign_in_secret(silent.database_url))
+        walk_silent(owner, silent.database_url)
+    return [*walk(pseudo_site), owner]
 
 
 def endpoints(site: factories.Served, requests: list[tuple[str, str]]) -> tuple[set[str], set[str]]:

@@ -4,17 +4,17 @@ import click
 
 from server.cli.common import JSON, database_session, print_document
 from server.config import secrets_key
-from server.people import second_factors
+from server.people.resealing import reseal
 from server.store.sealed_secrets import LostKeyError
 
 
 @click.command("rotate-key")
 @JSON
 def rotate_key(as_json: bool) -> None:
-    """Seal the secrets of researchers' apps for codes under a new key, and forget the old one."""
+    """Seal the secrets of researchers' apps for codes and of webhooks under a new key, and forget the old one."""
     with database_session() as session:
         try:
-            number = second_factors.reseal(session)
+            number = reseal(session)
         except LostKeyError as error:
             raise click.UsageError(f"{error}; nothing was changed") from error
         except OSError as error:

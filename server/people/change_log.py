@@ -88,6 +88,8 @@ class Action(StrEnum):
     OTHERS_ENDED = "other sign-ins ended"
     TOKEN_MADE = "token made"  # noqa: S105 - names what was done
     TOKEN_REVOKED = "token revoked"  # noqa: S105
+    WEBHOOK_MADE = "webhook made"
+    WEBHOOK_REVOKED = "webhook revoked"
 
 
 SENTENCES = {
@@ -158,6 +160,8 @@ SENTENCES = {
     Action.OTHERS_ENDED: N_("ended all their other sign-ins"),
     Action.TOKEN_MADE: N_("made a token for the program %(name)s"),
     Action.TOKEN_REVOKED: N_("revoked the token of the program %(name)s"),
+    Action.WEBHOOK_MADE: N_("set up a webhook to %(host)s"),
+    Action.WEBHOOK_REVOKED: N_("revoked the webhook to %(host)s"),
 }
 """Each action as a sentence about who did it, to be translated; `details` fill its places."""
 

@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from server.inputs import N_, refuse, shorten_value
-from server.store.models import Member, Researcher, Role, Survey
+from server.store.models import Member, Researcher, Role, Survey, Webhook
 
 GIVEN = (Role.VIEWER, Role.EDITOR)
 """Roles that are given to colleagues; the owner's is handed over."""
@@ -34,18 +34,21 @@ def checked_role(text: str) -> Role:
 
 
 def change_role(session: Session, survey: Survey, researcher: Researcher, role: str) -> None:
-    """Give a member another role.
+    """Give a member another role; the webhooks that they set up end where it may change nothing.
 
     Raises
     ------
     InputError
         404 if they are no member, 422 if there is no such role.
     """
-    member(session, survey, researcher).role = checked_role(role)
+    allowed = checked_role(role)
+    member(session, survey, researcher).role = allowed
+    if not allowed.allows(Role.EDITOR):
+        _remove_webhooks(session, survey, researcher)
 
 
 def remove_member(session: Session, survey: Survey, researcher: Researcher) -> None:
-    """Take a member's role away, at once.
+    """Take a member's role away, at once, and with it the webhooks that they set up.
 
     Raises
     ------
@@ -53,6 +56,7 @@ def remove_member(session: Session, survey: Survey, researcher: Researcher) -> N
         404 if they are no member.
     """
     session.delete(member(session, survey, researcher))
+    _remove_webhooks(session, survey, researcher)
 
 
 def hand_over(session: Session, survey: Survey, researcher: Researcher) -> None:
@@ -84,3 +88,8 @@ def member(session: Session, survey: Survey, researcher: Researcher) -> Member:
     if found is None:
         raise refuse(404, "person", N_("is not known; it is %(value)s"), value=str(researcher.id))
     return found
+
+
+def _remove_webhooks(session: Session, survey: Survey, researcher: Researcher) -> None:
+    theirs = sa.delete(Webhook).where(Webhook.survey_id == survey.id, Webhook.researcher_id == researcher.id)
+    session.execute(theirs)

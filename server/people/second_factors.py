@@ -4,15 +4,14 @@ import hmac
 import logging
 import secrets
 import time
-from collections.abc import Callable
 
 import pyotp
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from server.people.tokens import hash_of
-from server.store.models import RecoveryCode, Researcher, Server
-from server.store.sealed_secrets import LostKeyError, rotate_key, seal, unseal
+from server.store.models import RecoveryCode, Researcher
+from server.store.sealed_secrets import LostKeyError, seal, unseal
 
 RECOVERY_CODES = 10
 _STEP = 30  # seconds; every app knows only this
@@ -45,34 +44,6 @@ def turn_off_codes(session: Session, researcher: Researcher) -> None:
     """Ask for no codes any more."""
     researcher.totp_sealed = researcher.totp_step = None
     session.execute(sa.delete(RecoveryCode).where(RecoveryCode.researcher_id == researcher.id))
-
-
-def reseal(session: Session) -> int:
-    """Seal the secrets of all apps under a new key, commit, and forget the old one; how many there are.
-
-    Raises
-    ------
-    LostKeyError
-        If one is sealed under a key that is not there; then nothing is changed.
-    OSError
-        If the file of the key cannot be written.
-    """
-    number = 0
-    if session.connection().dialect.name == "postgresql":  # SQLite has one writer
-        session.execute(sa.text("LOCK TABLE researchers IN EXCLUSIVE MODE"))
-
-    def change(again: Callable[[str, int], str], public: str) -> None:
-        nonlocal number
-        query = sa.select(Researcher).where(Researcher.totp_sealed.is_not(None))
-        for researcher in session.scalars(query):
-            assert researcher.totp_sealed is not None
-            researcher.totp_sealed = again(researcher.totp_sealed, researcher.id)
-            number += 1
-        session.execute(sa.update(Server).values(sealed_by=public))
-        session.commit()
-
-    rotate_key(change)
-    return number
 
 
 def new_recovery_codes(session: Session, researcher: Researcher) -> list[str]:

@@ -581,3 +581,54 @@ class Untidied(Base):
     since: Mapped[datetime]
     rewritten: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
     reason: Mapped[str | None] = mapped_column(sa.Text)
+
+
+class Webhook(Base):
+    """Where a program is told of what became of a survey; see `server.web.webhooks`.
+
+    `secret_sealed` is what messages are signed with, under a key that is not in the database. On `looked_on` it was
+    last looked what there is to tell. It ends with the survey, and when whoever set it up may not change that any
+    more.
+    """
+
+    __tablename__ = "webhooks"
+
+    id: Mapped[str] = mapped_column(sa.String(32), primary_key=True, default=_new_identity)
+    survey_id: Mapped[int] = mapped_column(sa.ForeignKey(Survey.id, ondelete="CASCADE"), index=True)
+    researcher_id: Mapped[int] = mapped_column(sa.ForeignKey(Researcher.id, ondelete="CASCADE"), index=True)
+    url: Mapped[str] = mapped_column(sa.Text)
+    secret_sealed: Mapped[str] = mapped_column(sa.Text)
+    made_on: Mapped[date]
+    looked_on: Mapped[date]
+
+    survey: Mapped[Survey] = relationship()
+    researcher: Mapped[Researcher] = relationship()
+
+
+class WebhookDelivery(Base):
+    """A message to the receiver of a webhook, under the name that it has there (`webhook-id`), and how far it is.
+
+    `at` is the hour whose pages it tells of, or when a trial was asked for. It is sent at `next_at`, or later; whoever
+    sends it sets that to when others may take it for abandoned. It is over once there is an `outcome`; `trouble`
+    is why the last attempt failed, with the `status` of the answer if there was one.
+    """
+
+    __tablename__ = "webhook_deliveries"
+    __table_args__ = (
+        sa.CheckConstraint("attempts >= 0", name="attempts_are_counted"),
+        sa.CheckConstraint("outcome IN ('delivered', 'given up')", name="outcome_is_known"),
+    )
+
+    id: Mapped[str] = mapped_column(sa.String(40), primary_key=True)
+    webhook_id: Mapped[str] = mapped_column(
+        sa.String(32), sa.ForeignKey(Webhook.id, ondelete="CASCADE"), index=True
+    )
+    event: Mapped[str] = mapped_column(sa.String(40))
+    at: Mapped[datetime]
+    next_at: Mapped[datetime]
+    attempts: Mapped[int] = mapped_column(default=0, server_default=sa.text("0"))
+    outcome: Mapped[str | None] = mapped_column(sa.String(10))
+    trouble: Mapped[str | None] = mapped_column(sa.String(20))
+    status: Mapped[int | None]
+
+    webhook: Mapped[Webhook] = relationship()

@@ -15,13 +15,18 @@ import pyrage
 from server.config import secrets_key
 from server.store.private_files import lock_beside, replace_file
 
+Owner = int | str
+"""Whose a secret is: the number of a researcher, or the id of a webhook."""
+Reseal = Callable[[str, Owner], str]
+"""Seals anew what was sealed for somebody."""
+
 
 class LostKeyError(Exception):
     """The key that opens a secret is not in the file."""
 
 
-def seal(secret: str, owner: int) -> str:
-    """A secret of a researcher, encrypted; the key is made when there is none.
+def seal(secret: str, owner: Owner) -> str:
+    """A secret of a researcher or a webhook, encrypted; the key is made when there is none.
 
     Raises
     ------
@@ -31,8 +36,8 @@ def seal(secret: str, owner: int) -> str:
     return _seal(_read_keys(make=True)[0], secret, owner)
 
 
-def unseal(sealed: str, owner: int) -> str:
-    """What was sealed for a researcher.
+def unseal(sealed: str, owner: Owner) -> str:
+    """What was sealed for a researcher or a webhook.
 
     Raises
     ------
@@ -77,7 +82,7 @@ def find_public_key(*, make: bool) -> str:
     return str(_read_keys(make=make)[0].to_public())
 
 
-def rotate_key(change: Callable[[Callable[[str, int], str], str], None]) -> None:
+def rotate_key(change: Callable[[Reseal, str], None]) -> None:
     """Seal everything under a new key, and forget the old one.
 
     `change` is given what seals anew, and the new key's public half; it returns once all of it is committed. Until
@@ -99,7 +104,7 @@ def rotate_key(change: Callable[[Callable[[str, int], str], str], None]) -> None
         _write_keys(path, [new])
 
 
-def _seal(key: pyrage.x25519.Identity, secret: str, owner: int) -> str:
+def _seal(key: pyrage.x25519.Identity, secret: str, owner: Owner) -> str:
     return base64.b64encode(pyrage.encrypt(f"{owner} {secret}".encode(), [key.to_public()])).decode()
 
 

@@ -25,6 +25,7 @@ from server.web.api.operations import blueprint as operations_of_programs
 from server.web.body_limits import FORM, find_limit
 from server.web.housekeeping import Housekeeper
 from server.web.language_choice import LANGUAGE_COOKIE, VARIES, choose_language
+from server.web.webhooks.deliverer import Deliverer
 
 for _module in iter_modules(api.__path__):
     import_module(f"{api.__name__}.{_module.name}")  # each adds its operations
@@ -51,7 +52,8 @@ def create_app(config: Config | None = None, name: str = NAME) -> Flask:
     watch_revision(app.extensions["moneda.engine"])
     # Whoever serves the application starts it, and stops it in the end.
     app.extensions["moneda.housekeeper"] = Housekeeper(app.extensions["moneda.engine"])
-    _add_languages(app)
+    app.extensions["moneda.deliverer"] = Deliverer(app.extensions["moneda.engine"], config)
+    _add_languages(app, config)
     _add_client_files(app)
     _add_sessions(app)
     app.before_request(security.refuse_other_origins)
@@ -79,7 +81,7 @@ def _limit_body() -> None:
     request.max_form_memory_size = FORM.size if limit.upload else limit.size
 
 
-def _add_languages(app: Flask) -> None:
+def _add_languages(app: Flask, config: Config) -> None:
     Babel(
         app,
         default_locale=DEFAULT_LANGUAGE,
@@ -125,6 +127,7 @@ def _add_languages(app: Flask) -> None:
             "version_of_moneda": __version__,
             "may": security.may,
             "reader": security.get_reader(),
+            "sends_webhooks": config.webhooks,
         }
     )
 

@@ -13,6 +13,7 @@ from server.inputs import N_, Problem
 from server.people.account_fields import ACCOUNT_FIELDS
 from server.releases.plans.release_fields import ITEM_PARTS, RELEASE_FIELDS
 from server.study.survey_fields import QUESTION_PARTS, SURVEY_FIELDS
+from server.web.webhooks.webhook_fields import WEBHOOK_FIELDS
 
 PAGE_FIELDS = {
     "body": N_("What was sent"),
@@ -22,7 +23,7 @@ PAGE_FIELDS = {
     "survey": N_("Survey"),
 }
 """Of addresses, of whole messages, and of what is asked twice before a survey is deleted."""
-TABLES = (ACCOUNT_FIELDS, CODE_FIELDS, PAGE_FIELDS, RELEASE_FIELDS, SURVEY_FIELDS)
+TABLES = (ACCOUNT_FIELDS, CODE_FIELDS, PAGE_FIELDS, RELEASE_FIELDS, SURVEY_FIELDS, WEBHOOK_FIELDS)
 FIELDS = MappingProxyType({name: called for table in TABLES for name, called in table.items()})
 _QUESTION = re.compile(r"questions\[(\d{1,9})\](?:\.(.+))?")
 _ITEM = re.compile(r"items\[(\d{1,9})\](?:\.(\w+))?")

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from server import people
 from server.people import api_tokens, survey_access
 from server.store.models import InvitationBatch, Researcher
+from server.web.webhooks import webhook_rows
 from tests.support import factories
 from tests.support.every_page import edited
 from tests.support.factories import Published
@@ -120,6 +121,16 @@ def with_token(scene: Scene) -> Form:
     return {"token": hashed(secret)}
 
 
+def with_webhook(scene: Scene) -> Form:
+    """A webhook of the survey."""
+    with factories.writing(scene.database_url) as session:
+        survey = survey_access.find(session, scene.slug)
+        assert survey is not None
+        editor = session.get_one(Researcher, scene.numbers[EDITOR])
+        url = "https://hooks.example.org/"
+        return {"webhook": webhook_rows.create_webhook(session, survey, editor, url)[0].id}
+
+
 FORMS: Mapping[str, tuple[str, Callable[[Scene], Form]]] = {
     "account.sign_in_with_password": (
         "signed out",
@@ -183,6 +194,9 @@ FORMS: Mapping[str, tuple[str, Callable[[Scene], Form]]] = {
     "schedule.save": (EDITOR, lambda scene: {"cap": "500", "minimum": "10", "time_zone": "UTC"}),
     "schedule.pause": (EDITOR, lambda scene: {}),
     "schedule.resume": (EDITOR, paused),
+    "webhooks.create": (EDITOR, lambda scene: {"url": "https://hooks.example.org/told"}),
+    "webhooks.add_trial": (EDITOR, with_webhook),
+    "webhooks.revoke": (EDITOR, with_webhook),
     "invitations.issue": (EDITOR, issuing),
     "invitations.withdraw": (EDITOR, batch),
     "invitations.table": (EDITOR, batch),

@@ -28,6 +28,7 @@ from tests.support import factories, sample_archives, sample_xlsforms
 from tests.support.catalogue_words import pseudo
 from tests.support.form_client import ended
 from tests.support.sign_in_form import FIREFOX
+from tests.support.webhook_pages import walk_webhooks
 
 SPANISH = {"Accept-Language": "es"}
 NOTHING: Mapping[str, object] = MappingProxyType({})
@@ -1038,6 +1039,7 @@ def walk(site: factories.Served) -> list[Reader]:
     walk_access(owner, stranger, site)
     walk_switches(owner, stranger, site)
     walk_scales(owner, database)
+    walk_webhooks(owner, database, factories.publish(database, wrapped_definition()).slug)
     others = walk_people(owner, site)
     walk_keeping(owner, site)
     walk_restored(owner, site)

@@ -41,7 +41,14 @@ class Scene:
     def path(self, rule: Rule, **values: object) -> str:
         """The address of a route on the survey; what is not known names nothing."""
         known: dict[str, object] = {
-            **{"slug": self.slug, "link": self.slug, "secret": "unknown", "batch": 1, "number": 1},
+            **{
+                "slug": self.slug,
+                "link": self.slug,
+                "secret": "unknown",
+                "batch": 1,
+                "number": 1,
+                "webhook": "0" * 32,
+            },
             **{"fingerprint": "0" * 16, "name": "style.css"},
             **values,
         }

@@ -129,6 +129,8 @@ def test_answers_are_what_the_description_says(call: Call, database_url: str) ->
         "price_plan": price,
         "make_release": call("POST", f"{at}/releases", payment, **{HEADER: "pay"}),
         "show_ledger": call("GET", f"{at}/ledger"),
+        "create_webhook": call("POST", f"{at}/webhooks", {"url": "https://hooks.example.org/"}),
+        "list_webhooks": call("GET", f"{at}/webhooks"),
         "pause_survey": call("POST", f"{at}/pause"),
     }
     for name, answer in answers.items():

@@ -48,6 +48,7 @@ from server.web.watching.database_sizes import measure_sizes
 from server.web.watching.hourly_counts import HourlyCounts
 from server.web.watching.metrics_port import SiteMetrics
 from server.web.watching.readiness import Readiness
+from server.web.webhooks.deliverer import Deliverer
 
 _SENT = re.compile(r"/s/([^/]+)/(responses|code\.json)")
 """What comes as JSON: a response, or a question about a code."""
@@ -73,6 +74,8 @@ class Front:
         config: Config = app.extensions["moneda.config"]
         self._app = app
         self._housekeeper: Housekeeper = app.extensions["moneda.housekeeper"]
+        # Unless the operator allows it, nothing is ever sent.
+        self._deliverer: Deliverer | None = app.extensions["moneda.deliverer"] if config.webhooks else None
         self._engine = engine
         # What a refusal says does not depend on what was sent: there are few, and each is drawn once.
         self._replies = Replies(
@@ -187,6 +190,8 @@ class Front:
             if message["type"] == "lifespan.startup":
                 self._housekeeper.start()
                 self._counts.start()
+                if self._deliverer is not None:
+                    self._deliverer.start()
             if message["type"] == "lifespan.shutdown":
                 await asyncio.to_thread(self.close)
             await send({"type": message["type"] + ".complete"})
@@ -200,6 +205,8 @@ class Front:
         self._visits.close()
         self._readiness.close()
         self._counts.stop()
+        if self._deliverer is not None:
+            self._deliverer.stop()
         self._bridge.close()
         self._housekeeper.stop()
         self._engine.dispose()

@@ -14,10 +14,11 @@ from server.reports.contents.diagnostic_sections import FORGED
 from server.reports.formats import FORMATS, Format
 from server.reports.question_figures import FIGURE_FORMATS, FigureFormat
 from server.store.models import Role, Survey
-from server.study import planning, strata, surveys
+from server.study import strata, surveys
 from server.web.context import send_written, session
 from server.web.report_opening import open_report, send_microdata, send_responses, write_report
 from server.web.security import on_survey
+from server.web.webhooks.webhook_events import find_planned_number
 
 blueprint = Blueprint("results", __name__, url_prefix="/manage/surveys/<slug>")
 
@@ -40,7 +41,7 @@ def live(survey: Survey) -> ResponseReturnValue:
             survey=survey,
             report=report,
             formats=FORMATS.values(),
-            planned=_count_planned(survey),
+            planned=find_planned_number(survey),
             anytime=anytime,
             kept=kept,
             asked=asked,
@@ -186,10 +187,3 @@ def _answer(report: Report, field: str, name: str) -> int:
         return places.index(asked)
     main = question.traits.main
     return 0 if main is None else question.answers.index(main)
-
-
-def _count_planned(survey: Survey) -> int | None:
-    """How many responses are wanted: as many as are taken, or as planned."""
-    if survey.cap is not None:
-        return survey.cap
-    return planning.planned_respondents(surveys.draft_document(survey))

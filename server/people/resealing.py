@@ -1,0 +1,37 @@
+"""What is sealed gets a new key: secrets of apps for codes, and those that webhooks are signed with."""
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from server.store.models import Researcher, Server, Webhook
+from server.store.sealed_secrets import Reseal, rotate_key
+
+
+def reseal(session: Session) -> int:
+    """Seal every secret under a new key, commit, and forget the old one; how many there are.
+
+    Raises
+    ------
+    LostKeyError
+        If one is sealed under a key that is not there; then nothing is changed.
+    OSError
+        If the file of the key cannot be written.
+    """
+    number = 0
+    if session.connection().dialect.name == "postgresql":  # SQLite has one writer
+        session.execute(sa.text("LOCK TABLE researchers, webhooks IN EXCLUSIVE MODE"))
+
+    def change(again: Reseal, public: str) -> None:
+        nonlocal number
+        for researcher in session.scalars(sa.select(Researcher).where(Researcher.totp_sealed.is_not(None))):
+            assert researcher.totp_sealed is not None
+            researcher.totp_sealed = again(researcher.totp_sealed, researcher.id)
+            number += 1
+        for webhook in session.scalars(sa.select(Webhook)):
+            webhook.secret_sealed = again(webhook.secret_sealed, webhook.id)
+            number += 1
+        session.execute(sa.update(Server).values(sealed_by=public))
+        session.commit()
+
+    rotate_key(change)
+    return number
