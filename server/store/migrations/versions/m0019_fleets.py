@@ -1,14 +1,14 @@
 """Failed sign-ins, counted by all processes together; the key under which secrets are sealed, by its public half.
 
 Revision: 0019
-Follows: 0017
+Follows: 0018
 """
 
 import sqlalchemy as sa
 from alembic import op
 
 revision = "0019"
-down_revision = "0017"
+down_revision = "0018"
 branch_labels = None
 depends_on = None
 
