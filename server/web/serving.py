@@ -1,5 +1,6 @@
 """Run the application under granian, in ASGI mode, until Ctrl-C."""
 
+import gc
 import logging.config
 import os
 import resource
@@ -89,6 +90,7 @@ def create_worker() -> Front:
     front = create_front(config, processes)
     if config.metrics is not None:
         open_metrics_port(config.metrics, processes, front.metrics)
+    _keep_for_good()
     return front
 
 
@@ -100,6 +102,15 @@ def _end_with(parent: int) -> None:
     os.kill(os.getpid(), signal.SIGTERM)
     time.sleep(STOP_TIMEOUT)
     os._exit(1)
+
+
+def _keep_for_good() -> None:
+    """Let the search for garbage pass over what is there now, which stays as long as the process.
+
+    It would look at all of it every few thousand responses, and nobody is answered for a tenth of a second then.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 def _raise_limit_of_files() -> None:

@@ -10,8 +10,8 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from threading import Lock
-from time import monotonic, sleep
+from threading import Event, Lock
+from time import monotonic
 from typing import Any, Generic, TypeVar
 
 from server.web.front.timeouts import Timeouts
@@ -19,10 +19,12 @@ from server.web.watching.hourly_counts import QueueCounts
 
 CROWD = 8
 """After a group of so many the next one is given time to grow."""
-STEP = 0.001
-"""Seconds; it goes on as long as it grows from one to the next."""
-STEPS = 8
+STEP = 0.002
+"""Seconds; it goes on as long as it grows from one to the next, and until all who were answered are back."""
+STEPS = 4
 """Most of them."""
+ANSWERING = 0.1
+"""Seconds that handing out what became of a group may take, before the next one begins without those in it."""
 
 Item = TypeVar("Item")
 Outcome = TypeVar("Outcome")
@@ -64,6 +66,9 @@ class Groups(Generic[Item, Outcome]):
         self._thread = ThreadPoolExecutor(1)
         self._deciding = Lock()
         self._busy = False
+        self._enough = 0
+        self._answered = Event()
+        self._gathered = Event()
         self._since = 0.0
         self._counts = QueueCounts()
 
@@ -81,6 +86,8 @@ class Groups(Generic[Item, Outcome]):
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Outcome] = loop.create_future()
         self._queue.append((item, future))
+        if len(self._queue) == self._enough:
+            self._gathered.set()
         with self._deciding:
             idle, self._busy = not self._busy, True
         if idle:
@@ -114,10 +121,10 @@ class Groups(Generic[Item, Outcome]):
 
     def _gather(self) -> None:
         """Let those who were just answered come back: fewer, larger groups are less work, and nobody waits longer."""
+        self._answered.wait(ANSWERING)
         for _ in range(STEPS):
             waiting = len(self._queue)
-            sleep(STEP)
-            if not waiting < len(self._queue) < self._size:
+            if waiting >= self._enough or self._gathered.wait(STEP) or len(self._queue) == waiting:
                 return
 
     def _run(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -133,13 +140,19 @@ class Groups(Generic[Item, Outcome]):
                 continue
             self._since = monotonic()
             outcomes = self._work([item for item, _future in group])
-            loop.call_soon_threadsafe(_wake, group, outcomes)
+            self._answered.clear()
+            self._gathered.clear()
+            self._enough = min(len(self._queue) + len(group), self._size)
+            loop.call_soon_threadsafe(_wake, group, outcomes, self._answered)
             self._count(len(group), monotonic() - self._since, waiting)
             if len(group) >= CROWD:
                 self._gather()
 
 
-def _wake(group: Sequence[tuple[Any, "asyncio.Future[Any]"]], outcomes: Sequence[Any]) -> None:
+def _wake(
+    group: Sequence[tuple[Any, "asyncio.Future[Any]"]], outcomes: Sequence[Any], answered: Event
+) -> None:
     for (_item, future), outcome in zip(group, outcomes, strict=True):
         if not future.done():  # its task may have given up
             future.set_result(outcome)
+    asyncio.get_running_loop().call_soon(answered.set)  # comes after all of these tasks
