@@ -14,6 +14,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from server.store.engines import make_engine
+from server.store.schema_fit import watch_revision
 from server.web.watching.readiness import KEPT, Readiness, SitePart
 from tests.conftest import NewDatabase
 from tests.support import factories
@@ -27,6 +28,7 @@ WORDS = {"alive", "ready", *(f"not ready: {part}" for part in SitePart)}
 def looking(database_url: str, room: int = 0) -> Iterator[Readiness]:
     """Somebody who looks at a database; a disk is never too full for no bytes."""
     engine = make_engine(database_url)
+    watch_revision(engine)
     readiness = Readiness(engine, room)
     yield readiness
     readiness.close()
@@ -110,6 +112,7 @@ def test_a_database_that_does_not_answer_is_waited_for_by_nobody_else(postgresql
     database_url = postgresql(True)
     engine, stuck = make_engine(database_url), make_engine(database_url)
     looks = count_looks(engine)
+    watch_revision(engine)
     readiness = Readiness(engine, 0)
     with stuck.begin() as connection:
         connection.exec_driver_sql("LOCK TABLE alembic_version IN ACCESS EXCLUSIVE MODE")

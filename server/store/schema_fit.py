@@ -1,7 +1,9 @@
 """Whether the schema of a database is the one that this Moneda was written for."""
 
+from contextlib import nullcontext
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import sqlalchemy as sa
 from alembic.runtime.migration import MigrationContext
@@ -9,6 +11,8 @@ from alembic.script import ScriptDirectory
 
 from server.store.engines import find_migrations
 from server.store.failures import OutdatedError
+
+_READ = "SELECT version_num FROM alembic_version"
 
 
 def has_newest_schema(connection: sa.Connection) -> bool:
@@ -19,16 +23,36 @@ def has_newest_schema(connection: sa.Connection) -> bool:
 def watch_revision(engine: sa.Engine) -> None:
     """From now on, begin no transaction on a schema that another version of Moneda has upgraded meanwhile.
 
-    What was begun before goes on; what it changes is refused where it no longer fits.
+    A transaction raises OutdatedError where it begins. What was begun before goes on; what it changes is refused where
+    it no longer fits.
     """
     expected = _find_newest(find_migrations())
 
     def check(connection: sa.Connection) -> None:
-        found = connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar()
+        found = _read_at_begin(connection)
         if found != expected:
             raise OutdatedError(f"the schema is {found}, and not {expected}")
 
     sa.event.listen(engine, "begin", check)
+
+
+def _read_at_begin(connection: sa.Connection) -> str | None:
+    """The last migration that the database has had, as the first thing that a transaction reads.
+
+    Below SQLAlchemy, so that it costs each page and each group of responses next to nothing: psycopg begins a
+    transaction with its first statement, and both go to PostgreSQL together, at the price of the one journey.
+    """
+    driver: Any = connection.connection.driver_connection
+    together = driver.pipeline() if connection.dialect.name == "postgresql" else nullcontext()
+    try:
+        with together:
+            found = driver.execute(_READ)
+        row = found.fetchone()
+    except connection.dialect.loaded_dbapi.Error as error:
+        raise sa.exc.DBAPIError.instance(
+            _READ, None, error, connection.dialect.loaded_dbapi.Error, dialect=connection.dialect
+        ) from error
+    return None if row is None else str(row[0])
 
 
 @lru_cache(maxsize=8)

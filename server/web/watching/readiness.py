@@ -22,7 +22,6 @@ import sqlalchemy as sa
 from server.config import marks_folder
 from server.store.failures import OutdatedError
 from server.store.in_place import check_in_place
-from server.store.schema_fit import has_newest_schema
 
 KEPT: Final = 1.0
 """Seconds for which what a look found is given to all who ask."""
@@ -46,7 +45,7 @@ class Readiness:
     Parameters
     ----------
     engine : sqlalchemy.Engine
-        On the database.
+        On the database; one that watches its schema (`schema_fit.watch_revision`).
     room : int
         Bytes that each disk must have free.
     """
@@ -103,15 +102,14 @@ class Readiness:
 
     def _look_at_database(self) -> Sequence[SitePart]:
         try:
-            with self._engine.connect() as connection:
-                fits = has_newest_schema(connection)
+            with self._engine.begin() as connection:  # which looks at the schema
                 takes = _takes_changes(connection)
             check_in_place(self._engine)
         except OutdatedError:
             return [SitePart.SCHEMA]
         except Exception:  # whatever it is: the log of those who need the database says it
             return [SitePart.DATABASE]
-        return [] if fits and takes else [SitePart.DATABASE if fits else SitePart.SCHEMA]
+        return [] if takes else [SitePart.DATABASE]
 
     def _has_room(self, folder: Path) -> bool:
         try:
