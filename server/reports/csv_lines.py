@@ -62,4 +62,4 @@ def csv_lines(beginning: str | None, cells: NDArray[np.uint16]) -> bytes:
     ends = (np.frombuffer(text, dtype=np.uint8) for text in (beginning.encode(), b"\r\n"))
     head, end = (np.broadcast_to(part, (len(cells), len(part))) for part in ends)
     line = np.concatenate([head, written, end], axis=1)
-    return bytes(line[line != 0].tobytes())
+    return line.tobytes().translate(None, b"\0")

@@ -14,7 +14,7 @@ from server.reports.answer_names import AnswerTexts
 from server.reports.csv_cells import csv_text
 from server.reports.csv_lines import csv_lines, rows_of
 from server.reports.documents import WITHHELD, finite
-from server.reports.estimate_values import QuestionReport, ReportMean, ShareRow, compute_all
+from server.reports.estimate_values import QuestionReport, ReportMean, ShareRow, compute_all, compute_limits
 from server.reports.report import Report
 from server.reports.response_order import in_order
 from server.reports.stratum_estimates import StratumReport, describe_strata, name_strata
@@ -53,6 +53,7 @@ def to_csv(report: Report) -> str:
     """
     rows: list[Sequence[object]] = [_REPORT]
     texts = AnswerTexts(report.definition)
+    _compute_shown(report)
     for entry in report.questions:
         rows += _whole_rows(report, texts, entry)
         inside = [one for one in report.told_strata(entry) if one.depth]
@@ -71,6 +72,14 @@ def _whole_rows(report: Report, texts: AnswerTexts, entry: QuestionReport) -> It
         yield from _question_rows(report, texts, entry, _group(report, group), group.report)
     plain = report.plain(entry)
     yield from _question_rows(report, texts, plain, _RowGroup("all"), plain)
+
+
+def _compute_shown(report: Report) -> None:
+    """Compute all that the CSV says of all questions at once."""
+    compute_limits(entry for entry in report.questions if entry.weighted)
+    groups = [one for entry in report.questions for one in report.told_strata(entry) if one.depth]
+    inside = [group.report for group in groups if group.report is not None]
+    compute_all(dict.fromkeys([*report.questions, *report.unweighted, *inside]))
 
 
 def write_strata(report: Report, names: Sequence[str], file: IO[bytes]) -> None:

@@ -244,7 +244,7 @@ def compute_limits(reports: Iterable[QuestionReport]) -> None:
 
 
 def compute_all(reports: Iterable[QuestionReport]) -> None:
-    """Compute what is shown of one question in many groups, all at once: limits for every look, and tests."""
+    """Compute what is shown of questions in many groups, all at once: limits for every look, and tests."""
     known = [report for report in reports if report.n]
     if not known:
         return
@@ -254,10 +254,12 @@ def compute_all(reports: Iterable[QuestionReport]) -> None:
     _keep(steady, "anytime", anytime_shares_of([column.checked for column in steady], confidence))
     tests = impossible_share_tests([column.checked.answered for column in columns])
     _keep(columns, "impossible_p_value", tests)
-    means = [mean for report in known if (mean := report.mean) is not None and mean.column.one_partition]
-    if means:
-        limits = anytime_answered_means_of if means[0].answered else anytime_means_of
-        ends = means[0].low, means[0].high
+    alike: dict[tuple[bool, tuple[float, float]], list[ReportMean]] = {}
+    for report in known:
+        if (mean := report.mean) is not None and mean.column.one_partition:
+            alike.setdefault((mean.answered, (mean.low, mean.high)), []).append(mean)
+    for (answered, ends), means in alike.items():
+        limits = anytime_answered_means_of if answered else anytime_means_of
         _keep(means, "anytime", limits([mean.column.checked for mean in means], ends, confidence))
 
 

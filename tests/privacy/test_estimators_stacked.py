@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -33,13 +33,17 @@ from server.privacy.estimators import (
 )
 from server.privacy.estimators.answered import answered_rows
 from server.privacy.estimators.anytime import anytime_answered_means_of, anytime_means_of, anytime_shares_of
+from server.privacy.estimators.design_limits import SeveralParts
 from server.privacy.estimators.exact_ratios import SingleRatio
 from server.privacy.estimators.impossible import impossible_share_tests
 from server.privacy.estimators.inverse import left_inverse
 from server.privacy.estimators.late import compute_limits
-from server.privacy.estimators.parts import checked_parts, checked_singles, stack_single
+from server.privacy.estimators.parts import checked_parts, checked_singles, stack, stack_single
 from server.privacy.estimators.pooled import single_shares_of
 from server.privacy.estimators.refuting import find_refuted, pieces_of
+from server.privacy.estimators.score_limits import score_errors, score_limits
+from server.privacy.estimators.single_parts import SinglePart
+from server.privacy.estimators.two_valued_sums import TwoValuedSums
 
 DESIGNS = {
     2: [coin_flip(0.25), coin_flip(0.4), custom([[0.6, 0.3, 0.1], [0.2, 0.3, 0.5]])],
@@ -195,8 +199,13 @@ def test_what_is_refuted_is_what_a_slow_search_refutes(
     case: tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]],
 ) -> None:
     points, heights, sizes, allowed = case
-    found = find_refuted([pieces_of(points, heights, sizes)], float(points[:, 0].sum()), allowed)
+    least = float(points[:, 0].sum())
+    found = find_refuted([pieces_of(points, heights, sizes)], least, allowed)
     for tilt in range(3):
+        room = float(allowed[tilt] - heights[tilt, :, 0] @ sizes)
+        if room <= 0:  # nothing is refuted: what is lacking
+            assert found[tilt] == pytest.approx(least + room, abs=1e-9)
+            continue
         expected = search(points, heights[tilt], sizes, float(allowed[tilt]))
         # The search compares heights, which are flat where they are highest.
         assert found[tilt] == pytest.approx(expected, abs=1e-5)
@@ -283,6 +292,52 @@ def test_strata_of_a_single_part_are_estimated_at_once_as_one_by_one(data: st.Da
         given_parts = checked_parts([own], [design], None)
         assert group.counting[0].reports.tolist() == given_parts.counting[0].reports.tolist()
         assert group.n == given_parts.n
+
+
+def test_of_hundreds_of_sums_few_tilts_find_what_all_tilts_find() -> None:
+    """Each by itself is tried at every tilt of the scales; many reports, few, and estimates far outside."""
+    draw, design = np.random.default_rng(5), ordinal(5, 2.0)
+    coin, inverse = coin_flip(0.25), left_inverse(ordinal(5, 2.0))
+
+    def shares_of(counts: Any) -> list[Any]:
+        return [draw.multinomial(n, draw.dirichlet(np.full(5, 0.4))) for n in counts]
+
+    sizes = draw.integers(1, 99, size=300)
+    alone = [SinglePart(stack_single(own, design), list(inverse), 0.95) for own in shares_of(sizes)]
+    several = [
+        SeveralParts([stack(np.array(shares_of(sizes[:3])), design, draw.dirichlet([1, 1, 1]))], [[row]], 0.9)
+        for row in inverse
+        for _ in range(60)
+    ]
+    two = [
+        TwoValuedSums(
+            [stack(draw.integers(1, 60, size=(40, 2)), coin, draw.dirichlet(np.ones(40)))],
+            [[left_inverse(coin)[1]]],
+            0.95,
+        )
+        for _ in range(60)
+    ]
+    for asked in (alone, several, two):
+        kind = type(asked[0])
+        together = kind.answer_all(asked)
+        for one, limits in zip(asked, together, strict=True):
+            assert limits == pytest.approx(kind.answer_all([one])[0], abs=1e-11)
+
+
+@given(st.data())
+def test_errors_of_a_score_test_are_those_of_the_limit_there(data: st.DataObject) -> None:
+    row = np.array(data.draw(st.lists(st.integers(-20, 20), min_size=2, max_size=5, unique=True))) / 7
+    own = st.lists(st.integers(0, 90), min_size=len(row), max_size=len(row)).filter(any)
+    counts = np.array(data.draw(own))
+    assume(counts[row.argmax()] < counts.sum())
+    z = data.draw(st.integers(1, 60)) / 10
+    (limit,) = score_limits(row[None], counts[None], np.array([z]))[:, 1]
+    near, farthest = score_errors(
+        np.stack([row, row]), np.stack([counts, counts]), np.array([limit, row.max()])
+    )
+    # A limit at the top of the range is that of any larger z.
+    assert near == pytest.approx(z, rel=1e-6) or limit > row.max() - 1e-9
+    assert farthest == math.inf
 
 
 def test_exact_limits_of_a_ratio_are_those_of_every_mean_at_every_tilt() -> None:

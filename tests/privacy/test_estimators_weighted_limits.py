@@ -20,7 +20,7 @@ from server.privacy.estimators import (
     estimate_pooled_shares,
     estimate_shares,
 )
-from server.privacy.estimators.design_limits import design_limits
+from server.privacy.estimators.design_limits import SeveralParts
 from server.privacy.estimators.inverse import left_inverse
 from server.privacy.estimators.limits import linear_limits
 from server.privacy.estimators.parts import stack, stack_single
@@ -241,8 +241,9 @@ def test_limits_from_the_design_are_narrower_than_those_from_the_range_alone() -
         assert known < 0.85 * np.ptp(linear_limits(row, counts, 0.95, "exact"))
     coin = coin_flip(0.45)
     row, seen = left_inverse(coin)[1], [np.array([90, 12]), np.array([50, 60])]
-    (ours,) = design_limits([stack(np.array(seen), coin, np.array([0.3, 0.7]))], [[row]], 0.95)
-    assert ours == pytest.approx(weighted_limits([0.3, 0.7], row, seen, "exact", coin), abs=2e-3)
+    both = stack(np.array(seen), coin, np.array([0.3, 0.7]))
+    ((ours,),) = SeveralParts.answer_all([SeveralParts([both], [[row]], 0.95)])
+    assert ours.tolist() == pytest.approx(weighted_limits([0.3, 0.7], row, seen, "exact", coin), abs=2e-3)
 
 
 def test_exact_limits_are_not_far_wider_than_they_must_be() -> None:

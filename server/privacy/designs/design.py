@@ -58,6 +58,10 @@ class Design:
         return isinstance(other, Design) and np.array_equal(self.weights, other.weights)
 
     def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
         return hash((self.weights.shape, self.weights.tobytes()))
 
     @property

@@ -13,28 +13,30 @@ observations. *Annals of Mathematical Statistics* 23, 493-507.
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from server.privacy.estimators.parts import Mixture
-from server.privacy.estimators.refuting import find_refuted, pieces_of
+from server.privacy.estimators.refuting import Pieces, find_refuted, pieces_of
+from server.privacy.estimators.tilts import LARGEST, find_most_refuted
+from server.privacy.estimators.together import Request
 
 Row = NDArray[np.float64]
+Points = tuple[Row, list[NDArray[np.int64]]]
+"""What the truths of a part count, rising, and which truths count it."""
 
-ROUNDS, TILTS = 3, 24
-"""How often the best tilt is looked for, each time among so many, closer together."""
-LARGEST = 300.0
-"""Exponent of a report under the largest tilt."""
+ROUNDS = 3
+"""Scales of tilts, one inside the other."""
 _ALIKE = 1e-9
 
 
-def design_limits(
-    stacks: Sequence[Mixture], sums: Sequence[Sequence[Row]], confidence: float
-) -> list[tuple[float, float]]:
-    """Limits for sum(weight * what the truths of a part count on average), whatever these truths are.
+@dataclass(frozen=True, eq=False)
+class SeveralParts(Request):
+    """Sums of which guaranteed limits are asked for: sum(weight * what the truths of a part count on average).
 
-    Parameters
+    Attributes
     ----------
     stacks : sequence of Mixture
         Parts that count.
@@ -43,120 +45,158 @@ def design_limits(
     confidence : float
         In (0, 1).
 
-    Returns
-    -------
-    list of tuple of float
-        Each is exceeded with probability (1 - confidence) / 2 at most. The estimate is always between them.
-
     Notes
     -----
-    With S the estimate, Pr(S >= seen) <= exp(-tilt seen) prod(M^n) for every tilt > 0 (Chernoff), where M, the
-    mean of exp(tilt weight value / n), is linear in the true shares of a part: at most the upper concave
-    envelope of the truths' own M over what they count. A sum is refuted when the product stays below
+    A limit is exceeded with probability (1 - confidence) / 2 at most, whatever the truths are, and the estimate is
+    always between the two. With S the estimate, Pr(S >= seen) <= exp(-tilt seen) prod(M^n) for every tilt > 0
+    (Chernoff), where M, the mean of exp(tilt weight value / n), is linear in the true shares of a part: at most the
+    upper concave envelope of the truths' own M over what they count. A sum is refuted when the product stays below
     (1 - confidence) / 2 for all true shares that give this sum, at some tilt. Any tilt gives a valid limit.
     """
-    room = math.log(2 / (1 - confidence))
-    signed = [[sign * row for row in rows] for rows in sums for sign in (1.0, -1.0)]
-    seen = np.array(
-        [
-            sum(float(each.weights @ (each.observed @ row)) for each, row in zip(stacks, rows, strict=True))
-            for rows in signed
-        ]
-    )
-    ends = np.minimum(_lowest(stacks, signed, seen, room), seen).reshape(-1, 2)
-    return [(low, -high) for low, high in ends.tolist()]
+
+    stacks: Sequence[Mixture]
+    sums: Sequence[Sequence[Row]]
+    confidence: float
+
+    @classmethod
+    def answer_all(cls, asked: Sequence["SeveralParts"]) -> list[Row]:
+        """The limits, shape (sums, 2); groups of as many parts under the same designs are computed at once."""
+        alike: dict[tuple[object, ...], list[int]] = {}
+        for place, query in enumerate(asked):
+            alike.setdefault(query._key(), []).append(place)
+        found: list[Row] = [np.empty((0, 2))] * len(asked)
+        for places in alike.values():
+            some = _Alike.of([asked[place] for place in places])
+            for place, limits in zip(places, some.limits(), strict=True):
+                found[place] = limits
+        return found
+
+    def _key(self) -> tuple[object, ...]:
+        stacks = tuple((each.matrix.tobytes(), each.reports.shape) for each in self.stacks)
+        values = tuple(row.tobytes() for rows in self.sums for row in rows)
+        return stacks, values, len(self.sums), self.confidence
 
 
-def _lowest(stacks: Sequence[Mixture], sums: Sequence[Sequence[Row]], seen: Row, room: float) -> Row:
-    """Of each sum the smallest that is not refuted, or less; shape (sums,)."""
-    points = [[find_points(each, row) for each, row in zip(stacks, rows, strict=True)] for rows in sums]
-    found = np.array(
-        [
-            sum(float(own[0] * each.weights.sum()) for each, (own, _) in zip(stacks, of_sum, strict=True))
-            for of_sum in points
+@dataclass(frozen=True, eq=False)
+class _Alike:
+    """Groups of parts with as many parts under the same designs.
+
+    Attributes
+    ----------
+    matrices : list of ndarray, shapes (k, m1), (k, m2), ...
+        Of each stack.
+    observed : list of ndarray, shapes (groups, parts1, m1), (groups, parts2, m2), ...
+    weights, sizes : list of ndarray, shapes (groups, parts1), (groups, parts2), ...
+    signed : list of lists of ndarray
+        Values of the reports of each stack, for each sum and for what it is below 0.
+    room : float
+    """
+
+    matrices: list[Row]
+    observed: list[Row]
+    weights: list[Row]
+    sizes: list[Row]
+    signed: list[list[Row]]
+    room: float
+
+    @classmethod
+    def of(cls, groups: Sequence[SeveralParts]) -> "_Alike":
+        """Of what is asked of them, the same of each."""
+        stacks = list(zip(*(each.stacks for each in groups), strict=True))
+        first = groups[0]
+        return cls(
+            [of_stack[0].matrix for of_stack in stacks],
+            [np.stack([each.observed for each in of_stack]) for of_stack in stacks],
+            [np.stack([each.weights for each in of_stack]) for of_stack in stacks],
+            [np.stack([each.sizes for each in of_stack]).astype(np.float64) for of_stack in stacks],
+            [[sign * row for row in rows] for rows in first.sums for sign in (1.0, -1.0)],
+            math.log(2 / (1 - first.confidence)),
+        )
+
+    def limits(self) -> Row:
+        """Of each sum of each group, shape (groups, sums, 2)."""
+        points = [
+            [find_points(matrix, row) for matrix, row in zip(self.matrices, rows, strict=True)]
+            for rows in self.signed
         ]
-    )
-    alike: dict[tuple[int, ...], list[int]] = {}
-    for place, (rows, of_sum) in enumerate(zip(sums, points, strict=True)):
-        if any(np.ptp(row) > 0 for row in rows):
+        alike: dict[tuple[int, ...], list[int]] = {}
+        for place, of_sum in enumerate(points):
             alike.setdefault(tuple(len(own) for own, _ in of_sum), []).append(place)
-    for places in alike.values():
-        some = [sums[place] for place in places], [points[place] for place in places]
-        found[places] = np.maximum(found[places], _best_of_tilts(stacks, *some, seen[places], room))
-    return found
+        ends = np.empty((len(self.weights[0]), len(self.signed)))
+        for places in alike.values():
+            ends[:, places] = self._lowest(places, [points[place] for place in places]).T
+        low, high = ends[:, ::2], -ends[:, 1::2]
+        return np.stack([low, high], axis=2)
+
+    def _lowest(self, places: Sequence[int], points: Sequence[Sequence[Points]]) -> Row:
+        """Of each sum the smallest that is not refuted, or less; at most what was seen; shape (sums, groups)."""
+        signed = [self.signed[place] for place in places]
+        least, seen = np.zeros((2, len(signed), len(self.weights[0])))
+        rates, spread = np.zeros_like(least), np.zeros_like(least)
+        for number, rows in enumerate(signed):
+            for row, (counted, _), weights, sizes, observed in zip(
+                rows, points[number], self.weights, self.sizes, self.observed, strict=True
+            ):
+                rate = np.ptp(row) * weights / sizes
+                least[number] += counted[0] * weights.sum(axis=1)
+                seen[number] += (weights * (observed @ row)).sum(axis=1)
+                rates[number] = np.maximum(rates[number], rate.max(axis=1))
+                spread[number] += (rate**2 * sizes).sum(axis=1)
+        top = LARGEST / np.where(rates > 0, rates, 1)
+        bottom = np.minimum(0.05 * np.sqrt(2 * self.room / np.where(rates > 0, spread, 1)), top / 2)
+
+        def refute_sums(tilts: Row) -> Row:
+            """Up to where each sum of each group is refuted at its tilts, shape (sums * groups, tilts)."""
+            tried = tilts.reshape(*least.shape, -1)
+            pieces = [
+                self._pieces(stack, [rows[stack] for rows in signed], [own[stack] for own in points], tried)
+                for stack in range(len(self.matrices))
+            ]
+            allowed = tried * seen[:, :, None] - self.room
+            found = find_refuted(pieces, np.repeat(least.ravel(), tilts.shape[1]), allowed.ravel())
+            return found.reshape(tilts.shape)
+
+        numbers = len(signed) * sum(observed.size for observed in self.observed)
+        found = find_most_refuted(refute_sums, bottom.ravel(), top.ravel(), ROUNDS, numbers).reshape(
+            least.shape
+        )
+        return np.minimum(np.where(rates > 0, np.maximum(least, found), least), seen)
+
+    def _pieces(self, stack: int, rows: Sequence[Row], points: Sequence[Points], tilts: Row) -> Pieces:
+        """Of the parts of a stack; `tilts` has the shape (sums, groups, tilts), of which each is a tilt."""
+        weights, sizes = self.weights[stack], self.sizes[stack]
+        slopes = tilts[:, :, :, None] * (weights / sizes)[:, None]
+        heights = np.stack(
+            [
+                find_highest_means(self.matrices[stack], row, truths, own)
+                for row, (_counted, truths), own in zip(rows, points, slopes, strict=True)
+            ]
+        )
+        counted = np.stack([own for own, _truths in points])
+        across = np.broadcast_to(weights[:, None, :, None] * counted[:, None, None, None], heights.shape)
+        flat = (-1, *heights.shape[3:])
+        return pieces_of(
+            across.reshape(flat),
+            heights.reshape(flat),
+            np.broadcast_to(sizes[:, None], heights.shape[:4]).reshape(flat[:2]),
+        )
 
 
-def _best_of_tilts(
-    stacks: Sequence[Mixture],
-    sums: Sequence[Sequence[Row]],
-    points: Sequence[Sequence[tuple[Row, list[NDArray[np.int64]]]]],
-    seen: Row,
-    room: float,
-) -> Row:
-    """The largest of what is refuted of each sum, at any tilt that is tried; shape (sums,)."""
-    rates = np.array(
-        [
-            np.concatenate(
-                [np.ptp(row) * each.weights / each.sizes for each, row in zip(stacks, rows, strict=True)]
-            )
-            for rows in sums
-        ]
-    )
-    sizes = np.concatenate([each.sizes for each in stacks])
-    top = LARGEST / rates.max(axis=1)
-    bottom = np.minimum(0.05 * np.sqrt(2 * room / (rates**2 @ sizes)), top / 2)
-    best, places = np.full(len(sums), -np.inf), np.arange(len(sums))
-    for _ in range(ROUNDS):
-        tilts = np.geomspace(bottom, top, TILTS, axis=1)
-        found = _find_refuted_sums(stacks, sums, points, tilts, tilts * seen[:, None] - room)
-        place = found.argmax(axis=1)
-        best = np.maximum(best, found[places, place])
-        bottom, top = (tilts[places, np.clip(place + step, 0, TILTS - 1)] for step in (-1, 1))
-    return best
-
-
-def find_points(parts: Mixture, row: Row) -> tuple[Row, list[NDArray[np.int64]]]:
+def find_points(matrix: Row, row: Row) -> Points:
     """What the truths count, rising, and which truths count it."""
-    counted = parts.matrix @ row
+    counted = matrix @ row
     order = np.argsort(counted)
     ordered = counted[order]
     starts = np.flatnonzero(np.diff(ordered) > _ALIKE * float(np.ptp(counted))) + 1
     return ordered[np.concatenate([[0], starts])], np.split(order, starts)
 
 
-def _find_refuted_sums(
-    stacks: Sequence[Mixture],
-    sums: Sequence[Sequence[Row]],
-    points: Sequence[Sequence[tuple[Row, list[NDArray[np.int64]]]]],
-    tilts: Row,
-    allowed: Row,
-) -> Row:
-    """For each sum and tilt the largest sum below which all are refuted; shape (sums, tilts)."""
-    several, least = [], np.zeros(len(sums))
-    for number, stack in enumerate(stacks):
-        of_stack = [(rows[number], *of_sum[number]) for rows, of_sum in zip(sums, points, strict=True)]
-        heights = np.concatenate(
-            [
-                find_highest_means(
-                    stack, row, truths, np.broadcast_to(own, (len(stack.sizes), TILTS))
-                ).swapaxes(0, 1)
-                for (row, _counted, truths), own in zip(of_stack, tilts, strict=True)
-            ]
-        )
-        own_points = np.stack([stack.weights[:, None] * counted for _row, counted, _truths in of_stack])
-        several.append(
-            pieces_of(np.repeat(own_points, TILTS, axis=0), heights, stack.sizes.astype(np.float64))
-        )
-        least += own_points[:, :, 0].sum(axis=1)
-    return find_refuted(several, np.repeat(least, TILTS), allowed.ravel()).reshape(allowed.shape)
+def find_highest_means(matrix: Row, row: Row, truths: Sequence[NDArray[np.int64]], slopes: Row) -> Row:
+    """Logarithms of the mean of exp(slope value) of truths, shape (..., points); slopes, shape (...), are positive.
 
-
-def find_highest_means(parts: Mixture, row: Row, truths: Sequence[NDArray[np.int64]], tilts: Row) -> Row:
-    """Logarithms of the mean of exp(tilt weight value / n) of truths; shape (parts, tilts, points).
-
-    Truths that count the same are one, the highest of them. Each part has its tilts, shape (parts, tilts).
+    Truths that count the same are one, the highest of them.
     """
-    exponents = (tilts * (parts.weights / parts.sizes)[:, None])[:, :, None] * row
-    largest = exponents.max(axis=2, keepdims=True)
-    logs = largest + np.log(np.exp(exponents - largest) @ parts.matrix.T)
-    return np.stack([logs[:, :, own].max(axis=2) for own in truths], axis=2)
+    largest = row.max()
+    means = np.exp(slopes[..., None] * (row - largest)) @ matrix.T
+    highest = np.stack([means[..., own].max(axis=-1) for own in truths], axis=-1)
+    return np.asarray(slopes[..., None] * largest + np.log(highest))

@@ -65,7 +65,10 @@ def blaker_limits(yes: _Counts, n: _Counts, confidence: _Rows) -> _Rows:
     -------
     ndarray, shape (shares, 2)
     """
-    found = _lower_limits(np.concatenate([yes, n - yes]), np.tile(n, 2), np.tile(1 - confidence, 2))
+    asked = np.stack([np.concatenate([yes, n - yes]), np.tile(n, 2), np.tile(1 - confidence, 2)])
+    # Hundreds of small strata have the same few numbers of reports.
+    different, places = np.unique(asked, axis=1, return_inverse=True)
+    found = _lower_limits(different[0].astype(np.int64), different[1].astype(np.int64), different[2])[places]
     return np.stack([found[: len(n)], 1 - found[len(n) :]], axis=1)
 
 

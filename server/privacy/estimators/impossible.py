@@ -16,8 +16,7 @@ from server.privacy.designs import Design
 from server.privacy.estimators.compliance import lower_tail, upper_tail
 from server.privacy.estimators.inverse import checked_reports, left_inverse
 from server.privacy.estimators.parts import Stack, combine_stacks, stack_single
-from server.privacy.estimators.score_limits import score_limits
-from server.privacy.estimators.together import Means, Steps, compute_together, find_root
+from server.privacy.estimators.score_limits import score_errors
 
 _FARTHEST = 8.0
 """In standard errors; confidences closer to 1 are not told apart."""
@@ -115,43 +114,12 @@ def _binomial(
 def _score_tests(parts: Stack, owners: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """The p values of shares outside [0, 1], of which the intervals are those of the score test, and whose they are.
 
-    Of each group the smallest is among them.
+    Each is tested against 0 where it is below, else against 1.
     """
     shares = parts.means(parts.inverse)
     rounding = 1e-13 * np.abs(parts.inverse).max(axis=1)
     places, truths = np.nonzero((shares < -rounding) | (shares > 1 + rounding))
     below = shares[places, truths] < 0
-    goes_on = np.ones(len(places), dtype=bool)
-    for errors in range(1, int(_FARTHEST)):
-        # The farthest of hundreds is looked for among those that are still outside of wider intervals.
-        tried = np.flatnonzero(goes_on)
-        z = np.full(len(tried), float(errors))
-        ends = score_limits(parts.inverse[truths[tried]], parts.reports[places[tried]], z)
-        goes_on[tried] = np.where(below[tried], ends[:, 1] <= 0, ends[:, 0] >= 1)
-        if not goes_on.any():
-            break
-        kept = goes_on | ~np.isin(owners[places], owners[places[goes_on]])
-        places, truths = places[kept], truths[kept]
-        below, goes_on = below[kept], goes_on[kept]
-    found = compute_together(
-        _score(parts.inverse[truth], parts.reports[place], below=under)
-        for place, truth, under in zip(places.tolist(), truths.tolist(), below.tolist(), strict=True)
-    )
-    return owners[places], np.array(found, dtype=np.float64)
-
-
-def _score(row: NDArray[np.float64], counts: NDArray[np.int64], *, below: bool) -> Steps[float]:
-    """Of the mean of `row[report]`, tested against 0 where it is below, else against 1."""
-
-    def outside(errors: float) -> Steps[float]:
-        """How far the interval of so many standard errors stays outside [0, 1]."""
-        found = yield Means([row], [counts[None]], errors)
-        ((low, high),) = found.tolist()
-        return float(-high if below else low - 1)
-
-    farthest = yield from outside(_FARTHEST)
-    if farthest >= 0:
-        return float(ndtr(-_FARTHEST))
-    nearest = yield from outside(1e-9)
-    errors = yield from find_root(outside, 1e-9, _FARTHEST, (nearest, farthest))
-    return float(ndtr(-errors))
+    rows = np.where(below[:, None], parts.inverse[truths], -parts.inverse[truths])
+    errors = score_errors(rows, parts.reports[places], np.where(below, 0.0, -1.0))
+    return owners[places], ndtr(-np.minimum(errors, _FARTHEST))

@@ -24,7 +24,7 @@ class Pieces:
 
     Attributes
     ----------
-    sizes : ndarray, shape (pieces,)
+    sizes : ndarray, shape (tilts, pieces)
         Reports of the part.
     starts : ndarray, shape (tilts, pieces)
         Logarithm of one over the slope at which a piece begins.
@@ -52,9 +52,9 @@ def pieces_of(points: Row, heights: Row, sizes: Row) -> Pieces:
         What a part can add to the sum, rising; of several sums at once those that each tilt is tried for.
     heights : ndarray, shape (tilts, parts, points)
         Logarithms.
-    sizes : ndarray, shape (parts,)
+    sizes : ndarray, shape (parts,) or (tilts, parts)
     """
-    points = np.broadcast_to(points, heights.shape)
+    points, sizes = np.broadcast_to(points, heights.shape), np.broadcast_to(sizes, heights.shape[:2])
     tilts, parts, last = len(heights), heights.shape[1], heights.shape[2] - 1
     here = np.zeros((tilts, parts), dtype=np.int64)
     found = np.zeros((3, last, tilts, parts))
@@ -81,11 +81,14 @@ def pieces_of(points: Row, heights: Row, sizes: Row) -> Pieces:
         found[2, piece] = np.where(some, wide, 0)
         here = np.where(some, steepest[:, :, 0] + piece + 1, here)
     starts, spans, widths = found.transpose(0, 2, 1, 3).reshape(3, tilts, last * parts)
-    return Pieces(np.tile(sizes, last), starts, spans, widths, heights[:, :, 0] @ sizes)
+    first = np.einsum("ij,ij->i", heights[:, :, 0], sizes)
+    return Pieces(np.tile(sizes, (1, last)), starts, spans, widths, first)
 
 
 def find_refuted(several: list[Pieces], least: float | Row, allowed: Row) -> Row:
     """For each tilt the largest sum below which all are refuted, or slightly less; shape (tilts,).
+
+    Where none is, it is less than `least` by as much as the logarithms are too large.
 
     Parameters
     ----------
@@ -96,16 +99,15 @@ def find_refuted(several: list[Pieces], least: float | Row, allowed: Row) -> Row
     allowed : ndarray, shape (tilts,)
         What the logarithms times sizes may add up to.
     """
-    sizes = np.concatenate([pieces.sizes for pieces in several])
-    starts, spans, widths = (
+    sizes, starts, spans, widths = (
         np.concatenate([getattr(pieces, name) for pieces in several], axis=1)
-        for name in ("starts", "spans", "widths")
+        for name in ("sizes", "starts", "spans", "widths")
     )
     room = allowed - sum(pieces.heights for pieces in several)
     level = _level(starts, spans, sizes, room)
     risen = np.clip((level - _ROUNDING * (1 + np.abs(level)))[:, None] - starts, 0, spans)
     parts = np.exp(risen - spans) * -np.expm1(-risen) / np.where(spans > 0, -np.expm1(-spans), 1)
-    return np.asarray(least + (widths * parts).sum(axis=1))
+    return np.asarray(least + (widths * parts).sum(axis=1) + np.minimum(room, 0))
 
 
 def _level(starts: Row, spans: Row, sizes: Row, room: Row) -> Row:
@@ -114,18 +116,24 @@ def _level(starts: Row, spans: Row, sizes: Row, room: Row) -> Row:
     Newton's steps inside brackets: from the right piece, one step ends.
     """
     low, high = starts.min(axis=1), (starts + spans).max(axis=1)
-    low, high = np.where(room >= spans @ sizes, high, low), np.where(room <= 0, low, high)
+    most = np.einsum("ij,ij->i", spans, sizes)
+    low, high = np.where(room >= most, high, low), np.where(room <= 0, low, high)
     level = np.clip(starts.mean(axis=1), low, high)
+    left = np.flatnonzero(low < high)
+    starts, spans, sizes = starts[left], spans[left], sizes[left]
     for _ in range(200):
-        away = level[:, None] - starts
-        excess = np.clip(away, 0, spans) @ sizes - room
-        slope = ((away > 0) & (away < spans)) @ sizes
-        low, high = np.where(excess <= 0, np.maximum(low, level), low), np.where(excess > 0, level, high)
-        near = _ROUNDING * (1 + np.abs(level))
-        found = (high - low <= near) | (np.abs(excess) <= near * slope)
-        if found.all():
+        if not len(left):
             break
-        step = level - excess / np.where(slope > 0, slope, 1)
-        inside = (slope > 0) & (low < step) & (step < high)
-        level = np.where(found, level, np.where(inside, step, (low + high) / 2))
+        here = level[left]
+        away = here[:, None] - starts
+        excess = np.einsum("ij,ij->i", np.clip(away, 0, spans), sizes) - room[left]
+        slope = np.where((away > 0) & (away < spans), sizes, 0).sum(axis=1)
+        bottom, top = np.where(excess <= 0, here, low[left]), np.where(excess > 0, here, high[left])
+        low[left], high[left] = bottom, top
+        near = _ROUNDING * (1 + np.abs(here))
+        goes_on = (top - bottom > near) & (np.abs(excess) > near * slope)
+        step = here - excess / np.where(slope > 0, slope, 1)
+        inside = (slope > 0) & (bottom < step) & (step < top)
+        level[left] = np.where(goes_on, np.where(inside, step, (bottom + top) / 2), here)
+        left, starts, spans, sizes = (of[goes_on] for of in (left, starts, spans, sizes))
     return np.asarray(level)

@@ -12,6 +12,7 @@ proportions for the paired-sample design. *Statistics in Medicine* 17, 891-908.
 """
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,6 +66,48 @@ def score_limits(values: _Rows, counts: NDArray[np.int64], z: _Rows) -> _Rows:
     return limits
 
 
+def score_errors(values: _Rows, counts: NDArray[np.int64], means: _Rows) -> _Rows:
+    """By how many standard errors each observed mean is below another one: the z whose upper limit that is.
+
+    Parameters
+    ----------
+    values, counts : ndarray, shape (rows, m)
+        As in `score_limits`; the values of a row differ.
+    means : ndarray, shape (rows,)
+        Above the observed ones, and at most the largest value of a row.
+
+    Returns
+    -------
+    ndarray, shape (rows,)
+        Infinite for the largest value.
+    """
+    bottom, reach = values.min(axis=1), np.ptp(values, axis=1)
+    scaled = (values - bottom[:, None]) / reach[:, None]
+    scaled[scaled < SAME] = 0
+    scaled[scaled > 1 - SAME] = 1
+    aim = np.minimum((means - bottom) / reach, 1.0)
+    n, seen = counts.sum(axis=1), counts > 0
+    value, observed = np.where(seen, scaled, 0.0), counts / n[:, None]
+    away = aim - (observed * value).sum(axis=1)
+    # Where there is only the unseen report worth 1 to make up the rest: see `_uppers`.
+    variance = away * (1 - aim)
+    farthest = _tilt(value, observed, np.zeros(len(n)) + (value.max(axis=1) == 1)).centre
+    sought = np.flatnonzero((aim < 1) & ((value.max(axis=1) == 1) | (aim < farthest)))
+    if len(sought):
+        spread = _tilt(value[sought], observed[sought], np.ones(len(sought))).variance
+
+        def lacks(u: _Rows, some: NDArray[np.int64]) -> tuple[_Rows, _Rows]:
+            """How far means at ln w are from those aimed at, and how fast that rises."""
+            w, rows = np.exp(u), sought[some]
+            at = _tilt(value[rows], observed[rows], w)
+            return aim[rows] - at.centre, w * at.slope
+
+        found = _newton(lacks, -away[sought] / spread)
+        variance[sought] = _tilt(value[sought], observed[sought], np.exp(found)).variance
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.sqrt(n * away**2 / variance))
+
+
 def wilson_limits(yes: NDArray[np.float64] | NDArray[np.int64], n: NDArray[np.int64], z: _Rows) -> _Rows:
     """Wilson's score limits for shares of which `yes` of `n` were seen, shape (rows, 2)."""
     n = n.astype(np.float64)  # whose square may be longer than a whole number can be
@@ -90,19 +133,11 @@ def _uppers(scaled: _Rows, counts: NDArray[np.int64], z: _Rows) -> _Rows:
 
     def tilt_means(w: _Rows, some: NDArray[np.int64]) -> tuple[_Rows, _Rows, _Rows]:
         """The means at w, how far the score test accepts them, and how fast that rises with ln w."""
-        own, size, quantile = value[some], n[some], z[some]
-        tilt = 1 - own + w[:, None] * own
-        chances = observed[some] / tilt
-        chances /= chances.sum(axis=1, keepdims=True)
-        centre = (chances * own).sum(axis=1)
-        squares, falls = (own - centre[:, None]) ** 2, own / tilt
-        weighed = chances * squares
-        variance, fall = weighed.sum(axis=1), (chances * falls).sum(axis=1)
-        slope = (chances * own * falls).sum(axis=1) - centre * fall
-        narrowing = (weighed * falls).sum(axis=1) - variance * fall
-        away = centre - mean[some]
-        accepted = quantile * quantile * variance - size * away**2
-        return centre, accepted, w * (2 * size * away * slope - quantile * quantile * narrowing)
+        size, quantile = n[some], z[some]
+        at = _tilt(value[some], observed[some], w)
+        away = at.centre - mean[some]
+        accepted = quantile * quantile * at.variance - size * away**2
+        return at.centre, accepted, w * (2 * size * away * at.slope - quantile * quantile * at.narrowing)
 
     limits = np.ones(len(n))
     # Values that differ by rounding alone leave nothing to weigh: the rest comes from the unseen report.
@@ -119,6 +154,28 @@ def _uppers(scaled: _Rows, counts: NDArray[np.int64], z: _Rows) -> _Rows:
         found = _newton(lambda u, some: tilt_means(np.exp(u), sought[some])[1:], start)
         limits[sought] = tilt_means(np.exp(found), sought)[0]
     return limits
+
+
+class _Likeliest(NamedTuple):
+    """The likeliest distributions at some w: their means and variances, and how fast each falls with w."""
+
+    centre: _Rows
+    variance: _Rows
+    slope: _Rows
+    narrowing: _Rows
+
+
+def _tilt(value: _Rows, observed: _Rows, w: _Rows) -> _Likeliest:
+    """Proportional to observed / (1 - value + w value)."""
+    tilt = 1 - value + w[:, None] * value
+    chances = observed / tilt
+    chances /= chances.sum(axis=1, keepdims=True)
+    centre = (chances * value).sum(axis=1)
+    squares, falls = (value - centre[:, None]) ** 2, value / tilt
+    weighed = chances * squares
+    variance, fall = weighed.sum(axis=1), (chances * falls).sum(axis=1)
+    slope = (chances * value * falls).sum(axis=1) - centre * fall
+    return _Likeliest(centre, variance, slope, (weighed * falls).sum(axis=1) - variance * fall)
 
 
 def _newton(function: Callable[[_Rows, NDArray[np.int64]], tuple[_Rows, _Rows]], start: _Rows) -> _Rows:

@@ -10,16 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from server.privacy.estimators.design_limits import (
-    LARGEST,
-    ROUNDS,
-    TILTS,
-    find_highest_means,
-    find_points,
-)
+from server.privacy.estimators.design_limits import ROUNDS, Points, find_highest_means, find_points
 from server.privacy.estimators.exact_shares import blaker_limits
 from server.privacy.estimators.parts import Mixture, combine_stacks
 from server.privacy.estimators.score_limits import SAME
+from server.privacy.estimators.tilts import LARGEST, find_most_refuted
 from server.privacy.estimators.together import Request
 
 Row = NDArray[np.float64]
@@ -56,12 +51,11 @@ class SinglePart(Request):
         found: list[Row] = [np.empty((0, 2))] * len(asked)
         for places in alike.values():
             first = asked[places[0]]
-            step = max(_AT_ONCE // (TILTS * len(first.part.matrix) ** 2), 1)
+            step = max(_AT_ONCE // (len(first.rows) * first.part.matrix.size), 1)
             for start in range(0, len(places), step):
                 some = places[start : start + step]
                 parts = combine_stacks([asked[place].part for place in some])
-                own = np.stack([_limits(parts, row, first.confidence) for row in first.rows], axis=1)
-                for place, limits in zip(some, own, strict=True):
+                for place, limits in zip(some, _limits(parts, first.rows, first.confidence), strict=True):
                     found[place] = limits
         return found
 
@@ -73,10 +67,24 @@ def is_two_valued(row: Row) -> bool:
     return bool(np.all((row - bottom <= near) | (top - row <= near)))
 
 
-def _limits(parts: Mixture, row: Row, confidence: float) -> Row:
+def _limits(parts: Mixture, rows: Sequence[Row], confidence: float) -> Row:
+    """Of each part by itself, shape (parts, rows, 2)."""
+    limits = np.empty((len(parts.sizes), len(rows), 2))
+    others = []
+    for place, row in enumerate(rows):
+        if is_two_valued(row):
+            limits[:, place] = _two_valued_limits(parts, row, confidence)
+        else:
+            others.append(place)
+    if others:
+        limits[:, others] = _limits_alone(
+            parts, [rows[place] for place in others], math.log(2 / (1 - confidence))
+        )
+    return limits
+
+
+def _two_valued_limits(parts: Mixture, row: Row, confidence: float) -> Row:
     """Of each part by itself, shape (parts, 2)."""
-    if not is_two_valued(row):
-        return _limits_alone(parts, row, math.log(2 / (1 - confidence)))
     bottom, top = float(row.min()), float(row.max())
     shares = np.zeros((len(parts.sizes), 2))
     if top > bottom:
@@ -85,34 +93,42 @@ def _limits(parts: Mixture, row: Row, confidence: float) -> Row:
     return np.asarray(parts.weights[:, None] * (bottom + (top - bottom) * shares))
 
 
-def _limits_alone(parts: Mixture, row: Row, room: float) -> Row:
-    """Of each part by itself, shape (parts, 2)."""
-    seen = parts.weights * (parts.observed @ row)
-    low, high = (
-        np.minimum(_lowest_alone(parts, sign * row, sign * seen, room), sign * seen) for sign in (1.0, -1.0)
-    )
-    return np.stack([low, -high], axis=1)
+def _limits_alone(parts: Mixture, rows: Sequence[Row], room: float) -> Row:
+    """Of each part by itself, shape (parts, rows, 2)."""
+    signed = [sign * row for row in rows for sign in (1.0, -1.0)]
+    points = [find_points(parts.matrix, row) for row in signed]
+    ends = np.empty((len(signed), len(parts.sizes)))
+    for length in {len(counted) for counted, _ in points}:
+        some = [place for place, (counted, _) in enumerate(points) if len(counted) == length]
+        ends[some] = _lowest_alone(
+            parts, [signed[place] for place in some], [points[place] for place in some], room
+        )
+    return np.stack([ends[::2], -ends[1::2]], axis=2).swapaxes(0, 1)
 
 
-def _lowest_alone(parts: Mixture, row: Row, seen: Row, room: float) -> Row:
-    """As `_lowest`, of each part by itself; shape (parts,)."""
-    counted, truths = find_points(parts, row)
-    points = parts.weights[:, None] * counted
-    rates = np.ptp(row) * parts.weights / parts.sizes
-    if np.ptp(row) == 0:
-        return points[:, 0]
+def _lowest_alone(parts: Mixture, rows: Sequence[Row], points: Sequence[Points], room: float) -> Row:
+    """The smallest sums that are not refuted, or less; at most what was seen; shape (rows, parts)."""
+    values, counted = np.stack(rows), np.stack([own for own, _truths in points])
+    seen = parts.weights * (values @ parts.observed.T)
+    across = (parts.weights[:, None] * counted[:, None]).reshape(-1, counted.shape[1])
+    slopes, sizes = parts.weights / parts.sizes, np.tile(parts.sizes, len(rows))[:, None]
+    rates = np.ptp(values, axis=1)[:, None] * slopes
     top = LARGEST / rates
     bottom = np.minimum(0.05 * np.sqrt(2 * room / (rates**2 * parts.sizes)), top / 2)
-    best, places = points[:, 0], np.arange(len(points))
-    for _ in range(ROUNDS):
-        tilts = np.geomspace(bottom, top, TILTS, axis=1)
-        heights = find_highest_means(parts, row, truths, tilts)
-        allowed = (tilts * seen[:, None] - room) / parts.sizes[:, None]
-        found = _reached_alone(points, heights - allowed[:, :, None])
-        place = found.argmax(axis=1)
-        best = np.maximum(best, found[places, place])
-        bottom, top = (tilts[places, np.clip(place + step, 0, TILTS - 1)] for step in (-1, 1))
-    return best
+
+    def refute_sums(tilts: Row) -> Row:
+        tried = slopes[:, None] * tilts.reshape(*seen.shape, -1)
+        heights = [
+            find_highest_means(parts.matrix, row, truths, own)
+            for row, (_counted, truths), own in zip(rows, points, tried, strict=True)
+        ]
+        allowed = (tilts * seen.reshape(-1, 1) - room) / sizes
+        above = np.concatenate(heights) - allowed[:, :, None]
+        return _reached_alone(across, above) - np.maximum(above[:, :, 0], 0)
+
+    numbers = len(rows) * parts.observed.size
+    found = find_most_refuted(refute_sums, bottom.ravel(), top.ravel(), ROUNDS, numbers)
+    return np.minimum(np.maximum(across[:, 0], found).reshape(seen.shape), seen)
 
 
 def _reached_alone(points: Row, heights: Row) -> Row:

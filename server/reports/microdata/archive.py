@@ -22,6 +22,8 @@ SCRIPTS = Path(__file__).parent / "scripts"
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 """The earliest time that a ZIP file can state; the time of packing would make each one different."""
 _BUFFER = 1 << 20
+_LEVEL = 4
+"""Of compression: a tenth larger than at zlib's usual 6, in a quarter of the time."""
 
 
 def write_microdata(report: Report, file: IO[bytes]) -> None:
@@ -94,6 +96,8 @@ def _script(name: str, confidence: float) -> str:
 def _entry(name: str, compression: int = zipfile.ZIP_DEFLATED) -> zipfile.ZipInfo:
     entry = zipfile.ZipInfo(name, _EPOCH)
     entry.compress_type = compression
+    # `ZipFile.open` takes no level but from its entry, where only Python 3.13 has a public name for it.
+    entry._compresslevel = _LEVEL  # type: ignore[attr-defined]
     entry.create_system = 3  # whatever the system is
     entry.external_attr = 0o644 << 16
     return entry

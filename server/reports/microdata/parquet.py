@@ -41,13 +41,17 @@ def write_parquet(responses: ReportResponses, file: IO[bytes]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         made = Path(folder) / "responses.parquet"
         with duckdb.connect(str(Path(folder) / "rows"), config=_SETTINGS) as database:
+            # What is in the file is thrown away.
+            database.execute("PRAGMA disable_checkpoint_on_shutdown")
             database.execute(f"CREATE TABLE responses ({', '.join(columns)})")
             waiting: list[StratumResponses] = []
+            rows = 0
             for part in responses.parts():
                 waiting.append(part)
-                if sum(len(each.cells) for each in waiting) >= _GROUP:
+                rows += len(part.cells)
+                if rows >= _GROUP:
                     _insert(database, waiting, responses.by_stratum)
-                    waiting = []
+                    waiting, rows = [], 0
             _insert(database, waiting, responses.by_stratum)
             database.execute(f"COPY responses TO '{_escape(made)}' (FORMAT parquet, COMPRESSION zstd)")
         with made.open("rb") as written:
