@@ -230,7 +230,7 @@ def search(points: NDArray[Any], heights: NDArray[Any], sizes: NDArray[Any], all
         return total, logs
 
     low, high = math.exp(-40), math.exp(40)
-    for _ in range(200):
+    for _ in range(64):  # of 80 in the exponent a float has no more to tell
         middle = math.sqrt(low * high)
         low, high = (middle, high) if touch(middle)[1] >= allowed else (low, middle)
     return touch(high)[0]

@@ -32,7 +32,8 @@ def write_microdata(report: Report, file: IO[bytes]) -> None:
     A row for each response: its version, the path of the smallest stratum around it that may be
     named, and its reports; no id, no day, and an order that says nothing. The scripts, NumPy and
     base R alone, recompute every estimate of the report but those of strata that the rows do not
-    name. `report` shows something (`require_shown`); of one version alone, the rows name no strata.
+    name, and those weighted by such or with strata that are taken together or not used. `report` shows
+    something (`require_shown`); of one version alone, the rows name no strata.
     """
     responses = ReportResponses(report)
     files = {"codebook.csv": _codebook(report), "estimates.csv": to_csv(report)}

@@ -53,9 +53,8 @@ _FILES = (
         "estimate.py",
         N_(
             "recomputes the estimates with Python and NumPy: `python estimate.py`; with the word `csv` with all "
-            "digits, with `compare` beside what the report says. Not recomputed: exact intervals of few responses "
-            "(the scripts print Wilson's or the score test's, which miss more often), numbers weighted with strata "
-            "that are taken together or not used, and strata that no row names"
+            "digits, with `compare` beside what the report says. Not recomputed: numbers weighted with strata that "
+            "are taken together or not used, and strata that no row names"
         ),
     ),
     ("estimate.R", N_("the same with R alone, no package: `Rscript estimate.R`")),

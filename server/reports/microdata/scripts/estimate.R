@@ -8,18 +8,18 @@
 # the design, in codebook.csv. The estimated share of a true answer is a weighted mean of the shares
 # of the reports, and its weights are a row of the inverse of the design.
 #
-# Not recomputed: exact intervals of few responses (those printed here are Wilson's or the score test's, which
-# miss more often), numbers weighted with strata that are taken together or not used, and strata that no row
-# names.
+# Not recomputed: numbers weighted with strata that are taken together or not used, and strata that no row names.
 
 confidence <- 0.95
 z <- qnorm((1 + confidence) / 2)
+room <- log(2 / (1 - confidence))
+few <- 100 # with fewer reports in some part, intervals are exact
 keys <- c("question", "answer", "statistic", "group", "stratum", "weighting")
 no_stratum <- "<without stratum>" # those of "<withheld>" are in no group but that of all
 numbers <- c("n", "estimate", "standard_error", "interval_low", "interval_high")
 
 # --- Estimates: every one is a weighted mean, over the parts, of a number for each report ---------------------
-# A part: what it counts (weight), the inverse of its design (truths x reports), how often each report arrived.
+# A part: what it counts (weight), its design (truths x reports) and the inverse of that, how often each report arrived.
 
 added <- function(parts, rows, of) sum(mapply(of, parts, rows))
 
@@ -36,8 +36,10 @@ standard_error <- function(parts, rows) {
   if (variance > 1e-24) sqrt(variance) else Inf  # of reports that are alike nothing is known
 }
 
-# Those of the parts: their distances from the estimates weighted, squared, added (Zou and Donner 2008).
-limits <- function(parts, rows) {
+# Exact ones of few reports, where `counted` is what the truths count; else those of the parts, added: their
+# distances from the estimates weighted, squared, added (Zou and Donner 2008).
+limits <- function(parts, rows, counted = NULL) {
+  if (!is.null(counted) && are_few(parts)) return(exact_limits(parts, rows, counted))
   distances <- mapply(function(part, row) {
     part$weight * (score_limits(row, part$counts) - sum(row * part$counts) / sum(part$counts))
   }, parts, rows)
@@ -83,9 +85,179 @@ upper <- function(row, counts) {
 # Where a function that is positive at one end and negative at the other is 0.
 crossing <- function(f, start, end) uniroot(f, sort(c(start, end)), tol = 1e-15)$root
 
+# --- Exact limits: each is exceeded with a chance of (1 - confidence) / 2 at most, whatever is true ------------
+
+sizes_of <- function(parts) sapply(parts, function(part) sum(part$counts))
+weights_of <- function(parts) sapply(parts, function(part) part$weight)
+are_few <- function(parts) min(sizes_of(parts)) < few
+span <- function(row) max(row) - min(row)
+
+exact_limits <- function(parts, rows, counted) {
+  if (all(sapply(rows, function(row) all(round((row - min(row)) / max(span(row), 1e-300), 9) %in% 0:1)))) {
+    return(two_valued_limits(parts, rows))
+  }
+  ends <- sapply(c(1, -1), function(side) {
+    side * lowest_of_designs(parts, lapply(rows, function(row) side * row), side * counted)
+  })
+  value <- summed(parts, rows)
+  c(min(ends[1], value), max(ends[2], value))
+}
+
+# Each part adds a share of its reach: of one part Blaker's limits, of alike reports Clopper and Pearson's.
+two_valued_limits <- function(parts, rows) {
+  n <- sizes_of(parts)
+  reach <- weights_of(parts) * sapply(rows, span)
+  base <- sum(weights_of(parts) * sapply(rows, min))
+  yes <- mapply(function(part, row) sum(part$counts[row - min(row) > span(row) / 2]), parts, rows)
+  some <- reach > 0
+  if (!any(some)) return(c(base, base))
+  n <- n[some]
+  yes <- yes[some]
+  reach <- reach[some]
+  both <- function(lower, yes, n) c(lower(yes, n), 1 - lower(n - yes, n))
+  if (length(parts) == 1) return(base + reach * both(blaker, yes, n))
+  rate <- reach / n
+  if (span(rate) <= 1e-9 * max(rate) && confidence >= 0.8) {
+    return(base + sum(reach) * both(clopper_pearson, sum(yes), sum(n)))
+  }
+  base + c(lowest_of_shares(n, reach, yes / n), sum(reach) - lowest_of_shares(n, reach, 1 - yes / n))
+}
+
+# Their lower limit (1934).
+clopper_pearson <- function(yes, n) if (yes == 0) 0 else qbeta((1 - confidence) / 2, yes, n - yes + 1)
+
+# The smallest share at which the smaller tail and the largest opposite one not larger exceed what may miss (2000).
+# The opposite tail is that of `opposite` or fewer; where it gains its next count, both are equal.
+blaker <- function(yes, n) {
+  if (yes == 0) return(0)
+  miss <- 1 - confidence
+  above <- function(share) pbinom(yes - 1, n, share, lower.tail = FALSE)
+  nearest <- clopper_pearson(yes, n)
+  opposite <- sum(pbinom(0:(yes - 1), n, nearest) <= miss / 2) - 1
+  rise <- function(f, start, end) {
+    if (f(start) >= 0) return(start)
+    if (f(end) <= 0) return(end)
+    crossing(f, start, end)
+  }
+  gain <- rise(function(share) above(share) - pbinom(opposite + 1, n, share), nearest, qbeta(0.5, yes, n - yes + 1))
+  rise(function(share) above(share) + pbinom(opposite, n, share) - miss, nearest, gain)
+}
+
+# Whatever the true shares of a part are, its reports are a mixture of the rows of its design.
+lowest_of_designs <- function(parts, rows, counted) {
+  n <- sizes_of(parts)
+  weights <- weights_of(parts)
+  points <- sort(unique(counted))
+  keys <- sapply(parts, function(part) paste(part$design * 2^32, collapse = " "))
+  # The largest logarithms of the mean of exp(tilt weight value / n) of truths that count each point.
+  heights <- function(tilt) {
+    found <- matrix(0, length(parts), length(points))
+    for (own in split(seq_along(parts), keys)) {
+      first <- own[1]
+      means <- log(exp(outer(tilt * weights[own] / n[own], rows[[first]])) %*% t(parts[[first]]$design))
+      found[own, ] <- sapply(points, function(point) do.call(pmax, as.data.frame(means[, counted == point, drop = FALSE])))
+    }
+    found
+  }
+  rate <- weights / n * sapply(rows, span)
+  top <- 300 / max(rate)
+  bottom <- min(0.05 * sqrt(2 * room / sum(rate^2 * n)), top / 2)
+  best_of_tilts(n, outer(weights, points), heights, summed(parts, rows), c(bottom, top), 3)
+}
+
+# Whatever the shares of the reports are.
+lowest_of_shares <- function(n, reach, shares) {
+  seen <- sum(reach * shares)
+  if (seen <= 0) return(0)
+  widest <- sqrt(2 * room / (0.25 * sum(reach^2 / n)))
+  points <- cbind(0, reach)
+  ends <- c(0.2 * widest, max(300 / max(reach / n), widest))
+  best_of_tilts(n, points, function(tilt) tilt * points / n, seen, ends, 2)
+}
+
+# The largest sum below which Chernoff's bound (1952) refutes all, at the best of many tilts. What is refuted rises up
+# to one tilt and falls behind it: of 24 few have to be tried.
+best_of_tilts <- function(n, points, heights, seen, ends, rounds) {
+  best <- sum(points[, 1])
+  for (round in seq_len(rounds)) {
+    tilts <- exp(seq(log(ends[1]), log(ends[2]), length.out = 24))
+    found <- rep(-Inf, 24)
+    place <- 12
+    for (around in list(c(-6, 0, 6, 12), c(-3, 3), c(-2, -1, 1, 2))) {
+      tried <- unique(pmin(pmax(place + around, 1), 24))
+      found[tried] <- sapply(tilts[tried], function(tilt) refute_sums(n, points, heights(tilt), tilt * seen - room))
+      place <- which.max(found)
+    }
+    best <- max(best, found[place])
+    ends <- tilts[c(max(place - 1, 1), min(place + 1, 24))]
+  }
+  best
+}
+
+# The sum of the points up to which n log(envelope of exp(heights)) adds up to what is allowed at most. An envelope
+# is linear between some of its points; along such a piece the logarithm rises with that of one over the
+# logarithms' slope, `level`, which all parts share. Where nothing is refuted, what is lacking is taken off.
+refute_sums <- function(n, points, heights, allowed) {
+  here <- rep(1, length(n))
+  pieces <- NULL
+  for (piece in seq_len(ncol(points) - 1)) {
+    at <- cbind(seq_along(n), here)
+    rise <- heights - heights[at]
+    width <- points - points[at]
+    slopes <- ifelse(rise > 0 & col(points) > here, rise + log(-expm1(-rise) / width), -Inf)
+    steepest <- max.col(slopes, ties.method = "first")
+    to <- cbind(seq_along(n), steepest)
+    some <- slopes[to] > -Inf
+    pieces <- rbind(pieces, cbind(-slopes[to] - log(n), rise[to], width[to], n)[some, , drop = FALSE])
+    here <- ifelse(some, steepest, here)
+  }
+  least <- sum(points[, 1])
+  free <- allowed - sum(n * heights[, 1])
+  if (free <= 0 || !nrow(pieces)) return(least + min(free, 0))
+  start <- pieces[, 1]
+  rise <- pieces[, 2]
+  breaks <- c(start, start + rise)
+  order <- order(breaks)
+  breaks <- breaks[order]
+  filled <- c(0, cumsum(head(cumsum(c(pieces[, 4], -pieces[, 4])[order]), -1) * diff(breaks)))
+  level <- approx(filled, breaks, free, rule = 2, ties = "ordered")$y
+  risen <- pmin(pmax(level - start, 0), rise)
+  least + sum(pieces[, 3] * exp(risen - rise) * expm1(-risen) / expm1(-rise))
+}
+
+# Of 201 means those that are refuted at no tilt, and a step more: the sum of distances from the true one is 0.
+ratio_limits <- function(part, positions, answered) {
+  n <- sum(part$counts)
+  scales <- exp(seq(log(min(0.05 * sqrt(2 * room * n), 150 * n)), log(300 * n), length.out = 48))
+  accepted <- sapply(0:200, function(step) {
+    away <- positions - step / 200 * answered
+    seen <- sum(away * part$counts) / n
+    if (seen <= 0) away <- -away
+    tilts <- scales / span(away)
+    tall <- exp(outer(tilts / n, away)) %*% t(part$design)
+    counted <- drop(part$design %*% away)
+    highest <- 0
+    for (one in which(counted <= 1e-12)) {
+      for (other in which(counted >= -1e-12)) {
+        width <- counted[other] - counted[one]
+        between <- min(max(-counted[one] / (if (width > 1e-12) width else 1), 0), 1)
+        highest <- pmax(highest, tall[, one] * (1 - between) + tall[, other] * between)
+      }
+    }
+    allowed <- tilts * abs(seen) - room
+    !any(allowed > 0 & n * log(highest) < allowed)
+  })
+  if (!any(accepted)) return(c(0, 1))
+  steps <- range(which(accepted)) - 1
+  c(max(steps[1] - 1, 0), min(steps[2] + 1, 200)) / 200
+}
+
+# --- What is estimated ---------------------------------------------------------------------------------------
+
 share <- function(parts, truth) {
   rows <- lapply(parts, function(part) part$inverse[truth, ])
-  c(summed(parts, rows), standard_error(parts, rows), limits(parts, rows))
+  counted <- as.numeric(seq_len(nrow(parts[[1]]$inverse)) == truth)
+  c(summed(parts, rows), standard_error(parts, rows), limits(parts, rows, counted))
 }
 
 # Of the first `count` truths, evenly spaced from low to high; other truths are no numbers.
@@ -96,8 +268,14 @@ mean_of <- function(parts, count, low, high) {
   answered <- lapply(parts, function(part) colSums(part$inverse[seq_len(count), ]))
   everybody <- count == nrow(parts[[1]]$inverse)
   gave <- if (everybody) 1 else summed(parts, answered)
+  ends <- c(0, 1)
+  if (are_few(parts) && !everybody && length(parts) == 1) { # of several parts nothing but the range is sure
+    ends <- ratio_limits(parts[[1]], positions[[1]], answered[[1]])
+  }
   size <- function(row) max(abs(row))
-  if (gave <= 1e-13 * max(sapply(positions, size) + sapply(answered, size))) return(c(NaN, NaN, low, high))
+  if (gave <= 1e-13 * max(sapply(positions, size) + sapply(answered, size))) {
+    return(c(NaN, NaN, low + (high - low) * ends))
+  }
   value <- summed(parts, positions) / gave
   away <- function(middle) Map(function(p, a) p - middle * a, positions, answered)
   # Positive where the interval of the sum of the distances from `middle` contains 0 (Fieller 1954).
@@ -114,11 +292,12 @@ mean_of <- function(parts, count, low, high) {
   }
   if (everybody) {
     error <- standard_error(parts, positions)
-    ends <- limits(parts, positions)
+    ends <- limits(parts, positions, seq(0, 1, length.out = count))
   } else {
     error <- standard_error(parts, away(value)) / gave
-    ends <- c(0, 1)
-    if (limits(parts, answered)[1] > 0) {
+    if (are_few(parts)) {
+      ends <- range(ends, value)
+    } else if (limits(parts, answered)[1] > 0) {
       step <- min(max(error, 2^-10), 1)
       ends <- c(limit(-step), limit(step))
     }
@@ -204,7 +383,9 @@ parts_of <- function(versions, index, answer, group) {
     for (part in merged) {
       if (sum(part$counts)) {
         weight <- group$sizes[number] / sum(group$sizes) * sum(part$counts) / n
-        found[[length(found) + 1]] <- list(weight = weight, inverse = solve(t(part$design)), counts = part$counts)
+        found[[length(found) + 1]] <- list(
+          weight = weight, design = part$design, inverse = solve(t(part$design)), counts = part$counts
+        )
       }
     }
   }
@@ -262,14 +443,10 @@ compare <- function(found) {
   differences <- abs(ours - known) / pmax(1, abs(known))
   differences[is.na(ours) & is.na(known)] <- 0
   differences[is.na(differences)] <- Inf
-  # Of few responses the report's intervals are exact ones; Wilson's or the score test's are recomputed here.
-  differences[grepl("exact$", reported$interval[!is.na(own)]), c("interval_low", "interval_high")] <- 0
   largest <- max(0, differences)
   cat(sprintf("%d estimates compared, largest difference %.1e.\n", sum(!is.na(own)), largest))
-  exact <- sum(endsWith(reported$interval[!is.na(own)], "exact"))
   collapsed <- is.na(own) & (reported$strata_together != "" | reported$strata_not_used != "")
   unnamed <- sum(is.na(own) & !collapsed)
-  if (exact) cat(sprintf("%d of them have few responses and exact intervals: those printed here miss more often, and are not compared.\n", exact))
   if (any(collapsed)) cat(sprintf("%d more weight strata that are taken together or not used: not recomputed here.\n", sum(collapsed)))
   if (unnamed) cat(sprintf("%d more are of strata, or weighted by some, that responses.csv does not name.\n", unnamed))
   largest <= 1e-9

@@ -8,9 +8,7 @@ Reports are what arrived after the coins. The chances with which a true answer b
 the design, in codebook.csv. The estimated share of a true answer is a weighted mean of the shares
 of the reports, and its weights are a row of the inverse of the design.
 
-Not recomputed: exact intervals of few responses (those printed here are Wilson's or the score test's, which
-miss more often), numbers weighted with strata that are taken together or not used, and strata that no row
-names.
+Not recomputed: numbers weighted with strata that are taken together or not used, and strata that no row names.
 """
 
 import csv
@@ -25,17 +23,20 @@ import numpy as np
 
 CONFIDENCE = 0.95
 Z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
+ROOM = math.log(2 / (1 - CONFIDENCE))
 NAMES = "question answer statistic group stratum weighting".split()
 NO_STRATUM = "<without stratum>"  # those of "<withheld>" are in no group but that of all
+FEW = 100  # with fewer reports in some part, intervals are exact
 NUMBERS = "n estimate standard_error interval_low interval_high".split()
 Row = np.ndarray[Any, np.dtype[Any]]
 Values = tuple[float, float, float, float]
 
 
 class Part(NamedTuple):
-    """Reports of one design: what they count, the inverse (truths x reports), and how often each arrived."""
+    """Reports of one design (truths x reports): what they count, its inverse, and how often each arrived."""
 
     weight: float
+    design: Row
     inverse: Row
     counts: Row
 
@@ -61,8 +62,13 @@ def standard_error(parts: list[Part], rows: list[Row]) -> float:
     return math.sqrt(variance) if variance > 1e-24 else math.inf  # of reports that are alike nothing is known
 
 
-def limits(parts: list[Part], rows: list[Row]) -> tuple[float, float]:
-    """Those of the parts: their distances from the estimates weighted, squared, added (Zou and Donner 2008)."""
+def limits(parts: list[Part], rows: list[Row], numbers: Row | None = None) -> tuple[float, float]:
+    """Exact ones of few reports, where `numbers` are what the truths count; else those of the parts, added.
+
+    Their distances from the estimates are weighted, squared and added (Zou and Donner 2008).
+    """
+    if numbers is not None and are_few(parts):
+        return exact_limits(parts, rows, numbers)
     below = above = 0.0
     for part, row in zip(parts, rows, strict=True):
         value = float(row @ part.counts) / part.counts.sum()
@@ -132,9 +138,202 @@ def crossing(function: Callable[[float], float], start: float, end: float) -> fl
     return found
 
 
+# --- Exact limits: each is exceeded with a chance of (1 - confidence) / 2 at most, whatever is true ----------
+
+
+def are_few(parts: list[Part]) -> bool:
+    return min(int(part.counts.sum()) for part in parts) < FEW
+
+
+def exact_limits(parts: list[Part], rows: list[Row], numbers: Row) -> tuple[float, float]:
+    if all(set(np.round((row - row.min()) / (np.ptp(row) or 1), 9).tolist()) <= {0, 1} for row in rows):
+        return two_valued_limits(parts, rows)
+    low, high = (lowest_of_designs(parts, [side * row for row in rows], side * numbers) for side in (1, -1))
+    value = add_up(parts, rows)
+    return min(low, value), max(-high, value)
+
+
+def two_valued_limits(parts: list[Part], rows: list[Row]) -> tuple[float, float]:
+    """Each part adds a share of its reach: of one part Blaker's limits, of alike reports Clopper and Pearson's."""
+    n = np.array([part.counts.sum() for part in parts])
+    weights = np.array([part.weight for part in parts])
+    reach = weights * [np.ptp(row) for row in rows]
+    base = float(weights @ [row.min() for row in rows])
+    shares = [row - row.min() > np.ptp(row) / 2 for row in rows]
+    yes = np.array([part.counts[high].sum() for part, high in zip(parts, shares, strict=True)])
+    n, yes, reach = n[reach > 0], yes[reach > 0], reach[reach > 0]
+    total = float(reach.sum())
+    if not len(n):
+        return base, base
+    if len(parts) == 1:
+        ends = blaker(int(yes[0]), int(n[0])), 1 - blaker(int(n[0] - yes[0]), int(n[0]))
+    elif np.ptp(reach / n) <= 1e-9 * (reach / n).max() and CONFIDENCE >= 0.8:
+        most, all_yes = int(n.sum()), int(yes.sum())
+        ends = clopper_pearson(all_yes, most), 1 - clopper_pearson(most - all_yes, most)
+    else:
+        low, high = (lowest_of_shares(n, reach, seen / n) for seen in (yes, n - yes))
+        return base + low, base + total - high
+    return base + total * ends[0], base + total * ends[1]
+
+
+def tail(yes: int, n: int, share: float) -> float:
+    """The chance of so many or more of n."""
+    if yes <= 0 or share >= 1:
+        return 1.0
+    if share <= 0:
+        return 0.0
+    k = np.arange(yes, n + 1)
+    ways = [math.lgamma(n + 1) - math.lgamma(i + 1) - math.lgamma(n - i + 1) for i in k.tolist()]
+    return float(np.exp(ways + k * math.log(share) + (n - k) * math.log1p(-share)).sum())
+
+
+def clopper_pearson(yes: int, n: int) -> float:
+    """Their lower limit (1934)."""
+    return crossing(lambda share: (1 - CONFIDENCE) / 2 - tail(yes, n, share), 0, 1) if yes else 0.0
+
+
+def blaker(yes: int, n: int) -> float:
+    """The smallest share at which the smaller tail and the largest opposite one not larger exceed what may miss (2000).
+
+    The opposite tail is that of `opposite` or fewer; where it gains its next count, both are equal.
+    """
+    if not yes:
+        return 0.0
+    miss = 1 - CONFIDENCE
+    nearest = clopper_pearson(yes, n)
+    middle = crossing(lambda share: 0.5 - tail(yes, n, share), 0, 1)
+    opposite = max(k for k in range(-1, yes) if tail(n - k, n, 1 - nearest) <= miss / 2 or k < 0)
+
+    def rise(function: Callable[[float], float], start: float, end: float) -> float:
+        if function(start) >= 0 or function(end) <= 0:
+            return start if function(start) >= 0 else end
+        return crossing(lambda share: -function(share), start, end)
+
+    gain = rise(lambda share: tail(yes, n, share) - tail(n - opposite - 1, n, 1 - share), nearest, middle)
+    return rise(
+        lambda share: tail(yes, n, share) + (tail(n - opposite, n, 1 - share) if opposite >= 0 else 0) - miss,
+        nearest,
+        gain,
+    )
+
+
+def lowest_of_designs(parts: list[Part], rows: list[Row], numbers: Row) -> float:
+    """Whatever the true shares of a part are, its reports are a mixture of the rows of its design."""
+    n = np.array([float(part.counts.sum()) for part in parts])
+    weights = np.array([part.weight for part in parts])
+    points = np.unique(numbers)
+    alike: dict[bytes, list[int]] = {}
+    for place, part in enumerate(parts):
+        alike.setdefault(part.design.tobytes(), []).append(place)
+
+    def heights(tilt: float) -> Row:
+        """The largest logarithms of the mean of exp(tilt weight value / n) of truths that count each point."""
+        found = np.empty((len(parts), len(points)))
+        for places in alike.values():
+            slopes = tilt * weights[places] / n[places]
+            means = np.log(np.exp(np.outer(slopes, rows[places[0]])) @ parts[places[0]].design.T)
+            found[places] = np.stack([means[:, numbers == point].max(axis=1) for point in points], axis=1)
+        return found
+
+    rates = weights / n * [np.ptp(row) for row in rows]
+    top = 300 / rates.max()
+    bottom = min(0.05 * math.sqrt(2 * ROOM / float(rates**2 @ n)), top / 2)
+    return best_of_tilts(n, np.outer(weights, points), heights, add_up(parts, rows), (bottom, top), 3)
+
+
+def lowest_of_shares(n: Row, reach: Row, shares: Row) -> float:
+    """Whatever the shares of the reports are."""
+    seen = float(reach @ shares)
+    widest = math.sqrt(2 * ROOM / (0.25 * float(reach**2 @ (1 / n))))
+    ends = 0.2 * widest, max(300 / (reach / n).max(), widest)
+    points = np.outer(reach, [0, 1])
+    found = best_of_tilts(n, points, lambda tilt: tilt * points / n[:, None], seen, ends, 2)
+    return found if seen > 0 else 0.0
+
+
+def best_of_tilts(
+    n: Row, points: Row, heights: Callable[[float], Row], seen: float, ends: tuple[float, float], rounds: int
+) -> float:
+    """The largest sum below which Chernoff's bound (1952) refutes all, at the best of many tilts.
+
+    What is refuted rises up to one tilt and falls behind it: of 24 few have to be tried.
+    """
+    best = float(points[:, 0].sum())
+    for _ in range(rounds):
+        tilts, found, place = np.geomspace(*ends, 24), np.full(24, -math.inf), 11
+        for around in ((-6, 0, 6, 12), (-3, 3), (-2, -1, 1, 2)):
+            for tried in {min(max(place + step, 0), 23) for step in around}:
+                found[tried] = refute_sums(n, points, heights(tilts[tried]), tilts[tried] * seen - ROOM)
+            place = int(np.argmax(found))
+        best = max(best, float(found[place]))
+        ends = tilts[max(place - 1, 0)], tilts[min(place + 1, 23)]
+    return best
+
+
+def refute_sums(n: Row, points: Row, heights: Row, allowed: float) -> float:
+    """The sum of the points up to which n log(envelope of exp(heights)) adds up to what is allowed at most.
+
+    An envelope is linear between some of its points; along such a piece the logarithm rises with that of one over
+    the logarithms' slope, `level`, which all parts share. Where nothing is refuted, what is lacking is taken off.
+    """
+    here = np.zeros(len(n), dtype=int)
+    every = np.arange(len(n))
+    pieces = []
+    for _ in range(points.shape[1] - 1):
+        rise = heights - heights[every, here][:, None]
+        rises = (rise > 0) & (np.arange(points.shape[1]) > here[:, None])
+        rise, width = np.where(rises, rise, 1), np.where(rises, points - points[every, here][:, None], 1)
+        slopes = np.where(rises, rise + np.log(-np.expm1(-rise) / width), -np.inf)
+        steepest, some = slopes.argmax(axis=1), rises.any(axis=1)
+        place = every[some], steepest[some]
+        pieces.append((-slopes[place] - np.log(n[some]), rise[place], width[place], n[some]))
+        here = np.where(some, steepest, here)
+    start, span, width, size = (np.concatenate(each) for each in zip(*pieces, strict=True))
+    room = allowed - float(n @ heights[:, 0])
+    least = float(points[:, 0].sum())
+    if room <= 0 or not len(start):
+        return least + min(room, 0)
+    order = np.argsort(breaks := np.concatenate([start, start + span]))
+    speed = np.cumsum(np.concatenate([size, -size])[order])[:-1]
+    filled = np.concatenate([[0], np.cumsum(speed * np.diff(breaks[order]))])
+    level = np.interp(room, filled, breaks[order])
+    risen = np.clip(level - start, 0, span)
+    return least + float(width @ (np.exp(risen - span) * np.expm1(-risen) / np.expm1(-span)))
+
+
+def ratio_limits(part: Part, positions: Row, answered: Row) -> tuple[float, float]:
+    """Of 201 means those that are refuted at no tilt, and a step more: the sum of distances from the true one is 0."""
+    n = int(part.counts.sum())
+    scales = np.geomspace(min(0.05 * math.sqrt(2 * ROOM * n), 150 * n), 300 * n, 48)
+    accepted = []
+    for step in range(201):
+        away = positions - step / 200 * answered
+        seen = float(away @ part.counts) / n
+        away = away if seen > 0 else -away
+        tilts = scales / np.ptp(away)
+        tall = np.exp(np.outer(tilts / n, away)) @ part.design.T
+        counted = part.design @ away
+        highest = np.zeros(len(tilts))
+        for left in np.flatnonzero(counted <= 1e-12):
+            for right in np.flatnonzero(counted >= -1e-12):
+                width = counted[right] - counted[left]
+                between = np.clip(-counted[left] / (width if width > 1e-12 else 1), 0, 1)
+                highest = np.maximum(highest, tall[:, left] * (1 - between) + tall[:, right] * between)
+        allowed = tilts * abs(seen) - ROOM
+        if not np.any((allowed > 0) & (n * np.log(highest) < allowed)):
+            accepted.append(step)
+    if not accepted:
+        return 0.0, 1.0
+    return max(accepted[0] - 1, 0) / 200, min(accepted[-1] + 1, 200) / 200
+
+
+# --- What is estimated --------------------------------------------------------------------------------------
+
+
 def share(parts: list[Part], truth: int) -> Values:
     rows = [part.inverse[truth] for part in parts]
-    return add_up(parts, rows), standard_error(parts, rows), *limits(parts, rows)
+    numbers = np.eye(len(parts[0].inverse))[truth]
+    return add_up(parts, rows), standard_error(parts, rows), *limits(parts, rows, numbers)
 
 
 def mean(parts: list[Part], numbers: int, low: float, high: float) -> Values:
@@ -143,10 +342,14 @@ def mean(parts: list[Part], numbers: int, low: float, high: float) -> Values:
     answered = [part.inverse[:numbers].sum(axis=0) for part in parts]
     everybody = numbers == len(parts[0].inverse)
     gave = 1.0 if everybody else add_up(parts, answered)
+    width, exact = high - low, are_few(parts)
+    ends = 0.0, 1.0
+    if exact and not everybody and len(parts) == 1:  # of several parts nothing but the range is sure
+        ends = ratio_limits(parts[0], positions[0], answered[0])
     if gave <= 1e-13 * max(
         np.abs(p).max() + np.abs(a).max() for p, a in zip(positions, answered, strict=True)
     ):
-        return math.nan, math.nan, low, high
+        return math.nan, math.nan, low + width * ends[0], low + width * ends[1]
     value = add_up(parts, positions) / gave
 
     def away(middle: float) -> list[Row]:
@@ -168,13 +371,15 @@ def mean(parts: list[Part], numbers: int, low: float, high: float) -> Values:
         return near
 
     if everybody:
-        error, ends = standard_error(parts, positions), limits(parts, positions)
+        error = standard_error(parts, positions)
+        ends = limits(parts, positions, np.linspace(0, 1, numbers))
     else:
-        error, ends = standard_error(parts, away(value)) / gave, (0.0, 1.0)
-        if limits(parts, answered)[0] > 0:
+        error = standard_error(parts, away(value)) / gave
+        if exact:
+            ends = min(ends[0], value), max(ends[1], value)
+        elif limits(parts, answered)[0] > 0:
             step = min(max(error, 2**-10), 1)
             ends = limit(-step), limit(step)
-    width = high - low
     return low + width * value, width * error, low + width * ends[0], low + width * ends[1]
 
 
@@ -274,7 +479,7 @@ class Files:
             for design, counts in designs.values():
                 if counts.any():
                     inverse = np.linalg.inv(design.T)
-                    found.append(Part(size / people * counts.sum() / n, inverse, counts))
+                    found.append(Part(size / people * counts.sum() / n, design, inverse, counts))
         return found
 
 
@@ -306,7 +511,7 @@ def estimates(files: Files) -> Iterator[tuple[Any, ...]]:
 
 def compare(found: list[tuple[Any, ...]]) -> bool:
     ours = {row[:6]: row[6:] for row in found}
-    largest, compared, exact, collapsed, unnamed = 0.0, 0, 0, 0, 0
+    largest, compared, collapsed, unnamed = 0.0, 0, 0, 0
     for row in read("estimates.csv"):
         if row["n"] in ("", "0"):
             continue
@@ -316,21 +521,13 @@ def compare(found: list[tuple[Any, ...]]) -> bool:
             collapsed, unnamed = collapsed + some, unnamed + (not some)
             continue
         compared += 1
-        exact += row["interval"].endswith("exact")
         for name, value in zip(NUMBERS, own, strict=True):
-            if name.startswith("interval_") and row["interval"].endswith("exact"):
-                continue  # of few responses; Wilson's or the score test's is recomputed here
             known = float(row[name]) if row[name] else math.nan
             value = value if math.isfinite(value) else math.nan
             if not (math.isnan(known) and math.isnan(value)):
                 difference = abs(value - known) / max(1, abs(known))
                 largest = max(largest, math.inf if math.isnan(difference) else difference)
     lines = [f"{compared} estimates compared, largest difference {largest:.1e}."]
-    if exact:
-        lines.append(
-            f"{exact} of them have few responses and exact intervals: those printed here miss more often, and are not "
-            "compared."
-        )
     if collapsed:
         lines.append(
             f"{collapsed} more weight strata that are taken together or not used: not recomputed here."
