@@ -3,6 +3,7 @@
 PYTHON ?= python3
 VENV   ?= .venv
 BENCH_VENV ?= .venv-bench
+SPARK_PACKAGES ?= .spark-packages
 # One more than there are cores, as tests often wait for a page, a server or a deadline; at most eight, as each has a
 # browser and a PostgreSQL of its own.
 JOBS   ?= $(shell cores=$$(getconf _NPROCESSORS_ONLN); echo $$((cores < 7 ? cores + 1 : 8)))
@@ -13,7 +14,7 @@ PIP := $(PY) -m pip --disable-pip-version-check -qq
 SOURCES := server tests
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test test-long lint python-tests client-tests chromium proxies r format screenshots bench-privacy bench-intake bench-visit bench-slow bench-live bench-reports bench-tidying bench-archive messages lock clean
+.PHONY: help run demo test test-long test-spark lint python-tests client-tests chromium proxies r format screenshots bench-privacy bench-intake bench-visit bench-slow bench-live bench-reports bench-tidying bench-archive messages lock clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "  %-18s %s\n", $$1, $$2 }'
@@ -35,7 +36,7 @@ demo: $(VENV)/.installed ## The same, with a demonstration survey answered by 10
 
 # Every suite runs even when an earlier one failed; the last lines say which did. Lint runs on one core beside Node's
 # tests on another, and says what it has to say when they have ended.
-test: $(VENV)/.tests-installed $(NODE_MODULES)/.installed chromium proxies r ## Everything that CI runs: lint, browser modules under Node, pytest
+test: $(VENV)/.tests-installed $(NODE_MODULES)/.installed chromium proxies r ## What CI runs, but for Spark: lint, browser modules under Node, pytest
 	@failed=; said=$$(mktemp); \
 	$(MAKE) --no-print-directory lint >"$$said" 2>&1 & beside=$$!; \
 	trap 'kill $$beside; rm -f "$$said"; exit 130' INT TERM; \
@@ -58,6 +59,10 @@ lint: $(VENV)/.tests-installed ## Style, types and layers
 # An hour or more. Run before a change is called finished that promises something of what these tests look at.
 test-long: $(VENV)/.tests-installed ## The tests that can look much further do so: thousands of odd surveys, schedules, large tables
 	OPENBLAS_NUM_THREADS=1 MONEDA_TEST_SCALE=long $(PY) -m pytest -m scaled --numprocesses=$(JOBS) --dist=load
+
+# PySpark is large and needs Java: it stands in a folder of its own beside .venv, and `make test` leaves its tests out.
+test-spark: $(VENV)/.tests-installed $(SPARK_PACKAGES)/.installed ## The tests of Apache Spark, which need Java 17 or newer
+	PYTHONPATH=$(abspath $(SPARK_PACKAGES)) $(PY) -m pytest -m spark --durations=5 tests/spark
 
 client-tests: $(NODE_MODULES)/.installed ## The browser's modules under Node's test runner
 	node --test --test-reporter=spec tests/client/*.test.js
@@ -140,11 +145,12 @@ lock: $(VENV)/.installed ## Choose the newest versions that fit pyproject.toml a
 	$(PIP) install uv
 	$(UV_COMPILE) --output-file tests/requirements.txt --all-extras --group test pyproject.toml
 	$(UV_COMPILE) --output-file requirements.txt --all-extras --constraints tests/requirements.txt pyproject.toml
+	$(UV_COMPILE) --output-file requirements-spark.txt --group spark
 	$(UV_COMPILE) --output-file docs/deploy/requirements-collecting.txt --constraints requirements.txt pyproject.toml
 	$(UV_COMPILE) --output-file tests/benchmarks/requirements.txt --constraints requirements.txt tests/benchmarks/requirements.in
 
 clean: ## Remove what was installed and built here; data stays
-	rm -rf $(VENV) $(BENCH_VENV) $(NODE_MODULES) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(BENCH_VENV) $(SPARK_PACKAGES) $(NODE_MODULES) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	find server tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # --- Installing ----------------------------------------------------------------
@@ -180,6 +186,12 @@ $(BENCH_VENV)/.installed: requirements.txt tests/benchmarks/requirements.txt | $
 	@$(PY) -m venv --clear $(BENCH_VENV)
 	@$(BENCH_VENV)/bin/python -m pip --disable-pip-version-check -qq install --require-hashes \
 	  --requirement requirements.txt --requirement tests/benchmarks/requirements.txt
+	@touch $@
+
+$(SPARK_PACKAGES)/.installed: requirements-spark.txt | $(PY)
+	@echo "Installing PySpark (requirements-spark.txt) in $(SPARK_PACKAGES)"
+	@rm -rf $(SPARK_PACKAGES)
+	@$(PIP) install --require-hashes --requirement requirements-spark.txt --target $(SPARK_PACKAGES)
 	@touch $@
 
 $(NODE_MODULES)/.installed: tests/package.json tests/package-lock.json

@@ -18,6 +18,8 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 OPTIONAL_PACKAGES = ("duckdb", "opendp", "typst")
 """Large ones, without which a server collects and reports all the same (`requirements-collecting.txt`)."""
+OTHER_LISTS = {"pyspark": "requirements-spark.txt"}
+"""Where a package is listed that `requirements.txt` does without."""
 
 SWITCH = ("off", "on")
 LOG_FORMATS = ("text", "json")
@@ -141,7 +143,7 @@ def backup_passphrase(environment: Mapping[str, str] = os.environ) -> str | None
 def find_missing_package(error: BaseException) -> str | None:
     """The package that an import did not find, where a server may do without it."""
     name = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
-    return name if name in OPTIONAL_PACKAGES else None
+    return name if name in OPTIONAL_PACKAGES or name in OTHER_LISTS else None
 
 
 def is_loopback(host: str) -> bool:

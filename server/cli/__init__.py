@@ -59,7 +59,7 @@ class _Commands(click.Group):
             raise
         except Exception as error:
             # Imported here: most commands get by without a database.
-            from server.config import find_missing_package
+            from server.config import OTHER_LISTS, find_missing_package
             from server.store.failures import find_failure
             from server.web.database_start import UnusableError
 
@@ -67,8 +67,9 @@ class _Commands(click.Group):
                 raise _Unusable(str(error)) from error
             missing = find_missing_package(error)
             if missing is not None:
+                listed = OTHER_LISTS.get(missing, "requirements.txt")
                 raise _Unusable(
-                    f"this needs {missing}, which is not installed; install what requirements.txt lists"
+                    f"this needs {missing}, which is not installed; install what {listed} lists"
                 ) from error
             failure = find_failure(error)
             if failure is None:

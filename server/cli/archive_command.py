@@ -48,9 +48,9 @@ def archive(slugs: Sequence[str], folder: Path, as_json: bool) -> None:
         print_table(["survey", "identity", "archive"], [list(each.values()) for each in written])
 
 
-def print_archives(folders: Sequence[Path], engine: str, as_json: bool) -> None:
+def print_archives(folders: Sequence[Path], engine: str, master: str | None, as_json: bool) -> None:
     """Print what every survey in archive folders found."""
-    with open_engine(engine) as opened:
+    with open_engine(engine, master) as opened:
         found, again = report_archived(folders, opened)
         for folder in again:
             click.echo(f"{folder} holds a survey that is counted already; it is left out.", err=True)

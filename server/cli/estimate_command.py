@@ -74,6 +74,11 @@ MECHANISMS: dict[str, Callable[[int, float], Design]] = {
     show_default=True,
     help="What counts the folders of --archive.",
 )
+@click.option(
+    "--master",
+    metavar="MASTER",
+    help="Where --engine spark runs: local[N], or spark://HOST:PORT of a cluster.",
+)
 @click.option("--low", type=float, help="What the first answer stands for: estimates a mean, too.")
 @click.option("--high", type=float, help="What the last answer stands for.")
 @click.option(
@@ -97,6 +102,7 @@ def estimate(
     counts: str | None,
     folders: tuple[Path, ...],
     engine: str,
+    master: str | None,
     low: float | None,
     high: float | None,
     refusals: bool,
@@ -107,7 +113,7 @@ def estimate(
     """Estimate true shares from counts of reports, or of the surveys in archive folders, without a database."""
     if folders:
         _refuse_counts(click.get_current_context())
-        print_archives(folders, engine, as_json)
+        print_archives(folders, engine, master, as_json)
         return
     if counts is None:
         raise click.UsageError("--counts or --archive must be given; both are missing")
@@ -147,7 +153,7 @@ def estimate(
 def _refuse_counts(context: click.Context) -> None:
     """Beside --archive stands nothing that is about counts."""
     for parameter in context.command.params:
-        if parameter.name in ("folders", "engine", "as_json"):
+        if parameter.name in ("folders", "engine", "master", "as_json"):
             continue
         if context.get_parameter_source(str(parameter.name)) == ParameterSource.COMMANDLINE:
             raise click.UsageError(f"{parameter.opts[0]} must not be given with --archive")
