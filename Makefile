@@ -119,8 +119,8 @@ bench-live: $(VENV)/.tests-installed $(BENCH_VENV)/.installed ## Looking at ten 
 	$(PY) -m tests.benchmarks.live
 	$(BENCH_VENV)/bin/python -m tests.benchmarks.counting
 
-bench-archive: $(VENV)/.tests-installed ## Tallying archive folders of up to 10^8 responses, beside a bare scan of their Parquet
-	$(PY) -m tests.benchmarks.archive
+bench-archive: $(VENV)/.tests-installed $(SPARK_PACKAGES)/.installed ## Tallying archive folders of up to 10^8 responses, beside a bare scan of their Parquet
+	PYTHONPATH=$(abspath $(SPARK_PACKAGES)) $(PY) -m tests.benchmarks.archive
 
 # --- Words and versions --------------------------------------------------------
 
