@@ -13,7 +13,7 @@ import pytest
 import sqlalchemy as sa
 import yaml
 
-from server.config import from_environment, marks_folder
+from server.config import from_environment, marks_folder, secrets_key
 from server.store.engines import make_engine
 from tests.conftest import NewDatabase
 from tests.support import factories
@@ -95,6 +95,9 @@ def test_the_image_runs_as_nobody_in_particular_and_its_settings_are_settings() 
     settings = dict(re.findall(r"^(?:ENV| {3}) (\w+)=(\S+)", DOCKERFILE, re.MULTILINE))
     assert from_environment(settings).database_url == "sqlite:////data/moneda.sqlite3"
     assert marks_folder(settings) == Path("/data")
+    # Whatever else it writes is there as well: the rest of its root is read-only.
+    assert secrets_key(settings).parent == Path("/data")
+    assert re.findall(r"^VOLUME (.+)$", DOCKERFILE, re.MULTILINE) == ["/data"]
     command = json.loads(re.findall(r"^CMD (.+)$", DOCKERFILE, re.MULTILINE)[-1])
     refused = factories.moneda("sqlite:////nowhere/x", *command)
     assert "MONEDA_PUBLIC_URL must name" in refused.stderr  # an image that is only started says what to set
@@ -196,10 +199,13 @@ def settings(tmp_path: Path) -> dict[str, str]:
     return {name: value.replace(f"/var/lib/{folder}", str(tmp_path)) for name, value in pairs}
 
 
-def test_the_settings_of_the_unit_are_understood(settings: dict[str, str]) -> None:
+def test_the_settings_of_the_unit_are_understood(settings: dict[str, str], tmp_path: Path) -> None:
     config = from_environment(settings)
     assert config.metrics is not None
     assert config.secure
+    # The unit lets it write there, and nowhere else.
+    database = Path(str(sa.make_url(config.database_url).database)).parent
+    assert {database, marks_folder(settings), secrets_key(settings).parent} == {tmp_path}
     documented = set(re.findall(r"^\| `([A-Z_]+)`", PAGE, re.MULTILINE))
     assert settings.keys() <= documented
 

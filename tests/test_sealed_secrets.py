@@ -154,6 +154,29 @@ def test_a_backup_has_the_sealed_secret_and_not_the_key(
     assert sign_in(new, pyotp.TOTP(SECRET).now()) == 303
 
 
+@pytest.mark.parametrize("content", [None, b"garbage"])
+def test_codes_are_refused_where_the_key_cannot_be_kept(
+    key: Path, database_url: str, content: bytes | None
+) -> None:
+    """A folder that is none, or a file that is none of keys: named on the page, and nothing is changed."""
+    if content is None:
+        key.parent.write_bytes(b"")
+    else:
+        key.parent.mkdir()
+        key.write_bytes(content)
+    factories.account(database_url, "ana", PASSWORD)
+    app = create_app(Config(database_url=database_url))
+    client = app.test_client()
+    assert enter(client, "ana", PASSWORD).status_code == 303
+    given = {"secret": SECRET, "code": pyotp.TOTP(SECRET).now()}
+    answer = client.post("/manage/account/codes", data=given)
+    app.extensions["moneda.engine"].dispose()
+    assert (answer.status_code, "File of the key" in answer.text, str(key) in answer.text) == (503, True, True)
+    assert content is None or key.read_bytes() == content
+    with factories.writing(database_url) as session:
+        assert session.scalars(sa.select(Researcher.totp_sealed)).all() in ([None], [None, None])
+
+
 @pytest.mark.parametrize("damaged", ["sealed", "c2VhbGVk", "é", ""])
 def test_what_was_damaged_is_not_opened(damaged: str) -> None:
     seal("a secret", 1)  # so that there is a key

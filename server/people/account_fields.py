@@ -8,6 +8,7 @@ ACCOUNT_FIELDS = {
     "current": N_("Current password"),
     "days": N_("Days for which it is valid"),
     "invitation": N_("Invitation"),
+    "key": N_("File of the key"),
     "login": N_("Sign-in name"),
     "name": N_("Name"),
     "password": N_("Password"),

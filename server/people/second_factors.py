@@ -9,6 +9,8 @@ import pyotp
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from server.config import secrets_key
+from server.inputs import N_, refuse
 from server.people.tokens import hash_of
 from server.store.models import RecoveryCode, Researcher
 from server.store.sealed_secrets import LostKeyError, seal, unseal
@@ -31,12 +33,24 @@ def totp_address(secret: str, researcher: Researcher) -> str:
 
 
 def turn_on_codes(session: Session, researcher: Researcher, secret: str, code: str) -> list[str] | None:
-    """Ask for codes from now on, if this is one: the recovery codes, shown once; None if it is not."""
+    """Ask for codes from now on, if this is one: the recovery codes, shown once; None if it is not.
+
+    Raises
+    ------
+    InputError
+        503 on `key` if the file of the key cannot be read or made.
+    """
     step = step_of(secret, code, time.time())
     if step is None:
         return None
     session.refresh(researcher, with_for_update=True)  # which waits while the key is changed
-    researcher.totp_sealed, researcher.totp_step = seal(secret, researcher.id), step
+    try:
+        sealed = seal(secret, researcher.id)
+    except (OSError, LostKeyError) as error:
+        template = N_("must be a file that can be written; %(value)s is not: %(reason)s")
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise refuse(503, "key", template, value=str(secrets_key()), reason=str(reason)) from error
+    researcher.totp_sealed, researcher.totp_step = sealed, step
     return new_recovery_codes(session, researcher)
 
 

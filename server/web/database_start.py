@@ -10,6 +10,7 @@ from server.inputs import InputError
 from server.releases.spending_marks import open_marks
 from server.store.engines import make_engine, migrate
 from server.store.failures import MovedError, find_failure
+from server.store.sealed_secrets import LostKeyError
 
 _HEADER = 100
 """Bytes with which a SQLite file begins."""
@@ -64,6 +65,10 @@ def open_database(
             raise _unusable(str(error)) from error
         if isinstance(error, sa.exc.DBAPIError | MovedError):
             raise _unusable(_reason(error)) from error
+        if isinstance(error, OSError):  # of the key under which an upgrade seals secrets
+            raise _unusable(f"{error.filename}: {error.strerror}") from error
+        if isinstance(error, LostKeyError):
+            raise _unusable(str(error)) from error
         raise
     return engine
 
