@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -11,10 +12,20 @@ import pyrage
 import pytest
 import sqlalchemy as sa
 
-from server.store.engines import make_engine
 from tests.conftest import NewDatabase
 from tests.support import factories
-from tests.support.backups import KEY, PASSPHRASE, back_up, beside, key_of, restore, rows_of, run_with, start
+from tests.support.backups import (
+    KEY,
+    PASSPHRASE,
+    back_up,
+    beside,
+    key_of,
+    restore,
+    rows_of,
+    run_with,
+    start,
+    untouched,
+)
 from tests.support.killed_restores import MOMENTS
 from tests.test_restored import is_refused, study
 
@@ -209,16 +220,6 @@ def test_a_file_that_is_cut_or_changed_is_refused_before_anything_begins(
     assert untouched(new)
     assert run_with(url, "backup", "--verify", str(tmp_path / "b"), *by_key).exit_code == 0
     restore(new, tmp_path / "b")
-
-
-def untouched(url: str) -> bool:
-    """Whether there is still nothing."""
-    if url.startswith("sqlite"):
-        return not Path(url.removeprefix("sqlite:///")).exists()
-    engine = make_engine(url)
-    tables = sa.inspect(engine).get_table_names()
-    engine.dispose()
-    return tables == []
 
 
 def test_a_restore_that_is_killed_leaves_nothing_half_done(new_database: NewDatabase, tmp_path: Path) -> None:

@@ -99,11 +99,25 @@ def test_the_key_is_changed_and_the_old_one_opens_nothing_any_more(key: Path, da
     key.write_text(old)
     refused = factories.run(database_url, "rotate-key")
     assert (refused.exit_code, "does not hold the key" in refused.stderr) == (2, True)
+    assert key.read_text() == old
     key.write_text(new)
     with factories.writing(database_url) as session:
         assert unseal(str(session.get_one(Researcher, number).totp_sealed), number) == SECRET
         # What a server that starts beside others is held to.
         assert session.scalar(sa.select(Server.sealed_by)) == find_public_key(make=False)
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_a_key_is_not_changed_for_a_database_that_has_sealed_nothing(
+    key: Path, new_database: NewDatabase, there: bool
+) -> None:
+    """As where DATABASE_URL was forgotten: what the right one has sealed would be lost."""
+    seal(SECRET, 1)
+    before = key.read_text()
+    url = new_database(there)
+    refused = factories.run(url, "rotate-key")
+    assert (refused.exit_code, key.read_text()) == (2, before), refused.output
+    assert ("has sealed nothing" if there else "must name a database") in refused.stderr
 
 
 def test_a_change_that_dies_leaves_what_can_be_opened(key: Path) -> None:
@@ -171,7 +185,11 @@ def test_codes_are_refused_where_the_key_cannot_be_kept(
     given = {"secret": SECRET, "code": pyotp.TOTP(SECRET).now()}
     answer = client.post("/manage/account/codes", data=given)
     app.extensions["moneda.engine"].dispose()
-    assert (answer.status_code, "File of the key" in answer.text, str(key) in answer.text) == (503, True, True)
+    assert (answer.status_code, "File of the key" in answer.text, str(key) in answer.text) == (
+        503,
+        True,
+        True,
+    )
     assert content is None or key.read_bytes() == content
     with factories.writing(database_url) as session:
         assert session.scalars(sa.select(Researcher.totp_sealed)).all() in ([None], [None, None])

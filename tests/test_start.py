@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from server.store.engines import make_engine
+from server.store.engines import make_engine, migrate_within
 from server.web.database_start import LARGE, UnusableError, open_database
 from tests.conftest import NewDatabase
 from tests.support import factories
+from tests.support.backups import PASSPHRASE, untouched
 
 COMMANDS = [("serve",), ("demo",), ("user", "list"), ("survey", "close", "x"), ("tidy",)]
 SAYS = "DATABASE_URL must name a database that can be used: "
@@ -65,6 +66,36 @@ def test_paths_that_are_none(tmp_path: Path) -> None:
     ):
         refused(f"sqlite:///{wrong}", ("user", "list"), said)
     assert (tmp_path / "file").read_text() == "no database " * 100
+
+
+LOOKING = [("backup", "file"), ("check",), ("rotate-key",)]
+
+
+@pytest.mark.parametrize("command", LOOKING, ids=" ".join)
+def test_what_only_looks_makes_no_database_and_upgrades_none(
+    new_database: NewDatabase,
+    command: tuple[str, ...],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A backup of a new, empty database, where DATABASE_URL is wrong, is found out when the right one is lost."""
+    monkeypatch.setenv("MONEDA_BACKUP_PASSPHRASE", PASSPHRASE)
+    monkeypatch.chdir(tmp_path)
+    url = new_database(False)
+    refused(url, command)
+    assert untouched(url)
+
+    engine = make_engine(url)
+    with engine.execution_options(moneda_writes=True).begin() as connection:
+        migrate_within(connection, "0015")
+    before = sa.inspect(engine).get_table_names()
+    refused(url, command, "older version of Moneda")
+    assert sa.inspect(engine).get_table_names() == before
+    with engine.begin() as connection:
+        connection.exec_driver_sql("UPDATE alembic_version SET version_num = 'm9999'")
+    refused(url, command, "newer version of Moneda")
+    engine.dispose()
+    assert not (tmp_path / "file").exists()
 
 
 @pytest.mark.parametrize("size", [1, 16, 99])

@@ -14,7 +14,7 @@ from server.archives import backups
 from server.cli.common import JSON, print_document
 from server.config import backup_passphrase, from_environment
 from server.store.private_files import open_private
-from server.web.database_start import open_database
+from server.web.database_start import open_existing
 
 IDENTITY = click.option(
     "--identity",
@@ -59,7 +59,7 @@ def backup(
     if os.path.lexists(file):
         raise click.UsageError(f"FILE must be a new file; {file!r} is there already")
     lock = backups.Lock(recipient=recipient) if recipient else backups.Lock(_ask_passphrase(new=True))
-    engine = open_database(from_environment().database_url)
+    engine = open_existing(from_environment().database_url)
     try:
         written = _write(engine, Path(file), lock, without_running)
     finally:

@@ -6,7 +6,7 @@ import click
 import sqlalchemy as sa
 
 from server.archives import invariants
-from server.cli.common import JSON, print_table, snapshot_session
+from server.cli.common import JSON, existing_session, print_table
 from server.store.engines import snapshot
 
 
@@ -17,10 +17,11 @@ from server.store.engines import snapshot
 def check(ctx: click.Context, quick: bool, as_json: bool) -> None:
     """Hold the database against what must always be so, a line for each; status 1 when something is not.
 
-    Nothing is changed. Published versions have their hashes, triggers refuse what they must, ledgers are within
-    their budgets, rows refer to what is there, and responses are counted as they are stored.
+    Nothing of it is changed, nor upgraded. Published versions have their hashes, the triggers that refuse changes
+    are there, ledgers are within their budgets, rows refer to what is there, and responses are counted as they are
+    stored.
     """
-    with snapshot_session() as session:
+    with existing_session(writes=False) as session:
         findings = invariants.find_broken(session, quick=quick)
     by_name: dict[str, list[str]] = {name: [] for name in (invariants.QUICK if quick else invariants.FULL)}
     for finding in findings:

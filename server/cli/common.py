@@ -15,7 +15,7 @@ from server.people import survey_access
 from server.store.engines import open_session, snapshot
 from server.store.models import Survey
 from server.study import surveys
-from server.web.database_start import open_database
+from server.web.database_start import open_database, open_existing
 
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 SLUG = click.argument("slug")
@@ -43,6 +43,17 @@ def snapshot_session() -> Iterator[Session]:
     engine = open_database(from_environment().database_url)
     try:
         with snapshot(engine) as session:
+            yield session
+    finally:
+        engine.dispose()
+
+
+@contextmanager
+def existing_session(*, writes: bool) -> Iterator[Session]:
+    """A session on a database that is there and fits, which is not upgraded for it; one moment, or to be committed."""
+    engine = open_existing(from_environment().database_url)
+    try:
+        with open_session(engine, writes=True) if writes else snapshot(engine) as session:
             yield session
     finally:
         engine.dispose()

@@ -20,6 +20,12 @@ def has_newest_schema(connection: sa.Connection) -> bool:
     return MigrationContext.configure(connection).get_current_revision() == _find_newest(find_migrations())
 
 
+def has_known_schema(connection: sa.Connection) -> bool:
+    """Whether the last migration that the database has had is one that this process knows."""
+    known = {each.revision for each in ScriptDirectory(str(find_migrations())).walk_revisions()}
+    return MigrationContext.configure(connection).get_current_revision() in known
+
+
 def watch_revision(engine: sa.Engine) -> None:
     """From now on, begin no transaction on a schema that another version of Moneda has upgraded meanwhile.
 

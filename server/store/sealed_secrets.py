@@ -99,8 +99,13 @@ def rotate_key(change: Callable[[Reseal, str], None]) -> None:
     _read_keys(make=True)
     new = pyrage.x25519.Identity.generate()
     with lock_beside(path):
-        _write_keys(path, [new, *_read_keys(make=False)])
-        change(lambda sealed, owner: _seal(new, unseal(sealed, owner), owner), str(new.to_public()))
+        old = _read_keys(make=False)
+        _write_keys(path, [new, *old])
+        try:
+            change(lambda sealed, owner: _seal(new, unseal(sealed, owner), owner), str(new.to_public()))
+        except LostKeyError:  # before anything was committed
+            _write_keys(path, old)
+            raise
         _write_keys(path, [new])
 
 

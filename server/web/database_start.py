@@ -1,6 +1,7 @@
 """A database as it is found at the start: migrated and fit for use, or refused in one sentence."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -10,12 +11,15 @@ from server.inputs import InputError
 from server.releases.spending_marks import open_marks
 from server.store.engines import make_engine, migrate
 from server.store.failures import MovedError, find_failure
+from server.store.schema_fit import has_known_schema, has_newest_schema
 from server.store.sealed_secrets import LostKeyError
 
 _HEADER = 100
 """Bytes with which a SQLite file begins."""
 LARGE = 64 * 1024 * 1024
 """Bytes of a SQLite file that take a moment to check."""
+
+_NEWER = "it was made by a newer version of Moneda; use that one, or another database"
 
 
 class UnusableError(Exception):
@@ -41,36 +45,67 @@ def open_database(
     UnusableError
         If there is no such database, it cannot be written to, is damaged, or was made by a newer Moneda.
     """
-    try:
-        url = sa.make_url(database_url)
-        if url.get_backend_name() == "sqlite":
-            _check_path(url)
-        engine = make_engine(database_url)
-    except OSError as error:
-        raise _unusable(f"{error.filename}: {error.strerror}") from error
-    except (ValueError, sa.exc.ArgumentError) as error:
-        raise _unusable(str(error)) from error
-    try:
+    engine = _make_engine(database_url)
+    with _refusing(engine):
         if check and engine.dialect.name == "sqlite":
             _check_pages(engine, tell)
         migrate(engine)
         open_marks(engine)
+    return engine
+
+
+def open_existing(database_url: str) -> sa.Engine:
+    """An engine on a database that is there and fits this version: nothing is made, upgraded or marked.
+
+    Raises
+    ------
+    UnusableError
+        As `open_database`, and where there is none, or one that an older Moneda made.
+    """
+    path = Path(str(sa.make_url(database_url).database))
+    if database_url.startswith("sqlite") and not path.exists():
+        raise _unusable(f"there is no file {path}")
+    engine = _make_engine(database_url)
+    with _refusing(engine), engine.execution_options(moneda_writes=False).connect() as connection:
+        if not sa.inspect(connection).has_table("alembic_version"):
+            raise _unusable("nothing in it was made by Moneda")
+        if not has_newest_schema(connection):
+            if not has_known_schema(connection):
+                raise _unusable(_NEWER)
+            raise _unusable(
+                "it was made by an older version of Moneda, and only starting this one upgrades it; use that one"
+            )
+    return engine
+
+
+def _make_engine(database_url: str) -> sa.Engine:
+    try:
+        url = sa.make_url(database_url)
+        if url.get_backend_name() == "sqlite":
+            _check_path(url)
+        return make_engine(database_url)
+    except OSError as error:
+        raise _unusable(f"{error.filename}: {error.strerror}") from error
+    except (ValueError, sa.exc.ArgumentError) as error:
+        raise _unusable(str(error)) from error
+
+
+@contextmanager
+def _refusing(engine: sa.Engine) -> Iterator[None]:
+    """Turn what fails into a sentence; the engine is then closed."""
+    try:
+        yield
     except BaseException as error:
         engine.dispose()
         if isinstance(error, CommandError):
-            raise _unusable(
-                "it was made by a newer version of Moneda; use that one, or another database"
-            ) from None
-        if isinstance(error, InputError):
+            raise _unusable(_NEWER) from None
+        if isinstance(error, InputError | LostKeyError):
             raise _unusable(str(error)) from error
         if isinstance(error, sa.exc.DBAPIError | MovedError):
             raise _unusable(_reason(error)) from error
         if isinstance(error, OSError):  # of the key under which an upgrade seals secrets
             raise _unusable(f"{error.filename}: {error.strerror}") from error
-        if isinstance(error, LostKeyError):
-            raise _unusable(str(error)) from error
         raise
-    return engine
 
 
 def _check_path(url: sa.URL) -> None:

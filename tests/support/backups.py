@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pyrage
+import sqlalchemy as sa
 from click.testing import CliRunner, Result
 
 from server.cli import main
+from server.store.engines import make_engine
 from tests.support import factories
 
 PASSPHRASE = "correct horse battery"
@@ -76,6 +78,16 @@ def beside(url: str) -> set[str]:
     """The files of a SQLite database and all that stands beside it under its name."""
     path = Path(url.removeprefix("sqlite:///"))
     return {name.removeprefix(path.name) for name in os.listdir(path.parent) if name.startswith(path.name)}
+
+
+def untouched(url: str) -> bool:
+    """Whether there is still nothing."""
+    if url.startswith("sqlite"):
+        return not Path(url.removeprefix("sqlite:///")).exists()
+    engine = make_engine(url)
+    tables = sa.inspect(engine).get_table_names()
+    engine.dispose()
+    return tables == []
 
 
 def rows_of(url: str) -> dict[str, Any]:
