@@ -3,6 +3,7 @@
 import json
 import sqlite3
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
@@ -13,7 +14,8 @@ from server.store.engines import make_engine
 from server.store.models import Survey
 from tests.conftest import NewDatabase
 from tests.support import factories
-from tests.test_rights import release, study
+from tests.support.interrupted_imports import bring
+from tests.test_rights import brought, export, name_of, release, study
 
 # What damages, how, and what is said of it; without what the database itself would refuse.
 DAMAGES = {
@@ -49,7 +51,29 @@ DAMAGES = {
         "recount",
     ),
     "batch": ("counts", "UPDATE batches_1 SET n = n + 1", "recount"),
+    "margins": ("counts", "UPDATE batches_1 SET margins = {seven}", "batches have sums that are not"),
+    "days": ("counts", "UPDATE batches_1 SET days = '[]'", "batches have sums that are not"),
+    "index": ("schema", "DROP INDEX uq_surveys_link", "index uq_surveys_link"),
+    "surveys": ("schema", "ALTER TABLE surveys RENAME TO others", "table surveys is missing"),
+    "no definition": (
+        "versions",
+        # The SHA-256 of what then stands there.
+        "UPDATE survey_versions SET published = {seven}, sha256 = "
+        "'c7b99f1c681eaad2096f54c0380b8f950fa5cbe47cb3695ed590167c0dfff315'",
+        "is no definition",
+    ),
+    "draft again": ("versions", "UPDATE surveys SET state = 'draft'", "is a draft, and was published"),
+    "unpublished": ("versions", "DELETE FROM survey_versions", "was never published"),
+    "unreadable": ("ledgers", "UPDATE ledger_entries SET epsilon = 'much'", "cannot be read"),
+    "nobody's": ("ledgers", "DELETE FROM servers", "cannot be read"),
+    "draft": ("drafts", "UPDATE drafts SET document = {seven}", "no draft that can be read"),
+    "circle": (
+        "references",
+        "INSERT INTO strata (id, survey_id, parent_id, position, name, slug) VALUES (7, 1, 7, 0, 'A', 'a')",
+        "1 strata are below none",
+    ),
 }
+UNUSABLE = "Error: DATABASE_URL must name a database that can be used: "
 
 
 def damage(url: str, statement: str) -> None:
@@ -105,8 +129,66 @@ def test_what_is_damaged_is_named(filled: str, name: str) -> None:
     served = factories.run(filled, "serve", "--port", str(factories.free_port())) if quick[0] else None
     if served:
         assert served.exit_code == 2
-        assert served.stderr.startswith("Error: the database is not as it must be: "), served.stderr
+        assert served.stderr.startswith(("Error: the database is not as it must be: ", UNUSABLE)), (
+            served.stderr
+        )
         assert len(served.stderr.splitlines()) == 1
+
+
+def test_a_page_of_the_file_that_is_none_is_named(sqlite: NewDatabase) -> None:
+    """An index without the rows of its table, which the start's look at pages passes by."""
+    url = sqlite(True)
+    study(url)
+    with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as file:
+        file.execute("PRAGMA writable_schema = ON")
+        (sql,) = file.execute("SELECT sql FROM sqlite_schema WHERE name = 'uq_surveys_link'").fetchone()
+        file.execute(
+            "UPDATE sqlite_schema SET sql = ? WHERE name = 'uq_surveys_link'", [f"{sql} WHERE id > 7"]
+        )
+        file.commit()
+    status, problems = found(url)
+    assert (status, len(problems["file"])) == (1, 1), problems
+
+
+@pytest.mark.parametrize(("enabled", "status"), [("ALWAYS", 0), ("REPLICA", 1)])
+def test_a_trigger_that_never_fires_is_missing(postgresql: NewDatabase, enabled: str, status: int) -> None:
+    url = postgresql(True)
+    engine = sa.create_engine(url, isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.exec_driver_sql(f"ALTER TABLE releases ENABLE {enabled} TRIGGER releases_refuse_update")
+    engine.dispose()
+    assert found(url)[0] == status
+
+
+@pytest.mark.parametrize("option", ["none", "--move-to", "--share-to"])
+def test_copies_and_what_gave_them_are_whole(new_database: NewDatabase, tmp_path: Path, option: str) -> None:
+    """With releases from before and after, on either side."""
+    url, other = new_database(True), new_database(True)
+    there = name_of(other)
+    name_of(url)
+    slug = study(url)
+    assert release(url, slug, "0.3").exit_code == 0
+    shared = ["--epsilon", "0.5"] if option == "--share-to" else []
+    given = [] if option == "none" else [option, there, *shared]
+    assert export(url, slug, tmp_path / "a.zip", *given).exit_code == 0
+    copy = brought(other, tmp_path / "a.zip")["survey"]
+    assert release(url, slug, "0.2").exit_code == (2 if option == "--move-to" else 0)
+    assert release(other, copy, "0.4").exit_code == (2 if option == "none" else 0)
+    assert found(url)[0] == 0, found(url)
+    assert found(other)[0] == 0, found(other)
+
+
+def test_a_survey_on_its_way_in_is_no_damage(new_database: NewDatabase, tmp_path: Path) -> None:
+    url, other = new_database(True), new_database(True)
+    name_of(other)
+    slug = study(url)
+    assert release(url, slug, "0.3").exit_code == 0
+    assert export(url, slug, tmp_path / "a.zip").exit_code == 0
+    seen = []
+    with (tmp_path / "a.zip").open("rb") as file:
+        bring(other, file, lambda _told: seen.append(found(other)))
+    assert len(seen) > 1
+    assert {status for status, _ in seen} == {0}, seen
 
 
 def test_what_a_deleted_survey_left_to_be_tidied_is_no_damage(filled: str) -> None:

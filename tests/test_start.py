@@ -68,6 +68,18 @@ def test_paths_that_are_none(tmp_path: Path) -> None:
     assert (tmp_path / "file").read_text() == "no database " * 100
 
 
+@pytest.mark.parametrize(
+    "change", ["DELETE FROM alembic_version", "INSERT INTO alembic_version VALUES ('1')"]
+)
+def test_a_schema_that_does_not_say_which(database_url: str, change: str) -> None:
+    engine = make_engine(database_url)
+    with engine.begin() as connection:
+        connection.exec_driver_sql(change)
+    engine.dispose()
+    for command in (("serve",), ("check",)):
+        refused(database_url, command, "alembic_version has", "in place of one")
+
+
 LOOKING = [("backup", "file"), ("check",), ("rotate-key",)]
 
 

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import sqlalchemy as sa
+from alembic.runtime.migration import MigrationContext
 from alembic.util import CommandError
 
 from server.inputs import InputError
@@ -49,6 +50,9 @@ def open_database(
     with _refusing(engine):
         if check and engine.dialect.name == "sqlite":
             _check_pages(engine, tell)
+        with engine.execution_options(moneda_writes=False).connect() as connection:
+            if sa.inspect(connection).has_table("alembic_version"):
+                _check_revision(connection)
         migrate(engine)
         open_marks(engine)
     return engine
@@ -69,6 +73,7 @@ def open_existing(database_url: str) -> sa.Engine:
     with _refusing(engine), engine.execution_options(moneda_writes=False).connect() as connection:
         if not sa.inspect(connection).has_table("alembic_version"):
             raise _unusable("nothing in it was made by Moneda")
+        _check_revision(connection)
         if not has_newest_schema(connection):
             if not has_known_schema(connection):
                 raise _unusable(_NEWER)
@@ -76,6 +81,14 @@ def open_existing(database_url: str) -> sa.Engine:
                 "it was made by an older version of Moneda, and only starting this one upgrades it; use that one"
             )
     return engine
+
+
+def _check_revision(connection: sa.Connection) -> None:
+    heads = MigrationContext.configure(connection).get_current_heads()
+    if len(heads) != 1:
+        raise _unusable(
+            f"its table alembic_version has {len(heads)} rows in place of one; put a backup in its place"
+        )
 
 
 def _make_engine(database_url: str) -> sa.Engine:
@@ -103,6 +116,8 @@ def _refusing(engine: sa.Engine) -> Iterator[None]:
             raise _unusable(str(error)) from error
         if isinstance(error, sa.exc.DBAPIError | MovedError):
             raise _unusable(_reason(error)) from error
+        if isinstance(error, sa.exc.NoResultFound):
+            raise _unusable("a row that it must have is missing; put a backup in its place") from error
         if isinstance(error, OSError):  # of the key under which an upgrade seals secrets
             raise _unusable(f"{error.filename}: {error.strerror}") from error
         raise

@@ -17,9 +17,27 @@ def check_references(session: Session, ids: Sequence[int]) -> Iterator[str]:
             for key in column.foreign_keys:
                 target = key.column.table.alias()
                 there = sa.exists().where(target.c[key.column.name] == column)
-                yield from _count(session, table, sa.and_(column.is_not(None), ~there), str(column))
+                lost = ~there
+                if {"survey_id"} & set(table.c.keys()) & set(target.c.keys()):
+                    lost = ~there.where(
+                        sa.or_(table.c.survey_id.is_(None), target.c.survey_id == table.c.survey_id)
+                    )
+                yield from _count(session, table, sa.and_(column.is_not(None), lost), str(column))
+    yield from _check_tree(session)
     for survey_id in ids:
         yield from _check_own(session, survey_id)
+
+
+def _check_tree(session: Session) -> Iterator[str]:
+    above = {number: parent for number, parent in session.execute(sa.select(Stratum.id, Stratum.parent_id))}
+    below: dict[int | None, list[int]] = {}
+    for number, parent in above.items():
+        below.setdefault(parent, []).append(number)
+    reached = [*below.get(None, ())]
+    for number in reached:  # which grows meanwhile
+        reached += below.get(number, ())
+    if len(reached) < len(above):
+        yield f"{len(above) - len(reached)} strata are below none that is a survey's own"
 
 
 def _check_own(session: Session, survey_id: int) -> Iterator[str]:
@@ -60,5 +78,9 @@ def check_counts(session: Session, ids: Sequence[int]) -> Iterator[str]:
                 yield f"survey {survey.slug}: responses have another number of reports than their version"
                 break
         else:
+            if survey.arriving_until is not None:
+                continue  # nobody sees it yet, and what is counted comes last
             if survey.versions and not batches.recount(session.connection(), survey_id).agrees:
                 yield f"survey {survey.slug}: what is counted differs from the stored responses; see `recount`"
+            if wrong_batches := sum(batches.count_wrong_sums(session, each) for each in survey.versions):
+                yield f"survey {survey.slug}: {wrong_batches} batches have sums that are not those of what they hold"

@@ -35,8 +35,24 @@ _TRIGGERS = {
     "sqlite": "SELECT name FROM sqlite_schema WHERE type = 'trigger'",
     "postgresql": "SELECT tgname FROM pg_trigger t JOIN pg_class c ON c.oid = tgrelid "
     "JOIN pg_namespace n ON n.oid = relnamespace "
-    "WHERE nspname = current_schema() AND NOT tgisinternal AND tgenabled <> 'D'",
+    "WHERE nspname = current_schema() AND NOT tgisinternal AND tgenabled IN ('O', 'A')",
 }
+_INDEXES = {
+    "sqlite": "SELECT name FROM sqlite_schema WHERE type = 'index'",
+    "postgresql": "SELECT indexname FROM pg_indexes WHERE schemaname = current_schema()",
+}
+_PROBLEMS = 10
+"""Of SQLite's file, as many are named."""
+
+
+def check_file(session: Session, _ids: Sequence[int]) -> Iterator[str]:
+    """On SQLite, every page is one, indexes agree with their tables, and rows with what their tables demand."""
+    connection = session.connection()
+    if connection.dialect.name != "sqlite":
+        return
+    for (said,) in connection.exec_driver_sql(f"PRAGMA integrity_check({_PROBLEMS})").all():
+        if said != "ok":
+            yield " ".join(str(said).split())
 
 
 def check_tables(session: Session, ids: Sequence[int]) -> Iterator[str]:
@@ -53,6 +69,9 @@ def check_tables(session: Session, ids: Sequence[int]) -> Iterator[str]:
             yield f"table {name} lacks {', '.join(sorted(missing))}"
         if more := found[name] - expected[name]:
             yield f"table {name} has {', '.join(sorted(more))}, which nothing here writes"
+    unique = {index.name for table in Base.metadata.sorted_tables for index in table.indexes if index.unique}
+    for name in sorted(map(str, unique - {name for (name,) in _select(session, _INDEXES)})):
+        yield f"index {name}, which lets nothing be there twice, is missing"
     # Those of a survey that was deleted are emptied and dropped by tidying, which is due.
     due = set(session.scalars(sa.select(Untidied.survey_id))) if Untidied.__tablename__ in found else set()
     for name in sorted(found.keys() - expected.keys()):

@@ -27,7 +27,7 @@ from server.collect.batches.cells import CellKey
 from server.collect.batches.closing import seal_all
 from server.collect.batches.counting import count, count_stored, lock_counters
 from server.collect.batches.encoding import add_up, as_keys
-from server.collect.batches.margins import Margin, margin_of, read_sealed_margins
+from server.collect.batches.margins import Margin, count_wrong_sums, margin_of, read_sealed_margins
 from server.collect.batches.ordering import order_batches
 from server.collect.batches.rebuilding import rebuild
 from server.collect.batches.recounting import Difference, Recount, recount

@@ -4,6 +4,7 @@ Batches that were merged hold it beside their content, which then need not be re
 A margin is a vector: the counts of the reports of the first byte, then those of the second, and so on.
 """
 
+import json
 from collections.abc import Iterable, Iterator
 
 import numpy as np
@@ -69,6 +70,25 @@ def read_sealed_margins(session: Session, version: SurveyVersion) -> dict[int | 
         width = size // _COUNT.itemsize // length
         add(stratum, _laid_out(table.sum(axis=0, dtype=np.int64).reshape(length, width), version.reports))
     return found
+
+
+def count_wrong_sums(session: Session, version: SurveyVersion) -> int:
+    """How many batches have, beside their content, margins or numbers by day that are not its own."""
+    cells, batches = cells_of(version.survey_id).c, batches_of(version.survey_id).c
+    query = (
+        sa.select(batches.level, batches.n, batches.days, batches.margins, batches.content)
+        .select_from(with_batches(version.survey_id))
+        .where(cells.version_id == version.id)
+    )
+    wrong = 0
+    # One after the other: each may have four megabytes.
+    for level, n, days, margins, content in session.execute(query, execution_options={"yield_per": 1}):
+        try:
+            expected = encode_margins(decode(content, len(version.reports))) if level else b""
+            wrong += margins != expected or sum(json.loads(days).values()) != n
+        except (ValueError, TypeError, AttributeError, IndexError):
+            wrong += 1
+    return wrong
 
 
 def _count_margins(
