@@ -1,6 +1,7 @@
 """The one job that a serving process does by itself: closing surveys whose time is over, and tidying.
 
-An import that died on its way, and failed sign-ins that count no more, are cleared away by it, too.
+An import that died on its way, what programs were answered more than a day ago, and failed sign-ins that count
+no more are cleared away by it, too.
 
 No page changes anything for being looked at; what is due is done here, at once when a page says so
 (`notify`), and otherwise looked for every few seconds. Several processes may each have a job: the
@@ -21,6 +22,7 @@ from server.people import throttling
 from server.store.engines import open_session
 from server.store.failures import describe_failure
 from server.study import surveys
+from server.web.api import kept_replies
 
 LOOK = 5.0
 """Seconds between two looks."""
@@ -89,11 +91,13 @@ class Housekeeper:
             self._forget_attempts()
             with open_session(self._engine, writes=False) as session:
                 now = surveys.now()
-                if not tidying.is_due(session, now) and not archives.are_late(session, now):
+                is_old = kept_replies.has_old(session)
+                if not tidying.is_due(session, now) and not archives.are_late(session, now) and not is_old:
                     return True
             with open_session(self._engine, writes=True) as session, session.begin():
                 archives.give_up_late(session, surveys.now())
                 tidying.close_over(session, surveys.now())
+                kept_replies.forget_old(session)
             seconds = ROUND if self._until is None else self._until - time.monotonic()
             tidying.tidy(self._engine, tidying.Patience(seconds, self._is_over))
         except tidying.OvertakenError:

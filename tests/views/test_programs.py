@@ -13,9 +13,10 @@ from flask.testing import FlaskClient
 from jsonschema import Draft202012Validator
 from werkzeug.test import TestResponse
 
+from server import archives
 from server.people import api_tokens, survey_access
 from server.people.tokens import hash_of, now
-from server.store.models import ApiToken, AuditEntry, KeptReply, Researcher
+from server.store.models import ApiToken, AuditEntry, KeptReply, Researcher, Survey
 from server.web.api.kept_replies import HEADER, KEEPING
 from server.web.api.operations import OPERATIONS
 from tests.support import factories, sample_releases
@@ -255,6 +256,29 @@ def test_what_is_sent_again_with_its_key_is_done_once(call: Call, database_url: 
     assert call("POST", "/surveys", body, **{HEADER: "make"}).json["slug"] != first.json["slug"]
     for key in ("", " ", "x" * 101, "two words"):
         assert call("POST", "/surveys", body, **{HEADER: key}).status_code == 422
+
+
+def test_what_was_answered_is_kept_for_a_day_and_no_longer_than_its_survey(
+    app: Flask, call: Call, database_url: str
+) -> None:
+    """Also where no program asks for anything any more: the server forgets it by itself."""
+    for title in ("Zqxjkept", "Another"):
+        assert (
+            call("POST", "/surveys", factories.definition(title=title), **{HEADER: title}).status_code == 201
+        )
+    factories.keep_house(app)
+    assert len(factories.dump(database_url)["kept_replies"]) == 2
+    with factories.writing(database_url) as session:
+        survey = session.scalars(sa.select(Survey).order_by(Survey.id)).first()
+        assert survey is not None
+        archives.delete(session, survey)
+    factories.keep_house(app)
+    assert "Zqxjkept" not in repr(factories.dump(database_url))
+    assert len(factories.dump(database_url)["kept_replies"]) == 1
+    with factories.writing(database_url) as session:
+        session.execute(sa.update(KeptReply).values(kept_at=now() - KEEPING - timedelta(minutes=1)))
+    factories.keep_house(app)
+    assert factories.dump(database_url)["kept_replies"] == []
 
 
 def test_what_was_refused_is_kept_under_no_key(call: Call) -> None:

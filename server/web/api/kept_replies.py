@@ -10,6 +10,7 @@ from datetime import timedelta
 
 import sqlalchemy as sa
 from flask import request
+from sqlalchemy.orm import Session
 
 from server.inputs import N_, refuse, shorten_value
 from server.store.models import KeptReply, Researcher, Survey
@@ -51,7 +52,7 @@ def find_reply(researcher: Researcher, key: str) -> KeptReply | None:
     InputError
         422 if something else was asked under it.
     """
-    _forget_old()
+    forget_old(session())
     found = session().get(KeptReply, (researcher.id, key), populate_existing=True)
     if found is not None and found.request_hash != _hash_request():
         raise refuse(422, HEADER, N_("must be new; something else was asked with this one"))
@@ -73,8 +74,18 @@ def keep_reply(researcher: Researcher, key: str, survey: Survey | None, status: 
     )
 
 
-def _forget_old() -> None:
-    session().execute(sa.delete(KeptReply).where(KeptReply.kept_at < surveys.now() - KEEPING))
+def has_old(session: Session) -> bool:
+    """Whether something is kept for longer than it is to be."""
+    return bool(session.scalar(sa.select(sa.exists().where(_is_old()))))
+
+
+def forget_old(session: Session) -> None:
+    """Keep nothing any more that was answered longer ago."""
+    session.execute(sa.delete(KeptReply).where(_is_old()))
+
+
+def _is_old() -> sa.ColumnElement[bool]:
+    return KeptReply.kept_at < surveys.now() - KEEPING
 
 
 def _hash_request() -> bytes:

@@ -29,11 +29,20 @@ ESTIMATES = ("n", "more_fewer_than", "minimum", "versions", "questions")
 
 @dataclass(frozen=True)
 class Reply:
-    """What an operation answers as JSON. `kept` is what the same request is told later, if that is something else."""
+    """What an operation answers as JSON.
+
+    Attributes
+    ----------
+    kept : tuple of int and JSON, optional
+        Status and body that the same request is told later, if that is something else.
+    made : Survey, optional
+        The survey that it made: what is kept of the answer goes with it.
+    """
 
     body: Any
     headers: Mapping[str, str] = field(default_factory=dict)
     kept: tuple[int, Any] | None = None
+    made: Survey | None = None
 
 
 @dataclass(frozen=True)
@@ -131,7 +140,7 @@ def _carry_out(found: Operation, view: Callable[..., Reply | Response], values: 
 def _finish(found: Operation, token: ApiToken, survey: Survey | None, key: str | None, reply: Reply) -> None:
     if key is not None:
         status, body = reply.kept or (found.status, reply.body)
-        kept_replies.keep_reply(token.researcher, key, survey, status, body)
+        kept_replies.keep_reply(token.researcher, key, survey or reply.made, status, body)
     session().commit()
     housekeeper().notify()
 
