@@ -1,5 +1,6 @@
 """A backup and what it becomes: the same rows on either engine, which the real server goes on from."""
 
+import fcntl
 import os
 import signal
 import subprocess
@@ -271,3 +272,84 @@ def test_a_disk_that_fills_leaves_nothing(sqlite: NewDatabase, tmp_path: Path) -
     assert not (tmp_path / "c").exists()
     assert beside(new) <= {".spent", ".spent.lock", ".restoring.lock"}
     restore(new, tmp_path / "b")
+
+
+def test_a_backup_gets_its_name_once_it_is_whole(sqlite: NewDatabase, tmp_path: Path) -> None:
+    """Killed in between, it leaves nothing of that name; nobody else writes it meanwhile, or over it."""
+    url, file, unfinished = sqlite(True), tmp_path / "b", tmp_path / "b.unfinished"
+    survey = factories.publish(url)
+    factories.store(url, survey, [([0, 1], 20_000)])
+    process = start(url, "backup", str(file))
+    while not unfinished.exists():
+        assert process.poll() is None
+        time.sleep(0.01)
+    with unfinished.open("rb") as opened:
+        refused = run_with(url, "backup", str(file))
+        assert (refused.exit_code, "must be a new file" in refused.stderr) == (2, True)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        assert not file.exists()
+        fcntl.flock(opened, fcntl.LOCK_EX)  # as whoever writes it
+        assert run_with(url, "backup", str(file)).exit_code == 2
+    back_up(url, file)
+    assert os.listdir(tmp_path) == ["b"]
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert run_with(url, "backup", "--verify", str(file)).exit_code == 0
+
+
+def test_files_of_odd_names_are_what_they_are_called(sqlite: NewDatabase, tmp_path: Path) -> None:
+    url, folder = sqlite(True), tmp_path / "what?is=this#año %41"
+    folder.mkdir()
+    back_up(url, folder / "-b ?")
+    new = sa.URL.create("sqlite", database=str(folder / "new?mode=ro.sqlite3")).render_as_string()
+    restore(new, folder / "-b ?")
+    assert sorted(os.listdir(tmp_path)) == [folder.name]
+    assert rows_of(new) == rows_of(url)
+    for wrong in (
+        "sqlite:///",
+        "sqlite:///:memory:",
+        "sqlite:///file:x?mode=memory&uri=true",
+        f"sqlite:///{tmp_path}",
+    ):
+        refused = run_with(wrong, "restore", str(folder / "-b ?"))
+        assert (refused.exit_code, "DATABASE_URL must name" in refused.stderr) == (2, True), wrong
+
+
+def test_a_restored_copy_says_that_what_was_changed_since_is_as_it_was(
+    sqlite: NewDatabase, tmp_path: Path
+) -> None:
+    """Somebody shut out, and a survey closed and one deleted after the backup, are back; the command says so."""
+    url, new = sqlite(True), sqlite(False)
+    closed, deleted = factories.publish(url), factories.publish(url)
+    factories.account(url, "ana", "correct horse battery staple")
+    back_up(url, tmp_path / "b")
+    for words in (
+        ("user", "disable", "ana"),
+        ("survey", "close", closed.slug),
+        ("survey", "delete", deleted.slug, "--confirm", deleted.slug),
+    ):
+        assert factories.run(url, *words).exit_code == 0
+    said = restore(new, tmp_path / "b").stderr
+    for words in ("who was shut out is let in", "closed take responses", "what was deleted is back"):
+        assert words in said.replace("\n", " ")
+    assert [(row[1], row[3]) for row in factories.dump(new)["surveys"]] == [
+        (closed.slug, "open"),
+        (deleted.slug, "open"),
+    ]
+    assert not any(row[7] for row in factories.dump(new)["researchers"])
+
+
+def test_a_passphrase_that_is_no_text_is_refused_without_being_told(
+    sqlite: NewDatabase, tmp_path: Path
+) -> None:
+    done = run_with(sqlite(True), "backup", str(tmp_path / "b"), passphrase="correct horse \udcff")
+    assert (done.exit_code, "must be text in UTF-8" in done.stderr, "horse" in done.stderr) == (
+        2,
+        True,
+        False,
+    )
+    odd = " ñ\t'\"$(x) \U0001f511 " * 20
+    url = sqlite(True)
+    assert run_with(url, "backup", str(tmp_path / "b"), passphrase=odd).exit_code == 0
+    assert run_with(url, "backup", "--verify", str(tmp_path / "b"), passphrase=odd).exit_code == 0
+    assert run_with(url, "backup", "--verify", str(tmp_path / "b"), passphrase=odd.strip()).exit_code == 2

@@ -13,8 +13,8 @@ import sqlalchemy as sa
 from server.archives import backups
 from server.cli.common import JSON, print_document
 from server.config import backup_passphrase, from_environment
-from server.store.private_files import open_private
-from server.web.database_start import open_existing
+from server.store.private_files import open_new
+from server.web.database_start import check_address, open_existing
 
 IDENTITY = click.option(
     "--identity",
@@ -86,27 +86,30 @@ def restore(file: str, identity: str | None, as_json: bool) -> None:
     The whole file is looked at before anything begins. Of surveys that were published nothing is released
     before their owners have declared what was spent since the backup was made.
     """
+    database_url = from_environment().database_url
+    check_address(database_url)
     with _open(file) as opened:
         unlock = _unlock(identity)
         with _progress("Restoring rows") as told:
-            contents = backups.restore_backup(from_environment().database_url, opened, unlock, told)
-    print_document(_describe(contents), as_json)
+            contents = backups.restore_backup(database_url, opened, unlock, told)
+    document = _describe(contents)
+    click.echo(
+        f"Everything is as it was at {document['made_at']} (UTC), also what was changed since on purpose: passwords, "
+        "recovery codes and roles are the old ones, who was shut out is let in, surveys that were closed take "
+        "responses, codes that were used or withdrawn let in, and what was deleted is back. Change that before you "
+        "let anybody in.",
+        err=True,
+    )
+    print_document(document, as_json)
 
 
 def _write(engine: sa.Engine, path: Path, lock: backups.Lock, without_running: bool) -> backups.Written:
-    """Write it; if that fails, there is no file."""
+    """Write it; if that fails, or is killed, there is no file of that name."""
     try:
-        with open(path, "xb", opener=open_private) as opened:  # Path.open takes no opener
-            try:
-                with _progress("Writing rows") as told:
-                    written = backups.write_backup(
-                        engine, opened, lock, without_running=without_running, told=lambda rows: told(rows, 0)
-                    )
-                opened.flush()
-                os.fsync(opened.fileno())
-            except BaseException:
-                path.unlink()
-                raise
+        with open_new(path) as opened, _progress("Writing rows") as told:
+            written = backups.write_backup(
+                engine, opened, lock, without_running=without_running, told=lambda rows: told(rows, 0)
+            )
     except OSError as error:
         raise click.UsageError(
             f"FILE must be a new file that can be written; {str(path)!r}: {error.strerror}"
@@ -165,6 +168,10 @@ def _unlock(identity: str | None) -> backups.Unlock:
 def _ask_passphrase(*, new: bool) -> str:
     given = backup_passphrase()
     if given is not None:
+        try:
+            given.encode()
+        except UnicodeEncodeError:
+            raise click.UsageError("MONEDA_BACKUP_PASSPHRASE must be text in UTF-8") from None
         return given
     if not sys.stdin.isatty():
         raise click.UsageError(

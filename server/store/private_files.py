@@ -1,12 +1,15 @@
 """Files that hold what respondents sent: nobody else on this machine reads them, whatever its usual mode for files."""
 
+import errno
 import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO
 
 MODE = 0o600
+UNFINISHED = ".unfinished"
 
 
 def open_private(path: str | os.PathLike[str], flags: int) -> int:
@@ -44,6 +47,55 @@ def lock_beside(path: Path) -> Iterator[None]:
         os.close(beside)  # and the lock with it, also if the process dies
 
 
+@contextmanager
+def open_new(path: Path) -> Iterator[IO[bytes]]:
+    """A file to write that gets its name once it is whole and on the disk; until then, its name ends in `UNFINISHED`.
+
+    What one that was killed has left is written over.
+
+    Raises
+    ------
+    OSError
+        If there is such a file, somebody else writes it, or it cannot be written; then it is not there.
+    """
+    new = path.with_name(f"{path.name}{UNFINISHED}")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW
+    with os.fdopen(os.open(new, flags, MODE), "wb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if not os.path.samestat(os.fstat(file.fileno()), new.stat()):  # it has got its name meanwhile
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
+        try:
+            file.truncate(0)
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+            _name(new, path)
+        finally:
+            new.unlink(missing_ok=True)
+    flush_folder(path.parent)
+
+
+def _name(new: Path, path: Path) -> None:
+    """Give a file another name, which it does not take from one that has it."""
+    try:
+        os.link(new, path)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without links
+        if os.path.lexists(path):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path)) from None
+        new.rename(path)
+
+
+def flush_folder(folder: Path) -> None:
+    """Have on the disk which files a folder has."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def replace_file(path: Path, content: bytes) -> None:
     """Put a file in the place of the one before; once this returns, it is on the disk.
 
@@ -58,8 +110,4 @@ def replace_file(path: Path, content: bytes) -> None:
         file.flush()
         os.fsync(file.fileno())
     new.replace(path)
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    flush_folder(path.parent)

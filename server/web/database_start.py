@@ -91,11 +91,27 @@ def _check_revision(connection: sa.Connection) -> None:
         )
 
 
-def _make_engine(database_url: str) -> sa.Engine:
+def check_address(database_url: str) -> None:
+    """Refuse an address that can be none of a database.
+
+    Raises
+    ------
+    UnusableError
+        If it cannot be read, or leads into memory, to a folder or to a file that is too short.
+    """
     try:
         url = sa.make_url(database_url)
         if url.get_backend_name() == "sqlite":
             _check_path(url)
+    except OSError as error:
+        raise _unusable(f"{error.filename}: {error.strerror}") from error
+    except (ValueError, sa.exc.ArgumentError) as error:
+        raise _unusable(str(error)) from error
+
+
+def _make_engine(database_url: str) -> sa.Engine:
+    check_address(database_url)
+    try:
         return make_engine(database_url)
     except OSError as error:
         raise _unusable(f"{error.filename}: {error.strerror}") from error

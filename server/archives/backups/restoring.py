@@ -24,7 +24,7 @@ from server.archives.backups.envelopes import DamagedError, Unlock, decrypt_file
 from server.releases.spending_marks import doubt_all
 from server.store import own_tables
 from server.store.engines import find_migrations, make_engine, migrate_within, open_session
-from server.store.private_files import lock_beside
+from server.store.private_files import flush_folder, lock_beside
 
 _RESERVE = 32 * 1024 * 1024
 """Bytes that must stay free on the disk."""
@@ -97,11 +97,7 @@ def _check_known(contents: Contents) -> None:
 def _check_empty(database_url: str) -> None:
     url = sa.make_url(database_url)
     if url.get_backend_name() == "sqlite":
-        path = Path(str(url.database))
-        for ending in ("", "-wal", "-shm", "-journal"):
-            other = path.with_name(path.name + ending)
-            if os.path.lexists(other):
-                raise RefusedTargetError(f"DATABASE_URL must name a new file; {other} is there already")
+        _check_no_file(Path(str(url.database)))
         return
     engine = make_engine(database_url)
     try:
@@ -109,6 +105,13 @@ def _check_empty(database_url: str) -> None:
             _check_no_tables(connection)
     finally:
         engine.dispose()
+
+
+def _check_no_file(path: Path) -> None:
+    for ending in ("", "-wal", "-shm", "-journal"):
+        other = path.with_name(path.name + ending)
+        if os.path.lexists(other):
+            raise RefusedTargetError(f"DATABASE_URL must name a new file; {other} is there already")
 
 
 def _check_no_tables(connection: sa.Connection) -> None:
@@ -150,8 +153,9 @@ def _new_file(path: Path, contents: Contents) -> Iterator[Session]:
         )
     new = path.with_name(f"{path.name}.restoring")
     with lock_beside(new):
+        _check_no_file(path)  # another restoration may have ended by now
         _remove(new)
-        engine = make_engine(f"sqlite:///{new}")
+        engine = make_engine(sa.URL.create("sqlite", database=str(new)).render_as_string())
         try:
             with engine.execution_options(moneda_writes=True).begin() as connection:
                 migrate_within(connection, contents.revision)
@@ -172,7 +176,7 @@ def _new_file(path: Path, contents: Contents) -> Iterator[Session]:
                 raise RefusedTargetError(
                     f"DATABASE_URL must name a new file that can be made; {path} cannot: {error.strerror}"
                 ) from error
-            _flush_folder(path.parent)
+            flush_folder(path.parent)
         finally:
             engine.dispose()
             _remove(new)
@@ -182,14 +186,6 @@ def _new_file(path: Path, contents: Contents) -> Iterator[Session]:
 def _remove(new: Path) -> None:
     for ending in _LEFTOVERS:
         new.with_name(new.name + ending).unlink(missing_ok=True)
-
-
-def _flush_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 class _Loader(Taker):
