@@ -19,10 +19,10 @@ from sqlalchemy.orm import Session
 from server import archives
 from server.collect import tidying
 from server.people import throttling
+from server.people.reply_keeping import forget_old_replies, has_old_replies
 from server.store.engines import open_session
 from server.store.failures import describe_failure
 from server.study import surveys
-from server.web.api import kept_replies
 
 LOOK = 5.0
 """Seconds between two looks."""
@@ -91,13 +91,13 @@ class Housekeeper:
             self._forget_attempts()
             with open_session(self._engine, writes=False) as session:
                 now = surveys.now()
-                is_old = kept_replies.has_old(session)
+                is_old = has_old_replies(session)
                 if not tidying.is_due(session, now) and not archives.are_late(session, now) and not is_old:
                     return True
             with open_session(self._engine, writes=True) as session, session.begin():
                 archives.give_up_late(session, surveys.now())
                 tidying.close_over(session, surveys.now())
-                kept_replies.forget_old(session)
+                forget_old_replies(session)
             seconds = ROUND if self._until is None else self._until - time.monotonic()
             tidying.tidy(self._engine, tidying.Patience(seconds, self._is_over))
         except tidying.OvertakenError:

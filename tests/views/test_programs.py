@@ -15,9 +15,10 @@ from werkzeug.test import TestResponse
 
 from server import archives
 from server.people import api_tokens, survey_access
+from server.people.reply_keeping import KEEPING
 from server.people.tokens import hash_of, now
 from server.store.models import ApiToken, AuditEntry, KeptReply, Researcher, Survey
-from server.web.api.kept_replies import HEADER, KEEPING
+from server.web.api.kept_replies import HEADER
 from server.web.api.operations import OPERATIONS
 from tests.support import factories, sample_releases
 

@@ -6,19 +6,17 @@ After the `Idempotency-Key` header of the IETF's draft: a key belongs to a resea
 import hashlib
 import json
 import re
-from datetime import timedelta
 
 import sqlalchemy as sa
 from flask import request
-from sqlalchemy.orm import Session
 
 from server.inputs import N_, refuse, shorten_value
+from server.people.reply_keeping import forget_old_replies
 from server.store.models import KeptReply, Researcher, Survey
 from server.study import surveys
 from server.web.context import session
 
 HEADER = "Idempotency-Key"
-KEEPING = timedelta(hours=24)
 _KEY = re.compile(r"[\x21-\x7e]{1,100}")
 
 
@@ -52,7 +50,7 @@ def find_reply(researcher: Researcher, key: str) -> KeptReply | None:
     InputError
         422 if something else was asked under it.
     """
-    forget_old(session())
+    forget_old_replies(session())
     found = session().get(KeptReply, (researcher.id, key), populate_existing=True)
     if found is not None and found.request_hash != _hash_request():
         raise refuse(422, HEADER, N_("must be new; something else was asked with this one"))
@@ -72,20 +70,6 @@ def keep_reply(researcher: Researcher, key: str, survey: Survey | None, status: 
             kept_at=surveys.now(),
         )
     )
-
-
-def has_old(session: Session) -> bool:
-    """Whether something is kept for longer than it is to be."""
-    return bool(session.scalar(sa.select(sa.exists().where(_is_old()))))
-
-
-def forget_old(session: Session) -> None:
-    """Keep nothing any more that was answered longer ago."""
-    session.execute(sa.delete(KeptReply).where(_is_old()))
-
-
-def _is_old() -> sa.ColumnElement[bool]:
-    return KeptReply.kept_at < surveys.now() - KEEPING
 
 
 def _hash_request() -> bytes:
