@@ -8,11 +8,14 @@ import sys
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pyrage
 import pytest
 import sqlalchemy as sa
 
+from server.archives.backups.containers import TablePart, Taker, pack_parts, read_parts
+from server.archives.backups.envelopes import Lock, Unlock, decrypt_file, encrypt_chunks
 from tests.conftest import NewDatabase
 from tests.support import factories
 from tests.support.backups import (
@@ -353,3 +356,43 @@ def test_a_passphrase_that_is_no_text_is_refused_without_being_told(
     assert run_with(url, "backup", str(tmp_path / "b"), passphrase=odd).exit_code == 0
     assert run_with(url, "backup", "--verify", str(tmp_path / "b"), passphrase=odd).exit_code == 0
     assert run_with(url, "backup", "--verify", str(tmp_path / "b"), passphrase=odd.strip()).exit_code == 2
+
+
+def test_a_whole_file_that_is_no_backup_of_ours_is_refused(new_database: NewDatabase, tmp_path: Path) -> None:
+    """Anybody can encrypt to a public key; what hashes cannot tell is refused in a sentence, and nothing begins."""
+    url, new = new_database(True), new_database(False)
+    factories.publish(url)
+    key = pyrage.x25519.Identity.generate()
+    (tmp_path / "key").write_text(str(key))
+    by_key = ("--identity", str(tmp_path / "key"))
+    back_up(url, tmp_path / "b", "--recipient", str(key.to_public()))
+    begun: dict[str, Any] = {}
+
+    class Keeping(Taker):
+        def begin(self, beginning: dict[str, Any]) -> None:
+            begun.update(beginning)
+
+    with (tmp_path / "b").open("rb") as file, decrypt_file(file, Unlock(identity=str(key))) as plain:
+        read_parts(plain, Keeping())
+    part = TablePart("surveys", 1, b"[1]\n")
+    forged: list[tuple[dict[str, Any], list[TablePart]]] = [
+        ({}, []),
+        ({"surveys": ["1; DROP TABLE surveys"]}, []),
+        ({"columns": None}, []),
+        ({"columns": {"researchers; --": []}}, []),
+        ({"columns": {"surveys": [["id", "number"]]}}, [part]),
+        ({}, [TablePart("nothing", 1, b"[1]\n")]),
+        ({}, [TablePart("surveys", 1, b"{\n")]),
+        ({}, [part]),
+    ]
+    for number, (changes, parts) in enumerate(forged):
+        path = tmp_path / f"forged{number}"
+        with path.open("wb") as file:
+            beginning = {**begun, **changes}
+            if not number:
+                del beginning["software"]
+            encrypt_chunks(pack_parts(beginning, parts), file, Lock(recipient=str(key.to_public())))
+        done = run_with(new, "restore", str(path), *by_key)
+        assert (done.exit_code, "Traceback" in done.stderr) == (2, False), (number, done.output)
+        assert untouched(new), number
+    restore(new, tmp_path / "b", *by_key)

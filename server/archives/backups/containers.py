@@ -17,6 +17,16 @@ from server.archives.backups.envelopes import DamagedError
 
 BEGINNING, MANIFEST = "beginning.json", "manifest.json"
 FORMAT = 1
+_PARTS = {
+    "software": str,
+    "revision": str,
+    "made_at": str,
+    "columns": dict,
+    "own_columns": dict,
+    "surveys": list,
+    "incomplete": list,
+}
+"""What a beginning has: whoever knows a public key can write one that is whole, and not ours."""
 _LEVEL = 6
 _BLOCK = 512
 
@@ -87,7 +97,9 @@ def read_parts(plain: IO[bytes], take: "Taker") -> Contents:
     """
     try:
         return _read_members(_Unpacker(plain), take)
-    except (tarfile.TarError, zlib.error, EOFError, UnicodeDecodeError, json.JSONDecodeError) as error:
+    except DamagedError:
+        raise
+    except (tarfile.TarError, zlib.error, EOFError, ValueError, LookupError, TypeError) as error:
         raise DamagedError("the file is damaged or cut, and nothing of it can be trusted") from error
 
 
@@ -135,6 +147,10 @@ def _parse_beginning(name: str, content: bytes) -> dict[str, Any]:
     beginning = json.loads(content) if name == BEGINNING else None
     if not isinstance(beginning, dict) or beginning.get("format") != FORMAT:
         raise DamagedError("the file was written in a form that this version of Moneda does not know")
+    if not all(isinstance(beginning.get(name), kind) for name, kind in _PARTS.items()) or not all(
+        isinstance(number, int) for number in beginning["surveys"]
+    ):
+        raise DamagedError("the file does not begin as Moneda begins one")
     return beginning
 
 

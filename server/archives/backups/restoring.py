@@ -202,7 +202,10 @@ class _Loader(Taker):
 
     def begin(self, beginning: dict[str, Any]) -> None:
         self._columns, self._own = beginning["columns"], beginning["own_columns"]
+        there = {*sa.inspect(self._connection).get_table_names()}
         for name, columns in self._columns.items():
+            if name not in there:
+                raise DamagedError(f"the file names a table that its revision has not: {name!r}")
             found = {column["name"] for column in sa.inspect(self._connection).get_columns(name)}
             if found != {column for column, _ in columns}:
                 raise DamagedError(f"the file says other columns of {name} than its revision has")
