@@ -153,6 +153,23 @@ def test_what_the_compose_file_tells_postgresql_is_understood(postgresql: NewDat
     assert len(told) == 3
 
 
+# --- nginx ------------------------------------------------------------------------
+
+
+def test_no_server_of_nginx_keeps_a_log_or_tells_its_version() -> None:
+    """Also that of plain HTTP, which only sends people on: what it is asked for is a respondent's link as well."""
+    servers = [
+        block
+        for name in ("nginx.conf", "onion-nginx.conf")
+        for block in re.findall(
+            r"^server \{.*?^\}", (DEPLOY / name).read_text("utf-8"), re.MULTILINE | re.DOTALL
+        )
+    ]
+    assert len(servers) == 3
+    for line in ("access_log off;", "error_log /var/log/nginx/moneda.log emerg;", "server_tokens off;"):
+        assert all(line in block for block in servers), line
+
+
 # --- The unit --------------------------------------------------------------------
 
 

@@ -31,6 +31,7 @@ _FAILURES = {
     409: "It cannot be done as things stand.",
     422: "Something that was sent is not possible.",
     429: "There were too many wrong tokens.",
+    501: "It needs a package that this server does without.",
     503: "The database cannot be used at the moment.",
 }
 
