@@ -16,6 +16,12 @@ from tests.browser.question_screens import CHECK, TEXT
 from tests.browser.site_users import SURVEY, Desk, sign_in
 from tests.support import every_kind, factories, sample_xlsforms
 
+# What has the focus, and whether it is seen; past the last the browser itself has it.
+_FOCUSED = """() => {
+    const one = document.activeElement, style = getComputedStyle(one);
+    const seen = one === document.body || (style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0);
+    return [one.name || one.textContent.trim(), seen];
+}"""
 SECTION = {"name": "part", "kind": "section", "text": "About your work", "body": "The *first* part."}
 
 
@@ -90,6 +96,32 @@ def test_the_list_and_where_surveys_come_from(
         page.wait_for_url("**/import")
         inspector.unfolded(page, f"import of {file}")
     expect(desk.link("Open the editor")).to_be_visible()
+
+
+def test_what_programs_call_and_sign_in_with(desk: Desk, open_page: Opener, inspector: Inspector) -> None:
+    """Also by keys alone: each that is reached has a name and shows that it has the focus."""
+    page = desk.page
+    open_page.watch(page).expect("422")
+    page.goto("/manage/account/programs")
+    inspector.look(page, "programs")
+    page.get_by_role("textbox").nth(0).fill("Nightly")
+    desk.field("Days for which it is valid").fill("0")
+    desk.button("Make a token").click()
+    expect(page.get_by_role("alert")).to_be_visible()
+    inspector.look(page, "programs, refused")
+    desk.field("Days for which it is valid").fill("30")
+    desk.button("Make a token").click()
+    expect(page.locator("#token")).to_be_visible()
+    inspector.look(page, "programs, with a token")
+    reached = []
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        reached.append(page.evaluate(_FOCUSED))
+    names = {name for name, _seen in reached}
+    assert {"token", "name", "survey", "role", "days"} <= names, reached
+    assert all(seen for _name, seen in reached), reached
+    page.goto("/api")
+    inspector.look(page, "reference")
 
 
 def test_the_editor(desk: Desk, served: factories.Served, inspector: Inspector, language: str) -> None:
