@@ -120,8 +120,7 @@ def test_what_programs_call_and_sign_in_with(desk: Desk, open_page: Opener, insp
     names = {name for name, _seen in reached}
     assert {"token", "name", "survey", "role", "days"} <= names, reached
     assert all(seen for _name, seen in reached), reached
-    page.goto("/api")
-    inspector.look(page, "reference")
+    inspector.unfold(page, "/api", "reference")
 
 
 def test_the_editor(desk: Desk, served: factories.Served, inspector: Inspector, language: str) -> None:
