@@ -35,7 +35,9 @@ def reseal(session: Session) -> int:
         session.execute(sa.update(Server).values(sealed_by=public))
         session.commit()
 
-    sealed = sa.select(sa.exists().where(Researcher.totp_sealed.is_not(None)) | sa.exists(sa.select(Webhook.id)))
+    sealed = sa.select(
+        sa.exists().where(Researcher.totp_sealed.is_not(None)) | sa.exists(sa.select(Webhook.id))
+    )
     if session.scalar(sealed):
         rotate_key(change)
     return number
