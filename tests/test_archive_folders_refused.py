@@ -14,6 +14,7 @@ import pytest
 
 from server.archives.folders.folder_layout import seal
 from server.archives.folders.folder_rows import hash_file
+from tests.conftest import NewDatabase
 from tests.support import factories
 from tests.support.factories import Published
 from tests.test_archive_folders import archive, estimate, manifests, reported
@@ -308,3 +309,18 @@ def test_simulated_respondents_are_named_as_such(sqlite: Callable[[bool], str], 
     said = factories.run("", "estimate", "--archive", str(tmp_path / "a")).stdout
     assert said.startswith("SIMULATED. ")
     assert "These respondents are simulated." in said
+
+
+def test_a_name_that_duckdb_cannot_read_is_refused_in_a_sentence(sqlite: NewDatabase, tmp_path: Path) -> None:
+    database_url = sqlite(True)
+    survey = small_survey(database_url)
+    folder = tmp_path / "back\\slash"
+    done = factories.run(database_url, "archive", survey.slug, "--to", str(folder))
+    assert done.exit_code == 0, done.output
+    refused = factories.run(database_url, "estimate", "--archive", str(folder))
+    assert refused.exit_code == 2
+    assert "no folder with a backslash" in refused.output
+    assert "Traceback" not in refused.output
+    link = tmp_path / "another"
+    link.symlink_to(folder)
+    assert factories.run(database_url, "estimate", "--archive", str(link)).exit_code == 0

@@ -21,10 +21,10 @@ from typing import TypeVar
 from server import releases, reports
 from server.output.documents import to_html, to_pdf, to_xlsx
 from server.people import survey_access
-from server.store.engines import make_engine, migrate
-from tests.benchmarks.live import RESPONSES, study
+from tests.benchmarks.live import TREE, document, study
 from tests.support import factories
 
+RESPONSES = 20_000
 SECONDS = 5
 MEGABYTES = 300
 FLOOR = "json.dumps of the same numbers"
@@ -86,11 +86,7 @@ def measure(database_url: str, slug: str, by_stratum: bool) -> Measured:
 def main() -> None:
     """Measure, and print."""
     with tempfile.TemporaryDirectory() as folder:
-        database_url = f"sqlite:///{Path(folder) / 'bench.sqlite3'}"
-        engine = make_engine(database_url)
-        migrate(engine)
-        engine.dispose()
-        slug = study(database_url)
+        database_url, slug = study(Path(folder), document(), TREE, RESPONSES)
         print(
             f"20 questions, {RESPONSES:,} responses: an internal report in five formats; target {SECONDS} s"
         )

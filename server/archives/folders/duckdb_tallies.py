@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from server.archives.folders.folder_layout import ArchiveFolderError
 from server.archives.folders.folder_rows import WRITING_SETTINGS, escape_path, quote_name
 from server.archives.folders.tallying import COUNT, DataFile, DataSet, TallyEngine
 from server.collect.batches import Margin
@@ -86,5 +87,9 @@ def open_duckdb() -> Iterator[TallyEngine]:
 
 
 def _escape_pattern(path: Path) -> str:
-    """A path that stands for itself alone, where DuckDB takes patterns."""
+    """A path that stands for itself alone, where DuckDB takes patterns; one with a backslash never does."""
+    if "\\" in str(path):
+        raise ArchiveFolderError(
+            f"DuckDB reads no folder with a backslash in its name: {path}; link to it by another"
+        )
     return "".join(f"[{each}]" if each in "*?[" else each for each in escape_path(path))
