@@ -297,7 +297,7 @@ def test_a_backup_gets_its_name_once_it_is_whole(sqlite: NewDatabase, tmp_path: 
     back_up(url, file)
     assert os.listdir(tmp_path) == ["b"]
     assert file.stat().st_mode & 0o777 == 0o600
-    assert run_with(url, "backup", "--verify", str(file)).exit_code == 0
+    assert run_with(url, "backup", "--verify", str(file), *key_of(file)).exit_code == 0
 
 
 def test_files_of_odd_names_are_what_they_are_called(sqlite: NewDatabase, tmp_path: Path) -> None:

@@ -37,6 +37,7 @@ def addresses(app: Flask, slug: str) -> list[tuple[str, str, str]]:
         "name": "style.css",
         "batch": "1",
         "number": "1",
+        "webhook": "0" * 32,
     }
     for rule in app.url_map.iter_rules():
         path = app.url_map.bind("localhost").build(rule.endpoint, _values(rule, values))

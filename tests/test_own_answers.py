@@ -66,8 +66,11 @@ def _bytes(database_url: str, slug: str) -> int:
         return len(found.versions[-1].reports)
 
 
-PARAMETERS = r"forced Yes|deck for Yes|Share of Yes to|Sí forzado|mazo del Sí|Proporción de Sí a"
-"""What the chances of a named design are called, of whatever survey."""
+PARAMETERS = (
+    r"forced Yes|deck for Yes|Share of Yes to|Sí forzado|mazo del Sí|Proporción de Sí a"
+    r"|(?:On average|it may be|De media,|puede ser) -?[\d.,]+ (?:to|a) -?[\d.,]+\scups"
+)
+"""What is said in the reader's language of whatever survey: of the chances of a named design, of a mean."""
 
 
 def foreign(case: Case, text: str) -> list[str]:

@@ -105,6 +105,7 @@ def test_owner_reaches_what_the_stranger_does_not(
     app: Flask, signed_in: FlaskClient, survey: Published, database_url: str
 ) -> None:
     """The other side of the test above: the same pages exist for the owner."""
+    factories.store(database_url, survey, [([0, 1], 60)])  # a figure is of something
     sample_releases.grant(database_url, survey.slug)
     sample_releases.release(database_url, survey.slug, {"kind": "count"})
     for method, rule, path in addresses(app, survey.slug):

@@ -87,6 +87,7 @@ def _store(connection: sa.Connection, published: bytes) -> None:
                 **{"sha256": version_of(published), "published_on": day},
             }
         ],
+        "drafts": [{"survey_id": 1, "number": 1, "document": published}],
         "responses": [
             {"id": bytes([k] * 16), "version_id": 1, "reports": bytes([k % 2, 0]), "day": day}
             for k in range(40)

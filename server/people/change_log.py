@@ -89,6 +89,7 @@ class Action(StrEnum):
     TOKEN_MADE = "token made"  # noqa: S105 - names what was done
     TOKEN_REVOKED = "token revoked"  # noqa: S105
     WEBHOOK_MADE = "webhook made"
+    WEBHOOK_TRIED = "webhook tried"
     WEBHOOK_REVOKED = "webhook revoked"
 
 
@@ -161,6 +162,7 @@ SENTENCES = {
     Action.TOKEN_MADE: N_("made a token for the program %(name)s"),
     Action.TOKEN_REVOKED: N_("revoked the token of the program %(name)s"),
     Action.WEBHOOK_MADE: N_("set up a webhook to %(host)s"),
+    Action.WEBHOOK_TRIED: N_("had a trial sent to the webhook to %(host)s"),
     Action.WEBHOOK_REVOKED: N_("revoked the webhook to %(host)s"),
 }
 """Each action as a sentence about who did it, to be translated; `details` fill its places."""

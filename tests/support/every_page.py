@@ -316,7 +316,8 @@ def walk_strata(owner: Reader, database: str) -> None:
     factories.store(
         database, high, [([1], 953), ([0], 47)]
     )  # about as many as if everybody had entered the most
-    owner.get(f"/manage/surveys/{high.slug}/results")
+    for page in ("results", "figure.csv", "figure.png"):
+        owner.get(f"/manage/surveys/{high.slug}/{page}")
     levels = [{"name": f"o{place}", "text": pseudo(f"level {place}")} for place in range(33)]
     scale = {"kind": "scale", "options": levels, "design": {"mechanism": "ordinal", "epsilon": 3}}
     scales = [{"name": name, "text": pseudo(name), **scale} for name in ("a", "b")]

@@ -54,7 +54,11 @@ def test_the_secret_is_shown_once_and_the_address_never_again(
     assert signed_in.post(f"{home}/revoke", data={"webhook": webhook.id}).status_code == 303
     assert webhooks(database_url) == []
     host = {"host": "hooks.example.org:8443"}
-    assert log(database_url) == [("webhook made", host), ("webhook revoked", host)]
+    assert log(database_url) == [
+        ("webhook made", host),
+        ("webhook tried", host),
+        ("webhook revoked", host),
+    ]
 
 
 def test_a_survey_has_so_many_and_no_more(
@@ -137,6 +141,7 @@ def test_programs_set_them_up_in_the_same_way(
     host = "hooks.example.org:8443"
     assert log(database_url) == [
         ("webhook made", {"host": host, "program": "nightly"}),
+        ("webhook tried", {"host": host, "program": "nightly"}),
         ("webhook revoked", {"host": host, "program": "nightly"}),
     ]
 

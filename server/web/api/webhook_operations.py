@@ -53,7 +53,9 @@ def create_webhook(survey: Survey, body: Any) -> Reply:
 def try_webhook(survey: Survey, webhook: str) -> Reply:
     """What became of it stands in the list, soon."""
     require_webhooks()
-    webhook_rows.add_trial(session(), webhook_rows.find_webhook(session(), survey, webhook))
+    found = webhook_rows.find_webhook(session(), survey, webhook)
+    webhook_rows.add_trial(session(), found)
+    record(Action.WEBHOOK_TRIED, survey, host=webhook_rows.find_host(found))
     return list_webhooks(survey)
 
 

@@ -49,10 +49,12 @@ def add_trial(survey: Survey) -> ResponseReturnValue:
     try:
         require_webhooks()
         number = request.form.get("webhook", "")
-        webhook_rows.add_trial(session(), webhook_rows.find_webhook(session(), survey, number))
+        webhook = webhook_rows.find_webhook(session(), survey, number)
+        webhook_rows.add_trial(session(), webhook)
     except InputError as error:
         session().rollback()
         return _page(survey, error=error), error.status
+    record(Action.WEBHOOK_TRIED, survey, host=webhook_rows.find_host(webhook))
     session().commit()
     deliverer().notify()
     return redirect(url_for(".page", slug=survey.slug, said="tried"), 303)
