@@ -40,7 +40,7 @@ def take_all(studio: Studio, page: Page, slug: str) -> None:
     answer(studio, page, slug)
     home = f"/manage/surveys/{slug}/results"
     page.goto(home)
-    expect(page.locator("table.estimates").first).to_be_visible()
+    expect(page.locator(".finding").first).to_be_visible()
     studio.take(page, "results", 1730)
     parts = (
         ("stratum", "question=undeclared", "strata", 945),
