@@ -75,6 +75,16 @@ VALID: list[tuple[Callable[..., Any], dict[str, Any]]] = [
     (estimators.estimate_pooled_mean, {**PARTS, "low": 0, "high": 9}),
     (estimators.estimate_pooled_answered_mean, {**THREES, "low": 0, "high": 9}),
     (
+        estimators.compare_conditional_shares,
+        {
+            "tallies": [[[60, 30], [30, 20]], [[5, 1], [2, 3]]],
+            "designs": [[COIN, COIN], [COIN, coin_flip(0.4)]],
+            "first": 1,
+            "second": 1,
+            "confidence": 0.95,
+        },
+    ),
+    (
         estimators.estimate_pooled_joint,
         {
             "tallies": [[[6, 3], [3, 2]], {b"\0\1": 3}],

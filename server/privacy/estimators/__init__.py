@@ -29,6 +29,11 @@ from server.privacy.estimators.compliance import (
     manipulation_bound,
     pooled_manipulation_bound,
 )
+from server.privacy.estimators.conditional_shares import (
+    ConditionalShare,
+    GroupComparison,
+    compare_conditional_shares,
+)
 from server.privacy.estimators.impossible import impossible_share_test
 from server.privacy.estimators.joint import JointEstimate, estimate_joint
 from server.privacy.estimators.likelihood import LikelihoodEstimate, maximum_likelihood
@@ -52,8 +57,10 @@ __all__ = [
     "Association",
     "CheatingTest",
     "Coefficients",
+    "ConditionalShare",
     "ConfidenceSequence",
     "ControlItemTest",
+    "GroupComparison",
     "JointEstimate",
     "LikelihoodEstimate",
     "LikelihoodRatioTest",
@@ -70,6 +77,7 @@ __all__ = [
     "anytime_shares",
     "association_of",
     "cheating_test",
+    "compare_conditional_shares",
     "confidence_sequence",
     "control_item_test",
     "estimate_answered_mean",

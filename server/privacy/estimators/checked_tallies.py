@@ -46,6 +46,33 @@ def checked_joint_tally(
     return checked_tally(tally, designs, name, empty=empty)
 
 
+def checked_joint_parts(
+    tallies: Sequence[Tally], designs: Sequence[Sequence[Design]]
+) -> tuple[list[NDArray[np.int64]], list[tuple[Design, ...]]]:
+    """Of each part the table of counts, which may be empty, and the designs of the same questions.
+
+    Raises
+    ------
+    ValueError
+        If there is no part, not one of each for every part, or parts ask for other truths.
+    """
+    listed_tallies, listed_designs = list_entries("tallies", tallies), list_entries("designs", designs)
+    if not listed_designs or len(listed_designs) != len(listed_tallies):
+        raise ValueError(
+            "tallies and designs must have one entry per part, at least one; "
+            f"they have {len(listed_tallies)} and {len(listed_designs)}"
+        )
+    asked = [checked_designs(part, f"designs[{number}]") for number, part in enumerate(listed_designs)]
+    truths = [tuple(design.weights.shape[0] for design in part) for part in asked]
+    if len(set(truths)) > 1:
+        raise ValueError(f"designs must have the same numbers of truths in every part; they have {truths}")
+    reports = [
+        checked_joint_tally(tally, part, f"tallies[{number}]", empty=True)
+        for number, (tally, part) in enumerate(zip(listed_tallies, asked, strict=True))
+    ]
+    return reports, asked
+
+
 def _count_reports(
     tally: Mapping[bytes, int] | Mapping[tuple[int, ...], int], sent: tuple[int, ...], name: str
 ) -> NDArray[np.int64]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from server.privacy.estimators.parts import Stack, combine_stacks
+from server.privacy.estimators.parts import Mixture, combine_stacks
 from server.privacy.estimators.together import Request
 
 Row = NDArray[np.float64]
@@ -33,11 +33,10 @@ class SingleRatio(Request):
 
     Attributes
     ----------
-    part : Stack
+    part : Mixture
         Of one part.
     positions, answers : ndarray, shape (m,)
-        What each report adds to the sum of numbers, and to the people who gave one: the same for parts
-        under one design.
+        What each report adds to the sum of numbers, and to the people who gave one.
     confidence : float
         In (0, 1).
 
@@ -47,17 +46,17 @@ class SingleRatio(Request):
     at 200 steps of the range, and what is accepted is widened by one of them.
     """
 
-    part: Stack
+    part: Mixture
     positions: Row
     answers: Row
     confidence: float
 
     @classmethod
     def answer_all(cls, asked: Sequence["SingleRatio"]) -> list[Row]:
-        """The limits, shape (2,); those under one design are computed at once."""
-        alike: dict[tuple[int, float], list[int]] = {}
+        """The limits, shape (2,); those under one design, of the same values, are computed at once."""
+        alike: dict[tuple[bytes, bytes, bytes, float], list[int]] = {}
         for place, query in enumerate(asked):
-            alike.setdefault((id(query.part.design), query.confidence), []).append(place)
+            alike.setdefault(query._key(), []).append(place)
         found = np.empty((len(asked), 2))
         for places in alike.values():
             step = max(_AT_ONCE // (_MEANS * len(asked[places[0]].part.matrix) ** 2), 1)
@@ -67,6 +66,12 @@ class SingleRatio(Request):
                 parts = combine_stacks([asked[place].part for place in some])
                 found[some] = _Refuting.of(parts, first).limits()
         return list(found)
+
+    def _key(self) -> tuple[bytes, bytes, bytes, float]:
+        """The same for those that are computed with the same numbers."""
+        rows = self.part.matrix, self.positions, self.answers
+        matrix, positions, answers = (each.tobytes() for each in rows)
+        return matrix, positions, answers, self.confidence
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,14 +88,14 @@ class _Refuting:
         The tilts, times the span of what reports are away.
     """
 
-    parts: Stack
+    parts: Mixture
     away: Row
     seen: Row
     scales: Row
     room: float
 
     @classmethod
-    def of(cls, parts: Stack, asked: SingleRatio) -> "_Refuting":
+    def of(cls, parts: Mixture, asked: SingleRatio) -> "_Refuting":
         """Of parts, for what is asked of one of them."""
         away = asked.positions - np.linspace(0, 1, _MEANS)[:, None] * asked.answers
         room = math.log(2 / (1 - asked.confidence))

@@ -12,10 +12,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from server.privacy._checks import list_entries, option, probability, whole_number
+from server.privacy._checks import option, probability, whole_number
 from server.privacy.designs import Design
 from server.privacy.estimators.association import Association, associate
-from server.privacy.estimators.checked_tallies import Tally, checked_designs, checked_joint_tally
+from server.privacy.estimators.checked_tallies import Tally, checked_joint_parts
 from server.privacy.estimators.inverse import standard_errors
 from server.privacy.estimators.joint import (
     JointEstimate,
@@ -73,22 +73,9 @@ def estimate_pooled_joint(
     >>> joint.n, joint.table.round(4).tolist()
     (1730, [[0.6112, 0.1453], [0.0919, 0.1516]])
     """
-    listed_tallies, listed_designs = list_entries("tallies", tallies), list_entries("designs", designs)
-    if not listed_designs or len(listed_designs) != len(listed_tallies):
-        raise ValueError(
-            "tallies and designs must have one entry per part, at least one; "
-            f"they have {len(listed_tallies)} and {len(listed_designs)}"
-        )
-    asked = [checked_designs(part, f"designs[{number}]") for number, part in enumerate(listed_designs)]
-    truths = [tuple(design.weights.shape[0] for design in part) for part in asked]
-    if len(set(truths)) > 1:
-        raise ValueError(f"designs must have the same numbers of truths in every part; they have {truths}")
     confidence = probability("confidence", confidence, open_interval=True)
     option("interval", interval, POOLED_INTERVALS)
-    reports = [
-        checked_joint_tally(tally, part, f"tallies[{number}]", empty=True)
-        for number, (tally, part) in enumerate(zip(listed_tallies, asked, strict=True))
-    ]
+    reports, asked = checked_joint_parts(tallies, designs)
     sizes = [int(part.sum()) for part in reports]
     factors = part_weights(weights, sizes, "tallies").tolist()
     some = [each for each in zip(factors, reports, asked, strict=True) if each[0]]
