@@ -38,6 +38,12 @@ BARS = [
 ]
 
 
+PAIRS = [
+    [charts.TableCell(0.4, "40", "35 to 46"), charts.TableCell(-0.01, "0", "0 to 3", chosen=True)],
+    [charts.TableCell(0.1, "10", "7 to 14"), charts.TableCell(0.51, "51", "40 to 60")],
+]
+
+
 def percent(mark: float) -> str:
     return f"{100 * mark:.0f} %"
 
@@ -54,6 +60,7 @@ def every_chart(rows: list[PlottedEstimate] = ROWS, name: str = "") -> dict[str,
         "means": charts.means("Means", [(row, AXIS, percent) for row in rows]),
         "heat map": charts.heat_map("Joint", [first, second], [first, second], CELLS),
         "wide heat map": charts.heat_map("Joint", [first], [first] * 9, [[(0.1, "10.0 %")] * 9]),
+        "share table": charts.share_table("Pairs", [first, second], [first, second], [first, second], PAIRS),
         "tree": charts.tree("Strata", branches),
         "bars": charts.bars("Days", bars, "May 1", "May 4", "40"),
     }
@@ -101,6 +108,7 @@ def test_a_drawing_is_one_element_that_loads_and_runs_nothing_and_says_all_it_sh
     said = {
         *(row.said for row in ROWS if kind in ("estimates", "histogram", "means")),
         *(words for line in CELLS for _, words in line if kind == "heat map"),
+        *(f"{cell.number} ({cell.interval})" for line in PAIRS for cell in line if kind == "share table"),
         *(f"{branch.name}: {branch.said}" for branch in BRANCHES if kind == "tree"),
         *(bar.said for bar in BARS if kind == "bars"),
     }

@@ -83,6 +83,41 @@ def test_it_is_tagged_with_title_language_headings_and_headers_and_says_what_its
     assert [first.title, second.title, third.title] == ["Estimates", "Method", "Source"]
 
 
+@pytest.mark.parametrize(
+    ("title", "written"),
+    [
+        ("Año: “¿Copió?” – 3 € … İş", "Año: “¿Copió?” – 3 € … İş"),
+        ("漢字 \U0010fffd 😀 غششت", "漢字 \U0010fffd 😀 غششت"),
+        ("W" * 80, "W" * 80),
+        ("Two\nlines\x01 \ttogether", "Two lines together"),
+    ],
+)
+def test_titles_bookmarks_and_alternatives_have_letters_that_no_font_has(title: str, written: str) -> None:
+    """They are texts of the file, and not set in type: viewers show them in fonts of their own."""
+    document = sample_documents.document(SHARES, title=title)
+    first, second = document.sections
+    blocks = (*first.blocks[:-1], replace(first.blocks[-1], alternative=title))
+    sections = (
+        replace(first, title=Text(title, own=True), blocks=blocks),
+        replace(second, sections=(replace(second.sections[0], title=Text(title)),)),
+    )
+
+    reader = sample_documents.reader(to_pdf(replace(document, sections=sections)))
+
+    root = reader.trailer["/Root"]
+    assert reader.metadata is not None
+    assert reader.metadata.title == written
+    outer, _, (inner,) = reader.outline
+    assert [outer.title, inner.title] == [written, written]
+    found = list(elements(root["/StructTreeRoot"]))
+    assert [node["/Alt"] for node in found if "/Alt" in node] == [written]
+    assert [str(node["/S"]) for node in found if re.fullmatch("/H[0-9]", str(node["/S"]))] == [
+        "/H1",
+        "/H1",
+        "/H2",
+    ]
+
+
 def test_the_same_document_gives_the_same_bytes() -> None:
     made = to_pdf(sample_documents.document(SHARES))
 
@@ -100,6 +135,20 @@ def test_the_header_of_a_long_table_stands_on_every_page() -> None:
     holding = [text for text in texts if re.search(r"Answer\d", text)]
     assert len(holding) > 2
     assert all("AnswerColumn1" in text for text in holding)
+
+
+@pytest.mark.parametrize("before", range(36, 48, 2))
+def test_no_row_of_a_short_table_is_left_alone_on_another_page(before: int) -> None:
+    """Wherever on a page it begins."""
+    short = [(Text(f"Row {place}"), sample_documents.share(place / 10)) for place in range(10)]
+    lines = [(Text(f"Line {place}"), Text("")) for place in range(before)]
+    document = sample_documents.document(
+        sample_documents.table(lines, "before"), sample_documents.table(short, "short", "Short")
+    )
+
+    pages = [plain(page.extract_text()) for page in sample_documents.reader(to_pdf(document)).pages]
+
+    assert len({number for number, text in enumerate(pages) if re.search(r"Row\d", text)}) == 1
 
 
 def test_numbers_end_at_the_same_place() -> None:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 MISSING: Final = "\N{REPLACEMENT CHARACTER}"
 """What stands for a letter that no font has."""
+SPOKEN: Final = "spoken"
+"""The key of a text that is in the file, and not set in type: a bookmark, what is said of a chart."""
 
 _ONE_AT_A_TIME = Lock()
 _PATIENCE = 120  # seconds
@@ -184,12 +186,12 @@ def size_of(svg: str) -> tuple[float, float]:
 
 
 def change_texts(value: Any, change: Callable[[str], str]) -> Any:
-    """A JSON value with all texts in it changed."""
+    """A JSON value with all texts in it changed, but for those that are not set in type."""
     match value:
         case str():
             return change(value)
         case dict():
-            return {key: change_texts(part, change) for key, part in value.items()}
+            return {key: part if key == SPOKEN else change_texts(part, change) for key, part in value.items()}
         case list() | tuple():
             return [change_texts(part, change) for part in value]
     return value

@@ -48,6 +48,15 @@ def share_axis(intervals: Sequence[Iterable[float]]) -> Axis:
     return Axis(low, high, 0.0, 1.0, (0.0, 0.25, 0.5, 0.75, 1.0), labelled)
 
 
+def difference_axis(intervals: Sequence[Iterable[float]], width: float) -> Axis:
+    """As far on both sides of 0 as intervals reach, in tenths of `width`, the largest difference there can be."""
+    reach = max((abs(end) for interval in intervals for end in interval), default=0.0)
+    steps = min(max(math.ceil(10 * reach / width + 0.3), 1), 12)
+    end = steps * width / 10
+    marks = (-end, -end / 2, 0.0, end / 2, end)
+    return Axis(-1.08 * end, 1.08 * end, -width, width, marks, (-end, 0.0, end))
+
+
 def mean_axis(first: float, last: float, interval: tuple[float, float] | None) -> Axis:
     """From the lowest to the highest number, with room for what the interval reaches beyond."""
     width = last - first

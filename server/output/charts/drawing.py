@@ -26,7 +26,13 @@ text.mark { font-size: 11px }
 .thin { stroke: #000; stroke-width: 1.2 }
 .dot { fill: #17544a; stroke: #fff; stroke-width: 1.5 }
 .bar { fill: #8fb5ac }
+.sure { fill: #17544a }
+.may { fill: #dce8e4; stroke: #17544a; stroke-width: 1.6 }
+.not { fill: #bbb }
+.others { fill: #dce8e4; stroke: #17544a; stroke-width: 0.8 }
+.whole { stroke: #000; stroke-width: 1; stroke-dasharray: 3 2 }
 .line { stroke: #888; stroke-width: 1; fill: none }
+.chosen { fill: none; stroke: #000; stroke-width: 2 }
 .heat { stroke: #888; stroke-width: 0.5; fill: #17544a }
 .heat-0 { fill-opacity: 0 } .heat-1 { fill-opacity: 0.08 } .heat-2 { fill-opacity: 0.16 }
 .heat-3 { fill-opacity: 0.24 } .heat-4 { fill-opacity: 0.32 } .heat-5 { fill-opacity: 0.4 }
@@ -107,6 +113,14 @@ def wrap_text(words: str, width: float, most: int = 2) -> list[str]:
                 return [*lines[: most - 1], _end_line(lines[most - 1], width)]
         lines[-1], room = word, width - needed
     return lines
+
+
+def breaks_word(words: str, width: float) -> bool:
+    """Whether a word is wider than that, of a script that does not break anywhere."""
+    return any(
+        estimate_width(word) > width and all(_width(letter) == _LETTER for letter in word)
+        for word in words.split()
+    )
 
 
 def _width(letter: str) -> float:

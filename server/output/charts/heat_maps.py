@@ -2,7 +2,17 @@
 
 from collections.abc import Sequence
 
-from server.output.charts.drawing import LINE, WIDTH, Drawing, box, drawing, estimate_width, text, wrap_text
+from server.output.charts.drawing import (
+    LINE,
+    WIDTH,
+    Drawing,
+    box,
+    breaks_word,
+    drawing,
+    estimate_width,
+    text,
+    wrap_text,
+)
 
 _STEPS = 5
 _NARROWEST = 46
@@ -39,8 +49,8 @@ def heat_map(
 
 
 def _headings(parts: list[str], columns: Sequence[str], cell: float) -> float:
-    """Write what the columns are, level where there is room; where the table begins."""
-    if len(columns) <= _UPRIGHT:
+    """Write what the columns are, level where there is room for whole words; where the table begins."""
+    if len(columns) <= _UPRIGHT and not any(breaks_word(name, cell - 6) for name in columns):
         worded = [wrap_text(name, cell - 6, 3) for name in columns]
         lines = max(map(len, worded))
         for place, words in enumerate(worded):

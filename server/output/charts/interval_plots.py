@@ -21,6 +21,7 @@ Label = Callable[[float], str]
 """How a number on an axis is written."""
 
 _TRACK = 16
+_STEP = 12
 _GAP = 7
 _EDGE = 10  # beside an axis, for half of a label
 
@@ -29,7 +30,7 @@ _EDGE = 10  # beside an axis, for half of a label
 class PlottedEstimate:
     """An estimate: what it is of, its numbers in words, where it lies.
 
-    `heading` stands above it, such as the question whose answers follow.
+    `heading` stands above it, such as the question whose answers follow. `depth` indents its words, as in a tree.
     """
 
     label: str
@@ -37,11 +38,14 @@ class PlottedEstimate:
     value: float | None
     interval: tuple[float, float] | None
     heading: str = ""
+    depth: int = 0
 
 
-def estimates(title: str, rows: Sequence[PlottedEstimate], axis: Axis, label: Label) -> Drawing:
-    """Rows on one axis: a dot and its interval each."""
-    return _rows(title, rows, axis, label, _dot)
+def estimates(
+    title: str, rows: Sequence[PlottedEstimate], axis: Axis, label: Label, behind: float | None = None
+) -> Drawing:
+    """Rows on one axis: a dot and its interval each; where asked, a line behind all of them at a value."""
+    return _rows(title, rows, axis, label, _dot, behind)
 
 
 def histogram(title: str, rows: Sequence[PlottedEstimate], axis: Axis, label: Label) -> Drawing:
@@ -66,12 +70,16 @@ def _rows(
     axis: Axis,
     label: Label,
     draw: Callable[[PlottedEstimate, Axis, float], Iterator[str]],
+    behind: float | None = None,
 ) -> Drawing:
     parts: list[str] = []
     height = _labels(parts, axis, label, 0) if len(rows) > 8 else 0.0
     for row in rows:
         height = _write_words(parts, row, height)
-        parts += [*_ground(axis, height), *draw(row, axis, height)]
+        parts += _ground(axis, height)
+        if behind is not None:
+            parts.append(line(_at(axis, behind), height, _at(axis, behind), height + _TRACK, "whole"))
+        parts += draw(row, axis, height)
         height += _TRACK + _GAP
     height = _labels(parts, axis, label, height - _GAP + 4)
     return drawing(title, _said(rows), parts, height)
@@ -89,10 +97,11 @@ def _write_words(parts: list[str], row: PlottedEstimate, height: float) -> float
         for words in wrap_text(row.heading, WIDTH - 2):
             height += LINE
             parts.append(text(0, height - 3, words, "strong"))
-    beside = WIDTH - estimate_width(row.said) - 12
+    indent = row.depth * _STEP
+    beside = WIDTH - estimate_width(row.said) - 12 - indent
     for words in wrap_text(row.label, beside, 3):
         height += LINE
-        parts.append(text(0, height - 3, words))
+        parts.append(text(indent, height - 3, words))
     parts.append(text(WIDTH, height - 3, row.said, anchor="end"))
     return height
 

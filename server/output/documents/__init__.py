@@ -1,14 +1,16 @@
 """Documents to hand in: one value, and a writer for each format. Nothing here knows what a survey is."""
 
-from server.output.documents.html import policy, rows, to_html
+from server.output.documents.html import policy, rows, style, to_html
 from server.output.documents.model import (
     Block,
     Cell,
     Chart,
     Document,
     Facts,
+    FindingBlock,
     Number,
     Paragraph,
+    Plot,
     Prose,
     Section,
     Table,

@@ -11,27 +11,33 @@ from server.config import ROOT
 from server.output.documents.model import Cell, Document, Table, Text
 from server.output.documents.vocabulary import Words
 
-_SHEETS = ("style.css", "drawings.css", "report.css")
+SHEETS = ("style.css", "drawings.css", "report.css")
+"""The style sheets of a report, in `client/`."""
 _SHORT = 40  # letters of a text that needs no room
 
 
 @cache
-def style() -> str:
+def style(sheets: tuple[str, ...] = SHEETS) -> str:
     """The style sheet inside every page."""
-    return "\n" + "".join((ROOT / "client" / name).read_text("utf-8") for name in _SHEETS)
+    return "\n" + "".join((ROOT / "client" / name).read_text("utf-8") for name in sheets)
 
 
 @cache
-def policy() -> str:
+def policy(sheets: tuple[str, ...] = SHEETS) -> str:
     """The content security policy of every page: nothing is loaded, nothing runs, its own style sheet alone counts."""
-    digest = b64encode(hashlib.sha256(style().encode()).digest()).decode()
+    digest = b64encode(hashlib.sha256(style(sheets).encode()).digest()).decode()
     return f"default-src 'none'; style-src 'sha256-{digest}'"
 
 
-def to_html(document: Document, template: str = "documents/document.html", **around: object) -> str:
-    """The document as one HTML file that loads nothing; another template may put something around it."""
+def to_html(
+    document: Document,
+    template: str = "documents/document.html",
+    sheets: tuple[str, ...] = SHEETS,
+    **around: object,
+) -> str:
+    """The document as one HTML file that loads nothing; another template may show it in another way."""
     page = Words(document.language).environment.get_template(template)
-    return page.render(document=document, style=style(), policy=policy(), rows=rows, **around)
+    return page.render(document=document, style=style(sheets), policy=policy(sheets), rows=rows, **around)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ that calculate.
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from server.output.charts import Axis, PlottedEstimate
 from server.output.markdown import Passage
 
 
@@ -73,7 +74,7 @@ class Table:
     """A table: its first column heads the rows.
 
     `name` is unique in the document, in small letters, digits and hyphens; a spreadsheet names
-    the sheet after `caption`.
+    the sheet `short`, or after `caption` where that has 31 letters at most.
     """
 
     name: str
@@ -81,6 +82,20 @@ class Table:
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     notes: tuple[str, ...] = ()
+    short: str = ""
+
+
+@dataclass(frozen=True)
+class Plot:
+    """The estimates that a chart shows, for a spreadsheet, which draws them itself; `form` is as of a `Number`.
+
+    Where `bars` are drawn, they begin at 0.
+    """
+
+    points: tuple[PlottedEstimate, ...]
+    axis: Axis
+    form: str
+    bars: bool = True
 
 
 @dataclass(frozen=True)
@@ -94,9 +109,23 @@ class Chart:
     svg: str
     caption: str
     alternative: str
+    plot: Plot | None = None
 
 
-Block = Paragraph | Prose | Facts | Table | Chart
+@dataclass(frozen=True)
+class FindingBlock:
+    """What was found in a sentence, what it means, what must be known of it, and the figures that show it.
+
+    The title of its section is what it was found of; or the sentence, which is empty here then.
+    """
+
+    sentence: str
+    meaning: str = ""
+    notes: tuple[str, ...] = ()
+    charts: tuple[Chart, ...] = ()
+
+
+Block = Paragraph | Prose | Facts | Table | Chart | FindingBlock
 
 
 @dataclass(frozen=True)
@@ -111,7 +140,10 @@ class Section:
 
 @dataclass(frozen=True)
 class Document:
-    """A whole document. `language` is that of its own words, not that of the survey's."""
+    """A whole document. `language` is that of its own words, not that of the survey's.
+
+    The first `lead` sections tell the whole in short.
+    """
 
     title: Text
     subtitle: str
@@ -119,6 +151,7 @@ class Document:
     sections: tuple[Section, ...]
     blocks: tuple[Block, ...] = ()
     paper_css: str = field(default="", repr=False)
+    lead: int = 0
 
     def walk(self) -> Iterator[tuple[int, Section]]:
         """Every section with its depth, 1 for the outermost, in reading order."""

@@ -1,6 +1,7 @@
 """A document as a PDF on A4: tagged (PDF/UA-1), searchable, with bookmarks; table headers return on every page.
 
-A letter that no font of the machine has is shown as U+FFFD, never left out.
+A letter that no font of the machine has is shown as U+FFFD, never left out; the file's title, its bookmarks and what
+is said of its charts have every letter.
 """
 
 import json
@@ -14,9 +15,28 @@ from typing import Any, Final
 
 from server.output.charts.drawing import embed_style
 from server.output.documents.column_widths import GAP, PAGE, breakable, is_of_numbers, on_paper
-from server.output.documents.model import Block, Cell, Chart, Document, Facts, Number, Paragraph, Prose, Table
+from server.output.documents.model import (
+    Block,
+    Cell,
+    Chart,
+    Document,
+    Facts,
+    FindingBlock,
+    Number,
+    Paragraph,
+    Prose,
+    Table,
+    Text,
+)
 from server.output.markdown import Run
-from server.output.typesetting import MISSING, change_texts, in_a_process, is_right_to_left, size_of
+from server.output.typesetting import (
+    MISSING,
+    SPOKEN,
+    change_texts,
+    in_a_process,
+    is_right_to_left,
+    size_of,
+)
 
 PAPER: Final = Path(__file__).with_name("paper.typ")
 
@@ -25,6 +45,9 @@ _Group = tuple[Cell | None, list[tuple[Cell, ...]]]
 _TALLEST = 690.0  # points: what a page holds beside a caption
 _POINTS = 0.65  # of a unit of a chart: two charts stand side by side, in letters that are still read
 _LONG_CELL = 600
+_TOGETHER = 16
+"""Lines of a table that stands on one page whole: none of its rows is left alone on the next."""
+_LINE_OF_CELL = 60  # letters
 
 
 def to_pdf(document: Document) -> bytes:
@@ -38,14 +61,14 @@ def laid_out(document: Document) -> dict[str, Any]:
     css = f'svg{{font-family:"Libertinus Serif"}}{document.paper_css}'
     data = {
         "language": document.language,
-        "title": _said(document.title),
+        "title": _title(document.title),
         "subtitle": document.subtitle,
         "gap": GAP,
         "blocks": list(_blocks(document.blocks, css)),
         "sections": [
             {
                 "depth": depth,
-                "title": _said(section.title),
+                "title": _title(section.title),
                 "blocks": list(_blocks(section.blocks, css)),
             }
             for depth, section in document.walk()
@@ -83,11 +106,19 @@ def _block(block: Block, css: str) -> dict[str, Any]:
             return {"kind": "facts", "entries": [(name, _said(cell)) for name, cell in block.entries]}
         case Table():
             return _table(block)
+        case FindingBlock():
+            return {
+                "kind": "finding",
+                "sentence": breakable(block.sentence),
+                "meaning": breakable(block.meaning),
+                "notes": [breakable(note) for note in block.notes],
+                "charts": [_block(chart, css) for chart in block.charts],
+            }
         case Chart():
             return {
                 "svg": embed_style(block.svg, css),
                 "caption": block.caption,
-                "alternative": block.alternative,
+                SPOKEN: _in_one_line(block.alternative),
                 "width": _chart_width(block.svg),
             }
 
@@ -108,10 +139,17 @@ def _table(table: Table) -> dict[str, Any]:
                 for head, rows in groups
             ],
             "breakable": any(len(cell.text) > _LONG_CELL for row in flat.rows for cell in row),
+            "together": _count_lines(flat, groups) <= _TOGETHER,
         }
         for part in on_paper(flat)
     ]
     return {"kind": "table", "caption": table.caption, "parts": parts, "notes": table.notes}
+
+
+def _count_lines(table: Table, groups: Sequence[_Group]) -> int:
+    """About how many lines a table has, with those above its groups."""
+    heads = sum(head is not None for head, _ in groups)
+    return heads + sum(max(1 + len(cell.text) // _LINE_OF_CELL for cell in row) for row in table.rows)
 
 
 def _group_rows(table: Table) -> tuple[Table, list[_Group]]:
@@ -135,6 +173,11 @@ def _said(cell: Cell) -> dict[str, Any]:
     }
 
 
+def _title(text: Text) -> dict[str, Any]:
+    """A heading, and what it is called in the file itself: bookmarks and properties need no glyph, and no break."""
+    return {**_said(text), SPOKEN: _in_one_line(text.text)}
+
+
 def _run(run: Run) -> dict[str, Any]:
     """Some words of Markdown, and what stands after them: a link's address."""
     return {
@@ -149,6 +192,12 @@ def _run(run: Run) -> dict[str, Any]:
 def _chart_width(svg: str) -> float:
     width, height = size_of(svg)
     return min(_POINTS * width, PAGE, _TALLEST * width / height)
+
+
+def _in_one_line(text: str) -> str:
+    """As a text that has no look: halves of characters, which no file can hold, are all that it lacks."""
+    spaced = (" " if unicodedata.category(letter) == "Cc" else letter for letter in text)
+    return _without_controls(" ".join("".join(spaced).split()))
 
 
 def _without_controls(text: str) -> str:

@@ -1,43 +1,46 @@
-"""A document as a workbook: its text on the first sheet, each table on one of its own, numbers as numbers."""
+"""A document as a workbook: its text on the first sheet, each table on one of its own, numbers as numbers.
 
-import re
-from collections.abc import Sequence
+What was found stands first, each with a chart that the spreadsheet draws itself; then what the other sheets hold.
+"""
+
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from io import BytesIO
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from server.output.documents.model import Block, Cell, Chart, Document, Facts, Number, Paragraph, Prose, Table
-from server.output.markdown import Passage, Run
+from server.output.documents import native_charts
+from server.output.documents.model import (
+    Block,
+    Cell,
+    Chart,
+    Document,
+    Facts,
+    FindingBlock,
+    Paragraph,
+    Prose,
+    Section,
+    Table,
+)
+from server.output.documents.sheet_names import choose_name, number_names
+from server.output.documents.vocabulary import Words
+from server.output.documents.xlsx_cells import (
+    HIGHEST,
+    LINE,
+    TEXT_WIDTHS,
+    CellFormats,
+    count_lines,
+    fit_text,
+    set_print,
+    write_cell,
+    write_passage,
+    write_table,
+)
 
 if TYPE_CHECKING:
     from xlsxwriter import Workbook
-    from xlsxwriter.format import Format
     from xlsxwriter.worksheet import Worksheet
 
 _MADE = datetime(2000, 1, 1, tzinfo=UTC).replace(tzinfo=None)  # the same document gives the same bytes
-_NAME_LIMIT = 31
-_CELL_LIMIT = 32_767
-_MOST_EXACT = 2**53
-_FORBIDDEN = re.compile(r"[\[\]:*?/\\\x00-\x1f]")
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]")
-_NARROWEST: Final = 8
-_WIDEST: Final = 60
-_TEXT_WIDTHS: Final = (34, 80)
-"""Of the first sheet: names, and what they stand for."""
-
-
-class _Look:
-    """The formats of a workbook, each made once."""
-
-    def __init__(self, book: "Workbook") -> None:
-        self._book = book
-        self._made: dict[tuple[tuple[str, object], ...], Format] = {}
-
-    def __call__(self, **properties: object) -> "Format":
-        key = tuple(sorted(properties.items()))
-        if key not in self._made:
-            self._made[key] = self._book.add_format({"valign": "top", **properties})
-        return self._made[key]
 
 
 def to_xlsx(document: Document) -> bytes:
@@ -47,138 +50,170 @@ def to_xlsx(document: Document) -> bytes:
 
     file = BytesIO()
     with Workbook(file, {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False}) as book:
-        book.set_properties({"title": _fitting(document.title.text), "created": _MADE})
-        look = _Look(book)
-        tables = list(document.tables())
-        first, *names = _sheet_names([document.title.text, *(table.caption for table in tables)])
-        sheets = dict(zip((table.name for table in tables), names, strict=True))
-        _write_text(book.add_worksheet(first), document, sheets, look)
-        for table in tables:
-            _write_table(book.add_worksheet(sheets[table.name]), table, look)
+        book.set_properties({"title": fit_text(document.title.text), "created": _MADE})
+        _BookWriter(book, document).write()
     return file.getvalue()
 
 
-def _write_text(sheet: "Worksheet", document: Document, sheets: dict[str, str], look: _Look) -> None:
-    for column, width in enumerate(_TEXT_WIDTHS):
-        sheet.set_column(column, column, width)
-    sheet.hide_gridlines(2)
-    sheet.write_string(0, 0, _fitting(document.title.text), look(bold=True, font_size=18))
-    sheet.write_string(1, 0, _fitting(document.subtitle), look(font_color="#595959"))
-    row = _write_blocks(sheet, 3, document.blocks, sheets, look)
-    for depth, section in document.walk():
-        size = max(11, 16 - 2 * depth)
-        sheet.write_string(row + 1, 0, _fitting(section.title.text), look(bold=True, font_size=size))
-        row = _write_blocks(sheet, row + 2, section.blocks, sheets, look)
+class _BookWriter:
+    """A workbook while it is written: its formats, what its sheets are called, where the numbers of charts are."""
 
+    def __init__(self, book: "Workbook", document: Document) -> None:
+        self._book, self._document = book, document
+        self._words, self._look = Words(document.language), CellFormats(book)
+        charts = [chart for chart in _list_charts(document) if chart.plot is not None]
+        self._tables = list(document.tables())
+        if charts:
+            self._tables.append(native_charts.list_data(self._words, charts))
+        first = self._words.gettext("Report")
+        names = [first, *(choose_name(table.caption, table.short) for table in self._tables)]
+        self._first, *rest = number_names(names)
+        self._names = dict(zip((table.name for table in self._tables), rest, strict=True))
+        self._rows: dict[int, int] = {}  # of a chart (by identity), where its numbers begin
+        row = 1
+        for chart in charts:
+            assert chart.plot is not None
+            self._rows[id(chart)], row = row, row + len(chart.plot.points)
 
-def _write_blocks(
-    sheet: "Worksheet", row: int, blocks: Sequence[Block], sheets: dict[str, str], look: _Look
-) -> int:
-    """Write what stands below a heading; the next free row."""
-    for block in blocks:
-        match block:
-            case Paragraph(text=text, notice=notice):
-                sheet.merge_range(row, 0, row, 1, "", look(text_wrap=True, bold=notice or text.strong))
-                sheet.write_string(
-                    row, 0, _fitting(text.text), look(text_wrap=True, bold=notice or text.strong)
-                )
-                sheet.set_row(row, 15 * _lines(text.text, sum(_TEXT_WIDTHS)))
-                row += 1
-            case Prose(passages=passages):
-                for passage in passages:
-                    _write_passage(sheet, row, passage, look)
-                    row += 1
-            case Facts(entries=entries):
-                for name, cell in entries:
-                    sheet.write_string(row, 0, _fitting(name), look(text_wrap=True, bold=True))
-                    _write_cell(sheet, row, 1, cell, look, align="left")
-                    sheet.set_row(
-                        row, 15 * max(_lines(name, _TEXT_WIDTHS[0]), _lines(cell.text, _TEXT_WIDTHS[1]))
-                    )
-                    row += 1
-            case Table(name=name, caption=caption):
-                link = "internal:'{}'!A1".format(sheets[name].replace("'", "''"))
-                sheet.write_url(row, 0, link, look(underline=1, font_color="#1f5c43"), _fitting(caption))
-                row += 1
-            case Chart():  # what it shows stands in a table
-                pass
-    return row
+    def write(self) -> None:
+        """All sheets."""
+        text = self._book.add_worksheet(self._first)
+        sheets = {table.name: self._book.add_worksheet(self._names[table.name]) for table in self._tables}
+        for table in self._tables:
+            write_table(sheets[table.name], table, self._look)
+        self._write_text(text)
+        for _, section in self._document.walk():
+            self._draw_beside(sheets, section.blocks)
 
+    def _write_text(self, sheet: "Worksheet") -> None:
+        for column, width in enumerate(TEXT_WIDTHS):
+            sheet.set_column(column, column, width)
+        sheet.hide_gridlines(2)
+        set_print(sheet, upright=True)
+        self._write_line(sheet, 0, self._document.title.text, size=18, bold=True)
+        self._write_line(sheet, 1, self._document.subtitle, font_color="#595959")
+        row = self._write_blocks(sheet, 3, self._document.blocks)
+        for place, section in enumerate(self._document.sections):
+            if place == self._document.lead:
+                row = self._write_index(sheet, row)
+            row = self._write_section(sheet, row, section, 1)
 
-def _write_passage(sheet: "Worksheet", row: int, passage: Passage, look: _Look) -> None:
-    """A paragraph or a list of Markdown in one cell, its words as bold and italic as they are."""
-    cell = look(text_wrap=True)
-    sheet.merge_range(row, 0, row, 1, "", cell)
-    sheet.set_row(row, 15 * _lines(passage.text, sum(_TEXT_WIDTHS)))
-    parts: list[str | Format] = []
-    for place, line in enumerate(passage.lines):
-        before = ("\n" if place else "") + ("• " if passage.items else "")
-        for run in ([Run(before)] if before else []) + list(line):
-            parts += [look(bold=run.strong, italic=run.emphasis), _fitting(run.written)]
-    if len(parts) < 4 or len(passage.text) >= _CELL_LIMIT:  # rich are two parts and more
-        first = passage.lines[0][0]
-        sheet.write_string(
-            row, 0, _fitting(passage.text), look(text_wrap=True, bold=first.strong, italic=first.emphasis)
+    def _write_section(self, sheet: "Worksheet", row: int, section: Section, depth: int) -> int:
+        self._write_line(sheet, row + 1, section.title.text, size=max(11, 16 - 2 * depth), bold=True)
+        row = self._write_blocks(sheet, row + 2, section.blocks)
+        for part in section.sections:
+            row = self._write_section(sheet, row, part, depth + 1)
+        return row
+
+    def _write_index(self, sheet: "Worksheet", row: int) -> int:
+        """What the other sheets hold."""
+        if not self._tables:
+            return row
+        _ = self._words.gettext
+        self._write_line(sheet, row + 1, _("The other sheets"), size=14, bold=True)
+        text = _(
+            "Each holds one table; its name leads there. Numbers have all their digits, and are shown as in the "
+            "report, whose text goes on below."
         )
-        return
-    sheet.write_rich_string(row, 0, *parts, cell)
+        self._write_line(sheet, row + 2, text)
+        row += 3
+        for table in self._tables:
+            self._write_link(sheet, row, table, self._names[table.name])
+            sheet.write_string(row, 1, fit_text(table.caption), self._look(text_wrap=True))
+            row += 1
+        return row
 
+    def _write_link(self, sheet: "Worksheet", row: int, table: Table, text: str) -> None:
+        link = "internal:'{}'!A1".format(self._names[table.name].replace("'", "''"))
+        look = self._look(underline=1, font_color="#1f5c43", text_wrap=True)
+        sheet.write_url(row, 0, link, look, fit_text(text))
 
-def _write_table(sheet: "Worksheet", table: Table, look: _Look) -> None:
-    for column, heading in enumerate(table.columns):
-        cells = [row[column] for row in table.rows]
-        numbers = bool(cells) and all(isinstance(cell, Number) for cell in cells)
-        sheet.write_string(
-            0,
-            column,
-            _fitting(heading),
-            look(text_wrap=True, bold=True, bottom=1, align="right" if numbers else "left"),
+    def _write_line(
+        self, sheet: "Worksheet", row: int, text: str, *, size: int = 11, **properties: object
+    ) -> None:
+        """A text over all columns, in as many lines as it takes."""
+        look = self._look(text_wrap=True, font_size=size, **properties)
+        sheet.merge_range(row, 0, row, 1, "", look)
+        sheet.write_string(row, 0, fit_text(text), look)
+        lines = count_lines(text, sum(TEXT_WIDTHS) * 10 // size)
+        sheet.set_row(row, min(LINE * size / 11 * lines, HIGHEST))
+
+    def _write_blocks(self, sheet: "Worksheet", row: int, blocks: Sequence[Block]) -> int:
+        """Write what stands below a heading; the next free row."""
+        for block in blocks:
+            match block:
+                case Paragraph(text=text, notice=notice):
+                    self._write_line(sheet, row, text.text, bold=notice or text.strong)
+                    row += 1
+                case Prose(passages=passages):
+                    for passage in passages:
+                        write_passage(sheet, row, passage, self._look)
+                        row += 1
+                case Facts(entries=entries):
+                    for name, cell in entries:
+                        self._write_fact(sheet, row, name, cell)
+                        row += 1
+                case FindingBlock():
+                    row = self._write_finding(sheet, row, block)
+                case Table():
+                    self._write_link(sheet, row, block, block.caption)
+                    row += 1
+                case Chart():  # beside the table that has its numbers
+                    pass
+        return row
+
+    def _write_fact(self, sheet: "Worksheet", row: int, name: str, cell: Cell) -> None:
+        sheet.write_string(row, 0, fit_text(name), self._look(text_wrap=True, bold=True))
+        write_cell(sheet, row, 1, cell, self._look, align="left")
+        sheet.set_row(
+            row, LINE * max(count_lines(name, TEXT_WIDTHS[0]), count_lines(cell.text, TEXT_WIDTHS[1]))
         )
-        longest = max((len(cell.text) for cell in cells), default=0)
-        words = max((len(word) for word in heading.split()), default=0)
-        sheet.set_column(column, column, min(max(longest, words, _NARROWEST) + 2, _WIDEST))
-    for place, row in enumerate(table.rows, start=1):
-        for column, cell in enumerate(row):
-            _write_cell(sheet, place, column, cell, look)
-    sheet.freeze_panes(1, 1)
-    sheet.repeat_rows(0)
-    sheet.fit_to_pages(1, 0)
-    for place, note in enumerate((table.caption, *table.notes), start=len(table.rows) + 2):
-        sheet.write_string(place, 0, _fitting(note), look(italic=True))
+
+    def _write_finding(self, sheet: "Worksheet", row: int, finding: FindingBlock) -> int:
+        """The sentence, what must be known of it, and its charts below."""
+        if finding.sentence:
+            self._write_line(sheet, row, finding.sentence, size=12, font_color="#17544a", bold=True)
+            row += 1
+        for text, color in ((finding.meaning, "#141414"), *((note, "#595959") for note in finding.notes)):
+            if text:
+                self._write_line(sheet, row, text, font_color=color)
+                row += 1
+        for chart in finding.charts:
+            if chart.plot is None:  # what it shows stands in a table
+                self._write_line(sheet, row, chart.caption, bold=True)
+            else:
+                sheet.set_row_pixels(row, native_charts.height_of(chart.plot) + 8)
+                # Below the title of the section, which says what was asked, unless it says what was found.
+                self._insert(sheet, row, 0, chart, titled=not finding.sentence)
+            row += 1
+        return row
+
+    def _draw_beside(self, sheets: dict[str, "Worksheet"], blocks: Sequence[Block]) -> None:
+        """The charts of a section beside the table that stands before them."""
+        before, row = None, 0
+        for block in blocks:
+            match block:
+                case Table():
+                    before, row = block, 0
+                case Chart(plot=plot) if plot is not None and before is not None:
+                    self._insert(sheets[before.name], row, len(before.columns) + 1, block, titled=True)
+                    row += native_charts.height_of(plot) // 20 + 2
+                case _:
+                    pass
+
+    def _insert(
+        self, sheet: "Worksheet", row: int, column: int, chart: Chart, *, titled: bool = False
+    ) -> None:
+        name, first = self._names[native_charts.DATA], self._rows[id(chart)]
+        made = native_charts.draw(self._book, name, first, chart, titled=titled)
+        sheet.insert_chart(row, column, made, {"description": fit_text(chart.alternative), "y_offset": 4})
 
 
-def _write_cell(
-    sheet: "Worksheet", row: int, column: int, cell: Cell, look: _Look, **properties: object
-) -> None:
-    if isinstance(cell, Number) and cell.value is not None and abs(cell.value) <= _MOST_EXACT:
-        sheet.write_number(row, column, cell.value, look(num_format=cell.form, **properties))
-    elif isinstance(cell, Number):
-        sheet.write_string(row, column, _fitting(cell.text), look(**{"align": "right", **properties}))
-    else:
-        look_of_text = look(text_wrap=True, bold=cell.strong, **properties)
-        sheet.write_string(row, column, _fitting(cell.text), look_of_text)
-
-
-def _fitting(text: str) -> str:
-    """As much as a cell holds, and nothing that XML cannot."""
-    clean = _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
-    return clean if len(clean) <= _CELL_LIMIT else clean[: _CELL_LIMIT - 1] + "…"
-
-
-def _lines(text: str, width: int) -> int:
-    return sum(1 + len(line) // width for line in text.split("\n"))
-
-
-def _sheet_names(captions: Sequence[str]) -> list[str]:
-    """Valid names, all different whatever their case."""
-    names: list[str] = []
-    taken = {"history"}  # Excel keeps it for itself
-    for caption in captions:
-        clean = " ".join(_FORBIDDEN.sub(" ", _fitting(caption)).split()).strip("'") or "-"
-        name, number = clean[:_NAME_LIMIT].strip(" '"), 2
-        while name.lower() in taken:
-            ending = f" ({number})"
-            name, number = clean[: _NAME_LIMIT - len(ending)].strip() + ending, number + 1
-        taken.add(name.lower())
-        names.append(name)
-    return names
+def _list_charts(document: Document) -> Iterator[Chart]:
+    """In reading order."""
+    for _, section in document.walk():
+        for block in section.blocks:
+            if isinstance(block, FindingBlock):
+                yield from block.charts
+            elif isinstance(block, Chart):
+                yield block
