@@ -13,11 +13,12 @@ from threading import Thread
 import pytest
 import sqlalchemy as sa
 
-from server.collect import responses
+from server.collect import batches, response_codes, responses
 from server.collect.responses import Arrival
 from server.collect.submissions import parse_submission
 from server.inputs import InputError
 from server.store.engines import make_engine
+from server.store.models import Survey
 from tests.conftest import NewDatabase
 from tests.support import factories
 from tests.support.factories import Published, stored, writing
@@ -281,3 +282,47 @@ def test_groups_that_take_the_same_in_opposite_orders_do_not_wait_for_each_other
             assert {status for status, _field in one.result() + two.result()} <= {200, 201, 409}
 
     assert len(stored(database_url)) == len(ids)
+
+
+def test_known_among_new_ones_is_stored_once_and_leaves_its_other_code_unused(
+    survey: Published, database_url: str
+) -> None:
+    factories.settle(database_url, survey.slug, by_invitation=True)
+    with writing(database_url) as session:
+        (link,) = session.scalars(sa.select(Survey.link))
+    first, other, *codes = factories.invite(database_url, link, 5)
+    known = survey.response(invitation=first)
+    assert _outcomes(database_url, [link], [known]) == [(201, "")]
+
+    group = [survey.response(invitation=codes[0]), {**known, "invitation": other}]
+    again = _outcomes(database_url, [link] * 3, [*group, survey.response(invitation=codes[1])])
+    last = _outcomes(database_url, [link] * 2, [known, survey.response(invitation=other)])
+
+    assert again == [(201, ""), (200, ""), (201, "")]
+    assert last == [(200, ""), (201, "")]
+    assert len(stored(database_url)) == 4
+    with writing(database_url) as session:
+        assert batches.count_stored(session, 1) == 4
+        ((_batch, used),) = response_codes.count_used_codes(session, session.get_one(Survey, 1))
+    assert used == 4
+
+
+@pytest.mark.parametrize("twice", [False, True])
+def test_id_that_is_taken_is_refused_among_new_ones(
+    twice: bool, survey: Published, database_url: str
+) -> None:
+    """Whoever is refused for it may be the only one of the group: nobody else gives a reason to look for ids."""
+    known = survey.response([1, 0])
+    assert _outcomes(database_url, [survey.slug], [known]) == [(201, "")]
+    taken = [{**known, "reports": [0, 1]}] * (2 if twice else 1)
+
+    outcomes = _outcomes(
+        database_url,
+        [survey.slug] * (2 + len(taken)),
+        [survey.response(), *taken, survey.response()],
+    )
+
+    assert outcomes == [(201, ""), *[(409, "id")] * len(taken), (201, "")]
+    assert len(stored(database_url)) == 3
+    with writing(database_url) as session:
+        assert batches.count_stored(session, 1) == 3

@@ -14,6 +14,7 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
+import psutil
 import pytest
 import sqlalchemy as sa
 
@@ -26,9 +27,12 @@ from tests.conftest import NewDatabase
 from tests.support import factories, sample_releases
 from tests.support.factories import Published, Served
 from tests.support.load_client import post_all
+from tests.support.scale import scaled
 from tests.support.sign_in_form import CHANGED, PASSWORD
 
 SERVERS = 4
+
+pytestmark = pytest.mark.scaled
 
 
 class Fleet:
@@ -39,6 +43,16 @@ class Fleet:
         self.servers = servers
         self.log = log
         self._people = ThreadPoolExecutor(4 * SERVERS)
+
+    def kill_two(self) -> None:
+        """End two of the four without asking: two machines, or two workers."""
+        if self.servers[1] is self.servers[0]:
+            for worker in psutil.Process(self.servers[0].process.pid).children()[:2]:
+                worker.kill()
+            return
+        for each in self.servers[:2]:
+            os.killpg(each.process.pid, signal.SIGKILL)
+            each.process.wait(30)
 
     def url(self, place: int) -> str:
         """Where one of them is: the next one for the next number."""
@@ -89,21 +103,31 @@ class Fleet:
         return Counter(status for each in posting for status in each.result())
 
 
-@pytest.fixture(scope="module")
-def fleet(postgresql: NewDatabase, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
-    """Four of them, each as by itself: they have the database, the marks and the key in common, and nothing else."""
+@pytest.fixture(
+    scope="module", params=[1, SERVERS][: scaled(1, 2)], ids=["machines", "workers"][: scaled(1, 2)]
+)
+def fleet(
+    request: pytest.FixtureRequest, postgresql: NewDatabase, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Fleet]:
+    """Four of them, each as by itself: they have the database, the marks and the key in common, and nothing else.
+
+    Or one with four workers, which answer in no known order.
+    """
+    workers = request.param
     database_url = postgresql(True)
     factories.account(database_url, "ana", PASSWORD)
     log = tmp_path_factory.mktemp("fleet") / "log"
     with ExitStack() as running, log.open("w") as written:
         servers = [
             running.enter_context(
-                factories.serving(database_url, written, MONEDA_TRUSTED_PROXIES="127.0.0.1")
+                factories.serving(database_url, written, workers, MONEDA_TRUSTED_PROXIES="127.0.0.1")
             )
-            for _ in range(SERVERS)
+            for _ in range(SERVERS // workers)
         ]
-        yield Fleet(database_url, servers, log)
-    assert log.read_text() == ""
+        yield Fleet(database_url, servers * workers, log)
+    complaints = log.read_text().splitlines()
+    assert all("Unexpected exit from worker" in line for line in complaints), complaints
+    assert len(complaints) in ({0} if workers == 1 else {0, 2})
 
 
 def publish(fleet: Fleet) -> Published:
@@ -282,9 +306,7 @@ def test_what_two_that_were_killed_leave_is_counted_right(fleet: Fleet) -> None:
     with ThreadPoolExecutor(2 * SERVERS) as people:
         posting = [people.submit(post, place) for place in range(2 * SERVERS)]
         assert enough.wait(120)
-        for each in fleet.servers[:2]:
-            os.killpg(each.process.pid, signal.SIGKILL)
-            each.process.wait(30)
+        fleet.kill_two()
         for posted in posting:
             posted.result()
 

@@ -382,6 +382,29 @@ class Draft(Base):
     document: Mapped[bytes] = mapped_column(sa.LargeBinary)
 
 
+class StudySheetRow(Base):
+    """What reports say of a survey's study, as JSON; `number` grows with every change."""
+
+    __tablename__ = "study_sheets"
+    __table_args__ = (sa.CheckConstraint("number >= 1", name="number_is_positive"),)
+
+    survey_id: Mapped[int] = mapped_column(
+        sa.ForeignKey(Survey.id, ondelete="CASCADE"), primary_key=True, autoincrement=False
+    )
+    number: Mapped[int]
+    document: Mapped[str] = mapped_column(sa.Text)
+
+
+class LibraryQuestion(Base):
+    """A question that a researcher keeps for other surveys: an entry of a draft, as JSON; it goes with the account."""
+
+    __tablename__ = "library_questions"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    researcher_id: Mapped[int] = mapped_column(sa.ForeignKey(Researcher.id, ondelete="CASCADE"), index=True)
+    entry: Mapped[bytes] = mapped_column(sa.LargeBinary)
+
+
 class SurveyVersion(Base):
     """A published version: its canonical bytes and their SHA-256. Triggers refuse every change.
 

@@ -34,7 +34,7 @@ class Prepared:
 
     def fetch(self, connection: sa.Connection, values: _Values) -> list[Any]:
         """Execute it, and read all rows."""
-        return list(self._execute(connection, values))
+        return list(self._execute(connection, values).all())
 
     def run(self, connection: sa.Connection, values: _Values) -> None:
         """Execute it, where it returns no rows."""

@@ -1,23 +1,16 @@
 """Whether the schema of a database is the one that this Moneda was written for."""
 
 from contextlib import nullcontext
-from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
-from server.store.engines import find_migrations
+from server.store.engines import find_migrations, find_newest_migration
 from server.store.failures import OutdatedError
 
 _READ = "SELECT version_num FROM alembic_version"
-
-
-def has_newest_schema(connection: sa.Connection) -> bool:
-    """Whether the newest migration that this process knows is the last one that the database has had."""
-    return MigrationContext.configure(connection).get_current_revision() == _find_newest(find_migrations())
 
 
 def has_known_schema(connection: sa.Connection) -> bool:
@@ -32,7 +25,7 @@ def watch_revision(engine: sa.Engine) -> None:
     A transaction raises OutdatedError where it begins. What was begun before goes on; what it changes is refused where
     it no longer fits.
     """
-    expected = _find_newest(find_migrations())
+    expected = find_newest_migration()
 
     def check(connection: sa.Connection) -> None:
         found = _read_at_begin(connection)
@@ -59,8 +52,3 @@ def _read_at_begin(connection: sa.Connection) -> str | None:
             _READ, None, error, connection.dialect.loaded_dbapi.Error, dialect=connection.dialect
         ) from error
     return None if row is None else str(row[0])
-
-
-@lru_cache(maxsize=8)
-def _find_newest(migrations: Path) -> str | None:
-    return ScriptDirectory(str(migrations)).get_current_head()

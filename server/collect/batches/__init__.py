@@ -25,7 +25,7 @@ from server.collect.batches.batch_reader import (
 )
 from server.collect.batches.cells import CellKey
 from server.collect.batches.closing import seal_all
-from server.collect.batches.counting import count, count_stored, lock_counters
+from server.collect.batches.counting import count, count_stored, find_writer, lock_counters, write_counting
 from server.collect.batches.encoding import add_up, as_keys
 from server.collect.batches.margins import Margin, count_wrong_sums, margin_of, read_sealed_margins
 from server.collect.batches.ordering import order_batches

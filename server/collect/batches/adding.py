@@ -55,6 +55,18 @@ class _AddingStatements:
             .values(waiting_n=sa.bindparam("number"), waiting=sa.bindparam("strings"))
         )
         self.seal = Prepared(sa.insert(batches))
+        self.seal_one = Prepared(_seal_where_enough_wait(cells, batches, small))
+
+
+def _seal_where_enough_wait(
+    cells: sa.Table, batches: sa.Table, small: sa.ScalarSelect[int]
+) -> sa.Select[tuple[int]]:
+    """On PostgreSQL, for one cell: what `find` says of it, and where enough others wait `seal`."""
+    enough = cells.c.waiting_n >= sa.bindparam("kept", type_=sa.Integer)
+    ready = sa.select(small.label("small")).where(cells.c.id == sa.bindparam("cell_id"), enough).cte("ready")
+    row = [sa.bindparam(column.name, type_=column.type) for column in batches.c]
+    seal = postgresql.insert(batches).from_select(list(batches.c), sa.select(*row).select_from(ready))
+    return sa.select(ready.c.small).add_cte(seal.cte("sealed"))
 
 
 _statements = lru_cache(maxsize=1024)(_AddingStatements)
@@ -78,44 +90,48 @@ def add(connection: sa.Connection, survey_id: int, groups: Mapping[CellKey, Grou
     keys = {cell_id(key): key for key in groups}
     new = {number: groups[keys[number]] for number in sorted(keys)}
     # As many as the minimum are a batch by themselves where enough others stay behind: nobody waits for a lock.
-    many = [number for number, group in new.items() if len(group.reports) >= group.minimum]
-    found: dict[int, Any] = {}
-    if many:
-        found = {row.id: row for row in statements.find.fetch(connection, {"ids": many})}
-    sealed: dict[int, Sequence[bytes]] = {
-        number: new[number].reports
-        for number, row in found.items()
-        if row.waiting_n >= least_kept(new[number].minimum)
-    }
-    others = [number for number in new if number not in sealed]
+    many = {number: group for number, group in new.items() if len(group.reports) >= group.minimum}
+    small = _seal_many(connection, statements, many) if many else {}
+    others = [number for number in new if number not in small]
     if others:
-        found |= _lock(connection, statements, {number: keys[number] for number in others})
-        waiting = []
+        found = _lock(connection, statements, {number: keys[number] for number in others})
+        waiting, rows = [], []
         for number in others:
             group = new[number]
             stay, leave = _divide(found[number].waiting, group)
             waiting.append({"cell": number, "number": len(stay), "strings": b"".join(sorted(stay))})
             if leave:
-                sealed[number] = leave
+                rows.append(_row(number, group, leave))
+                small[number] = found[number][2]
         statements.wait.run_each(connection, waiting)
-    if not sealed:
-        return
-    statements.seal.run_each(
-        connection,
-        [
-            row_of(
-                number,
-                len(reports),
-                _days(new[number], len(reports)),
-                encode_strings(reports),
-                len(reports[0]),
-            )
-            for number, reports in sealed.items()
-        ],
-    )
-    for number, reports in sealed.items():
-        if found[number][2] + 1 >= FEW:
-            merge(connection, survey_id, number, len(reports[0]))
+        if rows:
+            statements.seal.run_each(connection, rows)
+    for number, before in small.items():
+        if before + 1 >= FEW:
+            merge(connection, survey_id, number, len(new[number].reports[0]))
+
+
+def _seal_many(
+    connection: sa.Connection, statements: _AddingStatements, groups: Mapping[int, Group]
+) -> dict[int, int]:
+    """Make a batch of each group whose cell has enough others; how many small ones each of these cells had."""
+    rows = {number: _row(number, group, group.reports) for number, group in groups.items()}
+    kept = {number: least_kept(group.minimum) for number, group in groups.items()}
+    if connection.dialect.name == "postgresql" and len(groups) == 1:  # as most often
+        ((number, row),) = rows.items()
+        found = statements.seal_one.fetch(connection, {**row, "kept": kept[number]})
+        return {number: found[0][0]} if found else {}
+    found = statements.find.fetch(connection, {"ids": list(groups)})
+    ready = {row.id: row[2] for row in found if row.waiting_n >= kept[row.id]}
+    if ready:
+        statements.seal.run_each(connection, [rows[number] for number in ready])
+    return ready
+
+
+def _row(number: int, group: Group, reports: Sequence[bytes]) -> dict[str, Any]:
+    """A row for a batch of some of a cell's reports, with which this group came."""
+    days = _days(group, len(reports))
+    return row_of(number, len(reports), days, encode_strings(reports), len(reports[0]))
 
 
 def _lock(

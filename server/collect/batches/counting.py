@@ -3,6 +3,7 @@
 import os
 from collections.abc import Collection, Mapping
 from functools import lru_cache
+from typing import TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
@@ -13,13 +14,29 @@ from server.store.prepared import Prepared
 
 _WRITERS = 16
 
+_Insert = TypeVar("_Insert", postgresql.Insert, sqlite.Insert)
+
 
 @lru_cache(maxsize=1024)
 def _adding(survey_id: int, dialect: str) -> Prepared:
     table = counters_of(survey_id)
-    insert = (sqlite.insert if dialect == "sqlite" else postgresql.insert)(table)
-    more = {"n": table.c.n + insert.excluded.n}
-    return Prepared(insert.on_conflict_do_update(index_elements=[table.c.writer], set_=more))
+    if dialect == "sqlite":
+        return Prepared(_add_up(sqlite.insert(table)))
+    return Prepared(_add_up(postgresql.insert(table)))
+
+
+def _add_up(insert: _Insert) -> _Insert:
+    writer, n = insert.table.c.writer, insert.table.c.n
+    return insert.on_conflict_do_update(index_elements=[writer], set_={n.name: n + insert.excluded.n})
+
+
+def write_counting(survey_id: int, stored: sa.FromClause) -> postgresql.Insert:
+    """On PostgreSQL, a part of a statement that counts the rows which it stores for the `writer` that it is given."""
+    table = counters_of(survey_id)
+    number = sa.select(
+        sa.bindparam("writer", type_=sa.SmallInteger), sa.cast(sa.func.count(), sa.Integer)
+    ).select_from(stored)
+    return _add_up(postgresql.insert(table).from_select([table.c.writer, table.c.n], number))
 
 
 def lock_counters(connection: sa.Connection, surveys: Collection[int]) -> None:
@@ -31,20 +48,27 @@ def lock_counters(connection: sa.Connection, surveys: Collection[int]) -> None:
 
 def count(connection: sa.Connection, numbers: Mapping[int, int]) -> None:
     """Count responses to surveys, in the transaction that stores them."""
-    # Processes that write at the same time mostly have different numbers; SQLite lets one write after the other.
-    writer = 0 if connection.dialect.name == "sqlite" else os.getpid() % _WRITERS
     for survey, n in sorted(numbers.items()):
-        _add(connection, survey, writer, n)
+        _add(connection, survey, find_writer(connection.dialect.name), n)
+
+
+def find_writer(dialect: str) -> int:
+    """The number of this process among those that store responses; those of two are mostly different."""
+    return 0 if dialect == "sqlite" else os.getpid() % _WRITERS  # SQLite lets one write after the other
 
 
 def _add(connection: sa.Connection, survey: int, writer: int, n: int) -> None:
     _adding(survey, connection.dialect.name).run_each(connection, [{"writer": writer, "n": n}])
 
 
+@lru_cache(maxsize=1024)
+def _summing(survey: int) -> sa.Select[tuple[int]]:
+    return sa.select(sa.func.coalesce(sa.func.sum(counters_of(survey).c.n), 0))
+
+
 def count_stored(connection: Session | sa.Connection, survey: int) -> int:
     """The number of responses to a survey, those that wait included."""
-    total = sa.select(sa.func.coalesce(sa.func.sum(counters_of(survey).c.n), 0))
-    return int(connection.scalar(total) or 0)
+    return int(connection.scalar(_summing(survey)) or 0)
 
 
 def set_stored(connection: sa.Connection, survey: int, number: int) -> None:

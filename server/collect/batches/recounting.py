@@ -1,6 +1,6 @@
 """The books held against the stored rows."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import groupby, islice
 from typing import Any
@@ -18,6 +18,14 @@ from server.store.own_tables import batches_of, cells_of, responses_of
 
 _ROWS = 10_000
 """Distinct report strings that are in memory at once."""
+
+
+Told = Callable[[int, int], None]
+"""Is told how many rows were looked at, and of how many."""
+
+
+def report_no_progress(_done: int, _of: int) -> None:
+    """Nobody waits."""
 
 
 @dataclass(frozen=True)
@@ -43,8 +51,9 @@ class Recount:
         return not self.differences and self.rows == self.counted
 
 
-def recount(connection: sa.Connection, survey_id: int) -> Recount:
+def recount(connection: sa.Connection, survey_id: int, told: Told = report_no_progress) -> Recount:
     """Hold the books of a survey against its rows. The caller sees one moment of the database."""
+    stored = count_stored(connection, survey_id)
     query = sa.select(SurveyVersion.id, SurveyVersion.reports).where(SurveyVersion.survey_id == survey_id)
     lengths = {version: len(reports) for version, reports in connection.execute(query)}
     cells = cells_of(survey_id).c
@@ -65,6 +74,7 @@ def recount(connection: sa.Connection, survey_id: int) -> Recount:
             missing += int(part.counts[part.counts > 0].sum())
             surplus -= int(part.counts[part.counts < 0].sum())
             total += number
+            told(rows + total, stored)
         said = _said(connection, survey_id, cell_id(key)) - (total - missing + surplus)
         difference = Difference(key, missing + max(-said, 0), surplus + max(said, 0))
         if difference.missing or difference.surplus:
@@ -72,7 +82,7 @@ def recount(connection: sa.Connection, survey_id: int) -> Recount:
         rows += total
         if next_cell is not None and next_cell[0] == key:
             next_cell = next(by_cell, None)
-    return Recount(tuple(found), rows, count_stored(connection, survey_id))
+    return Recount(tuple(found), rows, stored)
 
 
 def rows_in_order(connection: sa.Connection, survey_id: int, key: CellKey, length: int) -> Iterator[Tally]:

@@ -1,32 +1,36 @@
 """From well-formed responses to validated, stored rows."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 from functools import lru_cache
-from typing import Any
+from typing import NamedTuple
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql
 
 from server.collect import batches, response_codes
 from server.collect.batches import CellKey, Group
-from server.collect.responses.open_links import Links, ResponseLink, check, check_standing, count_room, find
+from server.collect.response_codes import Code
+from server.collect.responses.open_links import (
+    Links,
+    ResponseLink,
+    check_content,
+    check_standing,
+    count_room,
+    find,
+    find_link_standing,
+)
+from server.collect.responses.storing import ID_LENGTH, StoredKey, store
 from server.collect.submissions import Submission, parse_submission
 from server.inputs import N_, InputError, refuse
 from server.store.models import SurveyVersion
 from server.store.own_tables import group_by_survey, responses_of
-from server.store.prepared import Prepared, give_several, is_one_of, pick_piece, prepare_several
+from server.store.prepared import Prepared, give_several, is_one_of, prepare_several
 from server.store.revisions import raise_revisions
 from server.study.surveys import Standing
 
-ID_LENGTH = 16
-"""Bytes of a response's id."""
-
 _Content = tuple[bytes, str, int | None]
-_Key = tuple[int, bytes]
-"""The survey's id and the response's: ids are unique within a survey."""
 
 
 class Acceptance(Enum):
@@ -36,8 +40,7 @@ class Acceptance(Enum):
     KNOWN = 200
 
 
-@dataclass(frozen=True)
-class Arrival:
+class Arrival(NamedTuple):
     """A well-formed response, and the link that it came by."""
 
     slug: str
@@ -80,53 +83,97 @@ def accept_all(
     """
     found = links.look_up(connection, {arrival.slug for arrival in arrivals})
     # What has a cap takes one group of responses after the other.
-    batches.lock_counters(
-        connection, {link.survey.id for link in found.values() if link.survey.cap is not None}
-    )
-    at_home = [(found[arrival.slug].survey.id, arrival) for arrival in arrivals if arrival.slug in found]
-    known = _known(connection, [(survey, arrival.submission.id) for survey, arrival in at_home])
+    capped = {link.survey.id: link.survey for link in found.values() if link.survey.cap is not None}
+    batches.lock_counters(connection, capped)
+    rooms = {survey_id: count_room(connection, survey) for survey_id, survey in capped.items()}
+    doors = {slug: _Door(link, now) for slug, link in found.items()}
+    at_home = [(doors[arrival.slug].survey_id, arrival) for arrival in arrivals if arrival.slug in doors]
     codes = response_codes.look_up(
         connection, [(survey, each.submission.invitation) for survey, each in at_home]
     )
-    left: dict[int, int | None] = {}
-    outcomes: list[Acceptance | InputError] = []
-    taken: dict[_Key, tuple[int, Arrival]] = {}
-    for place, arrival in enumerate(arrivals):
-        submission = arrival.submission
-        try:
-            link = find(found, arrival.slug)
-            if _is_known(known, link, submission):
-                outcomes.append(Acceptance.KNOWN)
-                continue
-            check(link, submission, now)
-            code = codes.get((link.survey.id, submission.invitation))
-            response_codes.check(code, submission.invitation, link.invited, link.stratum_id)
-            _take_room(connection, left, link.survey)
-        except InputError as error:
-            outcomes.append(error)
-            continue
-        outcomes.append(Acceptance.STORED)
-        # The next of this group meets what this one leaves.
-        known[link.survey.id, submission.id] = _content(link, submission)
-        if code is not None:
-            codes[link.survey.id, submission.invitation] = replace(code, spent=True)
-        taken[link.survey.id, submission.id] = place, arrival
-    stored = _insert(connection, found, taken, now)
+    group = _Arrivals(arrivals, doors, codes, rooms)
+    # PostgreSQL says, of those that it was to store, which were there already. Unless somebody is refused, it makes no
+    # difference to anybody what else was: as a rule nobody has to look for that.
+    verdict = group.judge({}) if connection.dialect.name == "postgresql" else None
+    if verdict is None or len(verdict.taken) < len(arrivals):
+        verdict = group.judge(_known(connection, [(survey, each.submission.id) for survey, each in at_home]))
+    outcomes, taken = verdict.outcomes, verdict.taken
+    rows = [(key, found[arrivals[place].slug], arrivals[place].submission) for key, place in taken.items()]
+    stored = store(connection, rows, now)
+    there = _known(connection, list(taken.keys() - stored)) if len(stored) < len(taken) else {}
     for key in taken.keys() - stored:
-        # On PostgreSQL another transaction has committed the same id since it was looked for.
-        place, arrival = taken.pop(key)
+        place = taken.pop(key)
         try:
-            _is_known(_known(connection, [key]), found[arrival.slug], arrival.submission)
+            _is_known(there, key, doors[arrivals[place].slug], arrivals[place].submission)
             outcomes[place] = Acceptance.KNOWN
         except InputError as error:
             outcomes[place] = error
-    used = [(survey, arrival.submission.invitation) for (survey, _id), (_place, arrival) in taken.items()]
-    response_codes.spend(connection, [(survey, code) for survey, code in used if code is not None])
-    _count(connection, found, [arrival for _place, arrival in taken.values()], now)
-    filled = {survey for survey, _id in taken if left[survey] == 0}
+    _enter(connection, found, [arrivals[place] for place in taken.values()], now)
+    filled = {survey for survey, _id in taken if verdict.left.get(survey) == 0}
     if filled:  # from now on their links show another page
         raise_revisions(connection, filled)
     return outcomes
+
+
+class _Door:
+    """What of a link every response that comes by it is held against."""
+
+    def __init__(self, link: ResponseLink, now: datetime) -> None:
+        self.link = link
+        self.survey_id: int = link.survey.id
+        self.stratum_id = link.stratum_id
+        self.standing = find_link_standing(link, now)
+
+    def content(self, submission: Submission) -> _Content:
+        """What is stored of a response, but for its id and its day."""
+        return submission.reports, submission.version, self.stratum_id
+
+
+class _Verdict(NamedTuple):
+    """What becomes of a group: of each its outcome, the places of those to be stored, and the room that is left."""
+
+    outcomes: list[Acceptance | InputError]
+    taken: dict[StoredKey, int]
+    left: dict[int, int | None]
+
+
+@dataclass(frozen=True)
+class _Arrivals:
+    """Responses that are stored together, and what is known of their links, codes and surveys."""
+
+    all: Sequence[Arrival]
+    doors: Mapping[str, _Door]
+    codes: Mapping[tuple[int, str | None], Code]
+    rooms: Mapping[int, int | None]
+
+    def judge(self, stored: Mapping[StoredKey, _Content]) -> _Verdict:
+        """What becomes of each, where these are stored already."""
+        known, codes, left = dict(stored), dict(self.codes), dict(self.rooms)
+        outcomes: list[Acceptance | InputError] = []
+        taken: dict[StoredKey, int] = {}
+        for place, (slug, submission) in enumerate(self.all):
+            try:
+                door = find(self.doors, slug)
+                key = door.survey_id, submission.id
+                if _is_known(known, key, door, submission):
+                    outcomes.append(Acceptance.KNOWN)
+                    continue
+                check_standing(door.standing)
+                check_content(door.link, submission)
+                sent = door.survey_id, submission.invitation
+                code = codes.get(sent)
+                response_codes.check(code, submission.invitation, door.link.invited, door.stratum_id)
+                _take_room(left, door.survey_id)
+            except InputError as error:
+                outcomes.append(error)
+                continue
+            outcomes.append(Acceptance.STORED)
+            # The next of this group meets what this one leaves.
+            known[key] = door.content(submission)
+            if code is not None:
+                codes[sent] = Code(code.stratum_id, spent=True)
+            taken[key] = place
+        return _Verdict(outcomes, taken, left)
 
 
 @lru_cache(maxsize=1024)
@@ -138,7 +185,7 @@ def _prepare_statements(survey_id: int, dialect: str) -> Prepared:
     return prepare_several(dialect, stored.where(is_one_of(dialect, rows.id, "ids", ID_LENGTH)), "ids")
 
 
-def _known(connection: sa.Connection, keys: Sequence[_Key]) -> dict[_Key, _Content]:
+def _known(connection: sa.Connection, keys: Sequence[StoredKey]) -> dict[StoredKey, _Content]:
     """What is stored under these ids."""
     found = {}
     dialect = connection.dialect.name
@@ -151,112 +198,36 @@ def _known(connection: sa.Connection, keys: Sequence[_Key]) -> dict[_Key, _Conte
     return found
 
 
-def _content(link: ResponseLink, submission: Submission) -> _Content:
-    return submission.reports, submission.version, link.stratum_id
-
-
-def _is_known(known: Mapping[_Key, _Content], link: ResponseLink, submission: Submission) -> bool:
+def _is_known(
+    known: Mapping[StoredKey, _Content], key: StoredKey, door: _Door, submission: Submission
+) -> bool:
     """Whether this very response is stored already; an error if its id is, with other content."""
-    content = known.get((link.survey.id, submission.id))
-    if content is not None and content != _content(link, submission):
+    content = known.get(key)
+    if content is not None and content != door.content(submission):
         raise refuse(409, "id", N_("must be new; another response has it"))
     return content is not None
 
 
-def _take_room(connection: sa.Connection, left: dict[int, int | None], survey: sa.Row[Any]) -> None:
+def _take_room(left: dict[int, int | None], survey_id: int) -> None:
     """Count one more response of the group; an error if the survey has no room for it."""
-    if survey.id not in left:
-        left[survey.id] = count_room(connection, survey)
-    number = left[survey.id]
+    number = left.get(survey_id)
     if number == 0:
         check_standing(Standing.FULL)
     elif number is not None:
-        left[survey.id] = number - 1
+        left[survey_id] = number - 1
 
 
-def _insert(
-    connection: sa.Connection,
-    found: Mapping[str, ResponseLink],
-    taken: Mapping[_Key, tuple[int, Arrival]],
-    now: datetime,
-) -> set[_Key]:
-    """Write rows in the order of their ids, survey by survey; the keys of those that were written."""
-    written: set[_Key] = set()
-    arrived = [(survey, (response_id, arrival)) for (survey, response_id), (_place, arrival) in taken.items()]
-    for survey, together in group_by_survey(sorted(arrived, key=lambda pair: pair[1][0])):
-        version = found[together[0][1].slug].version.id  # a survey takes responses to one version at a time
-        ids = [response_id for response_id, _arrival in together]
-        reports = [arrival.submission.reports for _id, arrival in together]
-        strata = [found[arrival.slug].stratum_id for _id, arrival in together]
-        if connection.dialect.name == "sqlite":  # where nobody else has written since they were looked for
-            rows = [
-                {
-                    "id": row[0],
-                    "version_id": version,
-                    "reports": row[1],
-                    "day": now.date(),
-                    "stratum_id": row[2],
-                }
-                for row in zip(ids, reports, strata, strict=True)
-            ]
-            _inserting(survey).run_each(connection, rows)
-            written.update((survey, response_id) for response_id in ids)
-            continue
-        values = {
-            "ids": b"".join(ids),
-            "version": version,
-            "reports": b"".join(reports),
-            "length": len(reports[0]),
-            "day": now.date(),
-            "strata": f"{{{','.join('NULL' if stratum is None else str(stratum) for stratum in strata)}}}",
-        }
-        written.update(
-            (survey, bytes(row.id)) for row in _inserting_at_once(survey).fetch(connection, values)
-        )
-    return written
-
-
-@lru_cache(maxsize=1024)
-def _inserting(survey_id: int) -> Prepared:
-    return Prepared(sa.insert(responses_of(survey_id)))
-
-
-@lru_cache(maxsize=1024)
-def _inserting_at_once(survey_id: int) -> Prepared:
-    # In one statement: the rows of several would say by its number in which order they were written.
-    rows = responses_of(survey_id)
-    strata = sa.cast(sa.bindparam("strata", type_=sa.Text), postgresql.ARRAY(sa.Integer))
-    given = sa.func.unnest(strata).table_valued("stratum_id", with_ordinality="number", name="given")
-    given = given.render_derived()
-    place = given.c.number - 1
-    values = sa.select(
-        pick_piece("ids", ID_LENGTH, place),
-        sa.bindparam("version", type_=sa.Integer),
-        pick_piece("reports", sa.bindparam("length", type_=sa.Integer), place),
-        sa.bindparam("day", type_=sa.Date),
-        given.c.stratum_id,
-    )
-    columns = [rows.c.id, rows.c.version_id, rows.c.reports, rows.c.day, rows.c.stratum_id]
-    statement = postgresql.insert(rows).from_select(columns, values)
-    return Prepared(statement.on_conflict_do_nothing(index_elements=[rows.c.id]).returning(rows.c.id))
-
-
-def _count(
+def _enter(
     connection: sa.Connection, found: Mapping[str, ResponseLink], stored: Sequence[Arrival], now: datetime
 ) -> None:
     """Enter what was stored into the books."""
     reports: dict[str, list[bytes]] = {}
     for arrival in stored:
         reports.setdefault(arrival.slug, []).append(arrival.submission.reports)
-    if not reports:
-        return
-    numbers: dict[int, int] = {}
     groups: dict[int, dict[CellKey, Group]] = {}
     for slug, strings in reports.items():
         survey = found[slug].survey
-        numbers[survey.id] = numbers.get(survey.id, 0) + len(strings)
         key = CellKey(found[slug].version.id, found[slug].stratum_id)
         groups.setdefault(survey.id, {})[key] = Group(survey.minimum, strings, {now.date(): len(strings)})
-    batches.count(connection, numbers)
     for survey_id in sorted(groups):
         batches.add(connection, survey_id, groups[survey_id])

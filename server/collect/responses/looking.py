@@ -7,7 +7,7 @@ from datetime import datetime
 import sqlalchemy as sa
 
 from server.collect import response_codes
-from server.collect.responses.open_links import Links, check_link, find
+from server.collect.responses.open_links import Links, check_standing, find, find_link_standing
 from server.inputs import InputError
 
 
@@ -34,7 +34,7 @@ def look_at_codes(
     for look in looks:
         try:
             link = find(found, look.slug)
-            check_link(link, now)
+            check_standing(find_link_standing(link, now))
             known = codes.get((link.survey.id, look.code))
             response_codes.check(known, look.code, link.invited, link.stratum_id)
             outcomes.append(None)

@@ -1,0 +1,130 @@
+"""Responses that are taken become rows; with them their codes are spent, and they are counted."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from functools import lru_cache
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql
+
+from server.collect import batches, response_codes
+from server.collect.responses.open_links import ResponseLink
+from server.collect.submissions import Submission
+from server.store.own_tables import group_by_survey, responses_of
+from server.store.prepared import Prepared, give_several, pick_piece
+
+ID_LENGTH = 16
+"""Bytes of a response's id."""
+
+StoredKey = tuple[int, bytes]
+"""The survey's id and the response's: ids are unique within a survey."""
+
+_Taken = tuple[ResponseLink, Submission]
+
+
+def store(
+    connection: sa.Connection, taken: Iterable[tuple[StoredKey, ResponseLink, Submission]], now: datetime
+) -> set[StoredKey]:
+    """Write responses in the order of their ids, survey by survey; the keys of those that were written.
+
+    On PostgreSQL the others were there already, written by other transactions. Their codes stay as they are.
+    """
+    store_survey = _store_each if connection.dialect.name == "sqlite" else _store_at_once
+    arrived = [(key[0], (link, submission)) for key, link, submission in sorted(taken, key=_key)]
+    return {
+        (survey_id, response_id)
+        for survey_id, together in group_by_survey(arrived)
+        for response_id in store_survey(connection, survey_id, together, now)
+    }
+
+
+def _key(taken: tuple[StoredKey, ResponseLink, Submission]) -> StoredKey:
+    return taken[0]
+
+
+def _store_each(
+    connection: sa.Connection, survey_id: int, taken: Sequence[_Taken], now: datetime
+) -> list[bytes]:
+    """On SQLite, where nobody else has written since their ids were looked for."""
+    rows = [
+        {
+            "id": submission.id,
+            "version_id": link.version.id,
+            "reports": submission.reports,
+            "day": now.date(),
+            "stratum_id": link.stratum_id,
+        }
+        for link, submission in taken
+    ]
+    _inserting(survey_id).run_each(connection, rows)
+    _spend(connection, survey_id, [submission for _link, submission in taken])
+    batches.count(connection, {survey_id: len(rows)})
+    return [submission.id for _link, submission in taken]
+
+
+def _store_at_once(
+    connection: sa.Connection, survey_id: int, taken: Sequence[_Taken], now: datetime
+) -> list[bytes]:
+    strata = [link.stratum_id for link, _submission in taken]
+    codes = [submission.invitation for _link, submission in taken if submission.invitation is not None]
+    values = {
+        "ids": b"".join([submission.id for _link, submission in taken]),
+        "version": taken[0][0].version.id,  # a survey takes responses to one version at a time
+        "reports": b"".join([submission.reports for _link, submission in taken]),
+        "length": len(taken[0][1].reports),
+        "day": now.date(),
+        "strata": f"{{{','.join('NULL' if stratum is None else str(stratum) for stratum in strata)}}}",
+        "writer": batches.find_writer("postgresql"),
+    }
+    if codes:
+        # In an order of their own, which tells nothing of whose they were.
+        hashes = sorted(map(response_codes.code_hash, codes))
+        values |= {"hashes": give_several("postgresql", hashes), "number": len(taken)}
+    ((together,),) = _storing(survey_id, bool(codes)).fetch(connection, values)
+    ids = bytes(together or b"")
+    stored = [ids[start : start + ID_LENGTH] for start in range(0, len(ids), ID_LENGTH)]
+    if codes and len(stored) < len(taken):
+        there = set(stored)
+        _spend(connection, survey_id, [submission for _link, submission in taken if submission.id in there])
+    return stored
+
+
+def _spend(connection: sa.Connection, survey_id: int, stored: Sequence[Submission]) -> None:
+    codes = [submission.invitation for submission in stored]
+    response_codes.spend(connection, [(survey_id, code) for code in codes if code is not None])
+
+
+@lru_cache(maxsize=1024)
+def _inserting(survey_id: int) -> Prepared:
+    return Prepared(sa.insert(responses_of(survey_id)))
+
+
+@lru_cache(maxsize=2048)
+def _storing(survey_id: int, with_codes: bool) -> Prepared:
+    # In one statement: the rows of several would say by its number in which order they were written. Codes are spent
+    # in it only where all responses were written, so that nothing in it says which code belongs to which.
+    rows = responses_of(survey_id)
+    strata = sa.cast(sa.bindparam("strata", type_=sa.Text), postgresql.ARRAY(sa.Integer))
+    given = sa.func.unnest(strata).table_valued("stratum_id", with_ordinality="number", name="given")
+    given = given.render_derived()
+    place = given.c.number - 1
+    values = sa.select(
+        pick_piece("ids", ID_LENGTH, place),
+        sa.bindparam("version", type_=sa.Integer),
+        pick_piece("reports", sa.bindparam("length", type_=sa.Integer), place),
+        sa.bindparam("day", type_=sa.Date),
+        given.c.stratum_id,
+    )
+    columns = [rows.c.id, rows.c.version_id, rows.c.reports, rows.c.day, rows.c.stratum_id]
+    insert = postgresql.insert(rows).from_select(columns, values)
+    written = (
+        insert.on_conflict_do_nothing(index_elements=[rows.c.id]).returning(rows.c.id).cte("written_rows")
+    )
+    parts = [batches.write_counting(survey_id, written).cte("counted")]
+    if with_codes:
+        number = sa.select(sa.func.count()).select_from(written).scalar_subquery()
+        spending = response_codes.write_spending(survey_id, "postgresql")
+        parts.append(spending.where(number == sa.bindparam("number", type_=sa.Integer)).cte("spent"))
+    none = sa.literal_column("''::bytea", sa.LargeBinary)
+    together = sa.func.string_agg(written.c.id, none, type_=sa.LargeBinary)
+    return Prepared(sa.select(together).add_cte(*parts))
