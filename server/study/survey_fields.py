@@ -13,6 +13,7 @@ SURVEY_FIELDS = {
     "introduction": N_("Introduction"),
     "language": N_("Language of your texts"),
     "lines": N_("Add strata"),
+    "list": N_("List of questions"),
     "minimum": N_("Smallest group shown"),
     "opens_at": N_("Opening time"),
     "plan": N_("The plan"),

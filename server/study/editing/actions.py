@@ -1,9 +1,11 @@
 """What the editor's buttons do to a draft."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from server.privacy.planning import Headline
+from server.study.editing.advising import take_advice
 from server.study.editing.budget_shares import (
     DEFAULT_STRENGTH,
     equal_division,
@@ -11,22 +13,16 @@ from server.study.editing.budget_shares import (
     own_strength,
     with_strength,
 )
-from server.study.editing.entry_shapes import KINDS, NOT_SENT, mechanisms, reshape_entry
-from server.study.editing.export_names import free_name, next_name
+from server.study.editing.entry_shapes import KINDS, NOT_SENT, mechanisms, reshape_entry, strength_name
+from server.study.editing.export_names import free_name, name_options, next_name
+from server.study.editing.question_lists import ListedQuestion
+from server.study.editing.selected_actions import change_selected, move_entry
+from server.study.editing.steps import Step
 from server.study.kinds import FIRST_KIND
 from server.study.kinds import KINDS as QUESTIONS
+from server.study.kinds.designing import STRENGTHS
 
 Entry = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Step:
-    """A draft after a button, where to go on (an entry, an option of it), and what is said about it."""
-
-    document: dict[str, Any]
-    at: int | None = None
-    option: int | None = None
-    said: str = ""
 
 
 def new_document(language: str) -> dict[str, Any]:
@@ -40,10 +36,17 @@ def new_document(language: str) -> dict[str, Any]:
     return with_strength(document, DEFAULT_STRENGTH)
 
 
-def carry_out_action(document: Mapping[str, Any], action: str, kind: str = FIRST_KIND) -> Step:
+def carry_out_action(
+    document: Mapping[str, Any],
+    action: str,
+    kind: str = FIRST_KIND,
+    selected: Sequence[int] = (),
+    strength: object = None,
+) -> Step:
     """Carry out a button: its name, and the numbers of the entry and the option that it is about.
 
-    A button about something that is not there does nothing.
+    A button about something that is not there does nothing. `kind` is that of an entry to add; `selected` and
+    `strength` are for the buttons about several entries.
     """
     name, *numbers = action.split("-")
     places = [
@@ -52,11 +55,20 @@ def carry_out_action(document: Mapping[str, Any], action: str, kind: str = FIRST
     step = Step(dict(document))
     if name == "add":
         step = _add(document, kind if kind in KINDS else FIRST_KIND)
+    elif name in ADVICE_ACTIONS:
+        advised = take_advice(document, name)
+        step = step if advised is None else Step(advised, said="advised")
+    elif name.startswith("selected_"):
+        step = change_selected(document, name, selected, strength)
     elif len(places) == len(numbers) and places and places[0] < len(document["questions"]):
         if name in ENTRY_ACTIONS and len(places) == 1:
             step = ENTRY_ACTIONS[name](document, places[0])
         elif name in OPTION_ACTIONS and len(places) == 2:
             step = OPTION_ACTIONS[name](document, places[0], places[1])
+        elif name == "move" and len(places) == 2:
+            step = move_entry(document, *places)
+    if not step.said and not name.startswith("selected_"):
+        step = replace(step, selected=tuple(selected))  # where they were
     if not equal_division(document):
         return step
     return replace(step, document=keep_share(step.document, document))
@@ -70,6 +82,41 @@ def _add(document: Mapping[str, Any], kind: str) -> Step:
     if entries and not equal_division(document):
         entry = _with_strength(entry)
     return Step({**document, "questions": [*entries, entry]}, at=len(entries), said="added")
+
+
+def insert_entries(document: Mapping[str, Any], entries: Sequence[Mapping[str, Any]], said: str) -> Step:
+    """Add whole entries at the end, under names of their own; as strong as a new one where the survey decides that."""
+    placed = list(document["questions"])
+    equal = equal_division(document)
+    for entry in entries:
+        name = free_name(entry.get("name") or "q1", {other["name"] for other in placed})
+        entry = {**entry, "name": name}
+        if entry["kind"] not in NOT_SENT and strength_name(entry):
+            design = entry["design"]
+            if equal:
+                entry["design"] = {"mechanism": design["mechanism"]}
+            elif not design.keys() & set(STRENGTHS):
+                entry = _with_strength(entry)
+        placed.append(entry)
+    at = len(document["questions"])
+    step = Step({**document, "questions": placed}, at=at if entries else None, said=said)
+    return replace(step, document=keep_share(step.document, document)) if equal else step
+
+
+def insert_list(document: Mapping[str, Any], listed: Sequence[ListedQuestion]) -> Step:
+    """Add the questions of a list at the end."""
+    taken = {entry["name"] for entry in document["questions"]}
+    entries: list[Entry] = []
+    for question in listed:
+        entry: Entry = {"name": next_name(taken), "kind": question.kind, "text": question.text}
+        taken.add(entry["name"])
+        if question.answers:
+            entry["options"] = [{"name": "", "text": answer} for answer in question.answers]
+        if question.refusal:
+            entry["prefer_not_to_say"] = True
+        entry = reshape_entry(entry, {})
+        entries.append(name_options(entry, {}, follow=False) if question.answers else entry)
+    return insert_entries(document, entries, "listed")
 
 
 def _with_strength(entry: Entry) -> Entry:
@@ -92,21 +139,12 @@ def _duplicate(document: Mapping[str, Any], place: int) -> Step:
     return Step({**document, "questions": entries}, at=place + 1, said="duplicated")
 
 
-def _move(document: Mapping[str, Any], place: int, by: int) -> Step:
-    entries = list(document["questions"])
-    target = place + by
-    if not 0 <= target < len(entries):
-        return Step(dict(document), at=place)
-    entries[place], entries[target] = entries[target], entries[place]
-    return Step({**document, "questions": entries}, at=target, said="moved")
-
-
 def _up(document: Mapping[str, Any], place: int) -> Step:
-    return _move(document, place, -1)
+    return move_entry(document, place, place - 1)
 
 
 def _down(document: Mapping[str, Any], place: int) -> Step:
-    return _move(document, place, 1)
+    return move_entry(document, place, place + 1)
 
 
 def _with_options(
@@ -177,6 +215,13 @@ def _serve(use: str) -> Callable[[Mapping[str, Any], int], Step]:
     return change
 
 
+ADVICE_ACTIONS = (
+    "plan_enough",
+    "accept_margin",
+    "fit_plan",
+    *(f"promise_{headline}" for headline in Headline),
+)
+"""Buttons of advice about all questions."""
 ENTRY_ACTIONS: Mapping[str, Callable[[Mapping[str, Any], int], Step]] = {
     "delete": _delete,
     "duplicate": _duplicate,

@@ -130,11 +130,25 @@ def _shortest_gamma(epsilon: float) -> float:
 
 def epsilon_of(entry: Mapping[str, Any], share: float | None) -> float | None:
     """The privacy loss of an entry's answer; None if it sends none or its design is unfinished."""
+    question = sketch_question(entry, share)
+    return None if question is None else question.epsilon
+
+
+def sketch_question(entry: Mapping[str, Any], share: float | None) -> Question | None:
+    """The question that an entry is as far as chance goes, on made-up words; None as for `epsilon_of`."""
     try:
         question = _question(entry, share)
-        return None if question is None else question.epsilon
+        return question if question is None or question.epsilon > 0 else None
     except _UNFINISHED:
         return None
+
+
+def sketch_questions(document: Document) -> dict[int, Question]:
+    """The questions of a draft whose designs are known by now, by their places from 0."""
+    strength = strength_of(document)
+    share = None if strength is None else strength.epsilon
+    sketches = (sketch_question(entry, share) for entry in document["questions"])
+    return {place: question for place, question in enumerate(sketches) if question is not None}
 
 
 def chosen_design(entry: Mapping[str, Any], share: float | None) -> BestChoice | None:
@@ -155,7 +169,7 @@ _UNFINISHED = (ArithmeticError, KeyError, TypeError, ValueError)
 
 
 def _question(entry: Mapping[str, Any], share: float | None) -> Question | None:
-    """An entry's design on made-up words, so that it can be known before there are any."""
+    """An entry's design on a made-up name and wording, so that it can be known before there are any."""
     design = entry.get("design", {})
     if design.get("mechanism") is None:
         return None
@@ -164,7 +178,10 @@ def _question(entry: Mapping[str, Any], share: float | None) -> Question | None:
         kind=entry["kind"],
         text="q",
         choice=Choice.from_json(design),
-        options=tuple(Option(str(place), "") for place, _ in enumerate(entry.get("options", ()))),
+        options=tuple(
+            Option(str(place), str(option.get("text", "")))
+            for place, option in enumerate(entry.get("options", ()))
+        ),
         grid=Grid.from_json(entry) if "low" in entry else None,
         prefer_not_to_say="prefer_not_to_say" in entry,
         share=share,

@@ -6,7 +6,8 @@ from typing import Any
 
 from server.privacy.designs import BestChoice
 from server.study.answer_texts import word_answer
-from server.study.editing.budget_shares import Spending, chosen_design
+from server.study.definitions import Question
+from server.study.editing.budget_shares import Spending, chosen_design, sketch_question
 from server.study.editing.entry_shapes import NOT_SENT, mechanisms, parameters, strength_name
 from server.study.kinds import KINDS, PREFER_NOT_TO_SAY, Kind
 
@@ -27,6 +28,8 @@ class Card:
         The question that its condition asks for, if there is such a one.
     parameters
         The chances and wordings that its design needs.
+    sketch
+        The question as far as chance goes; None while its design is unfinished, or where nothing is sent.
     """
 
     entry: Entry
@@ -40,6 +43,7 @@ class Card:
     parameters: Sequence[str]
     strength: str | None
     chosen: BestChoice | None
+    sketch: Question | None
 
     @property
     def path(self) -> str:
@@ -80,6 +84,7 @@ def cards(document: Mapping[str, Any], spending: Spending) -> list[Card]:
                 parameters=parameters(entry),
                 strength=strength_name(entry),
                 chosen=chosen_design(entry, spending.share),
+                sketch=sketch_question(entry, spending.share),
             )
         )
     return made

@@ -74,6 +74,16 @@ def templates() -> tuple[Template, ...]:
     )
 
 
+CARD = "red_card"
+"""The question of the survey for a class, in every language."""
+
+
+@cache
+def read_class_survey(language: str) -> Definition:
+    """The survey that a class plays with cards: nothing is left to fill in, and nothing is asked about anybody."""
+    return _read("class", language)
+
+
 def find(name: str) -> Template | None:
     """The template of this name."""
     return next((template for template in templates() if template.name == name), None)

@@ -12,12 +12,15 @@ response at the same loss would need, where both are promised.
 
 from server.study.planning.consequences import Consequences, consequences
 from server.study.planning.headlines import BetterHeadline, Promise, make_promise
+from server.study.planning.outlooks import Outlook, foresee
 from server.study.planning.plans import (
+    CONFIDENCE,
     DEFAULT_MARGIN,
     PRIOR,
     QuestionPlan,
     Shortfall,
     SurveyPlan,
+    list_promised,
     plan,
     plan_question,
 )

@@ -11,6 +11,8 @@ from server.study.kinds import WHATS, What
 from server.study.planning.targets import Target, target
 
 DEFAULT_MARGIN = 0.05
+CONFIDENCE = 0.95
+"""Of the intervals that a plan's margin is half of."""
 PRIOR = 0.1
 """What an observer believed of somebody's answer before they saw the report."""
 
@@ -85,7 +87,7 @@ def plan(
     definition: Definition,
     respondents: int | None = None,
     margin: float | None = None,
-    confidence: float = 0.95,
+    confidence: float = CONFIDENCE,
 ) -> SurveyPlan:
     """Plan a survey for so many respondents and this margin; without them, as the definition plans.
 
@@ -124,11 +126,12 @@ def plan_question(
     number: int,
     respondents: int | None,
     margin: float,
-    confidence: float = 0.95,
+    confidence: float = CONFIDENCE,
     shares: tuple[float, ...] | None = None,
 ) -> QuestionPlan:
     """Plan one question, for the worst true shares or for these (one for each row of its design)."""
     ordinal = question.choice.mechanism == "ordinal"
+    wanted = [what for what, _width in list_promised(question)]
 
     def targets(design: Design, promised: Collection[What]) -> tuple[Target, ...]:
         return tuple(
@@ -146,9 +149,19 @@ def plan_question(
         epsilon=question.epsilon,
         gamma=_gamma(question.epsilon),
         belief=belief_after_report(question.epsilon, PRIOR),
-        targets=targets(question.designs[0], ("mean",) if ordinal else WHATS),
+        targets=targets(question.designs[0], wanted),
         under_k_ary=targets(k_ary(len(question.answers), question.epsilon), WHATS) if ordinal else (),
     )
+
+
+def list_promised(question: Question) -> list[tuple[What, float]]:
+    """Which of its results the margin is wanted of, each with what a margin of 1 is; of an ordinal design the mean."""
+    ordinal = question.choice.mechanism == "ordinal"
+    return [
+        (what, width)
+        for what, _answered, width in question.traits.list_estimands(question)
+        if what == "mean" or not ordinal
+    ]
 
 
 def _gamma(epsilon: float) -> float | None:

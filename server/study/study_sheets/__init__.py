@@ -1,0 +1,17 @@
+"""A study as its researchers describe it: who asks, whom, how and when; filled once, and said by every report."""
+
+from server.study.study_sheets.sheet_reader import parse_study_sheet
+from server.study.study_sheets.sheet_rows import StoredSheet, read_study_sheet, save_study_sheet
+from server.study.study_sheets.sheet_values import UNSTATED, Author, StudySheet, choose_language, find_changes
+
+__all__ = [
+    "UNSTATED",
+    "Author",
+    "StoredSheet",
+    "StudySheet",
+    "choose_language",
+    "find_changes",
+    "parse_study_sheet",
+    "read_study_sheet",
+    "save_study_sheet",
+]

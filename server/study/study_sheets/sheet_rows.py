@@ -1,0 +1,52 @@
+"""Study sheets as they are stored, one for each survey. Functions take a Session and never commit."""
+
+import json
+from dataclasses import dataclass
+
+from sqlalchemy.orm import Session
+
+from server.inputs import N_, refuse
+from server.store.models import StudySheetRow, Survey
+from server.study.study_sheets.sheet_reader import parse_study_sheet
+from server.study.study_sheets.sheet_values import UNSTATED, StudySheet
+
+
+@dataclass(frozen=True)
+class StoredSheet:
+    """A study sheet, and the number of its state: 0 before it was ever saved."""
+
+    sheet: StudySheet
+    number: int
+
+
+def read_study_sheet(session: Session, survey: Survey) -> StoredSheet:
+    """The study sheet of a survey; an empty one where none was saved."""
+    row = session.get(StudySheetRow, survey.id)
+    if row is None:
+        return StoredSheet(UNSTATED, 0)
+    return StoredSheet(parse_study_sheet(json.loads(row.document)), row.number)
+
+
+def save_study_sheet(session: Session, survey: Survey, sheet: StudySheet, base: int | None = None) -> None:
+    """Make this the study sheet of a survey; the same again is no new state.
+
+    `base` is the number of the state that it was made from; without it, nothing is compared.
+
+    Raises
+    ------
+    InputError
+        409 if another state stands meanwhile.
+    """
+    stored = read_study_sheet(session, survey)
+    if base is not None and base != stored.number:
+        template = N_("was changed in another window or by somebody else meanwhile")
+        raise refuse(409, "study", template)
+    if stored.sheet == sheet:
+        return
+    document = json.dumps(sheet.as_json(), ensure_ascii=False)
+    row = session.get(StudySheetRow, survey.id)
+    if row is None:
+        session.add(StudySheetRow(survey_id=survey.id, number=1, document=document))
+    else:
+        row.document, row.number = document, row.number + 1
+    session.flush()

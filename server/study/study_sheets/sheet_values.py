@@ -1,0 +1,109 @@
+"""What a study sheet says, as a value."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Author:
+    """Somebody who is cited; `orcid` is a bare identifier."""
+
+    name: str
+    orcid: str = ""
+    affiliation: str = ""
+
+    def as_json(self) -> dict[str, str]:
+        """What is stated of them."""
+        return {name: text for name, text in vars(self).items() if text}
+
+
+@dataclass(frozen=True)
+class StudySheet:
+    """A study as its researchers describe it; what is empty was not stated.
+
+    Attributes
+    ----------
+    title, population : mapping of str to str
+        By the code of a language of the interface.
+    sampling : str
+        "probability", "nonprobability", "everyone", or nothing.
+    field_begin, field_end : str
+        Days as 2026-03-01.
+    planned_margin : float or None
+        Half the width of an interval, as a fraction.
+    doi : str
+        Without an address before it.
+    public : bool
+        Whether everybody may read it.
+    """
+
+    title: Mapping[str, str] = field(default_factory=dict)
+    sponsor: str = ""
+    funder: str = ""
+    conductor: str = ""
+    population: Mapping[str, str] = field(default_factory=dict)
+    frame: str = ""
+    sampling: str = ""
+    recruitment: str = ""
+    mode: str = ""
+    languages: str = ""
+    field_begin: str = ""
+    field_end: str = ""
+    planned_respondents: int | None = None
+    planned_margin: float | None = None
+    quality: str = ""
+    limitations: str = ""
+    ethics_board: str = ""
+    ethics_number: str = ""
+    contact_name: str = ""
+    contact_email: str = ""
+    authors: tuple[Author, ...] = ()
+    doi: str = ""
+    keywords: tuple[str, ...] = ()
+    preregistration: str = ""
+    licence: str = ""
+    public: bool = False
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is stated."""
+        return replace(self, public=False) == UNSTATED
+
+    @property
+    def for_everybody(self) -> "StudySheet":
+        """What the public may read: all of it or nothing, as it is marked."""
+        return self if self.public else UNSTATED
+
+    def as_json(self) -> dict[str, Any]:
+        """What is stated, in the order of the schema; `parse_study_sheet` reads the same from it."""
+        stated = {each.name: getattr(self, each.name) for each in fields(self)}
+        stated |= {
+            "title": dict(self.title),
+            "population": dict(self.population),
+            "authors": [author.as_json() for author in self.authors],
+            "keywords": list(self.keywords),
+        }
+        return {name: value for name, value in stated.items() if value not in ("", None, False, [], {})}
+
+    def copy_for_another(self) -> "StudySheet":
+        """What holds of a copy of the survey too: neither its dates, what names it alone, nor that it is public."""
+        return replace(self, field_begin="", field_end="", doi="", preregistration="", public=False)
+
+
+def choose_language(texts: Mapping[str, str], language: str) -> tuple[str, str] | None:
+    """The code and the text in a language, else in the first that it was written in; None where in none."""
+    if language in texts:
+        return language, texts[language]
+    return next(iter(texts.items()), None)
+
+
+UNSTATED = StudySheet()
+"""A sheet that says nothing."""
+
+
+def find_changes(before: StudySheet, after: StudySheet) -> list[str]:
+    """The names of the fields in which two sheets differ."""
+    return [
+        each.name for each in fields(StudySheet) if getattr(before, each.name) != getattr(after, each.name)
+    ]
