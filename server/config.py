@@ -9,7 +9,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 ROOT = Path(__file__).parent.parent
-"""The folder that holds `server`, `client` and `templates`."""
+"""The folder that holds `server`, `client`, `templates` and `docs`."""
+DOCS = ROOT / "docs"
 TRANSLATIONS = ROOT / "server" / "translations"
 SCHEMAS = ROOT / "server" / "schemas"
 DATA = ROOT / "data"

@@ -30,7 +30,7 @@ from server.reports.day_counts import Period
 from server.store.engines import TakingTurns
 from server.store.models import ClosedLink, Researcher, State, Stratum, Survey, SurveyVersion
 from server.store.own_tables import responses_of
-from server.study import drafts, surveys
+from server.study import drafts, study_sheets, surveys
 
 _PART = 500
 """Responses that are stored at once: a few hundredths of a second, or some more on a busy machine."""
@@ -85,6 +85,9 @@ def _store(
     session: Session, survey: Survey, archive: Archive, checked: Checked, turns: TakingTurns, told: Told
 ) -> Unpacked:
     drafts.begin_draft(session, survey, checked.draft)
+    if "study" in checked.manifest:
+        study = study_sheets.parse_study_sheet(checked.manifest["study"])
+        study_sheets.save_study_sheet(session, survey, study)
     ids = copy_tree(
         session,
         survey,

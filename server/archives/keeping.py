@@ -9,13 +9,15 @@ from server.archives.stratum_copies import StratumCopy, copy_tree
 from server.collect.untidied import mark_untidied
 from server.inputs import N_, parse_form, refuse, shorten_value
 from server.store.models import Researcher, State, Survey, SurveyVersion
-from server.study import strata, surveys
+from server.study import strata, study_sheets, surveys
 
 
 def duplicate(
     session: Session, survey: Survey, owner: Researcher, title: str = "", *, with_strata: bool = False
 ) -> Survey:
     """A new draft with the same questions; with a title of its own if one is given, and with the same strata if wished.
+
+    Its study sheet says what holds of it too (`StudySheet.copy_for_another`).
 
     Raises
     ------
@@ -29,6 +31,8 @@ def duplicate(
         document = {**document, **parse_form([("title", title)]), "questions": document["questions"]}
     copy = surveys.create(session, owner, document)
     copy.minimum, copy.by_invitation, copy.time_zone = survey.minimum, survey.by_invitation, survey.time_zone
+    study = study_sheets.read_study_sheet(session, survey).sheet.copy_for_another()
+    study_sheets.save_study_sheet(session, copy, study)
     if with_strata:
         copy_tree(session, copy, [_part(node) for node in strata.walk(strata.tree(session, survey))])
     session.flush()

@@ -11,6 +11,7 @@ from server.inputs.schema import violations
 from server.store.models import State
 from server.study import schedule, strata, surveys
 from server.study.strata.tree import same_name
+from server.study.study_sheets import parse_study_sheet
 
 _LIMIT = 8 * 1024 * 1024
 
@@ -31,6 +32,8 @@ def read_manifest(archive: Archive) -> Document:
             raise InputError(422, problems)
         _check_settings(document)
         _check_strata(document["strata"])
+        with name_entry_in_problems("study"):
+            parse_study_sheet(document.get("study", {}))
         linked = list_leaf_numbers(document)
         for place, batch in enumerate(document["batches"]):
             for field in ("issued_on", "withdrawn_on"):

@@ -9,7 +9,7 @@ from server import __version__
 from server.archives.layout import FORMAT, Document
 from server.archives.response_files import PackedResponses
 from server.store.models import InvitationBatch, State, Survey
-from server.study import strata
+from server.study import strata, study_sheets
 
 
 def stratum_numbers(nodes: Sequence[strata.Node]) -> dict[int | None, int | None]:
@@ -89,6 +89,7 @@ def manifest_of(
             for batch in batches_of(session, survey)
             if survey.state != State.CLOSED
         ],
+        **_set(study=study_sheets.read_study_sheet(session, survey).sheet.as_json() or None),
     }
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, joinedload
 
 from server.inputs import N_, refuse, shorten_value
 from server.people.members import checked_role
@@ -55,8 +55,10 @@ def create_token(
 
 
 def find_token(session: Session, secret: str) -> ApiToken | None:
-    """The token of this secret, if it is still valid and its researcher is not shut out."""
-    found = session.get(ApiToken, hash_of(secret), populate_existing=True)
+    """The token of this secret, if it is still valid and its researcher is not shut out; both as they are now."""
+    found = session.get(
+        ApiToken, hash_of(secret), populate_existing=True, options=[joinedload(ApiToken.researcher)]
+    )
     if found is None or found.expires_at <= now() or found.researcher.disabled_on is not None:
         return None
     return found

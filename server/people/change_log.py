@@ -25,6 +25,7 @@ class Action(StrEnum):
 
     SURVEY_CREATED = "survey created"
     DRAFT_CHANGED = "draft changed"
+    STUDY_CHANGED = "study sheet changed"
     PUBLISHED = "published"
     CLOSED = "closed"
     SURVEY_COPIED = "survey copied"
@@ -96,6 +97,7 @@ class Action(StrEnum):
 SENTENCES = {
     Action.SURVEY_CREATED: N_("created the survey"),
     Action.DRAFT_CHANGED: N_("changed the draft"),
+    Action.STUDY_CHANGED: N_("changed the study sheet: %(fields)s"),
     Action.PUBLISHED: N_("published version %(version)s"),
     Action.CLOSED: N_("closed the survey"),
     Action.SURVEY_COPIED: N_("made the survey as a copy of another one"),

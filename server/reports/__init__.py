@@ -8,8 +8,10 @@ spreadsheet formula.
 
 from server.reports.code_counts import used_codes
 from server.reports.codebook import codebook_csv
+from server.reports.collection_progress import follow_strata
 from server.reports.contents import build_internal_document, build_public_document
 from server.reports.crossing import Crossed, can_be_crossed, cross_questions
+from server.reports.crossing_findings import CrossedFinding, interpret_crossing
 from server.reports.csv_report import to_csv, write_responses, write_strata
 from server.reports.documents import estimate_json, mean_json, questions_json, to_json
 from server.reports.estimate_remarks import UNLIKELY
@@ -18,11 +20,14 @@ from server.reports.findings import interpret_question
 from server.reports.forest import Forest, figures, forest
 from server.reports.ledger_files import public_csv, public_json
 from server.reports.microdata import write_microdata
-from server.reports.pictures import bars, find_highest, ratio_chart
+from server.reports.pictures import RatioChart, bars, find_highest, ratio_chart
 from server.reports.population_weights import Weighting
+from server.reports.public_page import write_public_page
 from server.reports.public_source import Published, read_published
+from server.reports.reached_margins import measure_margins
 from server.reports.refusing import require_shown
 from server.reports.report import Report
 from server.reports.report_columns import ReportColumn
 from server.reports.report_reader import read
+from server.reports.stratum_comparison import Compared, compare_strata
 from server.reports.stratum_estimates import StratumReport

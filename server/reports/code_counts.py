@@ -5,43 +5,59 @@ from collections import Counter
 from sqlalchemy.orm import Session
 
 from server.collect import response_codes
+from server.reports.admission import INVITATION, LINK
 from server.reports.report import Report
-from server.reports.report_reader import read
 from server.store.models import State, Survey
 from server.study.strata import list_leaves
 
 
-def used_codes(session: Session, survey: Survey) -> dict[int | None, int]:
+def used_codes(session: Session, survey: Survey, report: Report) -> dict[int | None, int]:
     """Of each link (a stratum's id; None for the survey's own) exactly how many of its codes were used.
 
-    Only links of a closed survey whose responses are shown. Those with a code are then all of them, which tells no
-    more than their number; or, where some came without one before or after and no response is left out of the
-    report, they and the others are none or as many as a group that is shown.
+    `report` is that of all versions. Only links of a closed survey whose responses are shown. Those with a code are
+    then all of them, which tells no more than their number; or, where some came without one before or after and no
+    response is left out of the report, they and the others are none or as many as a group that is shown, also
+    among the versions to which some may have come with a code and some without.
     """
-    if survey.state != State.CLOSED:
-        return {}
-    report = read(session, survey)
-    if report.withheld:
+    if survey.state != State.CLOSED or report.withheld or not report.pooled:
         return {}
     whole = not (report.left_out or report.without_left_out)
     used = Counter[int | None]()
     for batch, number in response_codes.count_used_codes(session, survey):
         used[batch.stratum_id] += number
-    return {
-        link: used[link]
-        for link, n in _shown(report).items()
-        if link in used
-        and (
-            n == used[link]
-            or (whole and all(not group or group >= survey.minimum for group in (used[link], n - used[link])))
-        )
-    }
+    found = {}
+    for link, sizes in _shown(report).items():
+        if link not in used:
+            continue
+        n, coded = sum(sizes.values()), used[link]
+        groups = (coded, n - coded, *_count_undecided(report, link, sizes, coded))
+        if n == coded or (whole and all(not group or group >= survey.minimum for group in groups)):
+            found[link] = coded
+    return found
 
 
-def _shown(report: Report) -> dict[int | None, int]:
-    """The responses of each link that reports show by itself."""
+def _shown(report: Report) -> dict[int | None, Counter[int]]:
+    """The responses of each link that reports show by itself, by version."""
     own = {node.stratum.id for node in list_leaves(report.nodes)}
-    sizes = Counter[int | None]()
+    found: dict[int | None, Counter[int]] = {}
     for wave in report.waves:
-        sizes.update(dict(zip(wave.strata, wave.sizes.tolist(), strict=True)))
-    return {link: n for link, n in sizes.items() if (link is None or link in own) and report.shows(link)}
+        for link, n in zip(wave.strata, wave.sizes.tolist(), strict=True):
+            if (link is None or link in own) and report.shows(link):
+                found.setdefault(link, Counter())[wave.number] += n
+    return found
+
+
+def _count_undecided(report: Report, link: int | None, sizes: Counter[int], used: int) -> tuple[int, int]:
+    """With and without a code, of the responses to versions of which it is not known that all had one, or none."""
+    paths = {node.stratum.id: node.path for node in list_leaves(report.nodes)}
+    path = "" if link is None else paths[link]
+    ways = {
+        each.version: each.ways
+        for each in report.admissions
+        if each.known and (each.strata is None or path in each.strata)
+    }
+    all_coded = sum(n for version, n in sizes.items() if ways.get(version) == (INVITATION,))
+    none_coded = sum(n for version, n in sizes.items() if ways.get(version) == (LINK,))
+    undecided = used - all_coded, sizes.total() - none_coded - used
+    # Where the log does not fit what was counted, nothing follows from it.
+    return undecided if min(undecided) >= 0 else (0, 0)

@@ -1,4 +1,4 @@
-"""Two questions crossed: the estimated share of every pair of answers, and how strongly two answers go together."""
+"""Two questions crossed: the share of every pair of answers, and of an answer in each group of the other question."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,14 @@ from numpy.typing import NDArray
 
 from server.collect.waves import WaveQuestion, by_option, same_question
 from server.privacy.designs import Design
-from server.privacy.estimators import Association, JointEstimate, association_of, estimate_pooled_joint
+from server.privacy.estimators import (
+    Association,
+    GroupComparison,
+    JointEstimate,
+    association_of,
+    compare_conditional_shares,
+    estimate_pooled_joint,
+)
 from server.reports.estimate_values import value_range
 from server.reports.pairs import Pairs, count_pairs
 from server.reports.report import Report
@@ -22,8 +29,6 @@ MOST_CELLS = 144
 """Of a table that is shown whole."""
 MOST_WHOLE = 12
 """Answers of a question that is crossed by one joint table, and not answer by answer."""
-FEWEST_IN_GROUP = 50
-"""People, as estimated, in each of two groups whose difference has an interval; of fewer it misses too often."""
 MOST_JOINT = 1024
 """Pairs of answers that are estimated together."""
 
@@ -36,19 +41,6 @@ class JointShare:
     standard_error: float
     interval: tuple[float, float]
     guaranteed: bool
-
-
-@dataclass(frozen=True, eq=False)
-class GroupMean:
-    """The mean of a number among those who gave an answer, and how far it is from that among the others.
-
-    None where the reports do not show that both are somebody; no interval where one of the groups is small.
-    """
-
-    index: int
-    mean: float | None
-    difference: float | None
-    interval: tuple[float, float] | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +69,7 @@ class Crossed:
     """Two questions, and the one answer of each that is looked at more closely.
 
     Where one is a number it is the column, and has a mean in each group of the other. `tables` is what
-    was counted in each version.
+    was counted in each version. All intervals are for one look.
     """
 
     row: _Side
@@ -102,14 +94,20 @@ class Crossed:
         return self.column.question.encoding.between_ends
 
     @property
+    def ends(self) -> tuple[float, float]:
+        """What is looked at in groups lies between: a share of 100, or the number of the second question."""
+        ends = value_range(self.column.question) if self.numeric else None
+        return (0.0, 100.0) if ends is None else (float(ends[0]), float(ends[1]))
+
+    @property
     def too_large(self) -> bool:
         """Whether there are more pairs of answers than can be estimated together."""
         return _too_large(self.row, self.column)
 
     @cached_property
     def cells(self) -> list[list[JointShare]] | None:
-        """The table, a row for each answer to the first question; None where it would have too many cells."""
-        if not _whole(self.row, self.column):
+        """The table, a row for each answer to the first question; None for a number, or where it has too many cells."""
+        if self.numeric or not _whole(self.row, self.column):
             return None
         rows, columns = len(self.row.question.answers), len(self.column.question.answers)
         return [[self._cell(row, column) for column in range(columns)] for row in range(rows)]
@@ -121,50 +119,23 @@ class Crossed:
         return association_of(self._joint(row[0], column[0]), row[1], column[1])
 
     @cached_property
-    def among(self) -> tuple[float, float] | None:
-        """The share of the chosen second answer among those who gave the chosen first one, and among the others."""
-        row, column = self.row.at(self.chosen[0]), self.column.at(self.chosen[1])
-        table = self._joint(row[0], column[0]).table
-        gave, others = table[row[1]], table.sum(axis=0) - table[row[1]]
-        if min(gave.sum(), others.sum()) <= 0:
-            return None
-        return float(gave[column[1]] / gave.sum()), float(others[column[1]] / others.sum())
+    def comparison(self) -> GroupComparison:
+        """The chosen second answer among those who gave the chosen first one, and among the others."""
+        return self.groups[self.chosen[0]] if self.numeric else self._compare(*self.chosen)
 
     @cached_property
-    def difference_interval(self) -> tuple[float, float] | None:
-        """Of how far the two shares of `among` are apart; None where one of the groups is small."""
-        row, column = self.row.at(self.chosen[0]), self.column.at(self.chosen[1])
-        joint = self._joint(row[0], column[0])
-        return self.association.difference.interval if _groups_suffice(joint, row[1]) else None
+    def groups(self) -> list[GroupComparison]:
+        """Of a number, by answer to the first question: where its mean is between its ends, 0 to 1.
 
-    @cached_property
-    def means(self) -> list[GroupMean]:
-        """Of the number, by answer to the first question.
-
-        A number arrives as its lowest or highest possible value, rounded so as to keep its mean:
-        the share of the highest among those who gave an answer is the place of their mean.
+        A number arrives as its lowest or highest possible value, rounded so as to keep its mean: the share of the
+        highest among those who gave an answer is the place of their mean.
         """
-        ends = value_range(self.column.question)
-        assert ends is not None
-        width = ends[1] - ends[0]
-        found = []
-        for index in range(len(self.row.question.answers)):
-            column, truth = self.row.at(index)
-            joint = self._joint(column, 0)
-            gave = joint.table[truth]
-            measure = association_of(joint, truth, 1).difference
-            known = measure.value is not None
-            found.append(
-                GroupMean(
-                    index,
-                    ends[0] + width * float(gave[1] / gave.sum()) if known else None,
-                    None if measure.value is None else width * measure.value,
-                    (width * measure.interval[0], width * measure.interval[1])
-                    if known and _groups_suffice(joint, truth)
-                    else None,
-                )
-            )
-        return found
+        return [self._compare(index, 1) for index in range(len(self.row.question.answers))]
+
+    def _compare(self, first: int, second: int) -> GroupComparison:
+        (row, gave), (column, other) = self.row.at(first), self.column.at(second)
+        found, used = self._parts(row, column)
+        return compare_conditional_shares(found, used, gave, other, self.confidence)
 
     def _cell(self, row: int, column: int) -> JointShare:
         first, second = self.row.at(row), self.column.at(column)
@@ -184,13 +155,18 @@ class Crossed:
         return {}
 
     def _estimate_pair(self, row: int, column: int) -> JointEstimate:
+        found, used = self._parts(row, column)
+        return estimate_pooled_joint(found, used, None, self.confidence, INTERVAL)
+
+    def _parts(self, row: int, column: int) -> tuple[list[NDArray[np.int64]], list[tuple[Design, Design]]]:
+        """The tables of counts and the designs of versions, those under the same designs together."""
         parts: dict[tuple[bytes, bytes], tuple[NDArray[np.int64], tuple[Design, Design]]] = {}
         for tables in self.tables:
             table, designs = tables[row, column]
             key = designs[0].weights.tobytes(), designs[1].weights.tobytes()
             parts[key] = (table + parts[key][0] if key in parts else table), designs
         found, used = zip(*parts.values(), strict=True)
-        return estimate_pooled_joint(found, used, None, self.confidence, INTERVAL)
+        return list(found), list(used)
 
 
 def can_be_crossed(question: Question) -> bool:
@@ -206,12 +182,6 @@ def cross_questions(report: Report, row: str, column: str, chosen: tuple[int, in
     rows, columns = zip(*pairs, strict=True)
     sides = _side(rows), _side(columns)
     return Crossed(*sides, chosen, report.confidence, tuple(_tables(*sides, chosen)))
-
-
-def _groups_suffice(joint: JointEstimate, truth: int) -> bool:
-    """Whether those who gave an answer, and the others, are enough for an interval by the delta method."""
-    gave = float(joint.table[truth].sum())
-    return joint.n * min(gave, 1 - gave) >= FEWEST_IN_GROUP
 
 
 def _whole(row: _Side, column: _Side) -> bool:

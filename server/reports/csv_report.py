@@ -18,7 +18,7 @@ from server.reports.estimate_values import QuestionReport, ReportMean, ShareRow,
 from server.reports.report import Report
 from server.reports.response_order import in_order
 from server.reports.stratum_estimates import StratumReport, describe_strata, name_strata
-from server.reports.survey_texts import list_texts
+from server.reports.survey_texts import list_study_texts, list_texts
 from server.study.definitions import Definition, Question
 
 _REPORT = (
@@ -155,6 +155,9 @@ def _texts(report: Report) -> Iterator[Sequence[object]]:
         if text.show_if is not None:
             row["shown_if"] = json.dumps(text.show_if, ensure_ascii=False)
         yield [row.get(column, "") for column in _REPORT]
+    for name, written in list_study_texts(report.study):
+        said = {**survey, "question": name, "kind": "study", "text": written, "statistic": "text"}
+        yield [said.get(column, "") for column in _REPORT]
 
 
 def _group(report: Report, group: StratumReport) -> _RowGroup:

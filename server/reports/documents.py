@@ -36,6 +36,7 @@ def to_json(report: Report, ledger: Ledger = NOTHING) -> str:
         "versions": list(report.versions),
         "made_on": report.made_on.isoformat(),
         "software": report.software,
+        "study": report.study.as_json(),
         "simulated": report.simulated,
         "incomplete": report.incomplete,
         "admission": admissions_json(report.admissions),

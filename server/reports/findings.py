@@ -97,26 +97,43 @@ def interpret_question(entry: QuestionReport, anytime: bool) -> QuestionFinding:
 
 def find_share(row: ShareRow, value: float, interval: tuple[float, float]) -> ShareFinding:
     """The sentence of one share."""
+    return ShareFinding(row, *round_share(value, interval))
+
+
+def round_share(value: float | None, interval: tuple[float, float]) -> tuple[Says, int, int, int | None]:
+    """Which sentence a share makes; its limits and the estimate, as in `ShareFinding`."""
     says = _choose(*interval, 0, 1)
     least, most = (
         min(max(end, 0), 100) for end in (math.floor(100 * interval[0]), math.ceil(100 * interval[1]))
     )
-    guess = round(min(max(100 * value, 0.0), 100.0))
-    return ShareFinding(row, says, least, most, guess if least <= guess <= most else None)
+    guess = None if value is None else round(min(max(100 * value, 0.0), 100.0))
+    return says, least, most, guess if guess is not None and least <= guess <= most else None
 
 
 def find_mean(mean: ReportMean, anytime: bool) -> MeanFinding | None:
     """The sentence of a mean; None before the first response."""
     if mean.estimate is None:
         return None
-    interval = mean.interval(anytime)
-    says = _choose(*interval, mean.low, mean.high)
-    parts = 10 ** max(2 - math.floor(math.log10(mean.high - mean.low)), 0)
+    return MeanFinding(mean, *round_mean(mean.value, mean.interval(anytime), (mean.low, mean.high)))
+
+
+def round_mean(
+    value: float | None, interval: tuple[float, float], ends: tuple[float, float]
+) -> tuple[Says, float, float, float | None]:
+    """Which sentence a mean between `ends` makes; its limits and the estimate, as in `MeanFinding`."""
+    first, last = ends
+    says = _choose(*interval, first, last)
+    parts = count_parts(last - first)
     # What is rounded outwards stays possible: ends of the range may have more digits than that.
     rounded = math.floor(interval[0] * parts) / parts, math.ceil(interval[1] * parts) / parts
-    low, high = (min(max(end, mean.low), mean.high) for end in rounded)
-    guess = None if mean.within_range is None else round(mean.within_range * parts) / parts
-    return MeanFinding(mean, says, low, high, guess if guess is not None and low <= guess <= high else None)
+    low, high = (min(max(end, first), last) for end in rounded)
+    guess = None if value is None else round(min(max(value, first), last) * parts) / parts
+    return says, low, high, guess if guess is not None and low <= guess <= high else None
+
+
+def count_parts(width: float) -> int:
+    """In how many parts of a unit a number with a range of this width is told."""
+    return int(10 ** max(2 - math.floor(math.log10(width)), 0))
 
 
 def _choose(low: float, high: float, first: float, last: float) -> Says:

@@ -12,6 +12,7 @@ from server.reports.contents import build_internal_document, build_public_docume
 from server.reports.csv_report import to_csv
 from server.reports.documents import to_json
 from server.reports.ledger_files import public_csv, public_json
+from server.reports.public_page import write_public_page
 from server.reports.public_source import Published
 from server.reports.report import Report
 
@@ -113,7 +114,14 @@ PAGE = "html"
 FORMATS: Mapping[str, Format] = {
     entry.ending: entry
     for entry in (
-        _draw(PAGE, "HTML", "text/html", documents.to_html),
+        Format(
+            PAGE,
+            "HTML",
+            "text/html",
+            lambda source: partial(documents.to_html, source.document),
+            lambda source: partial(write_public_page, source.published, source.language, source.document),
+            worded=True,
+        ),
         _draw("pdf", "PDF", "application/pdf", documents.to_pdf, binary=True),
         _draw("xlsx", "Excel", SPREADSHEET, documents.to_xlsx, link=N_("Report for %(name)s"), binary=True),
         _list("csv", "CSV", "text/csv", lambda source: to_csv(source.report), public_csv),

@@ -10,7 +10,13 @@ from server.releases.values import STRATUM, Ledger, Released
 from server.reports.answer_names import AnswerTexts
 from server.reports.csv_cells import csv_text
 from server.reports.public_source import Published, PublishedVersion
-from server.reports.survey_texts import admissions_json, list_texts, routing_json, texts_json
+from server.reports.survey_texts import (
+    admissions_json,
+    list_study_texts,
+    list_texts,
+    routing_json,
+    texts_json,
+)
 from server.study.definitions import Question
 
 _DEEPEST = 4
@@ -58,6 +64,7 @@ def public_json(published: Published) -> str:
         "incomplete": published.incomplete,
         "released_on": None if released_on is None else released_on.isoformat(),
         "software": published.software,
+        "study": published.study.as_json(),
         "admission": admissions_json(published.admissions),
         "versions": [_version_json(version) for version in published.versions],
         **ledger_json(published.ledger, names=False),
@@ -106,6 +113,9 @@ def public_csv(published: Published) -> str:
             "text": text.text,
         }
         rows.append((published.simulated, *(row.get(column, "") for column in _PUBLIC[1:])))
+    for name, written in list_study_texts(published.study):
+        said = {"what": "study", "of_1": name, "statistic": "text", "text": written}
+        rows.append((published.simulated, *(said.get(column, "") for column in _PUBLIC[1:])))
     return csv_text(rows)
 
 

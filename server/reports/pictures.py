@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from server.output.charts import Axis
-from server.privacy.estimators import Measure
 from server.reports.day_counts import Period
 
 _MOST_DOUBLINGS = 6
@@ -49,14 +48,13 @@ class RatioChart:
     interval: tuple[float, float]
 
 
-def ratio_chart(measure: Measure) -> RatioChart:
+def ratio_chart(value: float | None, interval: tuple[float, float]) -> RatioChart:
     """From 1/8 to 8 or, as far as the interval reaches, up to 64 times; what is farther is cut."""
-    low, high = (_doublings(end) for end in measure.interval)
+    low, high = (_doublings(end) for end in interval)
     reach = max(3, min(math.ceil(max(-low, high)), _MOST_DOUBLINGS))
     marks = tuple(float(mark) for mark in range(-reach, reach + 1))
     axis = Axis(-reach - 0.5, reach + 0.5, -reach - 0.5, reach + 0.5, marks, (-2.0, 0.0, 2.0))
-    value = None if measure.value is None else _doublings(measure.value)
-    return RatioChart(axis, value, (low, high))
+    return RatioChart(axis, None if value is None else _doublings(value), (low, high))
 
 
 def _doublings(ratio: float) -> float:

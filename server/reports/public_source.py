@@ -11,8 +11,9 @@ from server.releases.values import Ledger, Spent
 from server.reports.admission import Admission, admissions
 from server.reports.version_designs import VersionDesigns
 from server.store.models import Survey
-from server.study import surveys
+from server.study import study_sheets, surveys
 from server.study.definitions import Definition
+from server.study.study_sheets import UNSTATED, StudySheet
 
 NOTHING = Ledger(None, (), Spent(Decimal(0), Decimal(0), Decimal(0), None, 1e-6))
 """The ledger of a survey without a budget."""
@@ -32,7 +33,8 @@ class PublishedVersion:
 class Published:
     """A survey as the public knows it: its versions, the newest first, and what was released.
 
-    Without its address: who reads what was found is not let in to answer.
+    Without its address: who reads what was found is not let in to answer. `study` is what its researchers say of
+    it, if they have marked that as public.
     """
 
     simulated: bool
@@ -41,6 +43,7 @@ class Published:
     admissions: tuple[Admission, ...]
     incomplete: bool
     software: str = f"Moneda {__version__}"
+    study: StudySheet = UNSTATED
 
     @property
     def newest(self) -> PublishedVersion:
@@ -64,4 +67,11 @@ def read_published(session: Session, survey: Survey, ledger: Ledger) -> Publishe
         PublishedVersion(version.number, version.sha256, version.published_on, surveys.definition_of(version))
         for version in reversed(survey.versions)
     )
-    return Published(survey.simulated, versions, ledger, admissions(session, survey), survey.incomplete)
+    return Published(
+        survey.simulated,
+        versions,
+        ledger,
+        admissions(session, survey),
+        survey.incomplete,
+        study=study_sheets.read_study_sheet(session, survey).sheet.for_everybody,
+    )

@@ -27,6 +27,7 @@ from server.study import strata
 from server.study.definitions import Definition, Question, SurveySection
 from server.study.smallest_group import Unseen
 from server.study.strata import Node
+from server.study.study_sheets import UNSTATED, StudySheet
 
 MOST_ESTIMATED = 2_500
 """Estimates of strata in a report, those that others are added up from included: about half a second."""
@@ -45,7 +46,7 @@ class Report:
     left out what was not shown yet. In `unweighted` every response counts the
     same. `populations_since` is when a population last changed, where that is known. `admissions` say who was
     let in to each version that is pooled. `stated_hidden` are the groups to withhold, where small ones stand together
-    already and no longer tell which (an archive folder).
+    already and no longer tell which (an archive folder). `study` is what the researchers say of it.
     """
 
     definition: Definition
@@ -72,6 +73,7 @@ class Report:
     admissions: tuple[Admission, ...]
     software: str = f"Moneda {__version__}"
     stated_hidden: frozenset[object] | None = None
+    study: StudySheet = UNSTATED
 
     @property
     def n(self) -> int:
@@ -190,14 +192,15 @@ class Report:
 
     @cached_property
     def _estimate_whole(self) -> Callable[[str], StratumReport]:
-        return cache(lambda name: whole_of(same_question(name, self.waves), self._tree))
+        return cache(lambda name: whole_of(same_question(name, self.waves), self.tree))
 
     @cached_property
     def _estimate_strata(self) -> Callable[[str, int | None], tuple[StratumReport, ...]]:
-        return cache(lambda name, deepest: by_stratum(same_question(name, self.waves), self._tree, deepest))
+        return cache(lambda name, deepest: by_stratum(same_question(name, self.waves), self.tree, deepest))
 
     @cached_property
-    def _tree(self) -> StratumTree:
+    def tree(self) -> StratumTree:
+        """The strata, and which of them are withheld."""
         return StratumTree(self.nodes, self.hidden, self.confidence, self.minimum)
 
     @cached_property
@@ -225,10 +228,6 @@ class Report:
     def axis(self, anytime: bool, unweighted: bool = False) -> Axis:
         """What the charts of shares are drawn on: one axis, so that they can be compared."""
         return shares_axis(self.unweighted if unweighted else self.questions, anytime)
-
-    def widest(self, anytime: bool) -> float:
-        """Width of the widest interval of a share; 0 before the first response."""
-        return max((high - low for low, high in _intervals(self.questions, anytime)), default=0.0)
 
 
 def shares_axis(questions: Sequence[QuestionReport], anytime: bool) -> Axis:

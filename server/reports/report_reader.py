@@ -14,9 +14,10 @@ from server.reports.day_counts import periods, sum_days
 from server.reports.question_estimates import estimate_question
 from server.reports.report import Report
 from server.store.models import State, Survey, SurveyVersion
-from server.study import strata, surveys
+from server.study import strata, study_sheets, surveys
 from server.study.smallest_group import Unseen, limit_unseen
 from server.study.strata import Node
+from server.study.study_sheets import StudySheet
 
 
 def read(
@@ -37,6 +38,7 @@ def read(
         strata.tree(session, survey),
         response_counts.count_shown_by_day(session, survey),
         admissions(session, survey),
+        study_sheets.read_study_sheet(session, survey).sheet,
         pooled=number is None,
         confidence=confidence,
     )
@@ -49,6 +51,7 @@ def _made(
     nodes: tuple[Node, ...],
     days: Mapping[Key, Mapping[date, int]],
     admitted: tuple[Admission, ...],
+    study: StudySheet,
     *,
     pooled: bool,
     confidence: float,
@@ -84,6 +87,7 @@ def _made(
         incomplete=survey.incomplete,
         populations_since=survey.populations_since,
         admissions=tuple(each for each in admitted if each.version in {wave.number for wave in waves}),
+        study=study,
     )
 
 

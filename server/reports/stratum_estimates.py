@@ -92,6 +92,12 @@ def whole_of(asked: Sequence[WaveQuestion], tree: StratumTree) -> StratumReport:
     return _Table(asked, tree).whole()
 
 
+def group_of(asked: Sequence[WaveQuestion], tree: StratumTree, node: Node | None) -> StratumReport:
+    """A stratum with those inside it, or the responses without stratum (None): as in `by_stratum`."""
+    table = _Table(asked, tree)
+    return table.without() if node is None else table.group(node)
+
+
 def deepest_within(nodes: Sequence[Node], most: int) -> int:
     """The depth down to which groups are added up from so many strata at most; 0 for the top, -1 for nothing."""
     deepest, needed = -1, len(list_leaves(nodes))

@@ -8,6 +8,7 @@ from server.inputs import N_
 from server.reports.admission import Admission
 from server.reports.codebook import mechanism_of, parameters_of
 from server.study.definitions import Definition, Question, SurveySection
+from server.study.study_sheets import StudySheet
 
 INCOMPLETE = N_(
     "Responses are missing: this survey comes from a backup that left out what was not shown yet when it was made."
@@ -78,6 +79,20 @@ def list_texts(definition: Definition) -> Iterator[QuotedText]:
         if isinstance(entry, SurveySection):
             text = "\n\n".join(filter(None, (entry.text, entry.body)))
         yield QuotedText(entry.name, entry.kind, text, entry.as_json().get("show_if"))
+
+
+def list_study_texts(study: StudySheet) -> Iterator[tuple[str, str]]:
+    """The path of each field of a study sheet that says something, and what it says."""
+    for name, value in study.as_json().items():
+        if name == "authors":
+            for place, author in enumerate(value):
+                yield from ((f"authors[{place}].{part}", text) for part, text in author.items())
+        elif isinstance(value, dict):
+            yield from ((f"{name}.{code}", text) for code, text in value.items())
+        elif isinstance(value, list):
+            yield name, "; ".join(value)
+        elif name != "public":
+            yield name, str(value)
 
 
 def _list_followers(definition: Definition) -> Iterator[tuple[Any, str | None]]:

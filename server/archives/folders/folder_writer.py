@@ -22,6 +22,7 @@ from server.archives.folders.folder_layout import (
 )
 from server.archives.folders.folder_manifest import describe_report, describe_version, finish_manifest
 from server.archives.folders.folder_rows import WRITING_SETTINGS, CodedTally, RowWriter, settle_file
+from server.archives.layout import Told, report_no_progress
 from server.collect.waves import groups_of
 from server.reports import Report
 from server.reports.csv_report import responses_to
@@ -90,8 +91,12 @@ def write_survey(archive: Path, identity: str) -> Iterator[SurveyFolder]:
         yield SurveyFolder(folder, target, RowWriter(folder, database))
 
 
-def archive_survey(session: Session, survey: Survey, archive: Path) -> ArchiveOutcome:
+def archive_survey(
+    session: Session, survey: Survey, archive: Path, told: Told = report_no_progress
+) -> ArchiveOutcome:
     """Write what may be told of a closed survey's responses into an archive folder.
+
+    `told` learns how many of them are written.
 
     Raises
     ------
@@ -105,6 +110,15 @@ def archive_survey(session: Session, survey: Survey, archive: Path) -> ArchiveOu
     reports.require_shown(report)
     codes = code_rows(report)
     published = {version.number: version for version in survey.versions}
+    done = 0
+
+    def follow(parts: Iterator[CodedTally]) -> Iterator[CodedTally]:
+        nonlocal done
+        for part in parts:
+            yield part
+            done += part.tally.n
+            told(done, report.n)
+
     with write_survey(archive, survey.identity) as folder:
         for wave in sorted(report.waves, key=lambda one: one.number):
             version = published[wave.number]
@@ -114,7 +128,7 @@ def archive_survey(session: Session, survey: Survey, archive: Path) -> ArchiveOu
             folder.add_version(described, version.published)
             if wave.n:
                 columns = tuple(described["columns"])
-                folder.rows.write(wave.number, columns, _code_rows_of(report, wave.number, codes))
+                folder.rows.write(wave.number, columns, follow(_code_rows_of(report, wave.number, codes)))
         return folder.finish(describe_report(report, survey.identity, dict(codes)))
 
 

@@ -12,7 +12,12 @@ from server.archives.invariants.broken_invariants import BrokenInvariant
 from server.archives.invariants.row_checks import check_counts, check_references
 from server.archives.invariants.schema_checks import check_file, check_tables, check_triggers
 from server.archives.invariants.secret_checks import check_secrets
-from server.archives.invariants.survey_checks import check_drafts, check_ledgers, check_versions
+from server.archives.invariants.survey_checks import (
+    check_drafts,
+    check_ledgers,
+    check_study_sheets,
+    check_versions,
+)
 from server.store.failures import Failure, describe_failure, find_failure
 from server.store.models import Survey
 
@@ -28,6 +33,7 @@ FULL: dict[str, _Check] = {
     "file": check_file,
     **QUICK,
     "drafts": check_drafts,
+    "study sheets": check_study_sheets,
     "secrets": check_secrets,
     "references": check_references,
     "counts": check_counts,
@@ -35,13 +41,23 @@ FULL: dict[str, _Check] = {
 """What is checked, by the name that is printed; the later ones only where file and schema are whole."""
 
 
-def find_broken(session: Session, *, quick: bool) -> list[BrokenInvariant]:
-    """What does not hold, of each invariant in its order; the caller sees one moment of the database."""
+def _begin_silently(_name: str) -> None:
+    """Nobody waits."""
+
+
+def find_broken(
+    session: Session, *, quick: bool, begin: Callable[[str], None] = _begin_silently
+) -> list[BrokenInvariant]:
+    """What does not hold, of each invariant in its order; the caller sees one moment of the database.
+
+    `begin` learns which one is looked at next.
+    """
     ids: list[int] = []
     if sa.inspect(session.connection()).has_table(Survey.__tablename__):
         ids = list(session.scalars(sa.select(Survey.id).order_by(Survey.id)))
     findings: list[BrokenInvariant] = []
     for name, check in (QUICK if quick else FULL).items():
+        begin(name)
         if any(each.name in ("file", "schema") for each in findings):
             findings.append(BrokenInvariant(name, "not looked at, as file or schema is not whole"))
             continue

@@ -1,5 +1,6 @@
 """Whether published versions are as they were published, and ledgers within their budgets."""
 
+import json
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
@@ -9,9 +10,10 @@ from sqlalchemy.orm import Session
 from server.releases import read_ledger
 from server.releases.plans.items import ItemKind
 from server.releases.rights import Limits, MayRelease, limits_of, spent_within
-from server.store.models import LedgerEntry, Release, State, Survey, SurveyVersion
+from server.store.models import LedgerEntry, Release, State, StudySheetRow, Survey, SurveyVersion
 from server.study import surveys
 from server.study.definitions import version_of
+from server.study.study_sheets import parse_study_sheet
 
 
 def check_versions(session: Session, _ids: Sequence[int]) -> Iterator[str]:
@@ -47,6 +49,16 @@ def check_drafts(session: Session, ids: Sequence[int]) -> Iterator[str]:
             surveys.draft_document(survey)
         except (ValueError, LookupError, TypeError, AttributeError):
             yield f"survey {survey.slug} has no draft that can be read"
+
+
+def check_study_sheets(session: Session, _ids: Sequence[int]) -> Iterator[str]:
+    """Each study sheet is one that would be taken today."""
+    query = sa.select(Survey.slug, StudySheetRow.document).join(StudySheetRow).order_by(Survey.id)
+    for slug, document in session.execute(query):
+        try:
+            parse_study_sheet(json.loads(document))
+        except (ValueError, RecursionError):
+            yield f"survey {slug} has a study sheet that cannot be read"
 
 
 def check_ledgers(session: Session, ids: Sequence[int]) -> Iterator[str]:

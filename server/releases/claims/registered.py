@@ -39,8 +39,8 @@ _NOT_ON_TRIAL = (
     "server.store.migrations",
     "server.__main__",
 )
-_INVENTED = ("server.simulation",)
-"""Respondents there are invented: they flip the same coins, and have nothing to hide."""
+_INVENTED = ("server.simulation", "server.web.lessons")
+"""People there are invented: they meet the same coins and noise, and have nothing to hide."""
 _ELSEWHERE = ("noise", "selection", "queries", "designs")
 """Packages whose mechanisms need a case wherever else in `server` they are called."""
 _REFUSED = {(ItemKind.SHUFFLED, "unbounded")}

@@ -104,12 +104,13 @@ def _sentences(words: ReportWords, report: Report) -> Iterator[str]:
             "Responses to each version are estimated under its own design, and the estimates added in proportion to "
             "their number."
         )
-    yield _describe_weights(words, report)
+    yield describe_weights(words, report)
     yield _("Of fewer than %(minimum)s responses nothing is shown.", minimum=words.integer(report.minimum))
     yield _source(words, report.software, report.version_number, report.version)
 
 
-def _describe_weights(words: ReportWords, report: Report) -> str:
+def describe_weights(words: ReportWords, report: Report) -> str:
+    """Whether the first numbers are weighted, and how."""
     _ = words.gettext
     if report.weighting != Weighting.BY_POPULATION:
         return _("Not weighted: every response counts the same.")

@@ -5,6 +5,7 @@ from decimal import Decimal
 
 from babel.numbers import format_decimal
 
+from server.output import formatting
 from server.output.documents import Number, Text
 from server.output.formatting import count_decimals
 from server.reports.report import Report
@@ -13,6 +14,7 @@ from server.study.answer_texts import answer_text
 from server.study.definitions import Definition, Question
 
 NOTHING = "–"
+_AS_BOOKED = "0.##########"
 
 
 def share(words: ReportWords, value: float | None) -> Number:
@@ -48,9 +50,18 @@ def epsilon(words: ReportWords, value: float) -> Number:
 
 
 def format_spent(words: ReportWords, value: Decimal) -> Number:
-    """A loss of a ledger, as it was booked."""
-    text = format_decimal(value, "0.##################", words.locale)
-    return Number(float(value), text, "0.##########")
+    """A loss of a ledger, rounded up where it is read; as it was booked where it is calculated with."""
+    return Number(float(value), formatting.loss(value, words.locale), _AS_BOOKED)
+
+
+def format_left(words: ReportWords, value: Decimal) -> Number:
+    """What is left of a budget, rounded down where it is read."""
+    return Number(float(value), formatting.left(value, words.locale), _AS_BOOKED)
+
+
+def format_delta(words: ReportWords, value: Decimal) -> Number:
+    """A failure probability of a ledger."""
+    return Number(float(value), formatting.scientific(value, words.locale), _AS_BOOKED)
 
 
 def p_value(words: ReportWords, value: float | None) -> Number:

@@ -1,11 +1,11 @@
-"""Every question's estimates: one table of them all, remarks, and charts."""
+"""Every question's estimates: one table of them all; of each its remarks, and its charts."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from server.output import charts
 from server.output.charts import Axis, PlottedEstimate
-from server.output.documents import Block, Cell, Chart, Paragraph, Table, Text
+from server.output.documents import Block, Cell, Chart, Paragraph, Plot, Table, Text
 from server.reports.contents import cell_texts
 from server.reports.estimate_values import QuestionReport, ReportMean, ShareRow
 from server.reports.population_weights import Weighting
@@ -15,6 +15,8 @@ from server.study.answer_texts import otherwise_text
 
 MOST_ROWS = 16
 """Of a chart: so many fit on a page."""
+PERCENT = "0.0%"
+"""How a spreadsheet shows a share."""
 MOST_DRAWN = 30
 """Groups in a chart: so many fit on a page."""
 
@@ -24,10 +26,6 @@ def estimates(words: ReportWords, report: Report) -> Iterator[Block]:
     _ = words.gettext
     yield Paragraph(Text(words.macro("results/_weighting.html", "weighting_note", report)))
     yield _table(words, report, report.questions, "estimates", _("Estimates"))
-    told = tuple(_told(words, report))
-    if told:
-        yield Table("remarks", _("Remarks"), (_("Question"), _("Remark")), told)
-    yield from _charts(words, report)
     if report.weighting == Weighting.BY_POPULATION:
         caption = _("Unweighted: every response counts the same")
         yield _table(words, report, report.unweighted, "estimates-unweighted", caption)
@@ -57,7 +55,8 @@ def _table(
         ),
         _("“Within its range” is the possible number that is nearest to the estimate."),
     )
-    return Table(name, caption, columns, tuple(rows), notes)
+    short = _("Estimates, unweighted") if name == "estimates-unweighted" else ""
+    return Table(name, caption, columns, tuple(rows), notes, short)
 
 
 def _rows(words: ReportWords, report: Report, entry: QuestionReport) -> Iterator[tuple[Cell, ...]]:
@@ -88,104 +87,82 @@ def figures(
     return tuple(cell_texts.measure(words, number, figure.high - figure.low) for number in numbers)
 
 
-def _told(words: ReportWords, report: Report) -> Iterator[tuple[Cell, Cell]]:
+def list_remarks(words: ReportWords, report: Report, entry: QuestionReport) -> list[str]:
+    """What a reader must know of a question's estimates."""
     _ = words.gettext
-    for entry in report.questions:
-        question = entry.question
-        asked = cell_texts.quote_question(report.definition, question)
-        for remark in entry.remarks:
-            p_value = {} if remark.p_value is None else {"p": words.p_value(remark.p_value)}
-            yield asked, Text(f"{_(remark.lead)} {_(remark.template, **p_value)}")
-        if not entry.n:
-            yield asked, Text(cell_texts.describe_nobody(words, report))
-        if entry.versions != report.versions:
-            numbers = ", ".join(map(str, sorted(entry.versions)))
-            yield (
-                asked,
-                Text(
-                    _(
-                        "Not asked in these words in every version. Counted here: %(numbers)s.",
-                        numbers=numbers,
-                    )
-                ),
+    question = entry.question
+    said = []
+    for remark in entry.remarks:
+        p_value = {} if remark.p_value is None else {"p": words.p_value(remark.p_value)}
+        said.append(f"{_(remark.lead)} {_(remark.template, **p_value)}")
+    if entry.versions != report.versions:
+        numbers = ", ".join(map(str, sorted(entry.versions)))
+        said.append(
+            _("Not asked in these words in every version. Counted here: %(numbers)s.", numbers=numbers)
+        )
+    if question.show_if:
+        otherwise = otherwise_text(question, report.definition.language)
+        said.append(
+            _(
+                "Not shown to everybody. Whoever was not shown it counts as: %(answer)s.",
+                answer=otherwise,
             )
-        if question.show_if:
-            otherwise = otherwise_text(question, report.definition.language)
-            yield (
-                asked,
-                Text(
-                    _(
-                        "Not shown to everybody. Whoever was not shown it counts as: %(answer)s.",
-                        answer=otherwise,
-                    )
-                ),
-            )
+        )
+    return said
 
 
-def _charts(words: ReportWords, report: Report) -> Iterator[Chart]:
-    """Shares on one axis, as many to a chart as fit on a page; bins as a histogram; means."""
-    drawn = [entry for entry in report.questions if entry.n]
-    parts = _pack_charts([rows_of(words, report, entry) for entry in drawn if not entry.question.grid])
-    for rows in parts:
-        yield _draw_shares(words, report, rows)
-    for entry in drawn:
-        if entry.question.traits.in_ranges:
-            yield _draw_histogram(words, report, entry)
-    numbers = [_mean(words, entry) for entry in drawn if entry.mean is not None]
-    if numbers:
-        yield _draw_means(words, report, numbers)
+def draw_shares(
+    words: ReportWords, report: Report, entry: QuestionReport, shares: Sequence[ShareRow]
+) -> Chart:
+    """Some of the shares of a question that has responses, below its wording: bars for ranges of a number."""
+    rows = [_plot(words, report, entry, row) for row in shares]
+    confidence = words.level(report.confidence)
+    caption = words.gettext("Estimated shares with %(confidence)s %% intervals", confidence=confidence)
+    return _draw(caption, rows, report.axis(anytime=False), bars=entry.question.traits.in_ranges)
+
+
+def draw_mean(words: ReportWords, report: Report, entry: QuestionReport, mean: ReportMean) -> Chart:
+    """The mean of a question that has responses, below its wording."""
+    row, axis, label = _mean(words, entry, mean)
+    confidence = words.level(report.confidence)
+    caption = words.gettext("Estimated mean with its %(confidence)s %% interval", confidence=confidence)
+    rows = (replace(row, heading=""),)
+    made = charts.estimates(caption, rows, axis, label)
+    form = cell_texts.measure(words, None, mean.high - mean.low).form
+    return Chart(made.svg, caption, made.alternative, Plot(rows, axis, form, bars=False))
 
 
 def draw_question(words: ReportWords, report: Report, entry: QuestionReport) -> Chart:
     """A question that has responses by itself: its shares, or the mean of a number that has no answers to count."""
+    confidence = words.level(report.confidence)
     if entry.question.traits.in_ranges:
-        return _draw_histogram(words, report, entry, heading=True)
+        caption = words.gettext("Histogram: %(question)s", question=entry.question.text)
+        return _draw(caption, _with_wording(words, report, entry), report.axis(anytime=False), bars=True)
     if entry.shown:
-        return _draw_shares(words, report, rows_of(words, report, entry))
-    return _draw_means(words, report, [_mean(words, entry)])
-
-
-def _draw_shares(words: ReportWords, report: Report, rows: Sequence[PlottedEstimate]) -> Chart:
-    confidence = words.level(report.confidence)
-    caption = words.gettext("Estimated shares with %(confidence)s %% intervals", confidence=confidence)
-    made = charts.estimates(caption, rows, report.axis(anytime=False), percent_label)
-    return Chart(made.svg, caption, made.alternative)
-
-
-def _draw_histogram(
-    words: ReportWords, report: Report, entry: QuestionReport, *, heading: bool = False
-) -> Chart:
-    caption = words.gettext("Histogram: %(question)s", question=entry.question.text)
-    rows = rows_of(words, report, entry)
-    if not heading:  # the caption has it
-        rows = [replace(row, heading="") for row in rows]
-    made = charts.histogram(caption, rows, report.axis(anytime=False), percent_label)
-    return Chart(made.svg, caption, made.alternative)
-
-
-def _draw_means(
-    words: ReportWords, report: Report, numbers: Sequence[tuple[PlottedEstimate, Axis, charts.Label]]
-) -> Chart:
-    confidence = words.level(report.confidence)
+        caption = words.gettext("Estimated shares with %(confidence)s %% intervals", confidence=confidence)
+        return _draw(caption, _with_wording(words, report, entry), report.axis(anytime=False), bars=False)
+    assert entry.mean is not None
     caption = words.gettext("Estimated means with %(confidence)s %% intervals", confidence=confidence)
-    made = charts.means(caption, numbers)
+    made = charts.means(caption, [_mean(words, entry, entry.mean)])
     return Chart(made.svg, caption, made.alternative)
 
 
-def rows_of(words: ReportWords, report: Report, entry: QuestionReport) -> list[PlottedEstimate]:
-    """The shown shares of a question that has responses."""
-    question = entry.question
-    alone = question.answers == ("no", "yes")
-    return [
-        PlottedEstimate(
-            question.text if alone else cell_texts.answer(report.definition, question, row.index).text,
-            word_estimate(words, row),
-            row.value,
-            row.interval(anytime=False),
-            "" if alone or place else question.text,
-        )
-        for place, row in enumerate(entry.shown)
-    ]
+def _draw(caption: str, rows: Sequence[PlottedEstimate], axis: Axis, *, bars: bool) -> Chart:
+    made = (charts.histogram if bars else charts.estimates)(caption, rows, axis, percent_label)
+    return Chart(made.svg, caption, made.alternative, Plot(tuple(rows), axis, PERCENT))
+
+
+def _with_wording(words: ReportWords, report: Report, entry: QuestionReport) -> list[PlottedEstimate]:
+    """The shown shares; the question's wording stands above them, or is the label of a Yes."""
+    text = entry.question.text
+    first, *rest = [_plot(words, report, entry, row) for row in entry.shown]
+    alone = entry.question.answers == ("no", "yes")
+    return [replace(first, label=text) if alone else replace(first, heading=text), *rest]
+
+
+def _plot(words: ReportWords, report: Report, entry: QuestionReport, row: ShareRow) -> PlottedEstimate:
+    answer = cell_texts.answer(report.definition, entry.question, row.index).text
+    return PlottedEstimate(answer, word_estimate(words, row), row.value, row.interval(anytime=False))
 
 
 def word_estimate(words: ReportWords, figure: ShareRow | ReportMean) -> str:
@@ -199,27 +176,12 @@ def percent_label(mark: float) -> str:
     return f"{round(mark * 100)}\N{NO-BREAK SPACE}%"
 
 
-def _mean(words: ReportWords, entry: QuestionReport) -> tuple[PlottedEstimate, Axis, charts.Label]:
-    mean, question = entry.mean, entry.question
-    assert mean is not None
+def _mean(
+    words: ReportWords, entry: QuestionReport, mean: ReportMean
+) -> tuple[PlottedEstimate, Axis, charts.Label]:
+    question = entry.question
     label = words.macro("results/_estimates.html", "mean_label", question, mean)
     row = PlottedEstimate(
         label, word_estimate(words, mean), mean.value, mean.interval(anytime=False), question.text
     )
     return row, mean.axis(anytime=False), words.number
-
-
-def _pack_charts(questions: Sequence[Sequence[PlottedEstimate]]) -> Iterator[list[PlottedEstimate]]:
-    """The rows of questions in charts: a question's together, unless it fills one by itself."""
-    waiting: list[PlottedEstimate] = []
-    for rows in questions:
-        if waiting and len(waiting) + len(rows) > MOST_ROWS:
-            yield waiting
-            waiting = []
-        for first in range(0, len(rows), MOST_ROWS):
-            if len(waiting) + len(rows[first : first + MOST_ROWS]) > MOST_ROWS:
-                yield waiting
-                waiting = []
-            waiting += rows[first : first + MOST_ROWS]
-    if waiting:
-        yield waiting

@@ -10,25 +10,32 @@ from server.reports.contents.admission_sections import describe_admission
 from server.reports.contents.diagnostic_sections import diagnostics
 from server.reports.contents.estimate_sections import estimates
 from server.reports.contents.figures import QuestionsByVersion
+from server.reports.contents.finding_sections import build_lead
 from server.reports.contents.ledger_sections import describe_ledger
 from server.reports.contents.question_sections import questions
+from server.reports.contents.study_sections import cite_report, describe_study, say_who_asked
 from server.reports.contents.text_sections import quote_prose, texts
 from server.reports.report import Report
 from server.reports.report_words import ReportWords
 from server.reports.survey_texts import INCOMPLETE
+
+_SHORT = 600
+"""Letters of an introduction that stands before what was found."""
 
 
 def build_internal_document(report: Report, book: Ledger, locale: str) -> Document:
     """The document of a report, with the survey's ledger."""
     words = ReportWords(locale)
     definition = report.definition
+    first = build_lead(words, report)
     return Document(
         title=cell_texts.quote_text(definition, definition.title),
         subtitle=_subtitle(words, report),
         language=locale,
-        sections=tuple(_sections(words, report, book)),
+        sections=(*first, *_sections(words, report, book)),
         blocks=tuple(_opening(words, report)),
         paper_css=PAPER_CSS,
+        lead=len(first),
     )
 
 
@@ -56,13 +63,20 @@ def _count(words: ReportWords, report: Report) -> str:
     return words.ngettext("%(num)s response", "%(num)s responses", report.n, num=n)
 
 
+def _is_short(report: Report) -> bool:
+    """Whether the introduction, which says who asks, leaves the first page to what was found."""
+    return len(report.definition.introduction) <= _SHORT
+
+
 def _opening(words: ReportWords, report: Report) -> Iterator[Block]:
     _ = words.gettext
     if report.simulated:
         yield Paragraph(Text(_("This is a demonstration: its respondents are simulated.")), notice=True)
     if report.incomplete:
         yield Paragraph(Text(_(INCOMPLETE)), notice=True)
-    yield from quote_prose(report.definition, report.definition.introduction)
+    yield from say_who_asked(words, report.study)
+    if _is_short(report):
+        yield from quote_prose(report.definition, report.definition.introduction)
     yield Paragraph(
         Text(
             _(
@@ -102,7 +116,13 @@ def _sections(words: ReportWords, report: Report, book: Ledger) -> Iterator[Sect
     _ = words.gettext
     definition = report.definition
     yield Section(
-        "questions", Text(_("Questions")), (questions(words, definition),), tuple(texts(words, definition))
+        "questions",
+        Text(_("Questions")),
+        (
+            *(() if _is_short(report) else quote_prose(definition, definition.introduction)),
+            questions(words, definition),
+        ),
+        tuple(texts(words, definition)),
     )
     if report.n:
         yield Section("results", Text(_("Estimates")), tuple(estimates(words, report)))
@@ -125,6 +145,7 @@ def _sections(words: ReportWords, report: Report, book: Ledger) -> Iterator[Sect
         Text(_("How the answers were collected")),
         (*methods.describe_coins(words, report.asked), *describe_admission(words, report.admissions)),
     )
+    yield from describe_study(words, report.study)
     yield Section("method", Text(_("Method")), tuple(methods.estimators(words, report)))
     if report.n:
         yield Section("checks", Text(_("Diagnostics")), tuple(diagnostics(words, report)))
@@ -157,7 +178,7 @@ def _sections(words: ReportWords, report: Report, book: Ledger) -> Iterator[Sect
                     (_("Survey"), Text(report.slug, code=True)),
                     (_("SHA-256 of the published definition"), Text(report.version, code=True)),
                     (_("Software"), Text(report.software)),
-                    (_("Cite as"), Text(f"{definition.title}. {cite}")),
+                    (_("Cite as"), cite_report(words, report.study, definition.title, cite)),
                 )
             ),
         ),

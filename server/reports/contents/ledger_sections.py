@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from server.inputs import N_
 from server.output.documents import Block, Cell, Facts, Number, Paragraph, Table, Text
-from server.output.formatting import chance
+from server.output.formatting import chance, scientific
 from server.privacy.planning import belief_after_report
 from server.releases.values import Covers, Ledger, Released
 from server.reports.contents import cell_texts
@@ -35,7 +35,7 @@ def describe_ledger(words: ReportWords, book: Ledger, *, names: bool) -> Iterato
         Text(
             _(
                 "Everything released draws on one budget, set before the first release and never raised. A loss "
-                "is stated in nats, between neighbours: %(neighbours)s.",
+                "ε says how well two cases can be told apart that differ in this: %(neighbours)s.",
                 neighbours=_(NEIGHBOURS[book.budget.neighbours]),
             )
         )
@@ -46,13 +46,13 @@ def describe_ledger(words: ReportWords, book: Ledger, *, names: bool) -> Iterato
     entries: list[tuple[str, Number]] = [
         (_("Budget, ε"), cell_texts.format_spent(words, book.budget.epsilon)),
         (_("Spent, ε"), cell_texts.format_spent(words, spent.epsilon)),
-        (_("Left, ε"), cell_texts.format_spent(words, book.left)),
+        (_("Left, ε"), cell_texts.format_left(words, book.left)),
         (_("Sum of all entries, ε"), cell_texts.format_spent(words, spent.sequential)),
     ]
     if book.budget.delta or spent.delta:
         entries += [
-            (_("Budget, δ"), cell_texts.format_spent(words, book.budget.delta)),
-            (_("Spent, δ"), cell_texts.format_spent(words, spent.delta)),
+            (_("Budget, δ"), cell_texts.format_delta(words, book.budget.delta)),
+            (_("Spent, δ"), cell_texts.format_delta(words, spent.delta)),
         ]
     if spent.best is not None:
         name = _(
@@ -70,18 +70,25 @@ def meaning(words: ReportWords, book: Ledger) -> str:
     most = belief_after_report(float(book.spent.epsilon), 0.5)
     low, high = (chance(belief, words.locale) for belief in (1 - most, most))
     if book.budget.neighbours == "unbounded":
-        return words.gettext(
+        text = words.gettext(
             "Somebody who thinks it 50 %% likely that a person took part can come to think it %(low)s %% to "
             "%(high)s %% likely from all releases together, and no further.",
             low=low,
             high=high,
         )
-    return words.gettext(
-        "Somebody who thinks one of two answers of a respondent 50 %% likely can come to think it %(low)s %% to "
-        "%(high)s %% likely from all releases together, and no further.",
-        low=low,
-        high=high,
-    )
+    else:
+        text = words.gettext(
+            "Somebody who thinks one of two answers of a respondent 50 %% likely can come to think it %(low)s %% to "
+            "%(high)s %% likely from all releases together, and no further.",
+            low=low,
+            high=high,
+        )
+    if book.spent.delta:
+        text += " " + words.gettext(
+            "As δ is not 0, it may go further in rare cases, which δ = %(delta)s bounds.",
+            delta=scientific(book.spent.delta, words.locale),
+        )
+    return text
 
 
 def _entries(words: ReportWords, released: Sequence[Released], names: bool) -> Table:
@@ -95,7 +102,7 @@ def _entries(words: ReportWords, released: Sequence[Released], names: bool) -> T
             Text(", ".join(record.item.questions), code=True),
             Text(mechanism(words, record)),
             cell_texts.format_spent(words, record.epsilon),
-            cell_texts.format_spent(words, record.delta),
+            cell_texts.format_delta(words, record.delta),
             Text(words.moment(record.made_at)),
         ]
         if names:

@@ -45,11 +45,9 @@ def describe_coins(words: ReportWords, asked: VersionDesigns) -> Iterator[Block]
         (together, *_numbers(asked, versions), Text(""), Text(""), cell_texts.epsilon(words, loss))
         for versions, loss in asked.losses
     ]
-    caption = _(
-        "What the coins do to each question's answers, and the privacy loss of one respondent in nats"
-    )
+    caption = _("What the coins do to each question's answers, and the privacy loss ε of one respondent")
     columns = (_("Question"), *_head(words, asked), _("Design"), _("Odds"), "ε")
-    yield Table("designs", caption, columns, tuple(rows))
+    yield Table("designs", caption, columns, tuple(rows), short=_("What the coins do"))
 
 
 def _head(words: ReportWords, asked: VersionDesigns) -> tuple[str, ...]:

@@ -3,13 +3,19 @@
 from collections.abc import Iterator
 
 from server.output.charts import PAPER_CSS
-from server.output.documents import Block, Document, Facts, Paragraph, Section, Text
+from server.output.documents import Block, Document, Facts, FindingBlock, Paragraph, Section, Text
 from server.releases.plans.plan_reader import ItemKind
 from server.reports.contents import article, cell_texts, methods, release_sections
 from server.reports.contents.admission_sections import describe_admission
 from server.reports.contents.figures import QuestionsByVersion
+from server.reports.contents.finding_charts import draw_finding
+from server.reports.contents.finding_sections import order_lead
+from server.reports.contents.finding_texts import say_count
 from server.reports.contents.ledger_sections import describe_ledger
+from server.reports.contents.protection import describe_certainty, describe_coin, describe_noise
 from server.reports.contents.question_sections import questions
+from server.reports.contents.release_findings import find_answered, list_findings
+from server.reports.contents.study_sections import cite_report, describe_study, say_who_asked
 from server.reports.contents.text_sections import quote_prose, texts
 from server.reports.public_source import Published
 from server.reports.report_words import ReportWords
@@ -20,13 +26,15 @@ def build_public_document(published: Published, locale: str) -> Document:
     """The document that everybody may read."""
     words = ReportWords(locale)
     definition = published.newest.definition
+    first = _lead(words, published)
     return Document(
         title=cell_texts.quote_text(definition, definition.title),
         subtitle=_subtitle(words, published),
         language=locale,
-        sections=tuple(_sections(words, published)),
+        sections=(*first, *_sections(words, published)),
         blocks=tuple(_opening(words, published)),
         paper_css=PAPER_CSS,
+        lead=len(first),
     )
 
 
@@ -46,51 +54,95 @@ def _subtitle(words: ReportWords, published: Published) -> str:
 
 
 def _opening(words: ReportWords, published: Published) -> Iterator[Block]:
+    yield from list_notices(words, published)
+    yield from say_who_asked(words, published.study)
+    yield Paragraph(Text(describe_report(words)))
+
+
+def list_notices(words: ReportWords, published: Published) -> Iterator[Paragraph]:
+    """What whoever reads a report must know before anything else."""
     _ = words.gettext
-    definition = published.newest.definition
     if published.simulated:
         yield Paragraph(Text(_("This is a demonstration: its respondents are simulated.")), notice=True)
     if published.incomplete:
         yield Paragraph(Text(_(INCOMPLETE)), notice=True)
-    yield from quote_prose(definition, definition.introduction)
-    yield Paragraph(
-        Text(
-            _(
-                "A public report. Answers were randomised before they were sent, and everything here draws on a "
-                "budget that bounds how much any one person's response can change it. How much that is, is said "
-                "below."
-            )
-        )
+
+
+def describe_report(words: ReportWords) -> str:
+    """What a public report is, in two sentences."""
+    return words.gettext(
+        "What arrived from each person may not be what that person answered: chance took part, on their own device. "
+        "Of all together it can still be told how common things are, within a range."
     )
+
+
+def describe_answered(words: ReportWords, published: Published) -> str:
+    """How many answered and until when, as far as releases say it; empty before the first one."""
+    answered = find_answered(published)
+    if answered is not None:
+        number = say_count(words, answered.figure).rstrip(".")
+        return words.gettext("%(responses)s until %(day)s", responses=number, day=words.day(answered.until))
+    until = max((entry.covers.until for entry in published.ledger.released), default=None)
+    return "" if until is None else words.gettext("Responses until %(day)s", day=words.day(until))
+
+
+def _findings(words: ReportWords, published: Published, asked: QuestionsByVersion) -> Iterator[Section]:
+    for number, found in enumerate(list_findings(words, published), start=1):
+        charts = draw_finding(words, found, asked)
+        above = [] if charts else [Paragraph(wording) for wording in found.asked]
+        if found.among is not None:
+            above.append(Paragraph(found.among))
+        block = FindingBlock("", found.meaning, charts=charts)
+        yield Section(f"finding-{number}", Text(found.sentence), (*above, block))
+
+
+def _lead(words: ReportWords, published: Published) -> tuple[Section, ...]:
+    """What the first page says."""
+    _ = words.gettext
+    asked = QuestionsByVersion({version.number: version.definition for version in published.versions})
+    findings = tuple(_findings(words, published, asked))
+    said = describe_answered(words, published)
+    first: list[Block] = [methods.make_paragraph(f"{said}.")] if said else []
+    if not findings:
+        first.append(methods.make_paragraph(_("Nothing was released yet.")))
+    found = Section("findings", Text(_("What was found")), tuple(first), findings)
+    noise = tuple(describe_noise(words, published))
+    again = (Section("protection-again", Text(_("And protected again")), noise),) if noise else ()
+    coin = tuple(describe_coin(words, published))
+    rest = (
+        Section("protection", Text(_("How answers were protected")), coin, again),
+        Section("certainty", Text(_("How sure one can be")), tuple(describe_certainty(words, published))),
+    )
+    return order_lead(found, rest)
 
 
 def _sections(words: ReportWords, published: Published) -> Iterator[Section]:
     _ = words.gettext
     newest, book = published.newest, published.ledger
     definition = newest.definition
-    yield Section(
-        "questions", Text(_("Questions")), (questions(words, definition),), tuple(texts(words, definition))
-    )
     asked = QuestionsByVersion({version.number: version.definition for version in published.versions})
-    inside = tuple(release_sections.sections(words, book.released, asked))
-    first = (
-        release_sections.explain_errors(words)
-        if inside
-        else methods.make_paragraph(_("Nothing was released yet."))
+    yield Section(
+        "questions",
+        Text(_("The questions, word by word")),
+        (*quote_prose(definition, definition.introduction), questions(words, definition)),
+        tuple(texts(words, definition)),
     )
-    yield Section("results", Text(_("What was released")), (first,), inside)
+    inside = tuple(release_sections.sections(words, book.released, asked))
+    if inside:
+        explained = release_sections.explain_errors(words)
+        yield Section("results", Text(_("What was released, with every number")), (explained,), inside)
     yield Section(
         "collected",
         Text(_("How the answers were collected")),
         (*methods.describe_coins(words, published.asked), *describe_admission(words, published.admissions)),
     )
+    yield from describe_study(words, published.study)
     yield Section("method", Text(_("Method")), tuple(_method(words, published)))
     yield Section(
         "ledger-of-releases",
-        Text(_("Central releases: spent and left")),
+        Text(_("The budget: what was spent, and what is left")),
         tuple(describe_ledger(words, book, names=False)),
     )
-    yield Section("limits", Text(_("Limits")), tuple(methods.limits(words)))
     if any(each.item.kind != ItemKind.DECLARED for each in book.released):
         yield Section("article", Text(_("For an article")), tuple(article.public(words, published)))
     cite = _(
@@ -108,9 +160,9 @@ def _sections(words: ReportWords, published: Published) -> Iterator[Section]:
     facts = (
         *entries,
         (_("Software"), Text(published.software)),
-        (_("Cite as"), Text(f"{definition.title}. {cite}")),
+        (_("Cite as"), cite_report(words, published.study, definition.title, cite)),
     )
-    yield Section("source", Text(_("Source")), (Facts(facts),))
+    yield Section("source", Text(_("Source and citation")), (Facts(facts),))
     yield Section("exact-designs", Text(_("Codebook")), (methods.codebook(words, published.asked),))
 
 

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 
 from server.output import charts
 from server.output.charts import PlottedEstimate, PlottedGroup
-from server.output.documents import Chart
+from server.output.documents import Chart, Plot
 from server.releases import OWN_LINK, Figure, Released
 from server.releases.plans.plan_reader import ItemKind
-from server.reports.contents.estimate_sections import MOST_DRAWN, MOST_ROWS, percent_label
+from server.reports.contents.estimate_sections import MOST_DRAWN, MOST_ROWS, PERCENT, percent_label
 from server.reports.contents.figures import QuestionsByVersion, numbers, part, place, span
 from server.reports.report_words import ReportWords
 
@@ -20,7 +20,7 @@ def draw_entry(words: ReportWords, entry: Released, asked: QuestionsByVersion) -
     elif shares:
         yield from _intervals(words, entry, asked, shares)
     if entry.item.kind == ItemKind.HIERARCHY:
-        yield from _tree(words, entry)
+        yield from draw_tree(words, entry)
     yield from _means(words, entry, asked)
 
 
@@ -47,8 +47,9 @@ def _intervals(
         confidence=words.level(entry.confidence),
     )
     for first in range(0, len(rows), MOST_ROWS):
-        made = draw(caption, rows[first : first + MOST_ROWS], axis, percent_label)
-        yield Chart(made.svg, caption, made.alternative)
+        shown = tuple(rows[first : first + MOST_ROWS])
+        made = draw(caption, shown, axis, percent_label)
+        yield Chart(made.svg, caption, made.alternative, Plot(shown, axis, PERCENT))
 
 
 def _means(words: ReportWords, entry: Released, asked: QuestionsByVersion) -> Iterator[Chart]:
@@ -113,7 +114,7 @@ def _heat_map(
     yield Chart(made.svg, caption, made.alternative)
 
 
-def _tree(words: ReportWords, entry: Released) -> Iterator[Chart]:
+def draw_tree(words: ReportWords, entry: Released) -> Iterator[Chart]:
     """The numbers that add up."""
     counts = [
         figure

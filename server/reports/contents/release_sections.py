@@ -44,9 +44,9 @@ def _blocks(words: ReportWords, entry: Released, asked: QuestionsByVersion) -> I
         (_("Privacy loss, ε"), cell_texts.format_spent(words, entry.epsilon)),
     ]
     if entry.delta:
-        facts.append((_("Failure probability, δ"), cell_texts.format_spent(words, entry.delta)))
+        facts.append((_("Failure probability, δ"), cell_texts.format_delta(words, entry.delta)))
     facts += [
-        (_("Between neighbours"), Text(_(NEIGHBOURS[entry.neighbours]))),
+        (_("What it hides"), Text(_(NEIGHBOURS[entry.neighbours]))),
         (_("Responses covered"), Text(describe_coverage(words, entry.covers))),
     ]
     facts += weighted_by(words, entry)
@@ -63,7 +63,7 @@ def _describe_declared(words: ReportWords, entry: Released) -> Iterator[Block]:
         "not know of it, as after a backup was restored."
     )
     yield Paragraph(Text(text))
-    loss = cell_texts.format_spent(words, entry.epsilon), cell_texts.format_spent(words, entry.delta)
+    loss = cell_texts.format_spent(words, entry.epsilon), cell_texts.format_delta(words, entry.delta)
     yield Facts(((_("Privacy loss, ε"), loss[0]), (_("Failure probability, δ"), loss[1])))
 
 

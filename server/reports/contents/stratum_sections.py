@@ -4,9 +4,15 @@ from collections.abc import Iterator, Sequence
 
 from server.output import charts
 from server.output.charts import DayBar, PlottedGroup
-from server.output.documents import Block, Cell, Chart, Paragraph, Section, Table, Text
+from server.output.documents import Block, Cell, Chart, Paragraph, Plot, Section, Table, Text
 from server.reports.contents import cell_texts
-from server.reports.contents.estimate_sections import MOST_DRAWN, figures, percent_label, word_estimate
+from server.reports.contents.estimate_sections import (
+    MOST_DRAWN,
+    PERCENT,
+    figures,
+    percent_label,
+    word_estimate,
+)
 from server.reports.day_counts import Period
 from server.reports.estimate_values import QuestionReport, ReportMean, ShareRow
 from server.reports.forest import figures as figures_of
@@ -136,10 +142,11 @@ def _blocks(
     rows = [row for group in groups for row in _rows(words, report, entry, group, weighted)]
     notes = (withheld_note(words, report),) if any(group.withheld for group in groups) else ()
     caption = _("By stratum: %(question)s", question=entry.question.name)
-    yield Table(f"strata-{number}", caption, columns, tuple(rows), notes)
+    short = _("By stratum, question %(number)s", number=words.integer(number))
+    yield Table(f"strata-{number}", caption, columns, tuple(rows), notes, short)
     chosen = figures_of(entry)
     if len(chosen) == 1 and len(groups) <= MOST_DRAWN:
-        yield _chart(words, report, groups, *chosen[0])
+        yield draw_strata(words, report, groups, *chosen[0])
 
 
 def _rows(
@@ -165,43 +172,54 @@ def label(words: ReportWords, report: Report, entry: QuestionReport, figure: Sha
     return Text(words.macro("results/_estimates.html", "mean_label", entry.question, figure))
 
 
-def _chart(
+def draw_strata(
     words: ReportWords,
     report: Report,
     groups: Sequence[StratumReport],
     which: str,
     chosen: ShareRow | ReportMean,
 ) -> Chart:
-    """One figure in every group that shows it."""
+    """One figure in every group, the whole survey's behind all of them; a group that is withheld says so."""
     _ = words.gettext
-    shown = [
-        (group, figure)
-        for group in groups
-        if group.report is not None
-        for figure in [dict(figures_of(group.report))[which]]
-        if figure.value is not None
-    ]
+    found = [None if group.report is None else dict(figures_of(group.report))[which] for group in groups]
+    shown = [None if figure is None or figure.value is None else figure for figure in found]
     rows = [
         charts.PlottedEstimate(
-            name(words, group).text,
-            word_estimate(words, figure),
-            figure.value,
-            figure.interval(anytime=False),
+            group.name if group.depth and not group.own_link else name(words, group).text,
+            _word_group(words, report, group, figure),
+            None if figure is None else figure.value,
+            None if figure is None else figure.interval(anytime=False),
+            depth=max(group.depth - 1, 0),
         )
-        for group, figure in shown
+        for group, figure in zip(groups, shown, strict=True)
     ]
     caption = _("By stratum, with %(confidence)s %% intervals", confidence=words.level(report.confidence))
-    reached = [figure.interval(anytime=False) for _group, figure in shown]
+    reached = [figure.interval(anytime=False) for figure in shown if figure is not None]
+    behind = None if shown[0] is None else shown[0].value
     if isinstance(chosen, ShareRow):
-        made = charts.estimates(caption, rows, charts.share_axis(reached), percent_label)
+        mark: charts.Label = percent_label
+        axis, form = charts.share_axis(reached), PERCENT
     else:
         lows, highs = (
             [chosen.low, *(low for low, _ in reached)],
             [chosen.high, *(high for _, high in reached)],
         )
         axis = charts.mean_axis(chosen.low, chosen.high, (min(lows), max(highs)))
-        made = charts.estimates(caption, rows, axis, words.number)
-    return Chart(made.svg, caption, made.alternative)
+        mark, form = words.number, cell_texts.measure(words, None, chosen.high - chosen.low).form
+    made = charts.estimates(caption, rows, axis, mark, behind)
+    points = tuple(row for row in rows if row.value is not None)
+    plot = Plot(points, axis, form, bars=isinstance(chosen, ShareRow)) if points else None
+    return Chart(made.svg, caption, made.alternative, plot)
+
+
+def _word_group(
+    words: ReportWords, report: Report, group: StratumReport, figure: ShareRow | ReportMean | None
+) -> str:
+    if figure is not None:
+        return word_estimate(words, figure)
+    if group.withheld:
+        return words.gettext("withheld")
+    return words.gettext("No mean.") if group.n else cell_texts.describe_nobody(words, report)
 
 
 def left_to_a_file(words: ReportWords) -> Paragraph:

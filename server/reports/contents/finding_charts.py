@@ -1,0 +1,141 @@
+"""The findings of a public report, drawn as the other charts are."""
+
+from collections.abc import Iterator
+
+from server.output import charts
+from server.output.charts import Drawing, PlottedEstimate
+from server.output.documents import Chart, Plot
+from server.reports.contents import cell_texts
+from server.reports.contents.estimate_sections import MOST_ROWS, PERCENT
+from server.reports.contents.figures import QuestionsByVersion, part
+from server.reports.contents.finding_values import FoundRange, Picture, ReleaseFinding
+from server.reports.contents.release_charts import draw_tree
+from server.reports.report_words import ReportWords
+from server.study.definitions import Question
+
+
+def draw_finding(words: ReportWords, finding: ReleaseFinding, asked: QuestionsByVersion) -> tuple[Chart, ...]:
+    """A finding as charts: one, none, or several where its rows fill more than a page."""
+    match finding.picture:
+        case Picture.DOTS:
+            (only,) = finding.ranges
+            return (_draw_dots(words, finding, only),)
+        case Picture.BARS:
+            return tuple(_draw_bars(words, finding, part) for part in _pages(finding))
+        case Picture.LINES:
+            return tuple(_draw_lines(words, finding, part, asked) for part in _pages(finding))
+        case Picture.TABLE:
+            drawn = _draw_table(words, finding, asked)
+            return () if drawn is None else (_name(finding, drawn),)
+        case Picture.TREE:
+            return tuple(draw_tree(words, finding.entry))
+        case Picture.NOTHING:
+            return ()
+
+
+def _name(finding: ReleaseFinding, drawn: Drawing, plot: Plot | None = None) -> Chart:
+    return Chart(drawn.svg, _title(finding), drawn.alternative, plot)
+
+
+def _pages(finding: ReleaseFinding) -> Iterator[tuple[FoundRange, ...]]:
+    """Its rows, as many as fit on a page."""
+    for first in range(0, len(finding.ranges), MOST_ROWS):
+        yield finding.ranges[first : first + MOST_ROWS]
+
+
+def _title(finding: ReleaseFinding) -> str:
+    """What was asked; the sentence stands above the drawing already."""
+    return " × ".join(wording.text for wording in finding.asked) or finding.sentence
+
+
+def _draw_dots(words: ReportWords, finding: ReleaseFinding, found: FoundRange) -> Chart:
+    sure, may = round(found.low), round(found.high - found.low)
+    said = words.gettext(
+        "Of 100 dots %(sure)s are filled: very likely; %(may)s more are rings: possible.",
+        sure=sure,
+        may=may,
+    )
+    made = charts.hundred_dots(_title(finding), sure, may, said)
+    point = PlottedEstimate(found.label.text, said, found.value, found.interval)
+    return _name(finding, made, Plot((point,), charts.share_axis([found.interval]), PERCENT))
+
+
+def _draw_bars(words: ReportWords, finding: ReleaseFinding, ranges: tuple[FoundRange, ...]) -> Chart:
+    rows = tuple(
+        PlottedEstimate(
+            each.label.text,
+            words.gettext("%(low)s to %(high)s of 100", low=each.low, high=each.high),
+            each.value,
+            each.interval,
+        )
+        for each in ranges
+    )
+    # One axis for all, however many charts they take.
+    axis = charts.share_axis([each.interval for each in finding.ranges])
+    made = charts.histogram(_title(finding), rows, axis, lambda mark: words.number(round(100 * mark)))
+    return _name(finding, made, Plot(rows, axis, PERCENT))
+
+
+def _draw_lines(
+    words: ReportWords, finding: ReleaseFinding, ranges: tuple[FoundRange, ...], asked: QuestionsByVersion
+) -> Chart:
+    assert finding.ends is not None
+    first, last = finding.ends
+    asked_as = asked.question(finding.questions[0], finding.entry.covers)
+    rows = []
+    for found in ranges:
+        low, high = (min(max(end, first), last) for end in found.interval)
+        value = None if found.value is None else min(max(found.value, first), last)
+        said = words.gettext(
+            "%(low)s to %(high)s",
+            low=words.number(found.low),
+            high=_with_unit(words, found.high, None if asked_as is None else asked_as[1]),
+        )
+        of = found.label.text if len(finding.ranges) > 1 else ""
+        rows.append(
+            (
+                PlottedEstimate(of, said, value, (low, high)),
+                charts.mean_axis(first, last, (low, high)),
+                words.number,
+            )
+        )
+    made = charts.means(_title(finding), rows)
+    points = tuple(row for row, _, _ in rows)
+    ends = [end for row in points for end in row.interval or ()]
+    axis = charts.mean_axis(first, last, (min(ends), max(ends)))
+    form = cell_texts.measure(words, None, last - first).form
+    return _name(finding, made, Plot(points, axis, form, bars=False))
+
+
+def _draw_table(words: ReportWords, finding: ReleaseFinding, asked: QuestionsByVersion) -> Drawing | None:
+    """Of two questions, if every pair of answers is there: the darker, the larger. It is higher than wide."""
+    entry = finding.entry
+    places = (
+        figure.place
+        for figure in entry.figures
+        if figure.statistic == "share" and len(figure.place) == 2 and figure.low is not None
+    )
+    cells = dict(zip(places, finding.ranges, strict=True))
+    rows, columns = (list(dict.fromkeys(pair[side] for pair in cells)) for side in (0, 1))
+    if len(cells) != len(rows) * len(columns):
+        return None
+    if len(columns) > len(rows):
+        rows, columns = columns, rows
+        cells = {(second, first): found for (first, second), found in cells.items()}
+    return charts.heat_map(
+        _title(finding),
+        [part(words, entry, row, asked).text for row in rows],
+        [part(words, entry, column, asked).text for column in columns],
+        [
+            [
+                (min(max(found.value or 0.0, 0.0), 1.0), f"{found.low}–{found.high}")
+                for found in (cells[row, column] for column in columns)
+            ]
+            for row in rows
+        ],
+    )
+
+
+def _with_unit(words: ReportWords, number: float, question: Question | None) -> str:
+    text = words.number(number)
+    return text if question is None or not question.unit else f"{text}\N{NO-BREAK SPACE}{question.unit}"

@@ -1,0 +1,119 @@
+"""What was found: of each question a sentence with its figure; how answers were protected, how sure one can be."""
+
+from collections.abc import Iterator, Sequence
+
+from server.output.documents import Chart, FindingBlock, Paragraph, Section, Text
+from server.output.typesetting import size_of
+from server.reports.contents import cell_texts
+from server.reports.contents.article import describe_weights
+from server.reports.contents.estimate_sections import MOST_ROWS, draw_mean, draw_shares, list_remarks
+from server.reports.contents.protection import explain_coin
+from server.reports.estimate_values import QuestionReport
+from server.reports.findings import ShareFinding, interpret_question
+from server.reports.report import Report
+from server.reports.report_words import ReportWords
+from server.study.definitions import SurveySection
+
+_ROOM = 400
+"""Points of the first page that what was found may take, so that the rest of it fits below."""
+_HEADING, _NOTE, _UNIT = 45, 12, 0.65
+"""Points of a question with what is between two of them, of a remark, of a unit of a drawing: about as in print."""
+
+
+def build_lead(words: ReportWords, report: Report) -> tuple[Section, ...]:
+    """What the first page of the internal report says."""
+    rest = _describe_protection(words, report), _describe_sureness(words, report)
+    return order_lead(_list_findings(words, report), rest)
+
+
+def order_lead(found: Section, rest: tuple[Section, ...]) -> tuple[Section, ...]:
+    """What was found, then what is said of all of it; the other way round where figures fill the first page."""
+    return (found, *rest) if _measure(found) <= _ROOM else (*rest, found)
+
+
+def _measure(section: Section) -> float:
+    """About how high findings are in print, in points."""
+    height = sum(map(_measure, section.sections))
+    for block in section.blocks:
+        if isinstance(block, FindingBlock):
+            drawn = sum(size_of(chart.svg)[1] for chart in block.charts)
+            height += _HEADING + _UNIT * drawn + _NOTE * max(len(block.notes) - 1, 0)
+    return height
+
+
+def say_finding(words: ReportWords, report: Report, entry: QuestionReport) -> str:
+    """What the responses to a question say, by intervals of one look: the sentence of the page of results."""
+    if not entry.n:
+        return cell_texts.describe_nobody(words, report)
+    found = interpret_question(entry, anytime=False)
+    return words.macro("results/_findings.html", "sentence", found, report.definition.language)
+
+
+def _list_findings(words: ReportWords, report: Report) -> Section:
+    """A section for each question, below the headings of the survey's own."""
+    numbers = {entry.question.name: number for number, entry in enumerate(report.questions, start=1)}
+    sections: list[Section] = []
+    heading: Section | None = None
+    inside: list[Section] = []
+
+    def close() -> None:
+        if heading is None:
+            sections.extend(inside)
+        elif inside:
+            sections.append(Section(heading.name, heading.title, (), tuple(inside)))
+        inside.clear()
+
+    for part in report.outline():
+        if isinstance(part, SurveySection):
+            close()
+            name = f"findings-part-{len(sections) + 1}"
+            heading = Section(name, cell_texts.quote_text(report.definition, part.text))
+        else:
+            title = cell_texts.quote_question(report.definition, part.question)
+            block = _describe(words, report, part)
+            inside.append(Section(f"finding-{numbers[part.question.name]}", title, (block,)))
+    close()
+    return Section("findings", Text(words.gettext("What was found")), (), tuple(sections))
+
+
+def _describe(words: ReportWords, report: Report, entry: QuestionReport) -> FindingBlock:
+    notes = list_remarks(words, report, entry)
+    if not entry.n:
+        return FindingBlock(say_finding(words, report, entry), notes=tuple(notes))
+    number = words.ngettext("%(num)s response", "%(num)s responses", entry.n, num=words.integer(entry.n))
+    charts = tuple(_draw(words, report, entry))
+    return FindingBlock(say_finding(words, report, entry), notes=(number, *notes), charts=charts)
+
+
+def _draw(words: ReportWords, report: Report, entry: QuestionReport) -> Iterator[Chart]:
+    """Its shares, as many to a chart as fit on a page, in the order of the finding; its mean."""
+    shares: Sequence[ShareFinding] = interpret_question(entry, anytime=False).shares
+    for first in range(0, len(shares), MOST_ROWS):
+        rows = [share.row for share in shares[first : first + MOST_ROWS]]
+        yield draw_shares(words, report, entry, rows)
+    if entry.mean is not None:
+        yield draw_mean(words, report, entry, entry.mean)
+
+
+def _describe_protection(words: ReportWords, report: Report) -> Section:
+    blocks = tuple(explain_coin(words, tuple(report.answered.definitions.values())))
+    return Section("protected", Text(words.gettext("How answers were protected")), blocks)
+
+
+def _describe_sureness(words: ReportWords, report: Report) -> Section:
+    _ = words.gettext
+    confidence = words.level(report.confidence)
+    blocks = (
+        _(
+            "In about %(confidence)s of 100 surveys made like this one a range holds the number that it is about, if "
+            "the respondents were drawn at random. It allows for chance in who was asked, and for the coins; not for "
+            "those who did not answer, nor for answers that are not true. It is made for one look, at a moment "
+            "fixed beforehand, and stands by itself: the more ranges, the more may miss.",
+            confidence=confidence,
+        ),
+        _("In a figure the dot, or the end of the bar, is the best guess; the line is the range.")
+        + " "
+        + describe_weights(words, report),
+    )
+    title = Text(_("How sure one can be"))
+    return Section("sure", title, tuple(Paragraph(Text(text)) for text in blocks))

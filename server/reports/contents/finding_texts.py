@@ -1,0 +1,201 @@
+"""The findings of a public report in words: no sentence says more than its interval allows."""
+
+from collections.abc import Sequence
+
+from server.releases import Figure, Released
+from server.reports.contents.finding_values import FoundRange, says_something, some_overlap
+from server.reports.findings import Says
+from server.reports.report_words import ReportWords
+from server.study.answer_texts import answer_text
+from server.study.definitions import Definition, Question
+
+SENTENCES = "results/_findings.html"
+"""Where the page of results has the same sentences."""
+HALF = 50
+
+
+def say_share(words: ReportWords, found: FoundRange) -> str:
+    """Of how many of 100 an answer is true."""
+    return words.macro(SENTENCES, "share_range", found, found.label.text)
+
+
+def explain_share(words: ReportWords, found: FoundRange, weighted: bool) -> str:
+    """What the sentence of a share means."""
+    _ = words.gettext
+    parts = []
+    if found.says == Says.IMPOSSIBLE:
+        parts.append(_impossible(words))
+    elif found.says == Says.NOT_TOLD:
+        parts.append(_open(words))
+    else:
+        if found.guess is not None:
+            parts.append(_("Best guess: %(guess)s of 100.", guess=found.guess))
+        if found.low > HALF:
+            parts.append(_("That is more than half."))
+        elif found.high < HALF:
+            parts.append(_("That is fewer than half."))
+        if found.says == Says.AT_MOST:
+            parts.append(_("It may be nobody at all."))
+        elif found.says == Says.AT_LEAST:
+            parts.append(_("It may be everybody."))
+    return _join(words, parts, weighted)
+
+
+def say_answers(words: ReportWords, highest: FoundRange | None) -> str:
+    """Which of several answers is the most common."""
+    if highest is None:
+        return words.gettext("These responses do not tell which answer is the most common.")
+    return words.gettext("“%(answer)s” is the most common of these answers.", answer=highest.label.text)
+
+
+def explain_answers(
+    words: ReportWords, ranges: Sequence[FoundRange], highest: FoundRange | None, weighted: bool
+) -> str:
+    """The share of the most common answer, if it is known; and how to read the others."""
+    parts = []
+    if highest is not None:
+        parts.append(say_share(words, highest))
+        if says_something(highest):
+            parts.append(explain_share(words, highest, False))
+    if some_overlap(ranges):
+        parts.append(words.gettext("Where two ranges overlap, either answer may be the more common."))
+    return _join(words, parts, weighted)
+
+
+def say_mean(words: ReportWords, question: Question, found: FoundRange) -> str:
+    """What a number is on average."""
+    return words.macro(SENTENCES, "mean_range", question, found)
+
+
+def explain_mean(
+    words: ReportWords, definition: Definition, question: Question, found: FoundRange, weighted: bool
+) -> str:
+    """What the sentence of a mean means."""
+    _ = words.gettext
+    parts = []
+    if found.says == Says.IMPOSSIBLE:
+        parts.append(_impossible(words))
+    elif found.says == Says.NOT_TOLD:
+        parts.append(_open(words))
+    elif found.guess is not None:
+        guess = words.macro("_macros.html", "with_unit", words.number(found.guess), question.unit)
+        parts.append(_("Best guess: %(guess)s.", guess=guess))
+    if question.traits.levels:
+        first, last = (
+            answer_text(question, place, definition.language) for place in (0, len(question.options) - 1)
+        )
+        parts.append(
+            _(
+                "The answers are counted from 1 (“%(first)s”) to %(number)s (“%(last)s”).",
+                first=first,
+                number=len(question.options),
+                last=last,
+            )
+        )
+    if question.prefer_not_to_say:
+        parts.append(_("It is the average of those who gave an answer."))
+    return _join(words, parts, weighted)
+
+
+def say_strata(words: ReportWords, highest: FoundRange | None, answer: str) -> str:
+    """Where an answer is the most common; without an answer, where the average is the highest."""
+    _ = words.gettext
+    if highest is None:
+        return (
+            _("These responses do not tell where “%(answer)s” is the most common.", answer=answer)
+            if answer
+            else _("These responses do not tell where the average is the highest.")
+        )
+    group = highest.label.text
+    return (
+        _("“%(answer)s” is more common in %(group)s than in the other groups.", answer=answer, group=group)
+        if answer
+        else _("The average is higher in %(group)s than in the other groups.", group=group)
+    )
+
+
+def explain_strata(words: ReportWords, ranges: Sequence[FoundRange]) -> str:
+    """How groups are compared."""
+    if not some_overlap(ranges):
+        return ""
+    return words.gettext("Where two ranges overlap, either group may be the higher.")
+
+
+def say_combination(words: ReportWords, highest: FoundRange | None) -> str:
+    """Which answers to several questions go together most often."""
+    if highest is None:
+        return words.gettext("These responses do not tell which combination of answers is the most common.")
+    return words.gettext("The most common combination is %(answers)s.", answers=highest.label.text)
+
+
+def explain_combination(words: ReportWords) -> str:
+    """What the cells of a table are."""
+    return words.gettext("Each cell says of how many of 100 both are true, at least and at most.")
+
+
+def say_count(words: ReportWords, figure: Figure) -> str:
+    """How many responded: exactly where that is public, else between limits."""
+    value = int(figure.value or 0)
+    if figure.low is None or figure.high is None or figure.low == figure.high:
+        return words.ngettext("%(num)s response.", "%(num)s responses.", value, num=words.integer(value))
+    if figure.high < 0:
+        return words.gettext("So few responses that noise hides their number.")
+    return words.gettext(
+        "%(low)s to %(high)s responses.",
+        low=words.integer(max(int(figure.low), 0)),
+        high=words.integer(int(figure.high)),
+    )
+
+
+def say_tree(words: ReportWords) -> str:
+    """What a tree of numbers of people is headed by."""
+    return words.gettext("How many responded in each group")
+
+
+def explain_count(words: ReportWords) -> str:
+    """What the numbers of people are."""
+    return words.gettext("Noise was added to every number of people that is not public.")
+
+
+def say_most_common(words: ReportWords, answer: str) -> tuple[str, str]:
+    """The answer that was chosen as the most common one, which has no interval; and what that means."""
+    _ = words.gettext
+    return (
+        _("“%(answer)s” was chosen as the most common answer.", answer=answer),
+        _("Chance had a part in the choice. How sure it is, this release does not tell."),
+    )
+
+
+def say_exceeding(
+    words: ReportWords, entry: Released, above: Sequence[str], below: Sequence[str]
+) -> tuple[str, str]:
+    """Which answers came out above a share; and what that means."""
+    _ = words.gettext
+    share = words.number(float(100 * (entry.item.share or 0)))
+    names = ", ".join(f"“{name}”" for name in above)
+    sentence = (
+        _("Found to be above %(share)s of 100: %(answers)s.", share=share, answers=names)
+        if above
+        else _("No answer was found to be above %(share)s of 100.", share=share)
+    )
+    parts = []
+    if below:
+        others = ", ".join(f"“{name}”" for name in below)
+        parts.append(_("Not found to be above: %(answers)s.", answers=others))
+    parts.append(_("Chance had a part in each comparison. How sure they are, this release does not tell."))
+    return sentence, " ".join(parts)
+
+
+def _impossible(words: ReportWords) -> str:
+    return words.gettext(
+        "What arrived is beyond what is possible: by chance, or because some did not answer as the survey asks."
+    )
+
+
+def _open(words: ReportWords) -> str:
+    return words.gettext("Chance leaves more than half of what is possible open.")
+
+
+def _join(words: ReportWords, parts: Sequence[str], weighted: bool) -> str:
+    note = [words.gettext("Each group counts as much as its population.")] if weighted else []
+    return " ".join([*parts, *note])

@@ -1,0 +1,166 @@
+"""What a public report found, as plain data: pages, paper and spreadsheets show it, and compute nothing."""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from datetime import date
+from enum import StrEnum
+from itertools import pairwise
+
+from server.output.documents import Text
+from server.releases import STRATUM, Figure, Released
+from server.reports.findings import Says, round_mean, round_share
+
+
+class Picture(StrEnum):
+    """How a finding is drawn: a hundred dots, bars, dots on lines, a table in shades, a tree, or not at all."""
+
+    DOTS = "dots"
+    BARS = "bars"
+    LINES = "lines"
+    TABLE = "table"
+    TREE = "tree"
+    NOTHING = "nothing"
+
+
+@dataclass(frozen=True)
+class FoundRange:
+    """What one share or mean may be.
+
+    Attributes
+    ----------
+    label : Text
+        The answer or the stratum that it is of.
+    says : Says
+        Which sentence its interval makes.
+    low, high, guess : float
+        Of 100, whole, where it is a share; in the number's own unit where it is a mean. The interval, cut to what
+        is possible, lies within `low` and `high`; `guess` is None where the estimate does not.
+    value : float or None
+        The estimate as it was released, and
+    interval : tuple of float
+        its interval; unclipped, shares in fractions.
+    """
+
+    label: Text
+    says: Says
+    low: float
+    high: float
+    guess: float | None
+    value: float | None
+    interval: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class ReleaseFinding:
+    """What one entry of the ledger says of one question, or of none.
+
+    Attributes
+    ----------
+    name : str
+        Its address: never another's while the survey is there. Letters, digits, "_" and "-".
+    entry : Released
+        Where its numbers are from.
+    questions : tuple of str
+        Names of those that it is about, and
+    asked : tuple of Text
+        their wording.
+    among : Text or None
+        The stratum whose responses alone it is about.
+    sentence, meaning : str
+        What was found, and what that means; in the reader's language.
+    picture : Picture
+    ranges : tuple of FoundRange
+        What is drawn, in its order.
+    headline : FoundRange or None
+        The one that the sentence is about; None where it is about none of them.
+    ends : tuple of float or None
+        What a mean lies between; None for shares, which are of 100.
+    weighted : bool
+        Whether strata count as much as their populations.
+    replaced : bool
+        Whether another entry, beside it or later, says the same and is shown in its place.
+    """
+
+    name: str
+    entry: Released
+    questions: tuple[str, ...]
+    asked: tuple[Text, ...]
+    among: Text | None
+    sentence: str
+    meaning: str
+    picture: Picture
+    ranges: tuple[FoundRange, ...] = ()
+    headline: FoundRange | None = None
+    ends: tuple[float, float] | None = None
+    weighted: bool = False
+    replaced: bool = False
+
+    @property
+    def released_on(self) -> date:
+        """The day of the release."""
+        return self.entry.made_at.date()
+
+    @property
+    def subject(self) -> Hashable:
+        """What two findings have in common of which the later one takes the place of the earlier."""
+        among = "" if self.among is None else self.among.text
+        if not self.ranges:
+            item = self.entry.item
+            return item.kind, item.questions, item.by_stratum, item.share, among
+        labels = frozenset(each.label.text for each in self.ranges)
+        return self.questions, among, self.ends is None, self.weighted, labels
+
+    @property
+    def versions(self) -> frozenset[str]:
+        """Of which versions its responses are."""
+        found = self.entry.notes.get("versions")
+        return frozenset(map(str, self.entry.covers.versions) if found is None else str(found).split(", "))
+
+
+def range_of_share(label: Text, figure: Figure) -> FoundRange:
+    """Of a share with an interval."""
+    assert figure.low is not None
+    assert figure.high is not None
+    interval = figure.low, figure.high
+    return FoundRange(label, *round_share(figure.value, interval), figure.value, interval)
+
+
+def range_of_mean(label: Text, figure: Figure, ends: tuple[float, float]) -> FoundRange:
+    """Of a mean with an interval, which lies between `ends`."""
+    assert figure.low is not None
+    assert figure.high is not None
+    interval = figure.low, figure.high
+    return FoundRange(label, *round_mean(figure.value, interval, ends), figure.value, interval)
+
+
+def find_highest(ranges: Sequence[FoundRange]) -> FoundRange | None:
+    """The one whose interval lies above all others', where there are several."""
+    if len(ranges) < 2:
+        return None
+    first = max(ranges, key=lambda each: each.interval[0])
+    return (
+        first if all(each.interval[1] < first.interval[0] for each in ranges if each is not first) else None
+    )
+
+
+def some_overlap(ranges: Sequence[FoundRange]) -> bool:
+    """Whether there are two whose intervals do."""
+    ends = sorted(found.interval for found in ranges)
+    return any(low <= high for (_, high), (low, _) in pairwise(ends))
+
+
+def rank(ranges: Sequence[FoundRange]) -> list[FoundRange]:
+    """The largest first."""
+    return sorted(ranges, key=lambda each: -(each.value if each.value is not None else each.interval[0]))
+
+
+def says_something(found: FoundRange) -> bool:
+    """Whether its sentence is more than that these responses do not tell."""
+    return found.says not in (Says.NOT_TOLD, Says.IMPOSSIBLE)
+
+
+def find_top(entry: Released) -> Figure | None:
+    """The number of all respondents that an entry is about, if it has one."""
+    counts = (figure for figure in entry.figures if figure.statistic == "respondents")
+    top = "" if not entry.item.stratum else " > ".join(entry.item.stratum)
+    return next((figure for figure in counts if not figure.place or figure.place == ((STRATUM, top),)), None)

@@ -1,0 +1,119 @@
+"""How answers were protected, and how sure one can be of what was found: in words for everybody."""
+
+from collections.abc import Iterator, Sequence
+
+from server.output.documents import Block
+from server.releases.plans.items import ItemKind
+from server.reports.contents.ledger_sections import meaning
+from server.reports.contents.methods import limits, make_paragraph
+from server.reports.public_source import Published
+from server.reports.report_words import ReportWords
+from server.study.definitions import Definition
+
+_WITHOUT_INTERVAL = {ItemKind.MOST_COMMON, ItemKind.EXCEEDING}
+_OF_PEOPLE = {ItemKind.COUNT, ItemKind.HIERARCHY}
+_NEARLY_ALWAYS = 99
+"""Of 100 guesses, as on respondents' pages."""
+
+
+def describe_coin(words: ReportWords, published: Published) -> Iterator[Block]:
+    """What chance did to each answer before it was sent; how much that hides, of the version that hides least."""
+    yield from explain_coin(words, [version.definition for version in published.versions])
+
+
+def explain_coin(words: ReportWords, definitions: Sequence[Definition]) -> Iterator[Block]:
+    """The same of the versions that have these definitions."""
+    _ = words.gettext
+    yield make_paragraph(
+        _(
+            "Each respondent's own device flipped a coin for every question before anything was sent. So what "
+            "arrived of a person may be only the coin's, and not what that person answered."
+        )
+    )
+    definition = max(definitions, key=lambda one: one.guesses.right)
+    guesses, number = definition.guesses, len(definition.questions)
+    if guesses.right > _NEARLY_ALWAYS:
+        text = words.ngettext(
+            "Still, somebody who saw the answer of one person arrive, and had to choose between that person and "
+            "another, could be right nearly always.",
+            "Still, somebody who saw all %(num)s answers of one person arrive, and had to choose between that "
+            "person and another, could be right nearly always.",
+            number,
+            num=number,
+        )
+    else:
+        text = words.ngettext(
+            "Somebody who saw the answer of one person arrive, and had to choose between that person and another, "
+            "would be right at most %(right)s times in 100. By guessing: 50.",
+            "Somebody who saw all %(num)s answers of one person arrive, and had to choose between that person and "
+            "another, would be right at most %(right)s times in 100. By guessing: 50.",
+            number,
+            num=number,
+            right=guesses.right,
+        )
+    yield make_paragraph(text)
+
+
+def describe_noise(words: ReportWords, published: Published) -> Iterator[Block]:
+    """What was done to the numbers before they were published, and what all of them together may tell."""
+    _ = words.gettext
+    book = published.ledger
+    kinds = {entry.item.kind for entry in book.released} - {ItemKind.DECLARED}
+    if book.budget is None or not kinds:
+        return
+    if kinds - {ItemKind.SHUFFLED}:
+        text = (
+            _("Noise was added once more before anything was published.")
+            if book.budget.neighbours == "unbounded"
+            else _("Noise was added once more before anything but the number of responses was published.")
+        )
+        text += " " + _(
+            "How much follows from a budget that was set before the first release and is never raised."
+        )
+        if ItemKind.SHUFFLED in kinds:
+            text += " " + _("Only where all tallies were released exactly, none was added: coins hide them.")
+    else:
+        text = _(
+            "The tallies were released exactly, without more noise: coins hide what each person answered. What "
+            "that may tell is booked on a budget that was set before, and is never raised."
+        )
+    yield make_paragraph(text)
+    if not book.restored:
+        yield make_paragraph(meaning(words, book))
+
+
+def describe_certainty(words: ReportWords, published: Published) -> Iterator[Block]:
+    """What the ranges hold, how often they are wrong, and what they say nothing of."""
+    _ = words.gettext
+    entries = [entry for entry in published.ledger.released if entry.item.kind != ItemKind.DECLARED]
+    estimates = [entry for entry in entries if entry.item.kind not in _WITHOUT_INTERVAL | _OF_PEOPLE]
+    if estimates:
+        yield make_paragraph(explain_ranges(words, published))
+        yield make_paragraph(
+            _(
+                "They hold three kinds of chance together: the coins, who happened to answer, and whatever noise "
+                "was added before publishing. Each range stands by itself: of many, some miss."
+            )
+        )
+    if any(entry.item.kind in _OF_PEOPLE for entry in entries):
+        yield make_paragraph(_("Ranges of numbers of responses hold the noise alone."))
+    if any(entry.item.kind in _WITHOUT_INTERVAL for entry in entries):
+        yield make_paragraph(_("What was chosen or compared with noise has no range: it may be wrong."))
+    yield from limits(words)
+
+
+def explain_ranges(words: ReportWords, published: Published) -> str:
+    """How often ranges hold the truth."""
+    levels = sorted(
+        {entry.confidence for entry in published.ledger.released if entry.item.kind != ItemKind.DECLARED}
+    )
+    if len(levels) > 1:
+        return words.gettext(
+            "In about %(low)s to %(high)s of 100 such surveys, a range holds the truth.",
+            low=words.level(levels[0]),
+            high=words.level(levels[-1]),
+        )
+    return words.gettext(
+        "In about %(confidence)s of 100 such surveys, a range holds the truth.",
+        confidence=words.level(levels[0]),
+    )

@@ -1,0 +1,73 @@
+"""The findings of a public report, from releases alone."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+
+from server.releases import Figure
+from server.releases.plans.items import ItemKind
+from server.reports.contents.figures import QuestionsByVersion
+from server.reports.contents.finding_reader import read_entry
+from server.reports.contents.finding_values import ReleaseFinding, find_top
+from server.reports.public_source import Published
+from server.reports.report_words import ReportWords
+
+_BY_THEMSELVES = (ItemKind.SHARE, ItemKind.HISTOGRAM, ItemKind.MEAN)
+
+
+@dataclass(frozen=True)
+class AnsweredCount:
+    """How many answered until a day, as it was released: `figure` has limits where noise was added."""
+
+    figure: Figure
+    until: date
+
+
+def list_findings(words: ReportWords, published: Published) -> tuple[ReleaseFinding, ...]:
+    """What is read first: of each thing that was released the last, in the order of the questions."""
+    return tuple(found for found in list_all_findings(words, published) if not found.replaced)
+
+
+def list_all_findings(words: ReportWords, published: Published) -> tuple[ReleaseFinding, ...]:
+    """The same, and what a later entry has replaced."""
+    asked = QuestionsByVersion({version.number: version.definition for version in published.versions})
+    names = [question.name for question in published.newest.definition.questions]
+    found = [finding for entry in published.ledger.released for finding in read_entry(words, entry, asked)]
+
+    def order(finding: ReleaseFinding) -> tuple[bool, int, bool, int, int]:
+        last = max((names.index(name) for name in finding.questions if name in names), default=len(names))
+        inside = finding.among is not None
+        return not finding.questions, last, inside, len(finding.questions), finding.entry.entry
+
+    return tuple(
+        sorted((replace(finding, replaced=_is_replaced(finding, found)) for finding in found), key=order)
+    )
+
+
+def find_answered(published: Published) -> AnsweredCount | None:
+    """How many answered; None where no release says it."""
+    for entry in reversed(published.ledger.released):
+        covers = entry.covers
+        if covers.respondents is not None:
+            return AnsweredCount(Figure("respondents", (), covers.respondents), covers.until)
+        top = None if entry.item.stratum else find_top(entry)
+        if top is not None:
+            return AnsweredCount(top, covers.until)
+    return None
+
+
+def _is_replaced(finding: ReleaseFinding, others: Sequence[ReleaseFinding]) -> bool:
+    """Whether a later release says the same of these responses, and perhaps of more.
+
+    Of one release, what was asked for itself comes before what a table says beside other things, whose noise is more.
+    """
+
+    def rank(found: ReleaseFinding) -> tuple[int, bool, int]:
+        return found.entry.release, found.entry.item.kind in _BY_THEMSELVES, found.entry.entry
+
+    return any(
+        rank(other) > rank(finding)
+        and other.subject == finding.subject
+        and other.versions >= finding.versions
+        for other in others
+    )

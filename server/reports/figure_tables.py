@@ -1,0 +1,48 @@
+"""The numbers behind figures of several groups or questions, as CSV: unrounded, a row for each thing drawn."""
+
+from collections.abc import Sequence
+
+from server.reports.answer_names import AnswerTexts
+from server.reports.csv_cells import csv_text
+from server.reports.estimate_values import ShareRow
+from server.reports.report import Report
+from server.reports.stratum_comparison import Compared
+from server.reports.stratum_estimates import NO_STRATUM, StratumReport
+
+_COMPARED = (
+    "survey,question,statistic,answer,answer_text,first_stratum,second_stratum,first_n,second_n,first_estimate,"
+    "second_estimate,difference,interval_low,interval_high,confidence,comparisons"
+).split(",")
+
+
+def comparison_csv(report: Report, compared: Compared) -> str:
+    """Every difference; the intervals hold together at `confidence`."""
+    rows: list[Sequence[object]] = [_COMPARED]
+    texts = AnswerTexts(report.definition)
+    question = compared.entry.question
+    for figure in compared.figures:
+        first = figure.first
+        what: tuple[object, ...] = ("mean", "", "")
+        if isinstance(first, ShareRow):
+            what = ("share", first.answer, texts.of(question)[first.index])
+        rows.append(
+            (
+                report.slug,
+                question.name,
+                *what,
+                *map(_path, (compared.first, compared.second)),
+                compared.first.n,
+                compared.second.n,
+                first.value,
+                figure.second.value,
+                figure.value,
+                *figure.interval,
+                compared.confidence,
+                len(compared.figures),
+            )
+        )
+    return csv_text(rows)
+
+
+def _path(group: StratumReport) -> str:
+    return NO_STRATUM if group.own_link else group.path

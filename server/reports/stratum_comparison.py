@@ -1,0 +1,218 @@
+"""Two strata compared: how far each estimate of a question is apart, and where it is higher, if that is sure.
+
+What is said is a function of the two groups' own estimates, of which both are shown; nobody is in both.
+"""
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+
+from server.collect.waves import same_question
+from server.inputs import N_, refuse
+from server.privacy.estimators.anytime import (
+    anytime_answered_means_of,
+    anytime_means_of,
+    anytime_shares_of,
+)
+from server.privacy.estimators.group_differences import mean_difference_of, share_differences_of
+from server.privacy.estimators.pooled_means import pooled_answered_mean_of
+from server.reports.estimate_values import QuestionReport, ReportMean, ShareRow, compute_limits
+from server.reports.findings import count_parts
+from server.reports.forest import figures
+from server.reports.report import Report
+from server.reports.report_columns import INTERVAL
+from server.reports.stratum_estimates import NO_STRATUM, StratumReport, group_of
+from server.study.strata import Node, walk
+
+Interval = tuple[float, float]
+
+
+class HigherGroup(StrEnum):
+    """In which of two groups something is higher."""
+
+    FIRST = "first"
+    SECOND = "second"
+    NOT_TOLD = "not_told"
+    IMPOSSIBLE = "impossible"
+
+
+class Obstacle(StrEnum):
+    """Why two groups are not compared."""
+
+    SAME = "same"
+    INSIDE = "inside"
+    WITHHELD = "withheld"
+    NOBODY = "nobody"
+
+
+@dataclass(frozen=True)
+class Distance:
+    """What an interval of a difference lets one retell, rounded outwards.
+
+    Attributes
+    ----------
+    verdict : HigherGroup
+    low, high : float
+        In points of 100, or a number's own unit. Where one group is higher: by how much at least and at most. Where it
+        is not told: how much higher the second may be, and how much higher the first.
+    """
+
+    verdict: HigherGroup
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, eq=False)
+class ComparedFigure:
+    """A share or a mean in two groups; `value` and `interval` are the first less the second, None where unknown."""
+
+    first: ShareRow | ReportMean
+    second: ShareRow | ReportMean
+    value: float | None
+    interval: Interval
+
+    @property
+    def width(self) -> float:
+        """How far apart the two could be at most."""
+        return 1.0 if isinstance(self.first, ShareRow) else self.first.high - self.first.low
+
+    @property
+    def distance(self) -> Distance:
+        """What can be said of it."""
+        if isinstance(self.first, ShareRow):
+            return interpret_difference((100 * self.interval[0], 100 * self.interval[1]), 100, 1)
+        return interpret_difference(self.interval, self.width, count_parts(self.width))
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """A question in two groups: all of it at once, each interval widened for the number of comparisons.
+
+    `obstacle` says why there is none; then there are no figures.
+    """
+
+    entry: QuestionReport
+    first: StratumReport
+    second: StratumReport
+    keys: tuple[str, str]
+    confidence: float
+    obstacle: Obstacle | None
+    figures: tuple[ComparedFigure, ...]
+
+
+def interpret_difference(interval: Interval, width: float, parts: int) -> Distance:
+    """What an interval says of a difference that is at most `width` either way, in so many parts of a unit."""
+    low, high = interval
+    if low > width or high < -width:
+        return Distance(HigherGroup.IMPOSSIBLE, 0, 0)
+
+    def down(value: float) -> float:
+        return max(math.floor(value * parts) / parts, 0.0)
+
+    def up(value: float) -> float:
+        return min(max(math.ceil(value * parts) / parts, 0.0), width)
+
+    if low > 0:
+        return Distance(HigherGroup.FIRST, min(down(low), width), up(high))
+    if high < 0:
+        return Distance(HigherGroup.SECOND, min(down(-high), width), up(-low))
+    return Distance(HigherGroup.NOT_TOLD, up(-low), up(high))
+
+
+def compare_strata(report: Report, entry: QuestionReport, keys: tuple[str, str], anytime: bool) -> Compared:
+    """A question in the two groups that are called so: by their paths, or `NO_STRATUM`.
+
+    Raises
+    ------
+    InputError
+        404 if there is no such stratum.
+    """
+    nodes = {node.path: node for node in walk(report.nodes)}
+    for field, key in zip(("first_stratum", "second_stratum"), keys, strict=True):
+        if key not in nodes and key != NO_STRATUM:
+            raise refuse(404, field, N_("is not known; check the link"))
+    pair = nodes.get(keys[0]), nodes.get(keys[1])
+    asked = same_question(entry.question.name, report.waves)
+    groups = group_of(asked, report.tree, pair[0]), group_of(asked, report.tree, pair[1])
+    obstacle = _find_obstacle(pair, groups)
+    found = () if obstacle else _compare(entry, groups, report.confidence, anytime)
+    return Compared(entry, *groups, keys, report.confidence, obstacle, found)
+
+
+def _find_obstacle(
+    pair: tuple[Node | None, Node | None], groups: tuple[StratumReport, StratumReport]
+) -> Obstacle | None:
+    first, second = (None if node is None else node.names for node in pair)
+    if first == second:
+        return Obstacle.SAME
+    if first is not None and second is not None:
+        shorter = min(len(first), len(second))
+        if first[:shorter] == second[:shorter]:
+            return Obstacle.INSIDE
+    if any(group.withheld for group in groups):
+        return Obstacle.WITHHELD
+    return Obstacle.NOBODY if any(group.report is None or not group.n for group in groups) else None
+
+
+def _compare(
+    entry: QuestionReport,
+    groups: tuple[StratumReport, StratumReport],
+    confidence: float,
+    anytime: bool,
+) -> tuple[ComparedFigure, ...]:
+    reports = [group.report for group in groups if group.report is not None]
+    compute_limits(reports)
+    pairs = [(one, other) for (_, one), (_, other) in zip(*map(figures, reports), strict=True)]
+    # Several comparisons hold together: each takes its part of the error (Bonferroni).
+    by_itself = 1 - (1 - confidence) / len(pairs)
+    return tuple(_subtract(one, other, by_itself, anytime) for one, other in pairs)
+
+
+def _subtract(
+    first: ShareRow | ReportMean, second: ShareRow | ReportMean, confidence: float, anytime: bool
+) -> ComparedFigure:
+    value = None if first.value is None or second.value is None else first.value - second.value
+    if isinstance(first, ShareRow) and isinstance(second, ShareRow):
+        interval = _share_interval(first, second, confidence, anytime)
+    else:
+        assert isinstance(first, ReportMean)
+        assert isinstance(second, ReportMean)
+        interval = _mean_interval(first, second, confidence, anytime)
+    return ComparedFigure(first, second, value, interval)
+
+
+def _share_interval(first: ShareRow, second: ShareRow, confidence: float, anytime: bool) -> Interval:
+    columns = first.column, second.column
+    if not anytime:
+        parts = columns[0].checked, columns[1].checked
+        low, high = share_differences_of(*parts, confidence, INTERVAL).intervals[first.code].tolist()
+        return low, high
+    if not all(column.one_partition for column in columns):
+        return -1.0, 1.0
+    limits = anytime_shares_of([column.checked for column in columns], _halve_error(confidence))
+    return _separate(*(tuple(own[first.code].tolist()) for own in limits))
+
+
+def _mean_interval(first: ReportMean, second: ReportMean, confidence: float, anytime: bool) -> Interval:
+    ends, columns = (first.low, first.high), (first.column, second.column)
+    parts = [column.checked for column in columns]
+    if anytime:
+        if not all(column.one_partition for column in columns):
+            return ends[0] - ends[1], ends[1] - ends[0]
+        limits = anytime_answered_means_of if first.answered else anytime_means_of
+        return _separate(*limits(parts, ends, _halve_error(confidence)))
+    if first.answered:
+        by_itself = _halve_error(confidence)
+        return _separate(*(pooled_answered_mean_of(own, ends, by_itself, INTERVAL).interval for own in parts))
+    low, high = mean_difference_of(parts[0], parts[1], ends, confidence, INTERVAL).intervals[0].tolist()
+    return low, high
+
+
+def _halve_error(confidence: float) -> float:
+    """Of each of two intervals that are to hold together (Bonferroni)."""
+    return 1 - (1 - confidence) / 2
+
+
+def _separate(first: Interval, second: Interval) -> Interval:
+    """Of the difference, where both intervals hold."""
+    return first[0] - second[1], first[1] - second[0]
