@@ -15,7 +15,7 @@ from server.archives.folders import (
     open_engine,
     report_archived,
 )
-from server.cli.common import JSON, found_survey, make_plain, print_table, snapshot_session
+from server.cli.common import JSON, found_survey, make_plain, print_table, show_progress, snapshot_session
 from server.cli.result_output import print_report
 
 
@@ -40,7 +40,8 @@ def archive(slugs: Sequence[str], folder: Path, as_json: bool) -> None:
         for survey in surveys:  # before any is written
             check_closed(survey)
         for survey in surveys:
-            outcome = archive_survey(session, survey, folder)
+            with show_progress(f"Archiving {survey.slug}") as told:
+                outcome = archive_survey(session, survey, folder, told)
             written.append({"survey": survey.slug, "identity": survey.identity, "archive": str(outcome)})
     if as_json:
         click.echo(json.dumps(written, ensure_ascii=False))

@@ -6,7 +6,7 @@ import click
 import sqlalchemy as sa
 
 from server.archives import invariants
-from server.cli.common import JSON, existing_session, print_table
+from server.cli.common import JSON, existing_session, print_table, show_steps
 from server.store.engines import snapshot
 
 
@@ -21,9 +21,9 @@ def check(ctx: click.Context, quick: bool, as_json: bool) -> None:
     are there, ledgers are within their budgets, rows refer to what is there, and responses are counted as they are
     stored.
     """
-    with existing_session(writes=False) as session:
-        findings = invariants.find_broken(session, quick=quick)
     by_name: dict[str, list[str]] = {name: [] for name in (invariants.QUICK if quick else invariants.FULL)}
+    with existing_session(writes=False) as session, show_steps("Checking", len(by_name)) as begin:
+        findings = invariants.find_broken(session, quick=quick, begin=begin)
     for finding in findings:
         by_name[finding.name].append(finding.problem)
     if as_json:

@@ -1,8 +1,9 @@
 """What the commands share: the database, the way they print, and progress bars."""
 
 import json
+import sys
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -19,6 +20,35 @@ from server.web.database_start import open_database, open_existing
 
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 SLUG = click.argument("slug")
+
+
+@contextmanager
+def show_progress(label: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar on standard error; yields what is told how much is done, and of how much."""
+    with click.progressbar(length=1, label=label, file=sys.stderr) as bar:
+
+        def told(done: int, of: int) -> None:
+            bar.length = max(of, 1)
+            bar.update(done - bar.pos)
+
+        yield told
+
+
+@contextmanager
+def show_steps(label: str, steps: int) -> Iterator[Callable[[str], None]]:
+    """A bar on standard error for steps that take as long as they take; yields what is told the next one's name."""
+    with click.progressbar(length=steps, label=label, file=sys.stderr, show_eta=False) as bar:
+        begun = False
+
+        def begin(name: str) -> None:
+            nonlocal begun
+            bar.label = f"{label}: {name}"
+            bar.update(int(begun))
+            bar.render_progress()
+            begun = True
+
+        yield begin
+        bar.update(steps - bar.pos)
 
 
 @contextmanager

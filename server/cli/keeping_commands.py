@@ -1,9 +1,7 @@
 """Copy surveys, put them away, delete them for good; write and read everything of one as a file."""
 
-import sys
 import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import IO
 
@@ -17,6 +15,7 @@ from server.cli.common import (
     database_session,
     found_survey,
     print_document,
+    show_progress,
     snapshot_session,
     survey_json,
     survey_to_change,
@@ -103,7 +102,7 @@ def write_archive(slug: str, path: Path, language: str, right: Mapping[str, str 
     try:
         with open(path, "xb", opener=open_private) as file:  # Path.open takes no opener
             try:
-                with snapshot_session() as session, _progress("Exporting responses") as told:
+                with snapshot_session() as session, show_progress("Exporting responses") as told:
                     given = session.get(GivenRight, token) if token else None
                     archives.pack(session, found_survey(session, slug), file, language, told, given)
             except BaseException:
@@ -151,7 +150,7 @@ def read_archive(beginning: bytes, rest: IO[bytes], as_json: bool) -> None:
         file.write(beginning)
         while part := rest.read(1 << 20):
             file.write(part)
-        with database_session() as session, _progress("Importing responses") as told:
+        with database_session() as session, show_progress("Importing responses") as told:
             owner = people.first_researcher(session)
             unpacked = archives.unpack(session, owner, file, TakingTurns(session), told)
             change_log.record(session, None, Action.SURVEY_IMPORTED, unpacked.survey)
@@ -164,14 +163,3 @@ def read_archive(beginning: bytes, rest: IO[bytes], as_json: bool) -> None:
                 "raised_minimum": unpacked.raised_minimum,
             }
     print_document(document, as_json)
-
-
-@contextmanager
-def _progress(label: str) -> Iterator[archives.Told]:
-    with click.progressbar(length=1, label=label, file=sys.stderr) as bar:
-
-        def told(done: int, of: int) -> None:
-            bar.length = max(of, 1)
-            bar.update(done - bar.pos)
-
-        yield told

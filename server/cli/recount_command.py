@@ -7,7 +7,14 @@ import click
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from server.cli.common import JSON, database_session, found_survey, print_table, snapshot_session
+from server.cli.common import (
+    JSON,
+    database_session,
+    found_survey,
+    print_table,
+    show_progress,
+    snapshot_session,
+)
 from server.collect import batches
 from server.collect.batches import Recount
 from server.collect.untidied import mark_untidied
@@ -30,7 +37,8 @@ def recount(ctx: click.Context, slugs: tuple[str, ...], as_json: bool) -> None:
     with snapshot_session() as session:
         found = [found_survey(session, slug) for slug in slugs] or _list_published(session)
         for survey in found:
-            compared = batches.recount(session.connection(), survey.id)
+            with show_progress(f"Counting {survey.slug}") as told:
+                compared = batches.recount(session.connection(), survey.id, told)
             documents.append(_document(session, survey, compared))
     for document in documents:
         if not document["agrees"]:

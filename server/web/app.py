@@ -23,6 +23,7 @@ from server.study.answer_texts import FOR_TEMPLATES
 from server.web import api, assets, error_pages, form_ends, security, views
 from server.web.api.operations import blueprint as operations_of_programs
 from server.web.body_limits import FORM, find_limit
+from server.web.handbook import find_place
 from server.web.housekeeping import Housekeeper
 from server.web.language_choice import LANGUAGE_COOKIE, VARIES, choose_language
 from server.web.webhooks.deliverer import Deliverer
@@ -119,6 +120,7 @@ def _add_languages(app: Flask, config: Config) -> None:
         return response
 
     app.after_request(remember)
+    app.jinja_env.globals["help_on"] = lambda blueprint: find_place(blueprint, locale())
     app.jinja_env.filters.update(filters(locale))
     app.context_processor(
         lambda: {

@@ -12,6 +12,7 @@ from markupsafe import Markup
 from sqlalchemy.orm import Session
 
 from server.config import Config
+from server.output.file_names import attachment
 from server.store.models import Survey
 from server.web.page_parts import PageParts
 
@@ -74,6 +75,11 @@ def allow_keeping(survey: Survey, now: datetime) -> None:
         keeping.survey_id, keeping.until = survey.id, min(times, default=None)
 
 
+def send_download(text: str | bytes, mimetype: str, name: str) -> Response:
+    """A file to download that is small."""
+    return attach_file(Response(text, mimetype=mimetype), name)
+
+
 def send_written(write: Callable[[IO[bytes]], None], mimetype: str, name: str) -> Response:
     """A file to download that may be large: it is written whole, and nothing waits for whoever reads it slowly."""
     file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 - closed with the answer
@@ -84,8 +90,14 @@ def send_written(write: Callable[[IO[bytes]], None], mimetype: str, name: str) -
         raise
     response = Response(_parts(file), mimetype=mimetype)
     response.content_length = file.tell()
-    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    attach_file(response, name)
     response.call_on_close(file.close)  # whoever went away has not read it to its end
+    return response
+
+
+def attach_file(response: Response, name: str) -> Response:
+    """Have a browser store an answer under a name of `server.output.file_names`."""
+    response.headers["Content-Disposition"] = attachment(name)
     return response
 
 

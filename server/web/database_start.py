@@ -10,9 +10,9 @@ from alembic.util import CommandError
 
 from server.inputs import InputError
 from server.releases.spending_marks import open_marks
-from server.store.engines import make_engine, migrate
+from server.store.engines import has_newest_schema, make_engine, migrate
 from server.store.failures import MovedError, find_failure
-from server.store.schema_fit import has_known_schema, has_newest_schema
+from server.store.schema_fit import has_known_schema
 from server.store.sealed_secrets import LostKeyError
 
 _HEADER = 100

@@ -10,24 +10,41 @@ from flask_babel import gettext
 
 from server.collect.code_fields import CODE_FIELDS
 from server.inputs import N_, Problem
+from server.output.languages import LANGUAGES
 from server.people.account_fields import ACCOUNT_FIELDS
 from server.releases.plans.release_fields import ITEM_PARTS, RELEASE_FIELDS
+from server.study.study_sheets.sheet_fields import AUTHOR_PARTS, IN_LANGUAGE, STUDY_FIELDS
 from server.study.survey_fields import QUESTION_PARTS, SURVEY_FIELDS
+from server.web.lessons.lesson_fields import LESSON_FIELDS
 from server.web.webhooks.webhook_fields import WEBHOOK_FIELDS
 
 PAGE_FIELDS = {
     "body": N_("What was sent"),
     "column": N_("Columns"),
     "confirmation": N_("The survey's title"),
+    "figure": N_("Figure"),
+    "first_stratum": N_("First"),
     "row": N_("Rows"),
+    "second_stratum": N_("Second"),
     "survey": N_("Survey"),
 }
 """Of addresses, of whole messages, and of what is asked twice before a survey is deleted."""
-TABLES = (ACCOUNT_FIELDS, CODE_FIELDS, PAGE_FIELDS, RELEASE_FIELDS, SURVEY_FIELDS, WEBHOOK_FIELDS)
+TABLES = (
+    ACCOUNT_FIELDS,
+    CODE_FIELDS,
+    LESSON_FIELDS,
+    PAGE_FIELDS,
+    RELEASE_FIELDS,
+    STUDY_FIELDS,
+    SURVEY_FIELDS,
+    WEBHOOK_FIELDS,
+)
 FIELDS = MappingProxyType({name: called for table in TABLES for name, called in table.items()})
 _QUESTION = re.compile(r"questions\[(\d{1,9})\](?:\.(.+))?")
 _ITEM = re.compile(r"items\[(\d{1,9})\](?:\.(\w+))?")
 _LINE = re.compile(r"lines\[(\d{1,9})\]")
+_AUTHOR = re.compile(r"authors\[(\d{1,9})\](?:\.(\w+))?")
+_IN_LANGUAGE = re.compile(r"(title|population)\.([a-z]{2})")
 _OPTION = re.compile(r"options\[(\d{1,9})\](\.name)?.*")
 
 
@@ -50,6 +67,14 @@ def describe(problem: Problem) -> tuple[str, str]:
     line = _LINE.fullmatch(problem.field)
     if line is not None:
         return gettext("Line %(number)d", number=int(line[1])), message
+    author = _AUTHOR.fullmatch(problem.field)
+    if author is not None:
+        part = AUTHOR_PARTS.get(author[2], AUTHOR_PARTS["name"])
+        return gettext(part, number=int(author[1]) + 1), message
+    translated = _IN_LANGUAGE.fullmatch(problem.field)
+    if translated is not None and translated[2] in LANGUAGES:
+        language = LANGUAGES[translated[2]].name
+        return gettext(IN_LANGUAGE, field=gettext(FIELDS[translated[1]]), language=language), message
     name = FIELDS.get(problem.field)
     return gettext(name) if name else problem.field, message
 

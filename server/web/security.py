@@ -6,10 +6,11 @@ injected text can at worst be seen. Every script and style sheet carries its has
 (Subresource Integrity), so that the files a page runs are the files that were published.
 No address is ever sent as a referrer, and nothing under `/s/` or `/manage` is kept by a cache.
 
-*Frames.* No page may be framed, but for the researcher's preview of a draft, which this
-site's own editor shows beside it: it takes no answer, changes nothing and links to nothing
-that does, so that a click on it, even a stolen one, has no effect. Only the editor may hold
-a frame, and only one of this site.
+*Frames.* No page may be framed, but for three. The researcher's preview of a draft, and what its results will look
+like, are shown by this site's own editor beside it: they take no answer, change nothing and show no link to anything
+that does, so that a click on them, even a stolen one, has no effect. Only the editor may hold
+a frame, and only one of this site. A figure of a public report may stand in a frame of any site's
+page: it knows no cookie, runs nothing, has no form, and its only link is to the report, which is public.
 
 *Forms.* A request that changes something must come from this site. Browsers say where a
 request comes from in `Sec-Fetch-Site`, which no page can forge; where it is missing (an
@@ -50,6 +51,7 @@ from server.inputs import N_, refuse
 from server.output import documents
 from server.people import change_log, survey_access
 from server.people.throttling import AttemptKind, count_attempt, find_client, refuses_attempts
+from server.reports.public_page import SHEETS
 from server.store.engines import open_session
 from server.store.models import ApiToken, Researcher, Role, SignIn, Survey
 from server.study import surveys
@@ -61,10 +63,12 @@ COOKIE_PATH = "/manage"
 SIGN_IN = "/manage/sign-in"
 """Where a name and a password are sent; whoever sends many there waits apart from everybody else."""
 
-FRAMED = {"manage.preview"}
+FRAMED = {"manage.preview", "simulate.look"}
 """Pages that the editor shows in a frame."""
 FRAMING = {"editor.new", "editor.create", "editor.edit", "editor.save"}
 """Pages that hold the frame."""
+FIGURES = {"public.figure"}
+"""Pages that any site may show in a frame."""
 REPORTS = {"public.page"}
 """Pages that are a document which needs nothing else: its own style sheet is inside, known by its hash."""
 
@@ -87,12 +91,19 @@ def add_headers(response: Response) -> Response:
     elif request.endpoint in FRAMING:
         policy += "; frame-src 'self'"
     elif request.endpoint in REPORTS and request.method != "OPTIONS" and response.status_code == 200:
-        policy = f"{documents.policy()}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        policy = f"{documents.policy(SHEETS)}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    figure = (
+        request.endpoint in FIGURES and request.method != "OPTIONS" and response.status_code in (200, 410)
+    )
+    if figure:
+        policy = f"{documents.policy(SHEETS)}; base-uri 'none'; form-action 'none'; frame-ancestors *"
     for name, value in headers(config().secure).items():
         response.headers.setdefault(name, value)
     response.headers["Content-Security-Policy"] = policy
     if request.endpoint in FRAMED:
         response.headers["X-Frame-Options"] = "SAMEORIGIN"
+    elif figure:
+        del response.headers["X-Frame-Options"]
     return response
 
 

@@ -70,6 +70,7 @@ def serve(config: Config, host: str, port: int, lines: Sequence[str], workers: i
         backlog=1024,
         backpressure=CONNECTIONS,
         workers_kill_timeout=STOP_TIMEOUT,
+        respawn_failed_workers=True,
         websockets=False,
         log_level=LogLevels.error,
         log_dictconfig=log,

@@ -15,7 +15,7 @@ from server.inputs.schema import schema
 from server.web.api.kept_replies import HEADER
 from server.web.api.operations import ESTIMATES, OPERATIONS, SCHEMA, Operation, blueprint
 
-_WHOLE = {"definition": "survey", "plan": "release", "report": "report"}
+_WHOLE = {"definition": "survey", "plan": "release", "report": "report", "study": "study"}
 """What has a shipped schema of its own."""
 _OF_REPORTS = {
     "ledger": ("ledger",),

@@ -124,6 +124,7 @@ def _carry_out(found: Operation, view: Callable[..., Reply | Response], values: 
         require_all_surveys(token)
     if key is not None:
         kept_replies.lock_replies(token.researcher)
+        token = require_token()  # it may have been revoked while this waited
         earlier = kept_replies.find_reply(token.researcher, key)
         if earlier is not None:
             return _answer(earlier.body, earlier.status, {"Idempotent-Replayed": "true"})

@@ -27,6 +27,7 @@ from server.web.front.intake import Intake
 from server.web.front.look_limits import LookLimit
 from server.web.front.messages import (
     Body,
+    Incoming,
     Receive,
     RefusedError,
     Room,
@@ -105,7 +106,7 @@ class Front:
         if scope["type"] == "lifespan":
             await self._live(receive, send)
             return
-        began, status = time.monotonic(), "none"
+        began, status, incoming = time.monotonic(), "none", Incoming(receive)
 
         async def send_counted(message: MutableMapping[str, Any]) -> None:
             nonlocal status
@@ -114,15 +115,19 @@ class Front:
             await send(message)
 
         try:
-            await self._answer(scope, receive, send_counted)
+            await self._answer(scope, incoming, send_counted)
         except Exception as error:
             # Whoever serves this would write all of the error into the log, with what was sent.
             logging.getLogger(__name__).error("%s while answering", describe_failure(error))
             if status == "none":
                 await self._replies.send_problem(scope, send_counted, 500, Problem("server", BROKEN, {}))
+            incoming.give_up()  # it may be what failed
         finally:
             pattern = self._patterns.find(scope["method"], scope["path"])
             self._counts.count(pattern, status, time.monotonic() - began)
+        # Who was too slow is not waited for once more.
+        if scope["method"] not in security.SAFE_METHODS and status >= "400" and status != "408":
+            await incoming.drain(self._room.timeouts)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         sent = _SENT.fullmatch(scope["path"]) if scope["method"] == "POST" else None

@@ -5,7 +5,7 @@ import io
 import tempfile
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from enum import Enum
 from typing import Any, BinaryIO
 
@@ -21,6 +21,8 @@ DEADLINE = 10.0
 """Seconds for the body of a response or of a form."""
 SLOWEST_UPLOAD = 256 * 1024
 """Bytes a second; an upload that is slower on the whole is given up."""
+DRAINED = 16 * 1024 * 1024
+"""Bytes at most that are read of a refused request after it was answered, and kept nowhere."""
 ROOM = 64 * 1024 * 1024
 """Bytes in memory of all bodies together, from their first byte until they are answered."""
 
@@ -123,6 +125,35 @@ def declared_length(headers: Mapping[bytes, bytes]) -> int | None:
     if not stated.isdigit():
         raise RefusedError(400, Problem("Content-Length", N_("must be a whole number of bytes"), {}))
     return int(stated)
+
+
+class Incoming:
+    """What a request receives; knows whether more of its body may be on its way."""
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self._more = True
+
+    async def __call__(self) -> MutableMapping[str, Any]:
+        """The next message."""
+        message = await self._receive()
+        self._more = bool(message.get("more_body"))
+        return message
+
+    def give_up(self) -> None:
+        """Read nothing more."""
+        self._more = False
+
+    async def drain(self, timeouts: Timeouts) -> None:
+        """Of a request that was answered before all of it had come, read on, for as long as a form may take.
+
+        Whoever sends often looks at the answer only afterwards. A connection that is closed while they send takes the
+        answer away, and a proxy says something of its own in its place (502).
+        """
+        drained = 0
+        with suppress(TimeoutError), timeouts.after(DEADLINE):
+            while self._more and drained < DRAINED:
+                drained += len((await self()).get("body", b""))
 
 
 class Body:

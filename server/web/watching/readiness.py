@@ -61,9 +61,15 @@ class Readiness:
 
     async def find_unready(self) -> Sequence[SitePart]:
         """What is not ready, for a task of an event loop; nothing, if all is."""
-        look = self._find_look()
+        look, rest = self._find_look(), self._rest()
+        # What is done is told, however long it took. What is late is not even waited for: while a database is
+        # stuck, who asks again and again would leave something behind each time.
+        if look.done():
+            return look.result()
+        if rest <= 0:
+            return [SitePart.DATABASE]
         try:
-            async with asyncio.timeout(self._rest()):
+            async with asyncio.timeout(rest):
                 return await asyncio.shield(asyncio.wrap_future(look))
         except TimeoutError:
             return [SitePart.DATABASE]

@@ -40,8 +40,15 @@ _NOT_PUBLIC_V4 = tuple(
 _PUBLIC_V6 = ipaddress.IPv6Network("2000::/3")
 """Global unicast; what carries an IPv4 address (::ffff:0:0/96, 64:ff9b::/96) lies outside, or below."""
 _NOT_PUBLIC_V6 = tuple(
-    map(ipaddress.IPv6Network, ("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20", "2620:4f:8000::/48"))
+    map(
+        ipaddress.IPv6Network,
+        ("2001::/23", "2001:db8::/32", "2002::/16", "3ffe::/16", "3fff::/20", "2620:4f:8000::/48"),
+    )
 )
+_ISATAP = 0x5EFE
+"""In any network: what stands before an IPv4 address in the lower half (RFC 5214, section 6.1), beside one bit that
+says whether that address is a public one."""
+_ISATAP_MASK = 0xFDFFFFFF
 
 
 @dataclass(frozen=True)
@@ -107,4 +114,6 @@ def is_public(address: str) -> bool:
         return False
     if isinstance(found, ipaddress.IPv4Address):
         return not any(found in network for network in _NOT_PUBLIC_V4)
+    if (int(found) >> 32) & _ISATAP_MASK == _ISATAP:
+        return False
     return found in _PUBLIC_V6 and not any(found in network for network in _NOT_PUBLIC_V6)

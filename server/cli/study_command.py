@@ -1,0 +1,36 @@
+"""`python -m server survey study`: the study sheet of a survey, printed or replaced."""
+
+import json
+from typing import IO
+
+import click
+
+from server.cli.common import SLUG, database_session, found_survey, survey_to_change
+from server.inputs import parse_json
+from server.people import change_log
+from server.people.change_log import Action
+from server.study import study_sheets
+from server.study.definitions.definition_reader import DEFINITION_LIMIT
+
+
+@click.command()
+@SLUG
+@click.argument("file", type=click.File("rb"), required=False)
+def study(slug: str, file: IO[bytes] | None) -> None:
+    """Print a survey's study sheet as JSON; with a FILE, replace it first (- for standard input).
+
+    What the file leaves out is not stated any more.
+    """
+    with database_session() as session:
+        if file is None:
+            sheet = study_sheets.read_study_sheet(session, found_survey(session, slug)).sheet
+        else:
+            sheet = study_sheets.parse_study_sheet(
+                parse_json(file.read(DEFINITION_LIMIT + 1), DEFINITION_LIMIT)
+            )
+            found = survey_to_change(session, slug)
+            changed = study_sheets.find_changes(study_sheets.read_study_sheet(session, found).sheet, sheet)
+            study_sheets.save_study_sheet(session, found, sheet)
+            if changed:
+                change_log.record(session, None, Action.STUDY_CHANGED, found, fields=", ".join(changed))
+        click.echo(json.dumps(sheet.as_json(), ensure_ascii=False, indent=2))
