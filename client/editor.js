@@ -1,13 +1,14 @@
 // The editor works without this module: every button sends the form. Here the same form is sent in the
 // background, also a moment after the last keystroke, and the page that comes back is put in place.
 
+import { dragIn } from './arranging.js';
 import { morph } from './morph.js';
 import { previewIn } from './preview_frame.js';
 
 const REST = 1000; // milliseconds without a keystroke until it is saved
 const SLIDER_REST = 150;
 const RETRY = 5000;
-const OWN = ['base', 'current', 'added']; // fields that are no part of the draft
+const OWN = ['base', 'current', 'added', 'kept', 'list', 'selected', 'together']; // fields that are no part of the draft
 
 const main = document.querySelector('main');
 const form = document.getElementById('editor');
@@ -23,13 +24,16 @@ form.addEventListener('change', ({ target }) => {
   if (target.dataset.renews) send(target.dataset.renews);
   else if (changed()) send('keep');
 });
-form.addEventListener('focusin', ({ target }) => preview.follow(target.closest('.entry')?.dataset.entry ?? ''));
+form.addEventListener('focusin', ({ target }) => follow(target.closest('.entry')));
+form.addEventListener('toggle', ({ target }) => target.open && follow(target.closest('.entry')), true);
+dragIn(form.querySelector('.entries-edited'), (from, to) => send(`move-${from}-${to}`));
 form.addEventListener('submit', submit);
 document.addEventListener('keydown', shortcut);
 document.addEventListener('click', followLink);
 addEventListener('beforeunload', (event) => {
   if (!leaving && changed()) event.preventDefault();
 });
+follow(form.querySelector('.entry[open]'));
 preview.show(form.elements.base.value);
 
 function draft(of) {
@@ -54,9 +58,18 @@ function submit(event) {
   else send(button.value);
 }
 
-/** A link is followed once everything is kept. */
+function follow(entry) {
+  if (entry) preview.follow(entry.dataset.entry);
+}
+
+/** A link is followed once everything is kept; one to a field here folds out what the field is in. */
 function followLink(event) {
   const link = event.target.closest('a[href]');
+  if (link?.getAttribute('href').startsWith('#')) {
+    const field = document.getElementById(decodeURIComponent(link.hash.slice(1)));
+    for (let fold = field?.closest('details'); fold; fold = fold.parentElement.closest('details')) fold.open = true;
+    (field?.querySelector(':scope > summary') ?? field)?.focus();
+  }
   const elsewhere = link && new URL(link.href).pathname !== location.pathname;
   if (!elsewhere || event.ctrlKey || event.metaKey || event.shiftKey || !changed()) return;
   event.preventDefault();
@@ -75,13 +88,16 @@ function leave(go) {
 
 function shortcut(event) {
   const { target, key } = event;
-  const entry = target.closest?.('.entry');
+  const entry = target.closest?.('.entry-row')?.querySelector('.entry');
   if (event.altKey && (key === 'ArrowUp' || key === 'ArrowDown') && entry) {
     event.preventDefault();
     send(`${key === 'ArrowUp' ? 'up' : 'down'}-${entry.dataset.place}`);
   } else if ((event.ctrlKey || event.metaKey) && key.toLowerCase() === 'z' && !writing(target)) {
     event.preventDefault();
     send(event.shiftKey ? 'redo' : 'undo');
+  } else if (key === 'Enter' && target.id === 'together') {
+    event.preventDefault();
+    send('selected_strength');
   }
 }
 
@@ -141,7 +157,8 @@ function state(field) {
 /** Put the page that came back in place. A save leaves the reader where they are; a button may lead on. */
 function put(page, action, place, typed) {
   // A new card folds the others in, so that a long survey stays short.
-  const alone = action === 'add' || action.startsWith('duplicate');
+  const taken = action === 'take_list' && place.get('said') === 'listed';
+  const alone = taken || /^(add|insert_question)$|^duplicate/.test(action);
   const opened = new Set([...form.querySelectorAll(alone ? 'none' : 'details[open]')].map(handle));
   const lead = page.querySelector('#editor [autofocus]')?.id;
   const at = page.querySelector(`.entry[data-place="${Number(place.get('at') ?? -1)}"]`)?.dataset.entry;
@@ -150,19 +167,20 @@ function put(page, action, place, typed) {
   const shifted = moved(before, action, place);
   morph(main, document.importNode(page.querySelector('main'), true), typed);
   document.title = page.title;
+  if (taken) form.elements.list.value = '';
   // What a button did is said until the next one, also if a save comes between.
   if (action !== 'keep') document.getElementById('said').textContent = page.getElementById('said').textContent;
-  for (const details of form.querySelectorAll('details')) details.open = opened.has(handle(details));
+  if (action !== 'keep') for (const details of form.querySelectorAll('details')) details.open = opened.has(handle(details));
   const card = at && form.querySelector(`.entry[data-entry="${CSS.escape(at)}"]`);
-  if (card && action !== 'keep' && !shifted) card.open = true;
+  if (card && !/^(keep|move)/.test(action) && !shifted) card.open = true;
   const target = shifted ? form.querySelector(shifted) : leads(action) && lead && document.getElementById(lead);
   if (target) target.focus();
-  else if (inside && !form.contains(before)) form.querySelector('.spent [value="undo"]').focus();
+  else if (inside && !before.getClientRects().length) form.querySelector('.spent [value="undo"]').focus();
 }
 
 /** Buttons after which one goes on writing somewhere else. */
 function leads(action) {
-  return /^(add|duplicate|delete)/.test(action);
+  return /^(add|duplicate|delete|selected_strength|insert_question|read_list|take_list)/.test(action);
 }
 
 /** What was in hand before a move is in hand after it: a selector of the same field or button in its new place. */
@@ -175,6 +193,7 @@ function moved(element, action, place) {
   }
   const card = `[data-place="${place.get('at')}"]`;
   if (element.localName === 'summary') return `${card} > summary`;
+  if (element.name === 'selected') return `[name="selected"][value="${place.get('at')}"]`;
   const id = element.id?.replace(/questions\[\d+\]/, `questions[${place.get('at')}]`);
   return id ? `#${CSS.escape(id)}` : null;
 }

@@ -8,16 +8,51 @@ if (current) {
   line.scrollLeft += current.getBoundingClientRect().left - line.getBoundingClientRect().left - 24;
 }
 for (const button of document.querySelectorAll("[data-copy]")) copyOnClick(button);
+for (const button of document.querySelectorAll("button[data-busy]")) sendOnce(button);
 
 // Who has set no time yet means the clocks where they are.
 const zones = document.querySelector("[data-here]");
 const here = Intl.DateTimeFormat().resolvedOptions().timeZone;
-if (zones && [...zones.options].some((option) => option.value === here)) zones.value = here;
+const mine = zones && [...zones.options].find((option) => option.value === here);
+if (mine) {
+  zones.prepend(mine);
+  zones.value = here;
+}
 
 /** Copies the text of the element that `data-copy` names, and says so on the button. */
 function copyOnClick(button) {
   button.addEventListener("click", async () => {
     await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
     button.textContent = button.dataset.done;
+  });
+}
+
+/** Has what a button asks for, and takes long, asked for once only; says what is being done, and for how long already. */
+function sendOnce(button) {
+  const { busy, passed } = button.dataset;
+  const place = document.createElement("p");
+  const clock = document.createElement("span");
+  place.setAttribute("role", "status");
+  place.className = "fine";
+  clock.ariaHidden = "true"; // read out once, not every second
+  button.closest("p, .foot").after(place);
+  let ticking = 0;
+  button.form.addEventListener("submit", (event) => {
+    if (ticking) event.preventDefault();
+    if (ticking || event.submitter !== button) return;
+    const began = Date.now();
+    const tell = () => (clock.textContent = passed.replace("{seconds}", Math.round((Date.now() - began) / 1000)));
+    place.replaceChildren(`${busy} `, clock);
+    button.setAttribute("aria-disabled", "true");
+    ticking = setInterval(tell, 1000);
+  });
+  // Somebody who comes back to the page finds it as it was.
+  addEventListener("pageshow", ({ persisted }) => {
+    if (!persisted) return;
+    clearInterval(ticking);
+    ticking = 0;
+    clock.textContent = "";
+    place.replaceChildren();
+    button.removeAttribute("aria-disabled");
   });
 }

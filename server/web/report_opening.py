@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from functools import partial
 
 from flask import Response, current_app
-from flask_babel import get_locale
+from flask_babel import get_locale, gettext
 from sqlalchemy.orm import Session
 
 from server import releases, reports
@@ -17,6 +17,7 @@ from server.store.engines import snapshot
 from server.store.models import Survey
 from server.study import surveys
 from server.web.context import send_written
+from server.web.download_names import name_of_report, name_of_survey_file
 
 
 @contextmanager
@@ -60,7 +61,7 @@ def send_microdata(survey: Survey, version: str | None) -> Response:
     """
     with open_report(survey, version) as (report, _reading):
         reports.require_shown(report)
-        name = f"{survey.slug}-microdata.zip"
+        name = name_of_report(report, "zip", gettext("microdata"))
         return send_written(lambda file: reports.write_microdata(report, file), "application/zip", name)
 
 
@@ -74,10 +75,11 @@ def send_responses(survey: Survey, number: str | None) -> Response:
     """
     version = surveys.published_version(survey, number)
     definition = surveys.definition_of(version)
+    what = gettext("noisy responses to version %(number)d", number=version.number)
     with open_report(survey) as (report, _reading):
         reports.require_shown(report, version.number)
         return send_written(
             lambda file: reports.write_responses(report, definition, version.number, file),
             "text/csv",
-            f"{survey.slug}-v{version.number}-responses.csv",
+            name_of_survey_file(survey, what, "csv"),
         )

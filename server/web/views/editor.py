@@ -4,40 +4,47 @@ It needs no script. Each answer is a redirection to the page with the draft as i
 kept, so that nothing is sent twice by loading a page again.
 """
 
-import re
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping
 from typing import Any
 
-from flask import Blueprint, redirect, render_template, request, url_for
+from flask import Blueprint, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 
-from server.inputs import InputError, Problem, number_or_text, parse_form, schema_limit
+from server.inputs import InputError, number_or_text, parse_form
 from server.output.languages import DEFAULT_LANGUAGE, LANGUAGES
 from server.people.change_log import Action
 from server.store.models import Role, Survey
-from server.study import drafts, editing, planning, surveys
-from server.study.definitions import Definition
-from server.study.definitions.definition_reader import parse_definition
+from server.study import drafts, editing, question_library, surveys
 from server.web.body_limits import LONG_FORM, limit_body
 from server.web.context import session
-from server.web.problem_texts import describe
+from server.web.editor_page import PastedList, check_draft, read_places, render_editor
 from server.web.security import on_survey, record, researcher, signed_in
 
 blueprint = Blueprint("editor", __name__, url_prefix="/manage")
 
-CONTROLS = {"action", "added", "base", "current", "division", "slider"}
+CONTROLS = {
+    "action",
+    "added",
+    "base",
+    "current",
+    "division",
+    "kept",
+    "list",
+    "selected",
+    "slider",
+    "together",
+}
 """Fields that are no part of the document."""
-
-_STRENGTH = re.compile(r"(questions\[\d+\]\.design|strength)\.(gamma|epsilon)")
-_OPTION_NAME = re.compile(r"questions\[(\d+)\]\.options\[(\d+)\]\.name")
+_LONGEST_NUMBER = 40
+"""Of what was typed for a number, as it comes back in an address."""
+LIBRARY_ACTIONS = {"keep_question", "insert_question", "forget_question"}
 
 
 @blueprint.get("/surveys/new")
 @signed_in
 def new() -> ResponseReturnValue:
     """An empty editor; nothing is kept before something is sent."""
-    return _page(None, _empty())
+    return render_editor(None, _empty())
 
 
 @blueprint.post("/surveys/new")
@@ -57,7 +64,7 @@ def create() -> ResponseReturnValue:
 @on_survey(Role.EDITOR)
 def edit(survey: Survey) -> ResponseReturnValue:
     """The editor with the draft in it."""
-    return _page(survey, surveys.draft_document(survey))
+    return render_editor(survey, surveys.draft_document(survey))
 
 
 @blueprint.post("/surveys/<slug>/edit")
@@ -79,7 +86,7 @@ def save(survey: Survey) -> ResponseReturnValue:
             raise
         document = document or _read_document(surveys.draft_document(survey), rename=False)
         session().rollback()
-        return _page(survey, document, base=made_from, overtaken=True), 409
+        return render_editor(survey, document, base=made_from, overtaken=True), 409
     return _done(survey, document, number)
 
 
@@ -114,15 +121,37 @@ def _done(survey: Survey, document: dict[str, Any], number: int) -> ResponseRetu
     if action in ("undo", "redo"):
         went = drafts.undo(session(), survey) if action == "undo" else drafts.redo(session(), survey)
         where["said"] = ("undone" if action == "undo" else "redone") if went else "nothing"
-    else:
-        step = editing.carry_out_action(document, action, request.form.get("added", ""))
+    elif action in ("read_list", "take_list"):
+        pasted = _read_list(document)
+        if action == "read_list" or pasted.problems:
+            return _show_list(survey, document, number, pasted)
+        step = editing.insert_list(document, pasted.listed)
         surveys.save_draft(session(), survey, step.document)
-        where = {"at": step.at, "option": step.option, "said": step.said or None}
+        where = {"at": step.at, "said": step.said}
+    elif action.partition("-")[0] in LIBRARY_ACTIONS:
+        where = _use_library(survey, document, action)
+    else:
+        typed = request.form.get("together", "")
+        step = editing.carry_out_action(
+            document,
+            action,
+            request.form.get("added", ""),
+            read_places("-".join(request.form.getlist("selected"))),
+            number_or_text(typed),
+        )
+        surveys.save_draft(session(), survey, step.document)
+        where = {
+            "at": step.at,
+            "option": step.option,
+            "said": step.said or None,
+            "selected": "-".join(map(str, step.selected)) or None,
+            "together": typed[:_LONGEST_NUMBER] if step.said == "strength_refused" else None,
+        }
     if survey.draft_number != number:
         record(Action.DRAFT_CHANGED, survey)
     session().commit()
     if action == "save":
-        if _check_document(surveys.draft_document(survey))[0] is not None:
+        if check_draft(surveys.draft_document(survey))[0] is not None:
             return redirect(url_for("manage.overview", slug=survey.slug), 303)
         where["check"] = 1
     elif "check" in request.args:
@@ -130,96 +159,44 @@ def _done(survey: Survey, document: dict[str, Any], number: int) -> ResponseRetu
     return redirect(url_for(".edit", slug=survey.slug, **where), 303)
 
 
-def _page(
-    survey: Survey | None, document: dict[str, Any], *, base: int | None = None, overtaken: bool = False
-) -> str:
-    definition, problems = _check_document(document)
-    spending = editing.spending(document)
-    gamma = editing.find_gamma(spending.strength) if spending.equal else None
-    budget = editing.shown_budget(document)
-    shown_document = document if budget is None else {**document, "budget": budget}
-    margin = planning.planned_margin(document) or planning.DEFAULT_MARGIN
-    undo, redo = (False, False) if survey is None else drafts.count_steps(session(), survey)
-    return render_template(
-        "manage/editor.html",
-        survey=survey,
-        document=document,
-        fields=editing.Fields(shown_document, _shown(problems, document), everything="check" in request.args),
-        checked="check" in request.args,
-        base=base or (survey.draft_number if survey is not None else 0),
-        overtaken=overtaken,
-        at=_read_number("at"),
-        at_option=_read_number("option"),
-        said=request.args.get("said", ""),
-        undo=undo,
-        redo=redo,
-        spending=spending,
-        slider=editing.place_slider(spending.strength),
-        shown=None if gamma is None else planning.consequences(gamma, margin),
-        promise=_promise(spending, margin),
-        margin=margin,
-        repeated=editing.find_repeated(document),
-        alike=editing.find_alike(document),
-        brackets=editing.find_brackets(document),
-        make_plan=None if definition is None else partial(planning.plan, definition),
-        kinds=editing.KINDS,
-        cards=editing.cards(document, spending),
-        scale_needs=partial(_scale_needs, margin),
-        most_questions=schema_limit("properties", "questions", "maxItems"),
-    )
-
-
-def _promise(spending: editing.Spending, margin: float) -> planning.Promise | None:
-    """What the first screen will say of the questions whose strength is known by now."""
-    losses = [epsilon for epsilon in spending.entries if epsilon]
-    return planning.make_promise(losses, margin) if losses else None
-
-
-def _scale_needs(margin: float, card: editing.Card) -> planning.ScaleNeeds | None:
-    """What both designs of a scale take; None where it has but one, or nothing to compare yet."""
-    levels = len(card.entry.get("options", ()))
-    if (
-        not (card.traits and card.traits.design_of_use)
-        or len(card.mechanisms) < 2
-        or levels < 3
-        or not card.epsilon
-    ):
-        return None
+def _read_list(document: Mapping[str, Any]) -> PastedList:
+    """The list that was pasted, as far as it can be read."""
+    text = request.form.get("list", "")
     try:
-        return planning.compare_scale_designs(levels, card.epsilon, margin)
-    except ValueError:  # of a strength that is still being typed; said beside it
-        return None
-
-
-def _check_document(document: Mapping[str, Any]) -> tuple[Definition | None, Sequence[Problem]]:
-    """The definition if the draft is finished, else what is missing."""
-    try:
-        return parse_definition(document), ()
+        return PastedList(text, editing.read_list(text, editing.list_room(len(document["questions"]))))
     except InputError as error:
-        return None, error.problems
+        return PastedList(text, problems=error.problems)
 
 
-def _shown(problems: Sequence[Problem], document: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-    """Path, name and message of each problem, at the field where it is mended."""
-    shown: dict[tuple[str, str, str], None] = {}
-    for problem in problems:
-        place = _OPTION_NAME.fullmatch(problem.field)
-        if place is not None:
-            option = document["questions"][int(place[1])]["options"][int(place[2])]
-            if not option.get("name"):
-                continue  # it is made from the text, which is missing as well
-        name, message = describe(problem)
-        field = problem.field
-        if _STRENGTH.fullmatch(field) and editing.equal_division(document) and "budget" not in document:
-            field = "budget"  # where the strength of all is mended
-            name, message = describe(Problem(field, problem.template, problem.values))
-        shown[field, name, message] = None
-    return list(shown)
+def _show_list(
+    survey: Survey, document: dict[str, Any], number: int, pasted: PastedList
+) -> ResponseReturnValue:
+    """The page with what was read of a list, or with what is wrong in it; the list stays where it was typed."""
+    if survey.draft_number != number:
+        record(Action.DRAFT_CHANGED, survey)
+    session().commit()
+    return render_editor(survey, document, pasted=pasted), 422 if pasted.problems else 200
 
 
-def _read_number(name: str) -> int | None:
-    number = request.args.get(name, "")
-    return int(number) if number.isdecimal() and number.isascii() and len(number) < 5 else None
+def _use_library(survey: Survey, document: dict[str, Any], action: str) -> dict[str, Any]:
+    """Keep a question, insert one that is kept, or forget it; where this leads."""
+    name, _, place = action.partition("-")
+    kept = _number(request.form.get("kept", ""), 0)
+    if name == "keep_question":
+        at = _number(place, len(document["questions"]))
+        if at >= len(document["questions"]):
+            return {}
+        entry = document["questions"][at]
+        return {"at": at, "said": question_library.keep_question(session(), researcher(), entry)}
+    if name == "forget_question":
+        gone = question_library.forget_question(session(), researcher(), kept)
+        return {"said": "forgotten"} if gone else {}
+    found = question_library.find_question(session(), researcher(), kept)
+    if found is None or not editing.list_room(len(document["questions"])):
+        return {}
+    step = editing.insert_entries(document, [found], "added")
+    surveys.save_draft(session(), survey, step.document)
+    return {"at": step.at, "said": step.said}
 
 
 def _number(text: str, otherwise: int) -> int:

@@ -19,10 +19,11 @@ from server.output.languages import DEFAULT_LANGUAGE, LANGUAGES
 from server.output.printing import SHEET_LIMIT, Cards, invitation_link, invitation_sheet
 from server.people.change_log import Action
 from server.reports.csv_cells import csv_text
-from server.store.models import InvitationBatch, Role, Stratum, Survey
+from server.store.models import InvitationBatch, Role, State, Stratum, Survey
 from server.study import strata, surveys
 from server.web.body_limits import LONG_FORM, limit_body
-from server.web.context import link_to, session
+from server.web.context import attach_file, link_to, session
+from server.web.download_names import name_of_survey_file
 from server.web.problem_texts import describe
 from server.web.security import on_survey, record
 
@@ -113,10 +114,10 @@ def sheet(survey: Survey, batch: str) -> ResponseReturnValue:
         raise refuse(
             422, "sheet", N_("must be one of this batch; it is %(value)s"), value=shorten_value(number)
         )
-    cards, name = _cards(survey, _link(survey, found)), _name(survey, found, f"{int(number) + 1}.pdf")
+    cards, name = _cards(survey, _link(survey, found)), _name(survey, found, "pdf", int(number) + 1)
     # Nothing waits for the database while the sheet is made.
     session().rollback()
-    return _attach_file(Response(invitation_sheet(cards, codes), mimetype="application/pdf"), name)
+    return attach_file(Response(invitation_sheet(cards, codes), mimetype="application/pdf"), name)
 
 
 def _page(survey: Survey, form: Mapping[str, str], error: InputError | None = None) -> str:
@@ -132,7 +133,7 @@ def _page(survey: Survey, form: Mapping[str, str], error: InputError | None = No
         batches=batches,
         of_link=Counter(issued.batch.stratum_id for issued in batches),
         codes=codes,
-        used=reports.used_codes(session(), survey) if batches else {},
+        used=_find_used(survey) if batches and survey.state == State.CLOSED else {},
         paths=_paths(survey),
         leaves=strata.list_leaves(nodes),
         invited=strata.invited_links(session(), survey),
@@ -141,6 +142,10 @@ def _page(survey: Survey, form: Mapping[str, str], error: InputError | None = No
         problems=[describe(problem) for problem in problems],
         bad={problem.field for problem in problems},
     )
+
+
+def _find_used(survey: Survey) -> Mapping[int | None, int]:
+    return reports.used_codes(session(), survey, reports.read(session(), survey))
 
 
 def _stratum(survey: Survey) -> Stratum | None:
@@ -210,13 +215,9 @@ def _cards(survey: Survey, link: str) -> Cards:
 
 
 def _file(text: str, survey: Survey, batch: InvitationBatch, ending: str, mimetype: str) -> Response:
-    return _attach_file(Response(text, mimetype=mimetype), _name(survey, batch, ending))
+    return attach_file(Response(text, mimetype=mimetype), _name(survey, batch, ending))
 
 
-def _name(survey: Survey, batch: InvitationBatch, ending: str) -> str:
-    return f"{survey.slug}-invitations-{batch.id}.{ending}"
-
-
-def _attach_file(response: Response, name: str) -> Response:
-    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
-    return response
+def _name(survey: Survey, batch: InvitationBatch, ending: str, sheet: int | None = None) -> str:
+    what = gettext("invitations %(number)s", number=batch.id)
+    return name_of_survey_file(survey, what if sheet is None else f"{what}-{sheet}", ending)

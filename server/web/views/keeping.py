@@ -13,6 +13,7 @@ from server.store.engines import snapshot
 from server.store.models import GivenRight, Role, Survey
 from server.study import strata, surveys
 from server.web.context import send_written, session
+from server.web.download_names import name_of_survey_file
 from server.web.problem_texts import describe
 from server.web.security import housekeeper, on_survey, record, researcher
 
@@ -68,6 +69,7 @@ def export(survey: Survey) -> ResponseReturnValue:
     except InputError as error:
         return _page(survey, problems=[_told(problem) for problem in error.problems]), error.status
     token = None if right is None else right.token
+    name = name_of_survey_file(survey, gettext("archive"), "zip")
     record(Action.EXPORTED, survey)
     session().commit()
     # Not in the request's own transaction: that one would keep respondents waiting.
@@ -80,7 +82,7 @@ def export(survey: Survey) -> ResponseReturnValue:
                 reading, found, file, language, right=reading.get(GivenRight, token) if token else None
             ),
             "application/zip",
-            f"{survey.slug}.zip",
+            name,
         )
 
 

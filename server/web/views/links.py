@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping
 import segno
 from flask import Blueprint, Response, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
+from flask_babel import gettext
 
 from server.inputs import N_, InputError, refuse
 from server.people.change_log import Action
@@ -18,7 +19,8 @@ from server.store.models import Role, State, Survey
 from server.study import strata, surveys
 from server.study.smallest_group import Unseen, limit_unseen
 from server.study.strata import Node, StratumProblem
-from server.web.context import link_to, session
+from server.web.context import attach_file, link_to, session
+from server.web.download_names import name_of_survey_file
 from server.web.problem_texts import describe
 from server.web.security import on_survey, record
 from server.web.survey_records import record_populations, record_strata
@@ -69,8 +71,7 @@ def table(survey: Survey) -> ResponseReturnValue:
     ]
     text = csv_text([("stratum", "population", "link", "access"), own, *rows])
     response = Response(text, mimetype="text/csv")
-    response.headers["Content-Disposition"] = f'attachment; filename="{survey.slug}-links.csv"'
-    return response
+    return attach_file(response, name_of_survey_file(survey, gettext("links"), "csv"))
 
 
 @blueprint.get("/links/sheet")

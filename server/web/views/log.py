@@ -1,5 +1,7 @@
 """Who changed what, and when."""
 
+from typing import Any
+
 from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 from flask_babel import gettext
@@ -9,6 +11,7 @@ from server.inputs import N_
 from server.people import change_log
 from server.store.models import AuditEntry, Role, Survey
 from server.web.context import session
+from server.web.problem_texts import FIELDS
 from server.web.security import administrators_only, on_survey
 
 blueprint = Blueprint("log", __name__, url_prefix="/manage")
@@ -54,11 +57,17 @@ def _program(entry: AuditEntry) -> str:
 
 
 def _what(entry: AuditEntry) -> str:
-    details = {
-        name: gettext(ROLES[value]) if name == "role" and value in ROLES else value
-        for name, value in change_log.details_of(entry).items()
-    }
+    details = {name: _say(name, value) for name, value in change_log.details_of(entry).items()}
     return gettext(change_log.SENTENCES[change_log.Action(entry.action)], **details)
+
+
+def _say(name: str, value: Any) -> Any:
+    """A role, or the names of fields, as pages call them."""
+    if name == "role" and value in ROLES:
+        return gettext(ROLES[value])
+    if name == "fields":
+        return ", ".join(gettext(FIELDS.get(field, field)) for field in value.split(", "))
+    return value
 
 
 def _number(text: str) -> int:

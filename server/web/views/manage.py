@@ -6,8 +6,9 @@ from functools import partial
 
 from flask import Blueprint, Response, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
+from flask_babel import gettext
 
-from server.collect import acceptance, responses, tidying
+from server.collect import acceptance, response_counts, responses, tidying
 from server.inputs import InputError, Problem
 from server.people import survey_access
 from server.people.change_log import Action
@@ -16,10 +17,12 @@ from server.study import editing, planning, strata, surveys
 from server.study.definitions import Definition, version_of
 from server.study.definitions.definition_reader import parse_definition
 from server.study.smallest_group import limit_unseen
-from server.web.context import answer_names, link_to, session
+from server.web.context import answer_names, attach_file, link_to, session
+from server.web.download_names import name_of_survey_file
 from server.web.page_parts import parts_of
 from server.web.problem_texts import describe
 from server.web.security import housekeeper, on_survey, record, researcher, signed_in
+from server.web.webhooks.webhook_events import find_planned_number
 
 blueprint = Blueprint("manage", __name__, url_prefix="/manage")
 
@@ -46,10 +49,16 @@ def surveys_page() -> ResponseReturnValue:
         "manage/surveys.html",
         entries=here,
         archived=archived,
+        collected={survey.id: _count_collected(survey) for survey, *_others in here if survey.versions},
         untidied=tidying.list_untidied(session()),
         remains=tidying.may_remain(session()),
         said=request.args.get("said", ""),
     )
+
+
+def _count_collected(survey: Survey) -> tuple[int, int | None]:
+    """The responses that results are about, and how many are wanted."""
+    return sum(response_counts.count_told(session(), survey).values()), find_planned_number(survey)
 
 
 @blueprint.get("/surveys/<slug>")
@@ -87,7 +96,8 @@ def close(survey: Survey) -> ResponseReturnValue:
     record(Action.CLOSED, survey)
     session().commit()
     housekeeper().notify()
-    return redirect(url_for(".overview", slug=survey.slug), 303)
+    page = "lesson_board.board" if request.form.get("back") == "board" else ".overview"
+    return redirect(url_for(page, slug=survey.slug), 303)
 
 
 @blueprint.get("/surveys/<slug>/preview")
@@ -133,8 +143,7 @@ def export(survey: Survey) -> ResponseReturnValue:
     response = Response(
         json.dumps(document, ensure_ascii=False, indent=2) + "\n", mimetype="application/json"
     )
-    response.headers["Content-Disposition"] = f'attachment; filename="{survey.slug}.json"'
-    return response
+    return attach_file(response, name_of_survey_file(survey, gettext("definition"), "json"))
 
 
 def _overview(survey: Survey, refused: Sequence[tuple[str, str]]) -> str:

@@ -6,6 +6,7 @@ from decimal import Decimal
 
 from flask import Blueprint, Response, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
+from flask_babel import gettext
 
 from server import releases
 from server.inputs import N_, InputError, Problem, parse_json, refuse
@@ -25,7 +26,8 @@ from server.releases.plans.plan_reader import (
 )
 from server.releases.pricing import Price, price, renew_plan, require_cells
 from server.store.models import Role, Survey
-from server.web.context import session
+from server.web.context import attach_file, session
+from server.web.download_names import name_of_survey_file
 from server.web.problem_texts import describe
 from server.web.release_page import ReleasePage, digest_of
 from server.web.security import on_survey, researcher
@@ -77,8 +79,7 @@ def plan_file(survey: Survey) -> ResponseReturnValue:
     plan = parse_plan(read_typed(_fields()).document())
     text = json.dumps(plan_json(plan), ensure_ascii=False, indent=2) + "\n"
     response = Response(text, mimetype="application/json")
-    response.headers["Content-Disposition"] = f'attachment; filename="{survey.slug}-plan.json"'
-    return response
+    return attach_file(response, name_of_survey_file(survey, gettext("plan of a release"), "json"))
 
 
 @blueprint.post("")

@@ -23,7 +23,7 @@ from server.reports.contents.figures import QuestionsByVersion
 from server.reports.contents.release_sections import sections
 from server.reports.report_words import ReportWords
 from server.store.models import Role, Survey
-from server.study import surveys
+from server.study import study_sheets, surveys
 from server.web.context import public_address, session
 from server.web.problem_texts import describe
 from server.web.security import on_survey, record, researcher
@@ -168,6 +168,7 @@ def _page(
         price=price if isinstance(price, Shuffling) else None,
         unshuffled=describe(price)[1] if isinstance(price, Problem) else "",
         shuffled=next((each for each in ledger.released if each.item.kind == ItemKind.SHUFFLED), None),
+        unstated=study_sheets.read_study_sheet(session(), survey).sheet.is_empty,
         public=None if public is None else public_address(url_for("public.page", slug=public.slug)),
         typed=typed or {},
         problems=[_told(problem) for problem in problems],

@@ -1,61 +1,69 @@
 """Results while a survey runs, and the report to take away."""
 
-from collections.abc import Iterator
 from functools import partial
 
-from flask import Blueprint, Response, render_template, request
+from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
-from flask_babel import get_locale
+from flask_babel import get_locale, gettext
 
 from server import reports
-from server.inputs import N_, refuse, shorten_value
-from server.reports import Crossed, QuestionReport, Report
+from server.inputs import N_, refuse
 from server.reports.contents.diagnostic_sections import FORGED
 from server.reports.formats import FORMATS, Format
 from server.reports.question_figures import FIGURE_FORMATS, FigureFormat
 from server.store.models import Role, Survey
-from server.study import strata, surveys
-from server.web.context import send_written, session
+from server.study import planning, strata, surveys
+from server.web.context import send_download, send_written, session
+from server.web.download_names import name_of_report, name_of_survey_file
 from server.web.report_opening import open_report, send_microdata, send_responses, write_report
+from server.web.result_choices import (
+    KEPT,
+    CrossingChoice,
+    StrataChoice,
+    choose_anytime,
+    choose_figure,
+    choose_question,
+    list_crossable,
+)
 from server.web.security import on_survey
 from server.web.webhooks.webhook_events import find_planned_number
 
 blueprint = Blueprint("results", __name__, url_prefix="/manage/surveys/<slug>")
-
-_KEPT = ("version", "interval", "question", "figure", "row", "column", "row_answer", "column_answer")
-"""What the address says the page shall show; each of its forms and links changes some of it."""
 
 
 @blueprint.get("/results")
 @on_survey(Role.VIEWER)
 def live(survey: Survey) -> ResponseReturnValue:
     """Responses so far and what they say."""
-    anytime = _one_of("interval", ("once", "anytime")) == "anytime"
+    anytime = choose_anytime()
     with open_report(survey, request.args.get("version")) as (report, _session):
-        asked = report.question(_one_of("question", [entry.question.name for entry in report.questions]))
-        shares = [name for name, _ in reports.figures(asked)]
-        which = request.args.get("figure", "")
-        kept = {name: request.args[name] for name in _KEPT if request.args.get(name)}
+        asked = choose_question(report)
+        which = choose_figure(asked)
+        kept = {name: request.args[name] for name in KEPT if request.args.get(name)}
+        planned = find_planned_number(survey)
         return render_template(
             "results/live.html",
             survey=survey,
             report=report,
             formats=FORMATS.values(),
-            planned=find_planned_number(survey),
+            planned=planned,
+            margin=planning.planned_margin(surveys.draft_document(survey)),
+            measure_margins=reports.measure_margins,
             anytime=anytime,
             kept=kept,
             asked=asked,
             figures=reports.figures(asked),
-            which=which if which in shares else shares[0],
+            which=which,
             # Computed where they are drawn, so that a mistake in one leaves the rest of the page.
-            in_groups=partial(reports.forest, report, asked, which if which in shares else shares[0]),
-            crossable=[entry.question for entry in _crossable(report)],
-            cross=partial(_read_crossing, report),
+            in_groups=partial(reports.forest, report, asked, which),
+            comparing=StrataChoice(report, asked, anytime),
+            crossable=[entry.question for entry in list_crossable(report)],
+            crossing=CrossingChoice(report),
+            follow_strata=partial(reports.follow_strata, report, planned),
             forged=max(1, round(report.n * FORGED)),
             bars=reports.bars,
             interpret_question=reports.interpret_question,
             highest=reports.find_highest,
-            ratio_chart=reports.ratio_chart,
         )
 
 
@@ -66,7 +74,7 @@ def _offer(chosen: Format) -> None:
     def report(survey: Survey) -> ResponseReturnValue:
         """The report as a file."""
         found, written = write_report(survey, chosen, request.args.get("version"))
-        return _download(written, chosen.content_type, f"{_name(found)}.{chosen.ending}")
+        return send_download(written, chosen.content_type, name_of_report(found, chosen.ending))
 
     blueprint.add_url_rule(f"/report.{chosen.ending}", f"report_{chosen.ending}", report)
 
@@ -83,11 +91,12 @@ def _offer_figure(ending: str, chosen: FigureFormat) -> None:
         """What is found of one question."""
         with open_report(survey, request.args.get("version")) as (report, _session):
             reports.require_shown(report)
-            entry = report.question(_one_of("question", [entry.question.name for entry in report.questions]))
+            entry = choose_question(report)
             if not entry.n:
                 raise refuse(409, "question", N_("has no responses that are shown yet"))
             written = chosen.write(report, entry, str(get_locale()))
-            return _download(written, chosen.content_type, f"{_name(report)}-{entry.question.name}.{ending}")
+            name = name_of_report(report, ending, entry.question.name)
+            return send_download(written, chosen.content_type, name)
 
     blueprint.add_url_rule(f"/figure.{ending}", f"figure_{ending}", figure)
 
@@ -116,11 +125,11 @@ def strata_csv(survey: Survey) -> ResponseReturnValue:
     """A question's estimates by every stratum."""
     with open_report(survey) as (report, _session):
         reports.require_shown(report)
-        name = _one_of("question", [entry.question.name for entry in report.questions])
+        name = choose_question(report).question.name
         return send_written(
             lambda file: reports.write_strata(report, [name], file),
             "text/csv",
-            f"{survey.slug}-{name}-strata.csv",
+            name_of_report(report, "csv", gettext("%(question)s by stratum", question=name)),
         )
 
 
@@ -131,59 +140,5 @@ def codebook_csv(survey: Survey) -> ResponseReturnValue:
     version = surveys.published_version(survey, request.args.get("version"))
     nodes = strata.tree(session(), survey)
     text = reports.codebook_csv(surveys.definition_of(version), strata=bool(nodes))
-    return _download(text, "text/csv", f"{survey.slug}-v{version.number}-codebook.csv")
-
-
-def _name(report: Report) -> str:
-    return f"{report.slug}-report" if report.pooled else f"{report.slug}-v{report.version_number}-report"
-
-
-def _download(text: str | bytes, mimetype: str, name: str) -> Response:
-    response = Response(text, mimetype=mimetype)
-    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
-    return response
-
-
-def _one_of(field: str, names: list[str] | tuple[str, ...]) -> str:
-    """What the address asks for; the first where it says nothing."""
-    asked = request.args.get(field) or names[0]
-    if asked not in names:
-        raise refuse(
-            404,
-            field,
-            N_("must be one of %(limit)s; it is %(value)s"),
-            limit=", ".join(names),
-            value=shorten_value(asked),
-        )
-    return asked
-
-
-def _crossable(report: Report) -> Iterator[QuestionReport]:
-    return (entry for entry in report.questions if reports.can_be_crossed(entry.question))
-
-
-def _read_crossing(report: Report) -> Crossed | None:
-    """The two questions that the address names, and an answer of each."""
-    names = ["", *(entry.question.name for entry in _crossable(report))]
-    row, column = _one_of("row", names), _one_of("column", names)
-    if not (row and column and report.n):
-        return None
-    if row == column:
-        raise refuse(404, "column", N_("must be another question than %(value)s"), value=shorten_value(row))
-    if all(report.question(name).question.encoding.between_ends for name in (row, column)):
-        raise refuse(
-            404, "column", N_("must have answers; it is a number like %(value)s"), value=shorten_value(row)
-        )
-    chosen = _answer(report, "row_answer", row), _answer(report, "column_answer", column)
-    return reports.cross_questions(report, row, column, chosen)
-
-
-def _answer(report: Report, field: str, name: str) -> int:
-    """The place of the answer that is asked for; yes or the first one where the address has none of this question."""
-    question = report.question(name).question
-    places = [f"{name}-{place}" for place in range(len(question.answers))]
-    asked = request.args.get(field, "")
-    if asked in places:
-        return places.index(asked)
-    main = question.traits.main
-    return 0 if main is None else question.answers.index(main)
+    what = gettext("codebook of version %(number)d", number=version.number)
+    return send_download(text, "text/csv", name_of_survey_file(survey, what, "csv"))

@@ -22,6 +22,8 @@ from server.web.security import on_survey
 blueprint = Blueprint("simulate", __name__, url_prefix="/manage/surveys/<slug>/simulate")
 
 DEFAULT_RESPONDENTS = 500
+LOOKED_AT = 1000
+"""People beside the editor, where none are planned."""
 _NUMBER = N_("must be a number; it is %(value)s")
 
 
@@ -73,6 +75,29 @@ def run(survey: Survey) -> ResponseReturnValue:
     return _page(survey, definition, asked.values, rehearsal=rehearsal)
 
 
+@blueprint.get("/look")
+@on_survey(Role.EDITOR)
+def look(survey: Survey) -> ResponseReturnValue:
+    """What results will look like with the planned people and the usual assumptions, beside the editor."""
+    try:
+        definition = surveys.draft(survey)
+        setting = simulation.setting_of(session(), survey)
+        planned = definition.plan.respondents if definition.plan else LOOKED_AT
+        rehearsal = simulation.rehearse(
+            definition, min(planned, simulation.REHEARSAL_LIMIT), Assumptions(), setting, ""
+        )
+    except InputError as error:
+        missing = [(problem.field, *describe(problem)) for problem in error.problems]
+        return render_template("manage/unfinished.html", survey=survey, missing=missing)
+    return render_template(
+        "manage/rehearsed.html",
+        survey=survey,
+        rehearsal=rehearsal,
+        forests=_forests(rehearsal),
+        interpret_question=reports.interpret_question,
+    )
+
+
 def _page(
     survey: Survey,
     definition: Definition | None = None,
@@ -91,6 +116,7 @@ def _page(
         bad=bad or set(),
         assumed=simulation.own_answers,
         forests=_forests(rehearsal),
+        interpret_question=reports.interpret_question,
         nodes=list(strata.walk(strata.tree(session(), survey))),
         limit=simulation.REHEARSAL_LIMIT,
     )

@@ -1,0 +1,91 @@
+"""Looking for words in the sections of all chapters: SQLite's full-text index, in memory.
+
+It folds accents and capitals, and finds the words that begin with what is asked for.
+"""
+
+import re
+import sqlite3
+from dataclasses import dataclass
+from functools import cache
+from threading import Lock
+from unicodedata import normalize
+
+from markupsafe import Markup, escape
+
+from server.web.handbook.chapters import Chapter, ChapterSection, read_handbook
+
+LONGEST_QUERY = 100
+"""Characters that are looked for at most: what bounds the work for one request."""
+MOST_HITS = 20
+
+_BEGIN, _END = "\x02", "\x03"
+_LOOKING = Lock()
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A section that has the words, and a piece of it with the words marked."""
+
+    chapter: Chapter
+    section: ChapterSection
+    excerpt: Markup
+
+
+@dataclass(frozen=True)
+class Hits:
+    """What was found: the first of it, and how much there is in all; `every` if each has every word."""
+
+    first: tuple[Hit, ...]
+    count: int
+    every: bool
+
+
+def list_words(query: str) -> list[str]:
+    """The words that somebody looks for."""
+    return re.findall(r"[^\W_]+", normalize("NFC", query))
+
+
+def search_sections(words: list[str], language: str) -> Hits:
+    """The sections that have every word, or else any; those in a language first, and of them the fittest."""
+    for joined in (" AND ", " OR "):
+        found = _look(joined.join(f'"{word}"*' for word in words), language, every=joined == " AND ")
+        if found.count:
+            break
+    return found
+
+
+def _look(expression: str, language: str, *, every: bool) -> Hits:
+    index = _fill_index()
+    with _LOOKING:
+        ((count,),) = index.execute("SELECT count(*) FROM sections WHERE sections MATCH ?", [expression])
+        rows = index.execute(
+            "SELECT name, place, snippet(sections, 4, ?, ?, '…', 30) FROM sections WHERE sections MATCH ? "
+            "ORDER BY language <> ?, bm25(sections, 0, 0, 0, 8, 1) LIMIT ?",
+            [_BEGIN, _END, expression, language, MOST_HITS],
+        ).fetchall()
+    chapters = read_handbook().chapters
+    hits = (Hit(chapters[name], chapters[name].sections[place], _mark(text)) for name, place, text in rows)
+    return Hits(tuple(hits), count, every)
+
+
+def _mark(text: str) -> Markup:
+    marked = str(escape(text)).replace(_BEGIN, "<mark>").replace(_END, "</mark>")
+    return Markup(marked)  # noqa: S704 - escaped above
+
+
+@cache
+def _fill_index() -> sqlite3.Connection:
+    index = sqlite3.connect(":memory:", check_same_thread=False)  # one thread at a time, by the lock
+    index.execute(
+        "CREATE VIRTUAL TABLE sections USING fts5(name UNINDEXED, place UNINDEXED, language UNINDEXED, "
+        "title, text, tokenize='porter unicode61 remove_diacritics 2')"
+    )
+    index.executemany(
+        "INSERT INTO sections VALUES (?, ?, ?, ?, ?)",
+        [
+            (chapter.name, place, chapter.language, section.title, section.text)
+            for chapter in read_handbook().chapters.values()
+            for place, section in enumerate(chapter.sections)
+        ],
+    )
+    return index

@@ -1,0 +1,1 @@
+"""What a class tries out: small experiments with the very designs, estimators and noise that surveys run on."""

@@ -1,0 +1,116 @@
+"""Figures of several groups or questions as files: by stratum, and two strata compared."""
+
+from collections.abc import Callable
+
+from flask import Blueprint, request
+from flask.typing import ResponseReturnValue
+from flask_babel import get_locale, gettext
+
+from server import reports
+from server.inputs import N_, refuse
+from server.output.documents import Chart
+from server.reports import Compared, Crossed, Report
+from server.reports.contents.compared_charts import draw_compared
+from server.reports.contents.crossed_charts import draw_groups, draw_table
+from server.reports.contents.stratum_sections import draw_strata
+from server.reports.crossing_tables import crossing_csv, groups_csv
+from server.reports.figure_tables import comparison_csv
+from server.reports.question_figures import PICTURE_FORMATS
+from server.reports.report_words import ReportWords
+from server.store.models import Role, Survey
+from server.web.context import send_download
+from server.web.download_names import name_of_report
+from server.web.report_opening import open_report
+from server.web.result_choices import (
+    StrataChoice,
+    choose_anytime,
+    choose_figure,
+    choose_question,
+    read_crossing,
+)
+from server.web.security import on_survey
+
+blueprint = Blueprint("result_figures", __name__, url_prefix="/manage/surveys/<slug>")
+
+MOST_DRAWN = 60
+"""Groups in a drawing; the deepest levels are left out where there are more."""
+
+
+def draw_by_stratum(report: Report, words: ReportWords) -> Chart:
+    """The estimate that the address names, in every stratum of the upper levels."""
+    entry = choose_question(report)
+    which = choose_figure(entry)
+    forest = reports.forest(report, entry, which, MOST_DRAWN)
+    if forest is None or not entry.n:
+        raise refuse(409, "question", N_("has no responses that are shown yet"))
+    groups = [group for group, _figure in forest.groups][:MOST_DRAWN]
+    return draw_strata(words, report, groups, which, forest.chosen)
+
+
+def draw_comparison(report: Report, words: ReportWords) -> Chart:
+    """The two strata that the address names."""
+    return draw_compared(words, report, _compare(report))
+
+
+def draw_crossing(report: Report, words: ReportWords) -> Chart:
+    """The table of the two questions that the address names."""
+    table = draw_table(words, report, _cross(report))
+    if table is None:
+        raise refuse(409, "column", N_("has too many answers for a picture"))
+    return table
+
+
+def draw_in_groups(report: Report, words: ReportWords) -> Chart:
+    """The answers to these two questions that the address names, in groups."""
+    return draw_groups(words, report, _cross(report))
+
+
+def _cross(report: Report) -> Crossed:
+    found = read_crossing(report)
+    if found is None or not found.n or found.too_large:
+        raise refuse(409, "column", N_("cannot be shown together with the rows"))
+    return found
+
+
+def _compare(report: Report) -> Compared:
+    found = StrataChoice(report, choose_question(report), choose_anytime()).compare()
+    if found is None or found.obstacle is not None:
+        raise refuse(409, "second_stratum", N_("cannot be compared with the first"))
+    return found
+
+
+def _offer(name: str, ending: str, content_type: str, write: Callable[[Report], str | bytes]) -> None:
+    """Give a file its address."""
+    what = {
+        "strata": N_("By stratum"),
+        "comparison": N_("Two strata compared"),
+        "crossing": N_("Two questions together"),
+        "groups": N_("One question in groups of another"),
+    }[name]
+
+    @on_survey(Role.VIEWER)
+    def figure(survey: Survey) -> ResponseReturnValue:
+        """A figure of the results as a file."""
+        with open_report(survey, request.args.get("version")) as (report, _session):
+            reports.require_shown(report)
+            return send_download(write(report), content_type, name_of_report(report, ending, gettext(what)))
+
+    blueprint.add_url_rule(f"/{name}.{ending}", f"{name}_{ending}", figure)
+
+
+def _offer_drawing(name: str, draw: Callable[[Report, ReportWords], Chart]) -> None:
+    for ending, chosen in PICTURE_FORMATS.items():
+
+        def write(report: Report, to_file: Callable[[Chart], str | bytes] = chosen.write) -> str | bytes:
+            return to_file(draw(report, ReportWords(str(get_locale()))))
+
+        _offer(name, ending, chosen.content_type, write)
+
+
+_offer_drawing("strata", draw_by_stratum)
+_offer_drawing("comparison", draw_comparison)
+_offer_drawing("crossing", draw_crossing)
+_offer_drawing("groups", draw_in_groups)
+_offer("crossing", "csv", "text/csv", lambda report: crossing_csv(report, _cross(report)))
+_offer("groups", "csv", "text/csv", lambda report: groups_csv(report, _cross(report)))
+_offer("comparison", "csv", "text/csv", lambda report: comparison_csv(report, _compare(report)))

@@ -1,0 +1,100 @@
+"""The study sheet of a survey: who asks, whom, how and when, for everything that reports on it."""
+
+import json
+from collections.abc import Mapping
+
+from flask import Blueprint, Response, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+
+from server.inputs import InputError
+from server.output.languages import LANGUAGES
+from server.people.change_log import Action
+from server.store.models import Role, Survey
+from server.study import study_sheets, surveys
+from server.study.planning import planned_margin, planned_respondents
+from server.study.study_sheets.datacite import describe_for_datacite
+from server.study.study_sheets.sheet_fields import AUTHOR_PARTS, IN_LANGUAGE, SAMPLINGS, STUDY_FIELDS
+from server.study.study_sheets.sheet_forms import close_gaps, count_authors, read_form, write_form
+from server.web.body_limits import LONG_FORM, limit_body
+from server.web.context import session
+from server.web.problem_texts import describe
+from server.web.security import on_survey, record
+
+blueprint = Blueprint("study_sheet", __name__, url_prefix="/manage/surveys/<slug>/study")
+
+_MOST_AUTHORS, _BLANK_AUTHORS = 50, 2
+
+
+@blueprint.get("")
+@on_survey(Role.EDITOR)
+def page(survey: Survey) -> ResponseReturnValue:
+    """The sheet as it is."""
+    stored = study_sheets.read_study_sheet(session(), survey)
+    sheet = stored.sheet if stored.number else _begin_sheet(survey)
+    return _page(survey, write_form(sheet), stored.number, said=request.args.get("said", ""))
+
+
+@blueprint.post("")
+@limit_body(LONG_FORM)
+@on_survey(Role.EDITOR)
+def save(survey: Survey) -> ResponseReturnValue:
+    """Change it, all or none; a form that was made from another state than stands now is shown again."""
+    stored = study_sheets.read_study_sheet(session(), survey)
+    typed = close_gaps(request.form.items())
+    base = request.form.get("state", "")
+    try:
+        sheet = study_sheets.parse_study_sheet(read_form(typed.items()))
+        number = int(base) if base.isascii() and base.isdigit() and len(base) < 10 else None
+        study_sheets.save_study_sheet(session(), survey, sheet, number)
+    except InputError as error:
+        session().rollback()
+        # Sent again it replaces what stands now: whoever does has been told.
+        return _page(survey, typed, stored.number, error), error.status
+    changed = study_sheets.find_changes(stored.sheet, sheet)
+    if changed:
+        record(Action.STUDY_CHANGED, survey, fields=", ".join(changed))
+    session().commit()
+    return redirect(url_for(".page", slug=survey.slug, said="saved"), 303)
+
+
+@blueprint.get("/datacite.json")
+@on_survey(Role.EDITOR)
+def datacite_file(survey: Survey) -> ResponseReturnValue:
+    """The sheet as metadata for a repository that gives a DOI."""
+    sheet = study_sheets.read_study_sheet(session(), survey).sheet
+    questionnaire = surveys.draft_document(survey)
+    found = describe_for_datacite(
+        sheet, questionnaire["title"], questionnaire["language"], surveys.today().year
+    )
+    response = Response(json.dumps(found, ensure_ascii=False, indent=2) + "\n", mimetype="application/json")
+    response.headers["Content-Disposition"] = f'attachment; filename="{survey.slug}-datacite.json"'
+    return response
+
+
+def _begin_sheet(survey: Survey) -> study_sheets.StudySheet:
+    """What the plan says already, where no sheet was saved yet; nothing of it is kept before somebody saves it."""
+    document = surveys.draft_document(survey)
+    return study_sheets.StudySheet(
+        planned_respondents=planned_respondents(document), planned_margin=planned_margin(document)
+    )
+
+
+def _page(
+    survey: Survey, fields: Mapping[str, str], number: int, error: InputError | None = None, said: str = ""
+) -> str:
+    problems = () if error is None else error.problems
+    return render_template(
+        "manage/study.html",
+        survey=survey,
+        fields=fields,
+        number=number,
+        authors=min(_MOST_AUTHORS, count_authors(fields) + _BLANK_AUTHORS),
+        called=STUDY_FIELDS,
+        author_parts=AUTHOR_PARTS,
+        in_language=IN_LANGUAGE,
+        written={code: language.name for code, language in LANGUAGES.items()},
+        samplings=SAMPLINGS,
+        problems=[describe(problem) for problem in problems],
+        bad={problem.field for problem in problems},
+        said=said,
+    )
