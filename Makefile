@@ -9,12 +9,15 @@ SPARK_PACKAGES ?= .spark-packages
 JOBS   ?= $(shell cores=$$(getconf _NPROCESSORS_ONLN); echo $$((cores < 7 ? cores + 1 : 8)))
 
 PY := $(VENV)/bin/python
+# OpenDP's library for Linux comes with 100 MB of symbols that only a debugger reads.
+STRIP_OPENDP = if [ "$$(uname)" = Linux ] && command -v strip >/dev/null; then \
+	  find $(VENV) -name 'opendp*.so' -exec strip --strip-unneeded '{}' +; fi
 NODE_MODULES := tests/node_modules
 PIP := $(PY) -m pip --disable-pip-version-check -qq
 SOURCES := server tests
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test test-long test-spark lint python-tests client-tests chromium proxies r format screenshots bench-privacy bench-intake bench-visit bench-slow bench-live bench-reports bench-tidying bench-archive messages lock clean
+.PHONY: help run demo test test-long test-spark lint python-tests client-tests chromium proxies r format screenshots pictures bench-privacy bench-intake bench-visit bench-slow bench-results bench-live bench-reports bench-tidying bench-archive messages lock clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "  %-18s %s\n", $$1, $$2 }'
@@ -97,6 +100,9 @@ screenshots: $(VENV)/.tests-installed chromium ## Take the pictures of the READM
 	$(PY) -m tests.pictures.guide_pictures
 	$(PY) -m tests.pictures.report_pictures
 
+pictures: $(VENV)/.tests-installed chromium ## Pictures of every page in its states, to look at, in pictures/; those before move to pictures-before/
+	$(PY) -m tests.pictures.page_pictures
+
 bench-privacy: $(BENCH_VENV)/.installed ## Times of the privacy library beside those of its peers, which get an environment of their own
 	$(BENCH_VENV)/bin/python -m tests.benchmarks.privacy
 
@@ -114,6 +120,9 @@ bench-slow: $(VENV)/.tests-installed ## How long others wait beside a thousand c
 
 bench-tidying: $(VENV)/.tests-installed ## Longest waits of others while a survey is tidied
 	$(PY) -m tests.benchmarks.tidying
+
+bench-results: $(VENV)/.tests-installed ## Bytes and processor time of the first look at 100,000 responses, beside a bare page
+	$(PY) -m tests.benchmarks.first_look
 
 bench-live: $(VENV)/.tests-installed $(BENCH_VENV)/.installed ## Looking at ten million responses, beside a bare page; counting them, beside DuckDB
 	$(PY) -m tests.benchmarks.live
@@ -174,6 +183,7 @@ $(PY):
 $(VENV)/.installed: requirements.txt | $(PY)
 	@echo "Installing what Moneda needs (requirements.txt)"
 	@$(PIP) install --require-hashes --requirement requirements.txt
+	@$(STRIP_OPENDP)
 	@touch $@
 
 $(VENV)/.tests-installed: tests/requirements.txt $(VENV)/.installed

@@ -67,6 +67,11 @@ DAMAGES = {
     "unreadable": ("ledgers", "UPDATE ledger_entries SET epsilon = 'much'", "cannot be read"),
     "nobody's": ("ledgers", "DELETE FROM servers", "cannot be read"),
     "draft": ("drafts", "UPDATE drafts SET document = {seven}", "no draft that can be read"),
+    "study sheet": (
+        "study sheets",
+        "INSERT INTO study_sheets (survey_id, number, document) VALUES (1, 1, '{\"doi\": 1}')",
+        "has a study sheet that cannot be read",
+    ),
     "circle": (
         "references",
         "INSERT INTO strata (id, survey_id, parent_id, position, name, slug) VALUES (7, 1, 7, 0, 'A', 'a')",

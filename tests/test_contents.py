@@ -18,6 +18,7 @@ from server.output.documents import (
     Chart,
     Document,
     Facts,
+    FindingBlock,
     Number,
     Paragraph,
     Prose,
@@ -27,8 +28,11 @@ from server.output.documents import (
 )
 from server.people import survey_access
 from server.releases.plans.plan_reader import ItemKind
-from server.reports import Published, Report
+from server.reports import Published, Report, ShareRow
+from server.reports.estimate_values import ReportMean
+from server.reports.findings import interpret_question
 from server.reports.public_source import NOTHING
+from server.reports.report_words import ReportWords
 from server.study import surveys
 from tests.conftest import NewDatabase
 from tests.support import every_kind, factories
@@ -94,7 +98,10 @@ def read(database_url: str, survey: factories.Published) -> tuple[Report, Publis
 def blocks(document: Document) -> Iterator[Block]:
     yield from document.blocks
     for _, section in document.walk():
-        yield from section.blocks
+        for block in section.blocks:
+            yield block
+            if isinstance(block, FindingBlock):
+                yield from block.charts
 
 
 def table(document: Document, name: str) -> Table:
@@ -119,6 +126,8 @@ def words(document: Document) -> str:
             found.append(block.text.text)
         elif isinstance(block, Chart):
             found += [block.caption, block.alternative]
+        elif isinstance(block, FindingBlock):
+            found += [block.sentence, block.meaning, *block.notes]
         elif isinstance(block, Prose):
             found += [passage.text for passage in block.passages]
         elif isinstance(block, Facts):
@@ -183,7 +192,8 @@ def test_the_internal_report_has_everything_that_a_report_must(report: Report) -
     assert (
         order
         == (
-            "questions results arrived by-stratum collected method checks releases limits article source exact-designs"
+            "protected sure findings questions results arrived by-stratum collected method checks releases limits "
+            "article source exact-designs"
         ).split()
     )
     for text in (
@@ -212,6 +222,68 @@ def test_the_internal_report_has_everything_that_a_report_must(report: Report) -
     assert total[-1].value == report.definition.epsilon
     without = words(reports.build_internal_document(report, NOTHING, "en"))
     assert "No central budget was set, and nothing was released." in without
+
+
+@pytest.mark.parametrize("locale", ["en", "es"])
+def test_each_question_begins_with_the_sentence_of_the_page_of_results_and_its_figure(
+    report: Report, locale: str
+) -> None:
+    document = reports.build_internal_document(report, NOTHING, locale)
+
+    (found,) = (section for section in document.sections[: document.lead] if section.name == "findings")
+    asked = [
+        (part.title.text, block)
+        for _, part in replace(document, sections=(found,)).walk()
+        for block in part.blocks
+        if isinstance(block, FindingBlock)
+    ]
+    assert [title for title, _ in asked] == [entry.question.text for entry in report.questions]
+    for entry, (_, block) in zip(report.questions, asked, strict=True):
+        finding = interpret_question(entry, anytime=False)
+        said = ReportWords(locale).macro("results/_findings.html", "sentence", finding, "en")
+        assert block.sentence == said
+        assert block.notes[0].startswith(f"{entry.n} ")
+        # Every share and the mean are drawn, from the numbers of the report.
+        points = [point for chart in block.charts if chart.plot for point in chart.plot.points]
+        drawn: list[ShareRow | ReportMean] = [share.row for share in finding.shares]
+        drawn += [entry.mean] if entry.mean else []
+        assert [(point.value, point.interval) for point in points] == [
+            (one.value, one.interval(anytime=False)) for one in drawn
+        ]
+
+
+def test_a_spreadsheet_draws_of_a_public_report_what_was_released(published: Published) -> None:
+    document = reports.build_public_document(published, "en")
+    found = [block for block in blocks(document) if isinstance(block, FindingBlock)]
+    points = [
+        (point.value, point.interval)
+        for block in found
+        for chart in block.charts
+        if chart.plot is not None
+        for point in chart.plot.points
+    ]
+
+    released = [figure for entry in ledger().released for figure in entry.figures]
+    known = {(figure.value, (figure.low, figure.high)) for figure in released}
+    assert len(points) > 5
+    assert set(points) <= known
+    assert document.sections[document.lead].name == "questions"
+
+
+def test_it_says_how_answers_were_protected_and_how_sure_one_can_be(report: Report) -> None:
+    def said(report: Report, name: str) -> str:
+        document = reports.build_internal_document(report, NOTHING, "en")
+        (section,) = (found for found in document.sections[: document.lead] if found.name == name)
+        return " ".join(block.text.text for block in section.blocks if isinstance(block, Paragraph))
+
+    assert report.definition.guesses.right > 99
+    assert "could be right nearly always." in said(report, "protected")
+    assert "In about 95 of 100 surveys" in said(report, "sure")
+    # One coin alone tells less: of 100 guesses at ln 3 three quarters are right.
+    coin = replace(report.definition, entries=report.definition.entries[:1])
+    waves = tuple(replace(wave, definition=coin) for wave in report.waves)
+    alone = replace(report, definition=coin, waves=waves, unweighted=report.unweighted[:1])
+    assert "would be right at most 75 times in 100. By guessing: 50." in said(alone, "protected")
 
 
 @pytest.mark.parametrize(
@@ -299,13 +371,11 @@ def test_withheld_groups_are_nowhere(report: Report) -> None:
                             {"no"} if "weighted" in block.columns else set()
                         )
             if isinstance(block, Chart):
-                assert "Getafe" not in block.alternative
+                assert block.alternative.count("Getafe") == block.alternative.count("Getafe: withheld")
     (tree,) = (
-        block
-        for block in blocks(document)
-        if isinstance(block, Chart) and "Getafe: withheld" in block.alternative
+        block for block in blocks(document) if isinstance(block, Chart) and "Madrid: 220" in block.alternative
     )
-    assert "Madrid: 220" in tree.alternative
+    assert "Getafe: withheld" in tree.alternative
 
 
 def test_the_public_report_holds_what_was_released(published: Published) -> None:
@@ -338,7 +408,7 @@ def test_the_public_report_tells_nothing_of_the_stored_responses(
 ) -> None:
     def written() -> tuple[list[str], str]:
         report, public = read(database_url, survey)
-        files = [to_html(reports.build_public_document(public, language)) for language in ("en", "es")]
+        files = [reports.write_public_page(public, language) for language in ("en", "es")]
         return [*files, reports.public_csv(public), reports.public_json(public)], reports.to_json(report)
 
     before, inside = written()

@@ -15,6 +15,10 @@ import yaml
 
 from server.config import from_environment, marks_folder, secrets_key
 from server.store.engines import make_engine
+from server.study.definitions.definition_reader import DEFINITION_LIMIT
+from server.web import serving
+from server.web.front import messages
+from server.web.views.imports import ARCHIVE_LIMIT
 from tests.conftest import NewDatabase
 from tests.support import factories
 from tests.support.factories import ROOT
@@ -81,9 +85,9 @@ def test_a_careless_dockerfile_is_noticed(tmp_path: Path) -> None:
 def test_what_the_dockerfile_copies_is_what_the_program_needs_and_is_let_in() -> None:
     copied = set(re.findall(r"^COPY (?!--)(\S+) ", DOCKERFILE, re.MULTILINE))
     lists = {"requirements.txt", "docs/deploy/requirements-collecting.txt"}
-    assert copied == {"${LIST}", "client", "templates", "server"}
+    assert copied == {"${LIST}", "client", "docs", "templates", "server"}
     assert set(re.findall(r"LIST=(\S+)", DOCKERFILE)) == lists
-    copied = copied - {"${LIST}"} | lists
+    copied = copied - {"${LIST}"} | {"requirements.txt"}  # the other list is in docs/
     assert all((ROOT / name).exists() for name in copied)
     ignored = (DEPLOY / "Dockerfile.dockerignore").read_text("utf-8").splitlines()
     assert {line.removeprefix("!") for line in ignored if line.startswith("!")} == copied
@@ -168,6 +172,34 @@ def test_no_server_of_nginx_keeps_a_log_or_tells_its_version() -> None:
     assert len(servers) == 3
     for line in ("access_log off;", "error_log /var/log/nginx/moneda.log emerg;", "server_tokens off;"):
         assert all(line in block for block in servers), line
+
+
+def read_number(text: str, before: str, after: str) -> int:
+    """The number between two texts, which stands there once."""
+    (found,) = re.findall(rf"\s{before} (\d+){after}", text)
+    return int(found)
+
+
+def test_proxies_wait_no_longer_than_moneda() -> None:
+    """Nor shorter: what is silent is let go by the proxy before Moneda does, and the longest import arrives."""
+    nginx, onion, caddy = (
+        (DEPLOY / name).read_text("utf-8") for name in ("nginx.conf", "onion-nginx.conf", "Caddyfile")
+    )
+    header = serving.HEADER_TIMEOUT / 1000
+    assert read_number(nginx, "keepalive_timeout", "s;") < header
+    assert read_number(caddy, "keepalive", "s\n") < header
+    headers = [read_number(each, "client_header_timeout", "s;") for each in (nginx, onion)]
+    assert [*headers, read_number(caddy, "read_header", "s\n")] == [header] * 3
+    longest = messages.DEADLINE + (ARCHIVE_LIMIT + DEFINITION_LIMIT) / messages.SLOWEST_UPLOAD
+    assert longest <= 60 * read_number(caddy, "read_body", "m\n") < longest + 60
+    assert f"on which nothing was asked for {header:.0f} seconds" in PAGE
+    assert f"or after {read_number(caddy, 'read_body', 'm')} minutes" in PAGE
+
+
+def test_nginx_takes_as_many_as_moneda() -> None:
+    """Of each visitor two connections: the visitor's, and its own to Moneda."""
+    assert int(PAGE.split("]*/worker_connections ")[1].split("/")[0]) >= 2 * serving.CONNECTIONS
+    assert int(PAGE.split("worker_rlimit_nofile ")[1].split(";")[0]) >= 4 * serving.CONNECTIONS
 
 
 # --- The unit --------------------------------------------------------------------

@@ -3,7 +3,9 @@
 import json
 import os
 import signal
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from http.client import HTTPConnection
 from pathlib import Path
@@ -11,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from server.collect.submissions import RESPONSE_LIMIT
+from server.web.front import messages
 from tests.conftest import NewDatabase
 from tests.support import factories
 from tests.support.factories import Published, Served
@@ -74,6 +77,47 @@ def test_what_is_too_long_is_refused(site: Site) -> None:
     # Longer bodies are let through to where a survey is imported: it is Moneda that refuses, as nobody is signed in.
     status, headers, _ = proxy.ask("POST", "/manage/import", b"x" * (2 << 20))
     assert (status, "default-src" in headers["content-security-policy"]) == (413, True)
+
+
+def send_in_parts(site: Site, length: str, parts: Sequence[bytes], pause: float) -> bytes:
+    """The status line of the answer to a response that comes in parts; nothing, if its sender goes away at once."""
+    head = (
+        f"POST {site.survey.url} HTTP/1.1",
+        f"Host: localhost:{site.proxy.secure}",
+        *[f"{k}: {v}" for k, v in JSON.items()],
+        length,
+    )
+    with closing(site.proxy.connect()) as connection:
+        connection.sendall("\r\n".join((*head, "", "")).encode() + parts[0])
+        for part in parts[1:]:
+            time.sleep(pause)
+            with suppress(OSError):  # who was refused already may find the connection closed
+                connection.sendall(part)
+        return connection.recv(100).split(b"\r\n")[0] if pause else b""
+
+
+def test_a_response_that_comes_slowly_is_whole_or_refused(site: Site) -> None:
+    def make() -> tuple[bytes, int]:
+        body = json.dumps(site.survey.response()).encode()
+        return body, len(body)
+
+    body, length = make()
+    by_length = send_in_parts(site, f"Content-Length: {length}", [body[:20], body[20:]], 0.5)
+    body, length = make()
+    chunks = [b"%x\r\n%b\r\n" % (length, body), b"0\r\n\r\n"]
+    by_chunks = send_in_parts(site, "Transfer-Encoding: chunked", chunks, 0.5)
+    assert [by_length, by_chunks] == [b"HTTP/1.1 201 Created"] * 2
+    assert len(factories.stored(site.served.database_url)) == 2
+
+    body, length = make()
+    send_in_parts(site, f"Content-Length: {length + 1}", [body], 0)
+    body, length = make()
+    send_in_parts(site, "Transfer-Encoding: chunked", [b"%x\r\n%b\r\n" % (length, body)], 0)
+    body, length = make()
+    late = messages.DEADLINE + 1
+    refused = send_in_parts(site, f"Content-Length: {length}", [body[:-1], body[-1:]], late)
+    assert refused.split()[1] == b"408"
+    assert len(factories.stored(site.served.database_url)) == 2
 
 
 def look(proxy: Proxy, survey: Published, code: str, source: str, number: int) -> int:

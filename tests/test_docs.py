@@ -29,6 +29,7 @@ from server.study import planning
 from server.study.definitions import version_of
 from server.study.definitions.definition_reader import parse_definition
 from server.study.xlsform import types, workbook
+from tests.support.help_reader import find_chapter
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
@@ -232,8 +233,8 @@ def reads(text: str, quoted: str) -> bool:
     return pattern(text).fullmatch(quoted) is not None
 
 
-def quotes(language: str) -> list[str]:
-    return re.findall(r"\*\*([^*]+)\*\*", guide(language))
+def quotes(chapter: str, language: str) -> list[str]:
+    return re.findall(r"\*\*([^*]+)\*\*", find_chapter(chapter, language).source)
 
 
 def test_every_picture_exists_is_described_and_is_shown_somewhere() -> None:
@@ -245,9 +246,13 @@ def test_every_picture_exists_is_described_and_is_shown_somewhere() -> None:
     assert shown == {path.resolve() for path in (ROOT / "docs" / "images").iterdir()}
 
 
-def test_what_the_guides_quote_is_on_the_pages_in_their_language() -> None:
-    english, spanish = quotes("en"), quotes("es")
-    assert len(english) == len(spanish) > 50
+@pytest.mark.parametrize(
+    ("chapter", "least"),
+    [("guide", 50), ("checklist", 5), ("troubleshooting", 5), ("ethics", 2), ("data-plan", 2)],
+)
+def test_what_chapters_quote_is_on_the_pages_in_their_language(chapter: str, least: int) -> None:
+    english, spanish = quotes(chapter, "en"), quotes(chapter, "es")
+    assert len(english) == len(spanish) >= least
     for ours, theirs in zip(english, spanish, strict=True):
         assert said(ours), f"{ours!r} is on no page"
         found = [text for _, text in said(ours)]

@@ -13,7 +13,7 @@ from functools import cache
 import pytest
 
 from server import releases, reports
-from server.output.documents import Document, Number, Section, Table, to_html, to_pdf, to_xlsx
+from server.output.documents import Document, FindingBlock, Number, Section, Table, to_html, to_pdf, to_xlsx
 from server.people import survey_access
 from server.reports.formats import FORMATS
 from tests.conftest import NewDatabase
@@ -114,7 +114,7 @@ def sheets(report: Files) -> dict[str, list[list[object]]]:
     tables = report_readers.page(report.html).tables
     return {
         table.name: [[cell.value for cell in row] for row in sheet.iter_rows(2, len(table.rows) + 1)]
-        for table, sheet in zip(tables, sample_documents.workbook(report.xlsx).worksheets[1:], strict=True)
+        for table, sheet in zip(tables, report_readers.table_sheets(report.xlsx), strict=True)
     }
 
 
@@ -213,6 +213,27 @@ COMPARE = {"internal": internal_differences, "public": public_differences}
 @pytest.mark.parametrize("kind", COMPARE)
 def test_a_report_is_the_same_in_all_formats(study: Study, kind: str, locale: str) -> None:
     assert COMPARE[kind](study.files(kind, locale)) == []
+
+
+@pytest.mark.parametrize("locale", LANGUAGES)
+@pytest.mark.parametrize("kind", COMPARE)
+def test_what_was_found_is_the_same_sentence_in_a_page_in_print_and_in_a_workbook(
+    study: Study, kind: str, locale: str
+) -> None:
+    report = study.files(kind, locale)
+    sentences = [
+        block.sentence or section.title.text
+        for _, section in study.documents[kind, locale].walk()
+        for block in section.blocks
+        if isinstance(block, FindingBlock)
+    ]
+
+    assert len(sentences) >= len(sample_report.ASKED) - 1
+    cells = [row[0].value for row in sample_documents.workbook(report.xlsx).worksheets[0].iter_rows()]
+    for sentence in sentences:
+        assert sentence in report_readers.page(report.html).parts
+        assert report_readers.plain(sentence) in report.print
+        assert sentence in cells
 
 
 def test_the_reports_hold_what_is_compared(study: Study) -> None:

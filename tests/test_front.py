@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, suppress
+from http.client import HTTPException, HTTPResponse
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
@@ -63,6 +64,14 @@ def status_of(connection: socket.socket) -> int:
     except ConnectionError:
         pass
     return int(answer.split()[1]) if answer else 0
+
+
+def read_answer(connection: socket.socket) -> int:
+    """The status of an answer, of which nothing is left unread."""
+    answer = HTTPResponse(connection)
+    answer.begin()
+    answer.read()
+    return answer.status
 
 
 def end(connection: socket.socket, way: str) -> int:
@@ -141,6 +150,43 @@ def test_a_length_that_cannot_be_is_refused_before_anything_is_read(
             connection.sendall(head(path, kind, *headers))
             # What stands twice, or is no number, the server itself may refuse: then it hangs up.
             assert status_of(connection) in ({status} if status != 400 else {0, 400})
+
+
+@pytest.mark.parametrize(
+    ("size", "chunked"), [(2 << 20, False), (2 << 20, True), (12 << 20, False), (12 << 20, True)]
+)
+def test_who_sends_too_much_reads_so(site: tuple[Served, Published], size: int, chunked: bool) -> None:
+    """A client that reads nothing before it has sent all: its connection is not reset, which would lose the answer."""
+    served, survey = site
+    for path, kind in (("/manage/import", FORM), (f"/s/{survey.slug}/responses", JSON)):
+        with closing(connect(served)) as connection:
+            length = "Transfer-Encoding: chunked" if chunked else f"Content-Length: {size}"
+            connection.sendall(head(path, kind, length))
+            piece = b"x" * 65_536
+            for _ in range(size // len(piece)):
+                connection.sendall(b"10000\r\n%b\r\n" % piece if chunked else piece)
+            connection.sendall(b"0\r\n\r\n" if chunked else b"")
+            answer = b""
+            while block := connection.recv(65_536):
+                answer += block
+                if b"bytes" in answer:
+                    break
+        assert answer.startswith(b"HTTP/1.1 413 "), (path, answer[:200])
+        assert b"content-security-policy" in answer
+        assert b"it has more" in answer
+
+
+def test_who_goes_on_sending_what_was_refused_can_read_why(site: tuple[Served, Published]) -> None:
+    """The connection is not closed under them: a proxy would say 502 in place of our answer."""
+    served, survey = site
+    for path, kind in (("/manage/sign-in", FORM), (survey.url, JSON), (survey.url, "text/plain")):
+        with closing(connect(served)) as connection:
+            connection.sendall(head(path, kind, f"Content-Length: {2 << 20}") + bytes(1000))
+            assert read_answer(connection) == (415 if kind == "text/plain" else 413)
+            for _ in range((2 << 20) // 1024 - 1):
+                connection.sendall(bytes(1024))
+            connection.sendall(bytes(24) + b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert read_answer(connection) == 200
 
 
 def test_slow_senders_and_readers_keep_nobody_waiting(new_database: NewDatabase) -> None:
@@ -317,6 +363,39 @@ def signed_in_site(sqlite: NewDatabase) -> Iterator[tuple[Served, str, str]]:
         cookie = re.match("[^;]+", headers["Set-Cookie"])
         assert cookie is not None
         yield served, cookie[0], f"/manage/surveys/{survey.slug}/responses.csv"
+
+
+def test_a_worker_that_was_killed_is_replaced(sqlite: NewDatabase, tmp_path: Path) -> None:
+    """What it had acknowledged is there, and the log says what happened; one that keeps ending ends the server."""
+    database_url = sqlite(True)
+    survey = factories.publish(database_url)
+    log = tmp_path / "log"
+    with log.open("w") as written, factories.serving(database_url, written) as served:
+        body = survey.response([0, 1])
+        assert factories.ask(served.url + survey.url, body)[0] == 201
+        (worker,) = psutil.Process(served.process.pid).children()
+        worker.kill()
+        worker.wait(30)
+        # The same once more is a repetition: the one in its place knows what was stored.
+        assert ask_until_answered(served.url + survey.url, body) == 200
+        while served.process.poll() is None:
+            with suppress(psutil.NoSuchProcess):
+                for child in psutil.Process(served.process.pid).children():
+                    child.kill()
+            time.sleep(0.2)
+        assert served.process.wait() == 1
+    assert log.read_text().count("Unexpected exit from worker-1") >= 2
+    assert "Worker crash loop detected, exiting" in log.read_text()
+
+
+def ask_until_answered(url: str, body: dict[str, object]) -> int:
+    """The status, once somebody listens again."""
+    for _ in range(240):
+        try:
+            return factories.ask(url, body)[0]
+        except (OSError, HTTPException):
+            time.sleep(0.5)
+    raise AssertionError("nobody answers")
 
 
 def test_two_workers_need_postgresql(sqlite: NewDatabase) -> None:

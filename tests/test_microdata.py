@@ -33,8 +33,8 @@ from server.study.kinds import KINDS
 from tests.conftest import NewDatabase
 from tests.support import every_kind, factories
 from tests.support.factories import Published
+from tests.support.r_programs import find_r
 
-R = Path(__file__).parent / "r" / "run.mjs"
 TREE = """Spain > Madrid, 600
 Spain > =Évora; "north", 200
 Peru > Lima > Centre, 1000
@@ -278,20 +278,15 @@ def numpy_alone(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path, str
 
 @pytest.fixture(scope="module")
 def in_r(cases: Mapping[str, Case], twins: Sequence[Path]) -> dict[tuple[Path, str], Ran]:
-    """What estimate.R printed in each folder, in real R, by folder and word. One R runs them all."""
+    """What estimate.R printed in each folder, by folder and word."""
     jobs = [(case.folder, "csv") for case in cases.values()]
     jobs += [(cases[name].folder, "compare") for name in ("one version", "one response")]
     jobs += [(twins[0], "compare"), (cases["every kind"].folder, "")]
-    ran = subprocess.run(
-        ["node", str(R), "estimate.R", *(str(word) for job in jobs for word in job)],
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=True,
-    )
-    lines = [json.loads(line) for line in ran.stdout.splitlines()]
-    found = [Ran(line["status"], line["output"] + line["error"]) for line in lines]
-    return dict(zip(jobs, found, strict=True))
+    found = {}
+    for folder, word in jobs:
+        ran = find_r().run_alone("estimate.R", folder, *([word] if word else []))
+        found[folder, word] = Ran(ran.returncode, ran.stdout + ran.stderr)
+    return found
 
 
 def recomputed(ran: Ran) -> Table:

@@ -1,6 +1,7 @@
 """`/health` and `/ready`: what they say, to whom, and that nobody can burden the database by asking."""
 
 import asyncio
+import gc
 import sqlite3
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -35,10 +36,22 @@ def looking(database_url: str, room: int = 0) -> Iterator[Readiness]:
     engine.dispose()
 
 
-def find_unready(readiness: Readiness) -> Sequence[SitePart]:
+def find_unready(readiness: Readiness, times: int = 1) -> Sequence[SitePart]:
     """What a task is told, in a thread of its own: the browser's tests leave a loop behind that runs in this one."""
+
+    async def ask() -> Sequence[SitePart]:
+        for _ in range(times - 1):
+            await readiness.find_unready()
+        return await readiness.find_unready()
+
     with ThreadPoolExecutor(1) as thread:
-        return thread.submit(asyncio.run, readiness.find_unready()).result()
+        return thread.submit(asyncio.run, ask()).result()
+
+
+def count_futures() -> int:
+    """Things that somebody in an event loop waits for, or waited for and left behind."""
+    gc.collect()
+    return sum(isinstance(each, asyncio.Future) for each in gc.get_objects())
 
 
 def test_a_server_says_that_it_is_alive_and_ready(served: Served) -> None:
@@ -119,9 +132,14 @@ def test_a_database_that_does_not_answer_is_waited_for_by_nobody_else(postgresql
         assert readiness.wait_for_unready() == [SitePart.DATABASE]
         assert find_unready(readiness) == [SitePart.DATABASE]
         assert len(looks) == 1
+        left = count_futures()
+        assert find_unready(readiness, ASKED) == [SitePart.DATABASE]
+        assert count_futures() - left < ASKED // 2
     stuck.dispose()
     while readiness.wait_for_unready():  # it goes on by itself once the database does
         sleep(0.1)
+    # A task is told the same at once, though that look took longer than anybody waited.
+    assert find_unready(readiness) == ()
     readiness.close()
     engine.dispose()
 

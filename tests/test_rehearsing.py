@@ -1,6 +1,7 @@
 """Made-up people come by the links of a survey's strata, with codes of their own where these are asked for."""
 
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import sqlalchemy as sa
@@ -14,6 +15,7 @@ from server.people import survey_access
 from server.simulation import Assumptions, Rehearsal
 from server.store.models import Stratum, Survey
 from server.study import strata, surveys
+from server.study.definitions.definition_reader import parse_definition
 from tests.support import factories
 from tests.support.factories import Published, dump, writing
 
@@ -54,6 +56,15 @@ def test_a_rehearsal_walks_the_strata_and_touches_nothing(
     assert numbers(rehearsal) == {"Spain > Madrid": 120, "Spain > Murcia": 60, "Kenya": 20}
     assert rehearsal.spread == simulation.Spread(links=3, by_population=True)
     assert dump(database_url) == before
+
+
+def test_rehearsals_at_the_same_moment_do_not_meet() -> None:
+    """Each has a database of its own: a copy of one that nobody writes to."""
+    definition = parse_definition(factories.definition())
+    sizes = range(20, 28)
+    with ThreadPoolExecutor(4) as pool:
+        made = list(pool.map(lambda size: simulation.rehearse(definition, size, Assumptions()), sizes))
+    assert [rehearsal.report.n for rehearsal in made] == list(sizes)
 
 
 def test_a_rehearsal_of_one_part(survey: Published, database_url: str) -> None:
@@ -119,7 +130,7 @@ def test_the_page_offers_the_strata_and_says_how_people_were_spread(
     assert 'value="Spain &gt; Madrid"' in signed_in.get(path).text
     page = signed_in.post(path, data={"respondents": "100", "stratum": ""}).text
     assert "They came by the links of 3 strata, in proportion to their populations." in page
-    by_stratum = page.partition("By stratum")[2].partition("</details>")[0]
+    by_stratum = page.partition("By stratum")[2].partition("<h2>")[0]
     assert by_stratum.count(">Madrid</th>") == 2  # a table for each question
     answer = signed_in.post(path, data={"respondents": "100", "stratum": "Atlantis"})
     assert answer.status_code == 422

@@ -290,8 +290,11 @@ def test_the_first_number_is_weighted_everywhere(signed_in: FlaskClient, databas
     assert "weighted by population" in shown.split("15.0&nbsp;%")[0]
     for file in ("report.html",):
         text = signed_in.get(f"{page}/{file}").text
-        assert "Weighted by population" in text.split("15.0")[0]
-        assert text.index("15.0") < text.index("55.0")
+        lead, table = text.split("Weighted by population")
+        assert "Estimates are weighted by the populations" in lead
+        assert "15.0" in lead
+        assert "55.0" not in lead
+        assert table.index("15.0") < table.index("55.0")
     first, second, *_ = [
         line
         for line in factories.run(database_url, "report", survey.slug).stdout.splitlines()
@@ -459,11 +462,11 @@ def test_as_many_as_the_minimum_show_once_as_many_again_wait(
         factories.store(database_url, survey, [([1], number)])
         assert report(signed_in, survey)["n"] == shown
     page = signed_in.get(f"/manage/surveys/{survey.slug}/results").text
-    assert "responses shown so far</dt><dd>20</dd>" in page
+    assert 'responses shown so far</dt><dd data-mark="responses">20</dd>' in page
     factories.close(database_url, survey.slug)
     assert report(signed_in, survey)["n"] == 30
     page = signed_in.get(f"/manage/surveys/{survey.slug}/results").text
-    assert "responses</dt><dd>30</dd>" in page
+    assert 'responses</dt><dd data-mark="responses">30</dd>' in page
     assert "not shown yet" not in page
 
 
@@ -553,7 +556,9 @@ def test_a_question_that_cannot_be_weighted_says_so_beside_those_that_are(
 
     said = "Not weighted, as no stratum has enough responses to them: q2."
     document = signed_in.get(f"{home}/report.html", headers=english).text
-    assert document.count(said) == 2  # with the estimates, and in the paragraph for an article
+    assert (
+        document.count(said) == 3
+    )  # with what was found, with the estimates, and in the paragraph for an article
     assert "Of these it is for the share of all responses: q2." in document
     page = signed_in.get(f"{home}/results", headers=english).text
     assert said in page

@@ -105,12 +105,14 @@ def test_owner_reaches_what_the_stranger_does_not(
     app: Flask, signed_in: FlaskClient, survey: Published, database_url: str
 ) -> None:
     """The other side of the test above: the same pages exist for the owner."""
-    factories.store(database_url, survey, [([0, 1], 60)])  # a figure is of something
+    for link in factories.plant(database_url, survey.slug, "North\nSouth").values():
+        factories.store(database_url, survey, [([0, 1], 60)], link)  # a figure is of something
+    asked = {"first_stratum": "North", "second_stratum": "South", "row": "q1", "column": "q2"}
     sample_releases.grant(database_url, survey.slug)
     sample_releases.release(database_url, survey.slug, {"kind": "count"})
     for method, rule, path in addresses(app, survey.slug):
         if method == "GET" and "/manage/" in rule and "<slug>" in rule:
-            assert signed_in.get(path).status_code == 200, path
+            assert signed_in.get(path, query_string=asked).status_code == 200, path
 
 
 def test_sign_in_link_is_not_used_up_by_looking_at_it(client: FlaskClient, database_url: str) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from server.web.handbook import read_handbook
 from tests.support.catalogue_words import catalogue
 from tests.support.factories import ROOT
 
@@ -24,10 +25,14 @@ def texts() -> Iterator[tuple[str, str]]:
         if message.id:
             said = message.string if isinstance(message.string, str) else " | ".join(message.string)
             yield str(message.id), said
-    for path in (*ROOT.glob("docs/*.md"), *ROOT.glob("server/study/gallery/*.es.json")):
-        if path.name in ("guia.md", "informes.md") or path.suffix == ".json":
-            for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
-                yield f"{path.name}, line {number}", line
+    chapters = [
+        ROOT / "docs" / chapter.file
+        for chapter in read_handbook().chapters.values()
+        if chapter.language == "es"
+    ]
+    for path in (*chapters, *ROOT.glob("server/study/gallery/*.es.json")):
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+            yield f"{path.name}, line {number}", line
 
 
 @pytest.mark.parametrize("chosen", CHOSEN)

@@ -25,10 +25,12 @@ from tests.support.webhook_pages import walk_silent
 def pseudo_program(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
     """A copy of the program whose Spanish catalogue wraps every message in brackets: how it is started."""
     tmp_path = tmp_path_factory.mktemp("program")
-    for folder in ("server", "templates", "client"):
+    for folder in ("server", "templates", "client", "docs"):
         shutil.copytree(
             factories.ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__")
         )
+    for path in (tmp_path / "docs").rglob("*.md"):
+        path.write_text(re.sub(r"\A# (.+)", "# " + pseudo(r"\1"), path.read_text("utf-8")), "utf-8")
     wrapped = catalogue("es")
     for message in wrapped:
         if message.id:
@@ -87,6 +89,13 @@ def test_no_page_holds_a_text_outside_the_catalogues(
     assert reached == existing
     missed = missing_on([page for reader in readers for page in reader.pages.values()])
     assert missed == [], "these texts were on none of the pages: walk() must reach them, or they are not used"
+
+
+def test_no_page_fails_but_the_one_whose_table_is_gone(readers: list[Reader]) -> None:
+    failed = [
+        seen for reader in readers for seen in [*reader.pages, *reader.errors] if seen.endswith(": 500")
+    ]
+    assert len(failed) == 1, failed
 
 
 def test_every_form_of_every_page_ends_with_the_field_that_a_cut_one_has_lost(

@@ -73,7 +73,12 @@ class Inspector:
             page.wait_for_timeout(25)
             quiet = 0 if self._asked[page] else quiet + 25
         page.wait_for_load_state("load")
-        page.evaluate("document.querySelectorAll('details').forEach((details) => { details.open = true; })")
+        page.evaluate(
+            """document.querySelectorAll('details').forEach((details) => {
+                details.removeAttribute('name');  // of those with one name, one can be open
+                details.open = true;
+            })"""
+        )
         self.look(page, state)
 
     def _note_requests(self, page: Page) -> bool:

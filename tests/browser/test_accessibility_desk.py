@@ -10,11 +10,14 @@ from playwright.sync_api import Page, expect
 from server.people import survey_access
 from server.simulation import Assumptions, simulate
 from server.store.models import Survey
+from server.study.study_sheets import parse_study_sheet
+from server.study.study_sheets.sheet_forms import write_form
 from tests.browser.axe_inspector import Inspector
 from tests.browser.conftest import Opener
 from tests.browser.question_screens import CHECK, TEXT
 from tests.browser.site_users import SURVEY, Desk, sign_in
 from tests.support import every_kind, factories, sample_xlsforms
+from tests.support.study_form import study_document
 
 # What has the focus, and whether it is seen; past the last the browser itself has it.
 _FOCUSED = """() => {
@@ -75,6 +78,53 @@ def test_the_way_in(open_page: Opener, served: factories.Served, inspector: Insp
     page.locator("main form button").click()
     expect(page.get_by_role("alert")).to_be_visible()
     inspector.look(page, "sign-in failed")
+
+
+def test_the_help(open_page: Opener, inspector: Inspector, language: str) -> None:
+    page = open_page(locale=language)
+    guide = {"en": "guide", "es": "guia"}[language]
+    for address in ("", f"/{guide}", "/definition", "/glossary", "/impact-assessment"):
+        inspector.unfold(page, f"/help{address}", f"help{address}")
+    page.goto("/help")
+    page.get_by_role("searchbox").fill("moneda")
+    page.get_by_role("searchbox").press("Enter")
+    expect(page.locator("mark").first).to_be_visible()
+    inspector.look(page, "help, found")
+    open_page.watch(page).expect("422")
+    page.goto("/help?q=!")
+    expect(page.get_by_role("alert")).to_be_visible()
+    inspector.look(page, "help, refused")
+
+
+def test_the_lessons(desk: Desk, served: factories.Served, inspector: Inspector, language: str) -> None:
+    page = desk.page
+    for lesson in (
+        "",
+        "/again",
+        "/difference",
+        "/noise",
+        "/noise?noise=laplace",
+        "/audit",
+        "/class",
+        "/cards",
+    ):
+        inspector.unfold(page, f"/teach{lesson}", f"teach{lesson}")
+    inspector.unfold(page, "/manage/class", "class survey")
+    desk.button("Make it and show the board").click()
+    expect(page.locator(".link")).to_be_visible()
+    inspector.look(page, "board, nobody yet")
+    coin = {"mechanism": "coin_flip", "gamma": 0.25}
+    card = {"name": "red_card", "kind": "yes_no", "text": "Red?", "design": coin}
+    document = {**factories.definition(questions=[card]), "language": language}
+    survey = factories.publish(served.database_url, document)
+    factories.store(served.database_url, survey, [([1], 20), ([0], 20)])
+    inspector.unfold(page, address(survey.slug, "/board"), "board")
+    desk.button("Close it and show all").click()
+    page.locator("#red").fill("20")
+    page.locator("#cards").fill("40")
+    desk.button("Compare with the estimate").click()
+    expect(page.get_by_text(desk.say("The interval holds it."))).to_be_visible()
+    inspector.look(page, "board, compared")
 
 
 def test_the_list_and_where_surveys_come_from(
@@ -173,6 +223,7 @@ def test_a_draft_on_its_way(
     page.get_by_role("button", name=desk.say("Publish version %(number)d") % {"number": 1}).click()
     expect(desk.button("Publish all the same")).to_be_visible()
     inspector.unfolded(page, "launch that falls short of its plan")
+    inspector.unfold(page, address(slug, "/simulate/look"), "results to come, beside the editor")
     inspector.unfold(page, address(slug, "/simulate"), "simulation")
     page.locator("[name=respondents]").fill("0")
     page.locator("[name^='share ']").first.fill("101")
@@ -236,6 +287,33 @@ def test_a_surveys_pages(desk: Desk, served: factories.Served, inspector: Inspec
     factories.close(database, slug)
     inspector.unfold(page, address(slug), "overview of a closed survey")
     shown_report(page, inspector, slug, "report of a demonstration")
+
+
+def test_the_study_sheet(
+    desk: Desk, open_page: Opener, served: factories.Served, inspector: Inspector
+) -> None:
+    page, survey = desk.page, factories.publish(served.database_url)
+    open_page.watch(page).expect("422")
+    address = f"/manage/surveys/{survey.slug}/study"
+    page.goto(address)
+    inspector.look(page, "study sheet, empty")
+    fields = write_form(parse_study_sheet(study_document()))
+    for name, text in {**fields, "doi": "10.1", "authors[0].orcid": "0"}.items():
+        field = page.locator(f'[name="{name}"]')
+        if name == "public":
+            field.check()
+        elif name == "sampling":
+            field.select_option(text)
+        else:
+            field.fill(text)
+    page.locator("main form button.primary").click()
+    expect(page.locator("main [aria-invalid]")).to_have_count(2)
+    inspector.look(page, "study sheet, refused")
+    page.locator('[name="doi"]').fill(fields["doi"])
+    page.locator('[name="authors[0].orcid"]').fill(fields["authors[0].orcid"])
+    page.locator("main form button.primary").click()
+    page.wait_for_url("**?said=saved")
+    inspector.look(page, "study sheet, saved")
 
 
 def test_refusals(desk: Desk, open_page: Opener, served: factories.Served, inspector: Inspector) -> None:

@@ -200,6 +200,8 @@ def test_live_results(
     factories.store(database, newer, [([1, 1], 3)], links["Chile"], date(2026, 5, 9))
     inspector.unfold(page, address(slug, "/results"), "live results of two versions and four strata")
     inspector.unfold(page, address(slug, "/results?question=paid&interval=once"), "results for one look")
+    compared = "/results?first_stratum=Spain&second_stratum=Peru"
+    inspector.unfold(page, address(slug, compared), "two strata compared")
     inspector.unfold(page, address(slug, "/results?row=copied&column=paid"), "two questions together")
     inspector.unfold(page, address(slug, "/results?version=1"), "results of one version")
     inspector.unfold(page, address(slug, "/results?question=nothing"), "results of no question")

@@ -52,7 +52,7 @@ def test_a_word_wider_than_a_phone_stays_on_every_page(page: Page, served: facto
 def test_charts_of_estimates_are_seen_whole_on_every_screen(
     language: str, open_page: Opener, served: factories.Served
 ) -> None:
-    """The column of charts is the last one: a table wider than its place would cut it off."""
+    """A table wider than its place would be cut off, and where charts are its last column these too."""
     survey = factories.publish(served.database_url, SURVEY)
     ends = factories.plant(served.database_url, survey.slug, "North\nSouth")
     for link in ends.values():
@@ -63,11 +63,16 @@ def test_charts_of_estimates_are_seen_whole_on_every_screen(
         page.goto(f"/manage/surveys/{survey.slug}/{address}")
         if address == "simulate":
             page.locator("main form button").last.click()
-            page.locator("main details summary").click()  # the strata of each of the questions
+            expect(page.locator("main details summary")).to_have_count(2)
+            for fold in page.locator(
+                "main details summary"
+            ).all():  # one holds the strata of each of the questions
+                fold.click()
         else:
-            page.locator(".numbers summary").click()
-        tables = page.locator(".scroll:has(.chart)")
-        expect(tables).to_have_count(2 if address == "results" else 1 + len(SURVEY["questions"]))
+            for fold in page.locator(".numbers summary").all():
+                fold.click()
+        tables = page.locator(".scroll:has(.estimates)")
+        expect(tables).to_have_count(3 if address == "results" else 1 + len(SURVEY["questions"]))
         expect(tables.last).to_be_visible()
         for width in (1440, 1280, 1201, 1200, 1024, 820, 768, 640):
             page.set_viewport_size({"width": width, "height": 800})

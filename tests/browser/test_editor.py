@@ -277,6 +277,7 @@ def test_what_is_missing_is_listed_with_the_way_to_each_field(desk: Desk) -> Non
     desk.part(2, "Wording").fill("Now?")
     expect(alert.get_by_role("listitem")).to_have_count(2)
     desk.field("Title").fill("Now")
+    alert.get_by_role("link", name="Question 1, wording").click()
     desk.part(1, "Wording").fill("And?")
     expect(alert).to_have_count(0)
 

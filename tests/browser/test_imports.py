@@ -1,5 +1,7 @@
 """Files and templates in a real browser: what they make, by keyboard too, and that nothing in them ever runs."""
 
+import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -200,3 +202,30 @@ def test_a_template_is_chosen_and_opens_in_the_editor(
     page.wait_for_url("**/edit*")
     title = {"en": "Mood and alcohol in the last 30 days", "es": "Ánimo y alcohol en los últimos 30 días"}
     expect(page.locator("[name=title]")).to_have_value(title[language])
+
+
+def test_an_import_is_sent_once_and_says_how_long_it_takes(
+    open_page: Opener, served: factories.Served, tmp_path: Path
+) -> None:
+    page = open_page()
+    sign_in(page, served.database_url)
+    path = tmp_path / "survey.json"
+    path.write_text(json.dumps(factories.definition(title="Sent once")), "utf-8")
+    page.clock.install()
+    page.goto("/manage/surveys/import")
+    page.wait_for_load_state("networkidle")
+    # As if it were on its way for as long as this test wants.
+    page.evaluate(
+        "addEventListener('submit', (event) => {"
+        " window.sent = (window.sent ?? 0) + !event.defaultPrevented; event.preventDefault(); })"
+    )
+    page.locator("#definition").set_input_files(path)
+    button = page.get_by_role("button", name="Import", exact=True)
+    said = page.locator(".foot + [role=status]")
+    expect(said).to_be_empty()
+    button.click()
+    expect(said).to_contain_text("Importing. Leave the page open")
+    button.click(force=True)  # as somebody who is impatient
+    page.clock.run_for(3_000)
+    expect(said).to_contain_text(re.compile(r"\d seconds so far\."))
+    assert page.evaluate("window.sent") == 1

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from server.study.surveys import today
 from tests.browser.conftest import Opener
 from tests.browser.site_users import DESK, PHONE, SURVEY, Desk, press_on, sign_in
 from tests.support import factories
@@ -130,7 +131,7 @@ def test_a_survey_moves_to_another_installation_with_its_results(
     go(desk, press, slug)
     with desk.page.expect_download() as download:
         press(desk.button("Export everything"))
-    assert download.value.suggested_filename == f"{slug}.zip"
+    assert download.value.suggested_filename.endswith(f", archive, {today()}.zip")
     file = tmp_path / "survey.zip"
     download.value.save_as(file)
 

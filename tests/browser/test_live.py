@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
+from server.study.surveys import today
 from tests.browser.conftest import Opener
 from tests.browser.site_users import DESK, PHONE, SURVEY, Desk, press_on, sign_in
 from tests.support import factories
@@ -98,6 +99,63 @@ def test_responses_arrive_without_reloading(watcher: Watcher) -> None:
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+def test_what_changed_is_marked_and_nothing_else_moves(watcher: Watcher) -> None:
+    page, desk = watcher.page, watcher.desk
+    factories.store(watcher.database_url, watcher.survey, YES, watcher.links["North"])
+    watcher.open()
+    page.evaluate(
+        "new MutationObserver((found) => { window.spoken = (window.spoken ?? 0) + found.length; })"
+        ".observe(document.getElementById('refreshing').lastElementChild, { childList: true, characterData: true })"
+    )
+    changed, said = page.locator("[data-changed]"), page.locator("#refreshing")
+    watcher.wait()
+    expect(changed).to_have_count(0)
+    expect(said).to_be_empty()
+
+    watcher.press(
+        page.get_by_text("As a table").first if watcher.mouse else page.get_by_text("All numbers in a")
+    )
+    field = desk.field("Rows")
+    field.focus()
+    open_before, place = page.locator("details[open]").count(), where(field)
+    factories.store(watcher.database_url, watcher.survey, YES, watcher.links["South"])
+    watcher.wait()
+    expect(page.locator(".figures dd").first).to_have_attribute("data-changed", "(changed)")
+    expect(page.locator('[data-mark="collected South"]')).to_have_attribute("data-changed", "(changed)")
+    expect(page.locator('[data-mark="collected North"]')).not_to_have_attribute("data-changed", "(changed)")
+    expect(said).to_contain_text("220 responses are shown. Findings and counts that changed are marked.")
+    expect(field).to_be_focused()
+    assert page.locator("details[open]").count() == open_before
+    assert abs(where(field) - place) < 2
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    # What is copied is the sentence alone.
+    assert "changed" not in (page.locator("#found-copied").text_content() or "")
+
+    # It is said once, and the marks stay until something else changes.
+    spoken, marks = page.evaluate("window.spoken"), changed.count()
+    watcher.wait()
+    expect(changed).to_have_count(marks)
+    assert page.evaluate("window.spoken") == spoken
+    factories.store(watcher.database_url, watcher.survey, [([0, 0, 0], 40)], watcher.links["North"])
+    watcher.wait()
+    expect(page.locator('[data-mark="collected North"]')).to_have_attribute("data-changed", "(changed)")
+    expect(page.locator('[data-mark="collected South"]')).not_to_have_attribute("data-changed", "(changed)")
+
+
+def test_first_results_are_said_and_not_marked(watcher: Watcher) -> None:
+    page = watcher.page
+    watcher.open()
+    factories.store(watcher.database_url, watcher.survey, YES)
+    watcher.wait()
+    expect(page.locator("#refreshing")).to_contain_text("110 responses are shown.")
+    expect(page.locator("[data-changed]")).to_have_count(0)
+
+
+def where(field: Locator) -> float:
+    """How far below the top of the screen."""
+    return float(field.evaluate("each => each.getBoundingClientRect().top"))
+
+
 def test_a_slow_refresh_is_spoken_of(watcher: Watcher) -> None:
     page = watcher.page
     factories.store(watcher.database_url, watcher.survey, YES)
@@ -143,6 +201,7 @@ def test_a_question_by_stratum(watcher: Watcher) -> None:
     watcher.choose(desk.field("Question"), "Have you ever paid")
     watcher.press(page.locator("form:has(#question)").get_by_role("button", name="Show"))
     page.wait_for_url("**question=paid#strata")
+    watcher.press(page.get_by_text("As text and as a table"))
     table = page.get_by_role("table", name=re.compile("Have you ever paid"))
     rows = table.locator("tbody tr")
     expect(rows).to_have_count(3)
@@ -168,10 +227,12 @@ def test_two_questions_together(watcher: Watcher) -> None:
     watcher.choose(desk.field("Columns"), "Have you ever paid")
     watcher.press(page.locator("form:has(#row)").get_by_role("button", name="Show"))
     page.wait_for_url("**row=copied&column=paid#joint")
-    table = page.locator("table.joint")
-    expect(table.locator("td.chosen")).to_contain_text("±")
-    expect(page.get_by_text("Odds ratio 15", exact=True)).to_be_visible()
     expect(page.get_by_text("The two answers go together")).to_be_visible()
+    expect(page.locator(".together rect.chosen")).to_be_visible()
+    page.locator("summary").filter(has_text="All numbers in a table").last.click()
+    expect(page.locator("table.joint td.chosen")).to_contain_text("±")
+    page.locator("summary").filter(has_text="Odds ratio").click()
+    expect(page.get_by_text("Odds ratio 15, between")).to_be_visible()
     watcher.choose(desk.field("Answer in the columns"), "No")
     watcher.press(page.locator("form:has(#row)").get_by_role("button", name="Show"))
     expect(page.get_by_text("The two answers keep apart")).to_be_visible()
@@ -183,4 +244,5 @@ def test_a_downloaded_report_is_one_press_away(watcher: Watcher) -> None:
     watcher.open()
     with watcher.page.expect_download() as started:
         watcher.press(watcher.desk.link("Report as JSON"))
-    assert started.value.suggested_filename == f"{watcher.survey.slug}-report.json"
+    title = watcher.survey.definition["title"]
+    assert started.value.suggested_filename == f"{title}, internal report, {today()}.json"

@@ -16,15 +16,23 @@ ENTRIES: dict[str, dict[str, Any]] = {
     "select_one": {"options": OPTIONS, "design": {"mechanism": "best_choice", "epsilon": 1}},
     "select_multiple": {"options": OPTIONS, "design": {"mechanism": "coin_flip", "epsilon": 1}},
     "scale": {"options": OPTIONS, "design": {"mechanism": "ordinal", "epsilon": 1}},
+    "number": {
+        **{"low": 0, "high": 9, "step": 1, "unit": LONG[:40]},
+        "design": {"mechanism": "stochastic_rounding", "epsilon": 1},
+    },
 }
 
 
 @pytest.mark.parametrize("kind", ENTRIES)
 def test_no_page_grows_wider_than_a_phone(kind: str, open_page: Opener, served: factories.Served) -> None:
     question = {"name": "q", "kind": kind, "text": LONG, **ENTRIES[kind]}
-    definition = factories.definition(title=LONG, introduction=LONG, questions=[question])
+    plan = {"respondents": 9_000, "margin": 0.1}
+    definition = factories.definition(title=LONG, introduction=LONG, questions=[question], plan=plan)
     survey = factories.publish(served.database_url, definition)
-    factories.plant(served.database_url, survey.slug, f"{LONG[:100]}\n{LONG[1:90]}")
+    links = factories.plant(served.database_url, survey.slug, f"{LONG[:100]}\n{LONG[1:90]}").values()
+    columns = len(OPTIONS) if kind == "select_multiple" else 1
+    for link in links:
+        factories.store(served.database_url, survey, [([1] * columns, 300), ([0] * columns, 40)], link)
     page = open_page(**NARROW)
     sign_in(page, served.database_url)
     wide = []

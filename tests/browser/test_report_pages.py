@@ -51,9 +51,8 @@ def written(database_url: str, slug: str, language: str) -> tuple[str, str]:
         found = survey_access.find(session, slug)
         assert found is not None
         internal = reports.build_internal_document(reports.read(session, found), ledger(), language)
-        return to_html(internal), to_html(
-            reports.build_public_document(reports.read_published(session, found, ledger()), language)
-        )
+        public = reports.read_published(session, found, ledger())
+        return to_html(internal), reports.write_public_page(public, language)
 
 
 @pytest.fixture
@@ -84,6 +83,9 @@ def test_both_reports_are_for_everybody(
     page.on("console", lambda message: refused.append(message.text))
     for name, text in zip(("internal", "public"), written(served.database_url, slug, language), strict=True):
         opened(page, text)
+        if language == "en":
+            inspector.look(page, f"{name} report, folded")
+        page.evaluate("document.querySelectorAll('details').forEach((it) => { it.open = true; })")
         assert page.evaluate(OUTSIDE) == []
         # The style sheet counts, whose hash the page's own policy names; nothing else was refused or said.
         assert page.evaluate("getComputedStyle(document.querySelector('table')).borderCollapse") == "collapse"
@@ -112,6 +114,13 @@ def test_texts_of_any_script_stay_in_their_drawing(open_page: Opener, name: str)
         charts.means("Means", [(row, axis, label) for row in rows]),
         charts.heat_map("Joint", [name, name], [name, name], [[(0.5, "50.0 %")] * 2] * 2),
         charts.heat_map("Joint", [name], [name] * 9, [[(0.5, "50.0 %")] * 9]),
+        charts.share_table(
+            "Pairs",
+            [name, name],
+            [name, name],
+            ["No"] * 6,
+            [[charts.TableCell(0.5, "50", "100 to 100")] * 6] * 2,
+        ),
         charts.tree(
             "Strata", [PlottedGroup(0, name, "1,000", 1000), PlottedGroup(3, name, "withheld", None)]
         ),

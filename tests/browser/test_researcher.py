@@ -10,6 +10,7 @@ import pytest
 import segno
 from playwright.sync_api import expect
 
+from server.study.surveys import today
 from tests.browser.conftest import Opener
 from tests.browser.site_users import DESK, PHONE, Desk, Respondent, press_on, sign_in
 from tests.support import factories
@@ -170,7 +171,7 @@ def check_downloads(desk: Desk, reports: list[int]) -> None:
     ):
         with desk.page.expect_download() as started:
             desk.link(name).click()
-        assert started.value.suggested_filename.startswith(f"{desk.slug}-")
+        assert re.search(rf", [a-z0-9 ]+, {today()}\.\w+$", started.value.suggested_filename)
         files[name] = started.value.path().read_text("utf-8-sig")
     assert "<!doctype html>" in files["Report as HTML"].lower()
     report = rows(files["Report as CSV"])

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from server.study.surveys import today
 from tests.browser.conftest import Opener
 from tests.browser.site_users import DESK, PHONE, SURVEY, Desk, Respondent, press_on, sign_in
 from tests.support import factories
@@ -125,7 +126,7 @@ def shared(hands: Hands, url: str) -> str:
     downloads = {
         f"{slug}.svg": page.get_by_role("link", name="SVG Spain > Murcia > Lorca"),
         f"{slug}.png": page.get_by_role("link", name="PNG Spain > Murcia > Lorca"),
-        f"{hands.desk.slug}-links.csv": hands.desk.link("All links as CSV"),
+        f"{SURVEY['title']}, links, {today()}.csv": hands.desk.link("All links as CSV"),
     }
     beginnings = (b"<?xml", b"\x89PNG", b"stratum,population,link")
     for (name, target), beginning in zip(downloads.items(), beginnings, strict=True):

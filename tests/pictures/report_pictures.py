@@ -50,8 +50,8 @@ def answered(studio: Studio, database_url: str) -> str:
     return published.slug
 
 
-def study(studio: Studio, database_url: str) -> tuple[Document, Document]:
-    """The internal and the public report of a survey in strata, after some releases."""
+def study(studio: Studio, database_url: str) -> tuple[Document, str]:
+    """The internal report of a survey in strata, after some releases, and the page of the public one."""
     slug = answered(studio, database_url)
     stratum = studio.say(*STRATA[0][0]).split(" > ")[:1]
     items = [
@@ -70,29 +70,28 @@ def study(studio: Studio, database_url: str) -> tuple[Document, Document]:
         releases.make(session, found, parse_plan({"format": 1, "items": items, "epsilon": 1.4}), None)
         ledger = releases.read_ledger(session, found)
         internal = reports.build_internal_document(reports.read(session, found), ledger, studio.language)
-        return internal, reports.build_public_document(
-            reports.read_published(session, found, ledger), studio.language
-        )
+        published = reports.read_published(session, found, ledger)
+        return internal, reports.write_public_page(published, studio.language)
 
 
 def take_all(studio: Studio, folder: Path) -> None:
     """Every picture in one language."""
     internal, public = study(studio, studio.served.database_url)
     shots = (
-        ("report-page", internal, {**DESK, "viewport": {"width": 1000, "height": 1100}}),
+        ("report-page", to_html(internal), {**DESK, "viewport": {"width": 1000, "height": 1100}}),
         (
             "report-dark",
-            internal,
+            to_html(internal),
             {**DESK, "viewport": {"width": 1000, "height": 700}, "color_scheme": "dark"},
         ),
         ("report-phone", public, {**PHONE, "device_scale_factor": 1.5}),
     )
-    for name, document, options in shots:
+    for name, text, options in shots:
         path = folder / f"{studio.language}-{name}.html"
-        path.write_text(to_html(document), "utf-8")
+        path.write_text(text, "utf-8")
         page = studio.context(**options).new_page()
         page.goto(path.as_uri())
-        if name != "report-page":
+        if name == "report-dark":
             page.locator("h2").nth(1).evaluate("it => it.scrollIntoView()")
         studio.take(page, name)
         page.context.close()

@@ -27,8 +27,8 @@ READ_ATTRIBUTES = set(
 )
 CODE_ATTRIBUTES = set(
     "data-by data-check data-copy data-definition data-entry data-family data-keeps data-many data-one "
-    "data-look data-place data-preview data-refresh data-renews data-responses data-rooms data-round data-shut "
-    "data-spends data-sure data-truth data-version data-why".split()
+    "data-look data-mark data-place data-preview data-refresh data-renews data-responses data-results data-rooms "
+    "data-round data-shut data-spends data-sure data-truth data-version data-view data-why".split()
 )
 """Read by scripts only; every other data- attribute holds a text that a script shows."""
 
@@ -41,7 +41,7 @@ class Page(HTMLParser):
     attributes: list[str] = field(default_factory=list)
     skipped: str = ""
     quoted: int = 0
-    """How deep inside an element that holds somebody's own words, marked as not to be translated."""
+    """How deep inside an element that holds somebody's own words, or those of docs/."""
 
     def __post_init__(self) -> None:
         super().__init__()
@@ -51,13 +51,16 @@ class Page(HTMLParser):
         if tag in ("script", "style"):
             self.skipped = tag
         inside = self.quoted > 0
-        if inside or ("translate", "no") in attrs:
+        # What a file of docs/ says is no message: it is there in its language, or says in which.
+        if inside or ("translate", "no") in attrs or ("class", "from-docs") in attrs:
             self.quoted += 1  # no void element stands in such a text
             if not inside:  # what a script may put there is ours
                 self.attributes += [value or "" for name, value in attrs if _is_put_in(name)]
             return
         button = ("type", "submit") in attrs or ("type", "button") in attrs
-        described = tag == "meta" and ("name", "description") in attrs
+        described = tag == "meta" and (
+            ("name", "description") in attrs or ("property", "og:image:alt") in attrs
+        )
         for name, value in attrs:
             shown = name in READ_ATTRIBUTES or _is_put_in(name)
             if shown or (name == "value" and button) or (name == "content" and described):

@@ -11,6 +11,8 @@ import sqlalchemy as sa
 from server import people
 from server.people import api_tokens, survey_access
 from server.store.models import InvitationBatch, Researcher
+from server.study.study_sheets import parse_study_sheet
+from server.study.study_sheets.sheet_forms import write_form
 from server.web.webhooks import webhook_rows
 from tests.support import factories
 from tests.support.every_page import edited
@@ -27,6 +29,7 @@ from tests.support.full_installation import (
 )
 from tests.support.release_form import COUNT, Builder, build, set_budget
 from tests.support.sign_in_form import PASSWORD
+from tests.support.study_form import study_document
 
 Form = Mapping[str, Any]
 
@@ -154,6 +157,7 @@ FORMS: Mapping[str, tuple[str, Callable[[Scene], Form]]] = {
         lambda scene: {"definition": (io.BytesIO(json.dumps(factories.definition()).encode()), "a.json")},
     ),
     "imports.use_template": (OWNER, lambda scene: {"template": "scale", "language": "en"}),
+    "lesson_board.make": (OWNER, lambda scene: {"language": "en"}),
     "simulate.run": (EDITOR, lambda scene: {"respondents": "10"}),
     "manage.publish": (EDITOR, lambda scene: {}),
     "manage.close": (EDITOR, lambda scene: {}),
@@ -191,6 +195,7 @@ FORMS: Mapping[str, tuple[str, Callable[[Scene], Form]]] = {
     "settings.renew_recovery": ("stranger", with_codes),
     "settings.end_sign_in": ("stranger", lambda scene: {"sign_in": "others"}),
     "links.save": (EDITOR, lambda scene: {"lines": "North\r\nSouth", "action": "add"}),
+    "study_sheet.save": (EDITOR, lambda scene: write_form(parse_study_sheet(study_document()))),
     "schedule.save": (EDITOR, lambda scene: {"cap": "500", "minimum": "10", "time_zone": "UTC"}),
     "schedule.pause": (EDITOR, lambda scene: {}),
     "schedule.resume": (EDITOR, paused),

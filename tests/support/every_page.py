@@ -26,8 +26,12 @@ from server.store.own_tables import batches_of
 from server.study import surveys
 from tests.support import factories, sample_archives, sample_xlsforms
 from tests.support.catalogue_words import pseudo
+from tests.support.collecting_pages import walk_collecting
+from tests.support.compared_pages import walk_compared
 from tests.support.form_client import ended
+from tests.support.lesson_pages import walk_lessons
 from tests.support.sign_in_form import FIREFOX
+from tests.support.study_pages import walk_study
 from tests.support.webhook_pages import walk_webhooks
 
 SPANISH = {"Accept-Language": "es"}
@@ -99,6 +103,31 @@ def wrapped_definition(title: str = "Exams") -> dict[str, Any]:
     ]
     own = {"title": pseudo(title), "introduction": pseudo("Who asks"), "language": "es"}
     return factories.definition(**own, questions=questions)
+
+
+def walk_margins(owner: Reader, database: str) -> None:
+    """Results that are as precise as planned, or not yet, for one check or many; weighted too."""
+    for margin in (0.5, 0.01):
+        plan = {"respondents": 1_000, "margin": margin}
+        ordinal = {
+            **{
+                "name": "c",
+                "kind": "scale",
+                "text": pseudo("c"),
+                "design": {"mechanism": "ordinal", "epsilon": 3},
+            },
+            "options": [{"name": f"o{place}", "text": pseudo(f"level {place}")} for place in range(3)],
+        }
+        document = wrapped_definition()
+        document = {**document, "questions": [*document["questions"], ordinal], "plan": plan}
+        survey = factories.publish(database, document)
+        names = pseudo("north"), pseudo("south")
+        links = factories.plant(database, survey.slug, "\n".join(f"{name}; 1000" for name in names))
+        for link in links.values():
+            factories.store(database, survey, [([1, 1, 1], 200), ([0, 0, 2], 300)], link)
+        factories.close(database, survey.slug)
+        for query in ("", "?interval=anytime"):
+            owner.get(f"/manage/surveys/{survey.slug}/results{query}")
 
 
 def edited(title: str, *wordings: str, action: str = "save", **more: str) -> dict[str, object]:
@@ -220,10 +249,31 @@ def walk_results(owner: Reader, site: factories.Served) -> None:
     owner.get(f"/manage/surveys/{survey.slug}/results?row=q1&column=q1")
     for row, column in (("e0", "e0"), ("e5", "e0"), ("e5", "e5")):
         owner.get(f"/manage/surveys/{told.slug}/results?row={row}&column={column}")
-    # Two answers that go together, in groups too small for an interval.
+    # Two answers that go together, or keep apart, or of which nothing is told.
     few = factories.publish(database, wrapped_definition())
     factories.store(database, few, [([1, 1], 20), ([1, 0], 15), ([0, 1], 15), ([0, 0], 20)])
     owner.get(f"/manage/surveys/{few.slug}/results?row=a&column=b")
+    for same, other in ((4000, 1000), (1000, 4000), (400, 400)):
+        paired = factories.publish(database, wrapped_definition())
+        factories.store(database, paired, [([1, 1], same), ([0, 0], same), ([1, 0], other), ([0, 1], other)])
+        for page in ("results", "crossing.svg", "crossing.png", "groups.png", "groups.csv", "crossing.csv"):
+            owner.get(f"/manage/surveys/{paired.slug}/{page}?row=a&column=b")
+        number = {
+            **{"name": "n", "kind": "number", "text": pseudo("n"), "low": 0, "high": 10, "step": 1},
+            "design": {"mechanism": "stochastic_rounding", "epsilon": 3},
+        }
+        asked = [wrapped_definition()["questions"][0], number]
+        paired = factories.publish(database, {**wrapped_definition(), "questions": asked})
+        alike = (
+            2500 + (same - other) // 4
+        )  # the coins leave less to be seen of a number: more would be impossible
+        unlike = 5000 - alike
+        rows = [([1, 1], alike), ([0, 0], alike), ([1, 0], unlike), ([0, 1], unlike)]
+        factories.store(database, paired, rows)
+        for page in ("results", "groups.svg", "crossing.svg"):
+            owner.get(f"/manage/surveys/{paired.slug}/{page}?row=a&column=n")
+    owner.get(f"/manage/surveys/{paired.slug}/groups.svg")  # of nothing
+    walk_margins(owner, database)
     trial = f"/manage/surveys/{told.slug}/simulate"
     owner.post(trial, {"respondents": "1"})
     owner.post(trial, {"respondents": "20", "share e3.yes": "40", "mean e5": "3"})
@@ -239,6 +289,8 @@ def walk_results(owner: Reader, site: factories.Served) -> None:
         owner.get(f"/manage/surveys/{planned}/edit")
         owner.post(f"/manage/surveys/{planned}/publish")
     walk_strata(owner, database)
+    walk_compared(owner, database)
+    walk_collecting(owner, database)
 
 
 def walk_headlines(owner: Reader, database: str) -> None:
@@ -311,19 +363,21 @@ def walk_strata(owner: Reader, database: str) -> None:
 
     glass = dict(asked(more=True)["questions"][-1])
     del glass["prefer_not_to_say"]
-    high = factories.publish(database, {**asked(), "questions": [glass]})
+    high, low = (factories.publish(database, {**asked(), "questions": [glass]}) for _ in range(2))
     owner.get(f"/manage/surveys/{high.slug}/figure.svg")  # of nothing yet
-    factories.store(
-        database, high, [([1], 953), ([0], 47)]
-    )  # about as many as if everybody had entered the most
+    # About as many as if everybody had entered the most, and the least.
+    factories.store(database, high, [([1], 953), ([0], 47)])
+    factories.store(database, low, [([1], 47), ([0], 953)])
     for page in ("results", "figure.csv", "figure.png"):
         owner.get(f"/manage/surveys/{high.slug}/{page}")
+    owner.get(f"/manage/surveys/{low.slug}/results")
     levels = [{"name": f"o{place}", "text": pseudo(f"level {place}")} for place in range(33)]
     scale = {"kind": "scale", "options": levels, "design": {"mechanism": "ordinal", "epsilon": 3}}
     scales = [{"name": name, "text": pseudo(name), **scale} for name in ("a", "b")]
     long = factories.publish(database, {**asked(), "questions": scales})
     factories.store(database, long, [([k, 32 - k], 1) for k in range(33)])
-    owner.get(f"/manage/surveys/{long.slug}/results?row=a&column=b")
+    for page in ("results", "crossing.svg"):
+        owner.get(f"/manage/surveys/{long.slug}/{page}?row=a&column=b")
     plan = {"plan": {"respondents": 900, "margin": 0.1}}
     survey = factories.publish(database, {**asked(0.25, 0.25), **plan}, minimum=10)
     factories.store(database, survey, rows(*[100] * 4))
@@ -493,9 +547,15 @@ def walk_releases(owner: Reader, stranger: Reader, site: factories.Served) -> Re
     for ending in FORMATS:
         stranger.get(address if ending == PAGE else f"{address}/report.{ending}")
         owner.get(f"/manage/surveys/{survey.slug}/report.{ending}")
+    stranger.get(address)
+    figures = sorted(set(re.findall(r"/figure/[0-9a-z_-]+", stranger.last)))
+    beside = (f"/figure/{entry}-e0" for entry in range(1, 13))  # what other entries say of the same
+    for figure in (*figures, *beside, "/figure/nothing", "/card.png"):
+        stranger.get(f"{address}{figure}")
     owner.get(f"/manage/surveys/{survey.slug}/microdata.zip")
     owner.post(f"{home}/link/revoke")
-    stranger.get(address)
+    for page in ("", *figures[:1]):
+        stranger.get(f"{address}{page}")
     stranger.get("/r/bcdfghjkmnpq")
     # Bounded: the number is public, and exact tallies can be had.
     for responses, minimum, budget in ((1, 2, "20"), (1, 1, "20"), (500, 2, "0.01"), (500, 2, "20")):
@@ -776,7 +836,8 @@ def walk_switches(owner: Reader, stranger: Reader, site: factories.Served) -> No
             renewed = session.get_one(Survey, number).slug
         owner.get(f"/manage/surveys/{renewed}/schedule")
         owner.post(f"/manage/surveys/{renewed}/schedule", fields)
-    # Closed, and only the database's log is left to do: somebody reads from it.
+    # Closed or deleted, and only the database's log is left to do: somebody reads from it.
+    gone = factories.publish(site.database_url, wrapped_definition()).slug
     with closing(sqlite3.connect(str(sa.make_url(site.database_url).database))) as reader:
         reader.execute("BEGIN")
         reader.execute("SELECT count(*) FROM surveys").fetchall()
@@ -784,6 +845,8 @@ def walk_switches(owner: Reader, stranger: Reader, site: factories.Served) -> No
         with factories.writing(site.database_url) as session:
             session.execute(sa.update(Untidied).where(Untidied.survey_id == number).values(rewritten=True))
         owner.get(f"/manage/surveys/{renewed}")
+        owner.get("/manage/surveys")
+        owner.post(f"/manage/surveys/{gone}/delete", {"confirmation": gone})
 
 
 def walk_scales(owner: Reader, database: str) -> None:
@@ -799,6 +862,27 @@ def walk_scales(owner: Reader, database: str) -> None:
         )
         draft = factories.draft(database, {**document, "plan": plan})
         owner.get(f"/manage/surveys/{draft}/edit")
+
+
+def walk_advice(owner: Reader, database: str) -> None:
+    """The editor where too few, too many and no people are planned; a full library; lists read and refused."""
+    document = wrapped_definition()
+    coins = [{**entry, "design": {"mechanism": "coin_flip"}} for entry in document["questions"]]
+    device = {**coins[0], "name": "device", "design": {"mechanism": "warner", "truth": 0.8}}
+    for gamma, respondents in ((0.25, 1), (0.25, 300), (0.25, 9000), (0.4, None)):
+        plan = {} if respondents is None else {"plan": {"respondents": respondents, "margin": 0.05}}
+        asked = {**document, "format": 2, "strength": {"gamma": gamma}, "questions": [*coins, device], **plan}
+        draft = factories.draft(database, asked)
+        for page in ("edit", "simulate/look"):
+            owner.get(f"/manage/surveys/{draft}/{page}")
+    form = edited(pseudo("Lists"), pseudo("c?"))
+    owner.post("/manage/surveys/new", {**form, "action": "keep_question-0"})
+    owner.get("/manage/surveys/new")
+    a, b, c, refusal = map(pseudo, ("a?", "b", "c", "Prefer not to say"))
+    right = f"{a}\n- {b}\n- {c}\n- {refusal}"
+    wrong = f"- {c}\n{a}\n- {b}\n- {b}\n{pseudo('x' * 501)}\n{a}\n- {c}"
+    for text in (right, f"{a}\n{pseudo('d?')}", wrong, "", pseudo("x" * 100_001), f"{a}\n" * 101):
+        owner.post("/manage/surveys/new", {**form, "action": "read_list", "list": text})
 
 
 def walk_keeping(owner: Reader, site: factories.Served) -> None:
@@ -921,6 +1005,15 @@ def pseudo_path(line: str) -> str:
     return " > ".join(map(pseudo, path.split(" > "))) + comma + population
 
 
+def walk_help(stranger: Reader) -> None:
+    """The help: chapters in both languages and in one, a picture, and whatever may be found."""
+    for page in ("", "/guia", "/definition", "/privacy", "/images/0123456789abcdef/none.png", "/nothing"):
+        stranger.get(f"/help{page}")
+    # Much, one section, some of the words, nothing; no word, too many.
+    for query in ("a", "xmin", "moneda zzzz", "zzzz", "?!", "a" * 300):
+        stranger.get(f"/help?{urlencode({'q': query})}")
+
+
 def walk(site: factories.Served) -> list[Reader]:
     """Open every page in every state that it can be in."""
     database, document = site.database_url, wrapped_definition()
@@ -941,6 +1034,7 @@ def walk(site: factories.Served) -> list[Reader]:
 
     stranger = Reader(site)
     stranger.get("/")
+    walk_help(stranger)
     stranger.get(f"/s/{empty.slug}")
     stranger.get(
         f"/s/{factories.publish(database, {**document, 'questions': document['questions'][:1]}).slug}"
@@ -1010,10 +1104,14 @@ def walk(site: factories.Served) -> list[Reader]:
     hiding, whole = (factories.draft(database, survey) for survey in (telling(), everything()))
     owner.get(f"/manage/surveys/{hiding}/preview")
     for survey in (unfinished, whole):
-        for page in ("", "/edit", "/edit?check=1", "/preview", "/simulate"):
+        for page in ("", "/edit", "/edit?check=1", "/preview", "/simulate", "/simulate/look"):
             owner.get(f"/manage/surveys/{survey}{page}")
         for said in ("added", "duplicated", "moved", "deleted", "undone", "redone", "nothing"):
             owner.get(f"/manage/surveys/{survey}/edit?said={said}&at=0")
+        for said in ("kept", "kept_already", "wordless", "library_full", "forgotten", "listed", "advised"):
+            owner.get(f"/manage/surveys/{survey}/edit?said={said}&at=0")
+        for said in ("moved_several", "copied_several", "strengthened", "strength_refused"):
+            owner.get(f"/manage/surveys/{survey}/edit?said={said}&selected=0-1&together=x")
     owner.post(f"/manage/surveys/{whole}/edit", edited(pseudo("Old"), pseudo("c?"), base="1", action="undo"))
     owner.post(f"/manage/surveys/{whole}/edit", edited(pseudo("Overtaken"), pseudo("c?"), base="2"))
     owner.post("/manage/surveys/new", edited(pseudo("New"), pseudo("c?")))
@@ -1026,6 +1124,7 @@ def walk(site: factories.Served) -> list[Reader]:
     owner.get("/manage/surveys/import")
     owner.get("/manage/gallery")
     owner.post("/manage/gallery", {"template": "none", "language": "es"})
+    walk_lessons(stranger, owner, database)
     left = ((1, 1), (501, 1), (502, 2))
     forms = [sample_xlsforms.leaving_out(things, asked, pseudo("Imported")) for things, asked in left]
     for body in (b"", b"\xff", b'{"format": 1}', *forms):
@@ -1040,6 +1139,8 @@ def walk(site: factories.Served) -> list[Reader]:
     walk_access(owner, stranger, site)
     walk_switches(owner, stranger, site)
     walk_scales(owner, database)
+    walk_advice(owner, database)
+    walk_study(owner, database, chance.slug)
     walk_webhooks(owner, database, factories.publish(database, wrapped_definition()).slug)
     others = walk_people(owner, site)
     walk_keeping(owner, site)

@@ -4,13 +4,12 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import sqlalchemy as sa
 from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.routing import Rule
 
 from server.people import colleague_invitations, survey_access
-from server.store.models import Researcher, Survey
+from server.store.models import Member, Researcher
 from tests.support import factories
 
 ANYBODY, SIGNED_IN, VIEWER, EDITOR, OWNER, ADMINISTRATOR = (
@@ -32,11 +31,11 @@ class Scene:
         """Another survey in place of the one that a test has used up."""
         self.slug = factories.publish(self.database_url).slug
         with factories.writing(self.database_url) as session:
-            session.execute(
-                sa.update(Survey).where(Survey.slug == self.slug).values(owner_id=self.numbers[OWNER])
-            )
-        for role in (EDITOR, VIEWER):
-            factories.join(self.database_url, self.slug, self.numbers[role], role)
+            survey = survey_access.find(session, self.slug)
+            assert survey is not None
+            survey.owner_id = self.numbers[OWNER]
+            for role in (EDITOR, VIEWER):
+                session.add(Member(survey_id=survey.id, researcher_id=self.numbers[role], role=role))
 
     def path(self, rule: Rule, **values: object) -> str:
         """The address of a route on the survey; what is not known names nothing."""

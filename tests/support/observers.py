@@ -19,6 +19,7 @@ from flask.testing import FlaskClient
 
 from server.reports.formats import FORMATS
 from tests.support import factories
+from tests.support.collected_numbers import read_listed, read_rows
 
 PAGES = (
     "",
@@ -71,7 +72,10 @@ class Looker:
         report = json.loads(self._get("report.json") or '{"n": 0, "days": [], "questions": []}')
         texts = {page: self._get(page) for page in ("results", "invitations")}
         texts["report.json"] = json.dumps(report).encode()
+        texts["surveys"] = self.client.get("/manage/surveys").data
         found = dict(_counts(report))
+        found |= _collected(report["n"], texts["results"].decode())
+        found["listed",], _said = read_listed(texts["surveys"].decode(), self.slug)
         counts = {group: n for group, n in found.items() if n is not None}
         rows: dict[int, Counter[tuple[str, ...]]] = {}
         for number in range(1, self.versions + 1):
@@ -94,7 +98,6 @@ class Looker:
             **{page: partial(self._get, page) for page in PAGES},
             **{" ".join(words): partial(self._run, *words) for words in commands},
             "microdata": partial(self._get, "microdata.zip"),
-            "surveys": lambda: self.client.get("/manage/surveys").data,
             "public": lambda: self.client.get(f"/r/{self.slug}").data,
         }
 
@@ -102,7 +105,7 @@ class Looker:
         return factories.run(self.database_url, *words).stdout_bytes
 
     def _get(self, page: str) -> bytes:
-        answer = self.client.get(f"/manage/surveys/{self.slug}/{page}".removesuffix("/"))
+        answer = self.client.get(f"/manage/surveys/{self.slug}/{page}".removesuffix("/"), buffered=True)
         assert answer.status_code in (200, 409), (page, answer.status_code)
         return answer.data if answer.status_code == 200 else b""
 
@@ -127,7 +130,9 @@ def _counts(report: Mapping[str, Any]) -> Iterator[tuple[Group, int | None]]:
     yield ("n",), report["n"]
     yield ("days",), sum(period["n"] for period in report["days"])
     for question in report["questions"]:
-        yield ("question", question["name"]), sum(question["counts"])
+        # From which version on: a question that asks something else now is another, of other people.
+        versions = {version for part in question["parts"] for version in part["versions"]}
+        yield ("question", question["name"], f"since {min(versions)}"), sum(question["counts"])
         for part in question["parts"]:
             yield ("part", question["name"], *map(str, part["versions"])), sum(part["counts"])
     for question in report["questions"][:1]:
@@ -139,6 +144,12 @@ def _tree(node: Mapping[str, Any], path: Group) -> Iterator[tuple[Group, int | N
     yield path, node["n"]
     for inside in node.get("strata", []):
         yield from _tree(inside, (*path, inside["name"] or "(own link)"))
+
+
+def _collected(n: int, page: str) -> dict[Group, int | None]:
+    """What the page of results counts of strata, in all versions together."""
+    rows = read_rows(page)
+    return {("collected",): n, **{("collected", *path): number for path, (number, _said) in rows.items()}}
 
 
 def _rows(body: bytes) -> tuple[Counter[tuple[str, ...]], dict[Group, int]]:
@@ -220,9 +231,8 @@ def _of_rows(one: Look, other: Look, minimum: int) -> Iterator[str]:
 
 def _of_differences(one: Look, other: Look, minimum: int) -> Iterator[str]:
     """What is left of a stratum when those inside that are shown are taken off, now and before."""
-    every = {
-        group for look in (one, other) for group in (*look.counts, *look.hidden) if group[0] == "stratum"
-    }
+    trees = "stratum", "collected"
+    every = {group for look in (one, other) for group in (*look.counts, *look.hidden) if group[0] in trees}
     for path in every & one.counts.keys() & other.counts.keys():
         inside = {group for group in every if group[:-1] == path}
         for shown in (inside - one.hidden, inside - other.hidden):

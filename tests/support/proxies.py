@@ -42,6 +42,12 @@ class Proxy:
             given = {name.lower(): value for name, value in answer.getheaders()}
             return answer.status, given, answer.read()
 
+    def connect(self) -> ssl.SSLSocket:
+        """A connection over TLS, for what comes in parts; whoever takes it closes it."""
+        context = ssl.create_default_context(cafile=str(self.folder / "certificate.pem"))
+        plain = socket.create_connection(("localhost", self.secure), timeout=60)
+        return context.wrap_socket(plain, server_hostname="localhost")
+
     def ask_plainly(self, path: str) -> tuple[int, str]:
         """Without TLS: status and where it leads."""
         with closing(HTTPConnection("127.0.0.1", self.plain, timeout=60)) as connection:

@@ -1,4 +1,4 @@
-"""R with httr2 for the test of the example in R, whatever the machine has.
+"""R, with httr2 for the test of the example in R, whatever the machine has.
 
 `find_r()` is the one that is installed, if it has the packages; else, where there is `apt-get`, Debian's, unpacked in
 the environment of the tests. No test is skipped for want of R: an error says how to get it.
@@ -38,6 +38,19 @@ class R:
             env={**os.environ, **self.environment, **environment},
         )
 
+    def run_alone(self, script: str, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+        """Run a script in its folder to its end, with no package but those that R itself consists of."""
+        nowhere = {name: str(folder / "nothing") for name in ("R_LIBS", "R_LIBS_SITE", "R_LIBS_USER")}
+        return subprocess.run(
+            [*self.command, f"--file={script}", *(["--args", *words] if words else [])],
+            cwd=folder,
+            env={**os.environ, **self.environment, **nowhere, "LC_ALL": "C.UTF-8"},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+
 
 @cache
 def find_r() -> R:
@@ -51,9 +64,9 @@ def find_r() -> R:
         _mend(folder)
     if not folder.exists() or not _has_all(_unpacked(folder)):
         raise RuntimeError(
-            "The test of the example in R needs R with its packages httr2 and jsonlite, and found none. Install them: "
+            "The tests of scripts in R need R with its packages httr2 and jsonlite, and found none. Install them: "
             f"on Debian or Ubuntu `apt-get install {' '.join(PACKAGES)}`; elsewhere R, and in it "
-            '`install.packages("httr2")`. Only this test needs it; Moneda runs without'
+            '`install.packages("httr2")`. Only they need it; Moneda runs without'
         )
     return _unpacked(folder)
 

@@ -4,7 +4,7 @@ Templates, addresses and statements become code by what they say alone, so what 
 holds for the next. A server that runs for long compiles each once, too.
 """
 
-from collections.abc import Callable
+from types import MethodType
 from typing import Any
 
 import sqlalchemy as sa
@@ -15,8 +15,6 @@ from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.util import LRUCache
 from werkzeug.routing import Rule
-
-Build = Callable[..., tuple[str, str]]
 
 
 def keep() -> None:
@@ -47,16 +45,21 @@ class _Templates(BytecodeCache):
 
 
 class _Rule(Rule):
-    """A route. Of what making an application takes, nine tenths are the functions that build its addresses."""
+    """A route. Of what making an application takes, nine tenths are its addresses: read, and made into functions."""
 
-    kept: dict[tuple[object, ...], Build] = {}  # noqa: RUF012 - one for all routes
+    kept: dict[tuple[object, ...], Any] = {}  # noqa: RUF012 - one for all routes
 
-    def _compile_builder(self, append_unknown: bool = True) -> Build:
-        converters = tuple((name, type(each)) for name, each in self._converters.items())
-        key = (self.rule, tuple(self._trace), converters, repr(self.defaults), append_unknown)
+    def compile(self) -> None:
+        place = (self.rule, self.subdomain, self.host, repr(self.defaults))
+        key = (*place, self.merge_slashes, self.map.host_matching, *self.map.converters.items())
         if key not in self.kept:
-            self.kept[key] = super()._compile_builder(append_unknown)
-        return self.kept[key]
+            super().compile()
+            made: Any = self
+            functions = made._build.__func__, made._build_unknown.__func__
+            self.kept[key] = (self._parts, self._trace, self._converters, functions)
+        self._parts, self._trace, self._converters, functions = self.kept[key]
+        self.arguments.update(self._converters)
+        self._build, self._build_unknown = (MethodType(each, self) for each in functions)
 
 
 def _share_statements(dialect: type[sa.Dialect]) -> None:

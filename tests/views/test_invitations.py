@@ -8,6 +8,7 @@ import re
 
 import pytest
 from flask.testing import FlaskClient
+from werkzeug.http import parse_options_header
 from werkzeug.test import TestResponse
 
 from server.collect import response_codes
@@ -89,7 +90,8 @@ def test_table_links_and_sheet_are_those_of_the_batch(
     def asked(page: str, *some: str) -> TestResponse:
         answer = signed_in.post(path(survey, f"/1/{page}"), data={"codes": "\r\n".join(some or codes)})
         assert (answer.status_code, answer.headers["Cache-Control"]) == (200, "no-store")
-        assert answer.headers["Content-Disposition"].startswith(f'attachment; filename="{survey.slug}')
+        name = parse_options_header(answer.headers["Content-Disposition"])[1]["filename"]
+        assert name.startswith(f"{survey.definition['title']}, invitations 1")
         return answer
 
     assert list(csv.reader(asked("codes.csv").text.splitlines())) == [

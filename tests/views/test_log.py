@@ -12,6 +12,7 @@ from flask.testing import FlaskClient
 
 from server.people import change_log
 from server.store.models import AuditEntry, Base, Survey
+from server.web.problem_texts import FIELDS
 from tests.conftest import NewDatabase
 from tests.support import factories
 from tests.support.every_form import CHANGES_NOTHING, FORMS
@@ -69,7 +70,10 @@ def logged(scene: Scene, known: int) -> list[AuditEntry]:
 def told(scene: Scene, entry: AuditEntry) -> bool:
     """Whether whoever may read the log finds the entry's sentence on it."""
     words = change_log.SENTENCES[change_log.Action(entry.action)]
-    sentence = words % {name: value for name, value in change_log.details_of(entry).items()}
+    details = change_log.details_of(entry)
+    if "fields" in details:
+        details["fields"] = ", ".join(FIELDS[name] for name in details["fields"].split(", "))
+    sentence = words % details
     with factories.writing(scene.database_url) as session:
         survey = None if entry.survey_id is None else session.get_one(Survey, entry.survey_id)
         owner = None if survey is None else survey.owner_id

@@ -21,6 +21,7 @@ from server.store.models import ApiToken, AuditEntry, KeptReply, Researcher, Sur
 from server.web.api.kept_replies import HEADER
 from server.web.api.operations import OPERATIONS
 from tests.support import factories, sample_releases
+from tests.support.study_form import study_document
 
 Call = Callable[..., TestResponse]
 
@@ -133,6 +134,8 @@ def test_answers_are_what_the_description_says(call: Call, database_url: str) ->
         "show_ledger": call("GET", f"{at}/ledger"),
         "create_webhook": call("POST", f"{at}/webhooks", {"url": "https://hooks.example.org/"}),
         "list_webhooks": call("GET", f"{at}/webhooks"),
+        "replace_study_sheet": call("PUT", f"{at}/study", study_document()),
+        "show_study_sheet": call("GET", f"{at}/study"),
         "pause_survey": call("POST", f"{at}/pause"),
     }
     for name, answer in answers.items():

@@ -11,7 +11,7 @@ from werkzeug.routing import Rule
 from werkzeug.test import TestResponse
 
 from server.reports.formats import FORMATS, PAGE
-from server.reports.question_figures import FIGURE_FORMATS
+from server.reports.question_figures import FIGURE_FORMATS, PICTURE_FORMATS
 from server.store.models import InvitationBatch, Stratum
 from tests.conftest import NewDatabase
 from tests.support import factories
@@ -29,9 +29,14 @@ from tests.support.full_installation import (
     routes,
 )
 
+TEACHING = ("contents", "again", "difference", "noise", "audit", "classroom", "cards")
 LEAST = {
     "home": ANYBODY,
     "client": ANYBODY,
+    "help.contents": ANYBODY,
+    "help.chapter": ANYBODY,
+    "help.picture": ANYBODY,
+    **{f"teaching.{page}": ANYBODY for page in TEACHING},
     "account.sign_in": ANYBODY,
     "account.sign_in_with_password": ANYBODY,
     "account.sign_in_link": ANYBODY,
@@ -60,8 +65,11 @@ LEAST = {
     "imports.templates": SIGNED_IN,
     "imports.use_template": SIGNED_IN,
     "simulate.form": EDITOR,
+    "simulate.look": EDITOR,
     "simulate.run": EDITOR,
     "public.page": ANYBODY,
+    "public.figure": ANYBODY,
+    "public.card": ANYBODY,
     **{f"public.report_{ending}": ANYBODY for ending in FORMATS if ending != PAGE},
     "releases.page": VIEWER,
     "releases.one": VIEWER,
@@ -85,6 +93,10 @@ LEAST = {
     "results.strata_csv": VIEWER,
     "results.codebook_csv": VIEWER,
     **{f"results.figure_{ending}": VIEWER for ending in FIGURE_FORMATS},
+    **{f"result_figures.strata_{ending}": VIEWER for ending in PICTURE_FORMATS},
+    **{f"result_figures.comparison_{ending}": VIEWER for ending in FIGURE_FORMATS},
+    **{f"result_figures.crossing_{ending}": VIEWER for ending in FIGURE_FORMATS},
+    **{f"result_figures.groups_{ending}": VIEWER for ending in FIGURE_FORMATS},
     "links.page": VIEWER,
     "links.table": VIEWER,
     "links.sheet": VIEWER,
@@ -92,6 +104,9 @@ LEAST = {
     "links.qr_png": VIEWER,
     "links.edit": EDITOR,
     "links.save": EDITOR,
+    "study_sheet.page": EDITOR,
+    "study_sheet.save": EDITOR,
+    "study_sheet.datacite_file": EDITOR,
     "schedule.page": EDITOR,
     "schedule.save": EDITOR,
     "schedule.pause": EDITOR,
@@ -102,6 +117,9 @@ LEAST = {
     "invitations.table": EDITOR,
     "invitations.links": EDITOR,
     "invitations.sheet": EDITOR,
+    "lesson_board.start": SIGNED_IN,
+    "lesson_board.make": SIGNED_IN,
+    "lesson_board.board": VIEWER,
     "keeping.page": VIEWER,
     "keeping.duplicate": VIEWER,
     "keeping.archive": OWNER,

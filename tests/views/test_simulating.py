@@ -51,8 +51,48 @@ def test_every_kind_is_tried_and_nothing_is_stored(signed_in: FlaskClient, datab
     row = re.search(r"Yes by coin\? 100\.0 % (\d+\.\d) %", page)
     assert row is not None
     assert 50 < float(row[1]) < 97
-    assert page.count("Option madrid") == 4  # under two encodings, in the results and in the form
+    # Under two encodings: in the findings, in the table of results and in the form.
+    assert page.count("Option madrid") == 6
     assert dump(database_url) == before
+
+
+def test_results_are_drawn_as_the_page_of_results_draws_them(
+    signed_in: FlaskClient, database_url: str
+) -> None:
+    slug = factories.draft(database_url, factories.definition([0.25]))
+    form = _form(signed_in.get(_address(slug)).text)
+    page = signed_in.post(_address(slug), data={**form, "respondents": "500", "share q1.yes": "40"}).text
+    found = re.search(r'<p class="found"[^>]*>(.*?)</p>', page)
+    assert found is not None
+    assert re.match(r"“Yes” is true of \d+ to \d+ of 100\. Best guess: \d+\.", html.unescape(found[1]))
+    entered = re.search(r"They had entered it (\d+\.\d) times in 100\.", _words(page))
+    assert entered is not None
+    assert 28 < float(entered[1]) < 52  # of 500, a share of 40 % is further off less than once in 10^7 runs
+    (mark,) = re.findall(r'<line class="entered" x1="([\d.]+)%"', page)
+    assert 20 < float(mark) < 60, "on an axis from below 0 to above 100"
+    assert "figure.svg" not in page, "nothing of made-up people is taken along"
+    assert page.index('class="found"') < page.index("All numbers in a table")
+
+
+def test_beside_the_editor_stands_what_planned_people_would_give(
+    signed_in: FlaskClient, database_url: str
+) -> None:
+    plan = {"respondents": 1200, "margin": 0.05}
+    for more, said in (({"plan": plan}, "1,200"), ({}, "1,000")):
+        slug = factories.draft(database_url, factories.definition(**more))
+        before = dump(database_url)
+        answer = signed_in.get(f"{_address(slug)}/look?framed=1")
+        assert answer.status_code == 200
+        assert f"With {said} people results will look like this" in _words(answer.text)
+        assert "Simulated: these people do not exist" in answer.text
+        assert answer.headers["X-Frame-Options"] == "SAMEORIGIN"
+        main = answer.text.partition("<main")[2]
+        assert "<form" not in main, "what is framed changes nothing"
+        assert 'class="found"' in main
+        assert dump(database_url) == before
+        assert f"{_address(slug)}/look" in signed_in.get(f"/manage/surveys/{slug}/edit").text
+    unfinished = factories.unfinished(database_url, {"title": "", "language": "en", "questions": []})
+    assert "Not finished yet" in signed_in.get(f"{_address(unfinished)}/look").text
 
 
 def test_what_was_assumed_stays_in_the_form(signed_in: FlaskClient, database_url: str) -> None:

@@ -11,16 +11,19 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy.orm import Session
 from werkzeug.test import TestResponse
 
 from server import archives, people
 from server.collect import response_codes
-from server.people import survey_access
+from server.people import api_tokens, survey_access
 from server.store.engines import make_engine, open_session
-from server.store.models import Researcher, Survey
-from server.study import strata
+from server.store.models import ApiToken, Researcher, Survey
+from server.study import strata, surveys
+from server.study.definitions.definition_reader import parse_definition
+from server.web.api.kept_replies import HEADER
 from tests.conftest import NewDatabase
 from tests.support import factories
 from tests.support.every_form import CHANGES_NOTHING, FORMS
@@ -95,7 +98,7 @@ CHANGING = {
     for rule in FORMS
     if rule not in CHANGES_NOTHING
     and rule.partition(".")[0] not in ("account", "colleagues", "settings", "imports", "programs")
-    and rule not in ("editor.create", "joining.accept")
+    and rule not in ("editor.create", "joining.accept", "lesson_board.make")
 }
 """What changes a survey that is there."""
 
@@ -256,3 +259,53 @@ def test_two_administrators_do_not_take_each_others_right(
     assert answer.status_code == 403
     with factories.writing(database_url) as session:
         assert session.get_one(Researcher, other).administrator
+
+
+class Program:
+    """Sends JSON with a token, where a browser would send a form."""
+
+    def __init__(self, client: FlaskClient, secret: str) -> None:
+        self._client = client
+        self._secret = secret
+
+    def post(self, path: str, data: Mapping[str, Any]) -> TestResponse:
+        headers = {"Authorization": f"Bearer {self._secret}", HEADER: "new"}
+        return self._client.post(path, json=data, headers=headers)
+
+
+def shut_out(session: Session, _survey: Survey | None) -> None:
+    owner = session.scalars(sa.select(Researcher).where(Researcher.login == "ana")).one()
+    owner.disabled_on = api_tokens.now().date()
+
+
+def revoke(session: Session, _survey: Survey | None) -> None:
+    session.execute(sa.delete(ApiToken))
+
+
+@pytest.mark.parametrize("change", [shut_out, revoke])
+def test_a_token_that_ends_while_its_request_waits_changes_nothing(
+    app: Flask, database_url: str, meanwhile: Callable[..., TestResponse], change: Callable[..., None]
+) -> None:
+    """Also where it is the researcher who is shut out, and where there is no survey yet to wait for."""
+    number = factories.account(database_url, "ana", administrator=True)
+    with factories.writing(database_url) as session:
+        ana = session.get_one(Researcher, number)
+        secret = api_tokens.create_token(session, ana, None, "editor", "nightly", "30")
+        slug = surveys.create(session, ana, parse_definition(factories.definition())).slug
+    before = factories.dump(database_url)
+    program = Program(app.test_client(), secret)
+    for path, body, of in (
+        (f"/api/v1/surveys/{slug}/publish", {}, slug),
+        ("/api/v1/surveys", factories.definition(), None),
+    ):
+        answer = meanwhile(program, path, body, of, change)
+        assert (path, answer.status_code) == (path, 401)
+        with factories.writing(database_url) as session:
+            session.get_one(Researcher, number).disabled_on = None
+            if change is revoke:
+                ana = session.get_one(Researcher, number)
+                secret = api_tokens.create_token(session, ana, None, "editor", "nightly", "30")
+                program = Program(app.test_client(), secret)
+    after = factories.dump(database_url)
+    changed = {name for name in after if after[name] != before[name]}
+    assert changed <= {"api_tokens", "researchers"}

@@ -1,0 +1,197 @@
+"""The public report as a page: what was found first, all else folded; a figure by itself; how answers are protected."""
+
+import re
+from dataclasses import replace
+from datetime import date
+from decimal import Decimal
+
+import pytest
+
+from server import reports
+from server.output.documents import Paragraph, to_html
+from server.releases import Budget, Figure
+from server.releases.plans.items import Item, ItemKind
+from server.reports import Published
+from server.reports.contents.protection import describe_coin, describe_noise
+from server.reports.public_page import Addresses, write_figure, write_public_page
+from server.reports.public_source import NOTHING, PublishedVersion
+from server.reports.report_words import ReportWords
+from server.study.definitions.definition_reader import parse_definition
+from server.study.study_sheets import StudySheet
+from tests.support import every_kind, factories, report_readers, sample_ledger
+
+ADDRESSES = Addresses(
+    "https://a.example/r/x", "https://a.example/r/x/card.png", "https://a.example/r/x/figure/{name}"
+)
+HOSTILE = 'Red" onload="alert(1)"><b>'
+
+
+def publish(document: object = None, **changed: object) -> Published:
+    """A survey of every kind, and a release of each kind."""
+    definition = parse_definition(every_kind.document() if document is None else document)
+    version = PublishedVersion(1, "a" * 64, date(2026, 5, 1), definition)
+    values = {"ledger": sample_ledger.ledger(), **changed}
+    return Published(False, (version,), admissions=(), incomplete=False, **values)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_the_page_has_every_table_of_the_document_and_what_was_found_before_them(language: str) -> None:
+    published = publish()
+    page = write_public_page(published, language, addresses=ADDRESSES)
+    whole = to_html(reports.build_public_document(published, language))
+    assert report_readers.page(page).tables == report_readers.page(whole).tables
+    ids = re.findall(r'\bid="([^"]*)"', page)
+    assert len(ids) == len(set(ids))
+    assert page.count("<h1") == 1
+    first = [page.index(f'id="{name}"') for name in ("found-2-coin", "protection", "certainty")]
+    folded = [page.index(f'id="{name}"') for name in ("questions", "results", "method", "exact-designs")]
+    assert sorted(first + folded) == first + folded
+    assert page.index("<table") > page.index('<details class="folded')
+    assert set(re.findall(r'href="#([^"]*)"', page)) <= {*ids, "heads", "disc"}
+
+
+def test_the_page_runs_nothing_and_loads_nothing() -> None:
+    page = write_public_page(publish(), "en", addresses=ADDRESSES)
+    assert re.findall(r"<(?:script|link|img|iframe|object|style [a-z])", page) == []
+    assert "style=" not in page
+
+
+def test_a_file_has_no_way_to_anywhere_else() -> None:
+    page = write_public_page(publish(), "en")
+    outside = (address for address in re.findall(r'(?:href|src|content)="([^"]*)"', page) if "//" in address)
+    assert list(outside) == []
+    assert "iframe" not in page
+    assert "og:" not in page
+
+
+def test_what_networks_show_of_it_has_no_number() -> None:
+    page = write_public_page(publish(), "en", addresses=ADDRESSES)
+    said = dict(re.findall(r'<meta (?:name|property)="([^"]*)" content="([^"]*)">', page))
+    for name in ("description", "og:title", "og:description", "og:image:alt"):
+        assert said[name]
+        assert not re.search(r"\d", said[name]), name
+    assert said["og:image"] == ADDRESSES.card
+    assert said["twitter:card"] == "summary_large_image"
+
+
+def test_who_asked_stands_above_the_title_where_it_is_known() -> None:
+    def line(**known: str) -> str:
+        page = write_public_page(publish(study=StudySheet(**known, public=True)), "en")
+        (found,) = re.findall(r'<p class="about">(.*?)</p>', page)
+        return str(found)
+
+    assert line() == "Questions of May 1, 2026 · 601 responses until May 9, 2026"
+    assert line(sponsor="Institute of <Education>").startswith(
+        "Institute of &lt;Education&gt; · Questions of"
+    )
+    days = {"field_begin": "2026-05-02", "field_end": "2026-05-20"}
+    assert line(conductor="Team A", **days).startswith(
+        "Team A · In the field: May 2, 2026 to May 20, 2026 · 601"
+    )
+
+
+def test_how_many_answered_is_not_said_where_it_was_not_released() -> None:
+    book = sample_ledger.ledger()
+    without = tuple(
+        entry for entry in book.released if entry.item.kind not in (ItemKind.COUNT, ItemKind.HIERARCHY)
+    )
+    page = write_public_page(publish(ledger=replace(book, released=without)), "en")
+    assert '<p class="about">Questions of May 1, 2026 · Responses until May 9, 2026</p>' in page
+    text = re.sub("<style>.*?</style>|<[^>]*>", " ", page, flags=re.DOTALL)
+    assert not re.search(r"\b(601|609|613|617)\b", text)
+
+
+def test_a_survey_of_which_nothing_was_released_says_so() -> None:
+    page = write_public_page(publish(ledger=NOTHING), "en")
+    assert "Nothing was released yet." in page
+    assert 'class="found' not in page
+    assert "And protected again" not in page
+
+
+def test_the_snippet_of_a_figure_keeps_the_words_of_an_answer_in_their_quotes() -> None:
+    document = every_kind.document()
+    party = next(entry for entry in document["questions"] if entry["name"] == "party")
+    party["options"][0]["text"] = HOSTILE
+    entry = sample_ledger.entry(
+        1,
+        Item(ItemKind.SHARE, ("party",), option="red"),
+        [Figure("share", (("party", "red"),), 0.3, 0.01, 0.28, 0.32)],
+    )
+    page = write_public_page(
+        publish(document, ledger=replace(sample_ledger.ledger(), released=(entry,))),
+        "en",
+        addresses=ADDRESSES,
+    )
+    (shown,) = re.findall(r'<pre [^>]*><code translate="no">(.*?)</code>', page)
+    assert "<" not in shown
+    snippet = shown.replace("&lt;", "<").replace("&gt;", ">").replace("&#34;", '"').replace("&amp;", "&")
+    assert re.fullmatch(
+        r'<iframe src="[^"<>]*" title="[^"<>]*" width="100%" height="\d+" loading="lazy"></iframe>', snippet
+    )
+
+
+def test_a_figure_by_itself_has_its_sentence_and_a_way_to_the_report() -> None:
+    published = publish()
+    page = write_figure(published, "en", "2-coin", ADDRESSES.page)
+    assert page is not None
+    assert "<h1>“Yes” is true of 23 to 40 of 100.</h1>" in page
+    assert page.count("<svg") == 3  # the dots, and how they are read
+    assert f'href="{ADDRESSES.page}" target="_blank"' in page
+    assert "Option red" not in page
+    assert "demonstration" not in page
+    assert write_figure(published, "en", "2-nothing", ADDRESSES.page) is None
+    simulated = write_figure(replace(published, simulated=True), "en", "2-coin", ADDRESSES.page)
+    assert simulated is not None
+    assert "This is a demonstration" in simulated
+
+
+def test_a_figure_that_was_released_anew_says_so_and_stays() -> None:
+    book = sample_ledger.ledger()
+    again = replace(book.released[1], entry=9)
+    published = publish(ledger=replace(book, released=(*book.released, again)))
+    old, new = (write_figure(published, "en", name, ADDRESSES.page) for name in ("2-coin", "9-coin"))
+    assert old is not None
+    assert new is not None
+    assert "by another number" in old
+    assert "by another number" not in new
+    assert 'id="found-2-coin"' not in write_public_page(published, "en")
+
+
+def said(blocks: object) -> str:
+    return " ".join(block.text.text for block in blocks if isinstance(block, Paragraph))  # type: ignore[attr-defined]
+
+
+def test_what_is_said_of_coins_is_that_of_the_version_that_hides_least() -> None:
+    words = ReportWords("en")
+    weak, strong = (parse_definition(factories.definition([gamma])) for gamma in (0.45, 0.05))
+    versions = tuple(
+        PublishedVersion(number, "a" * 64, date(2026, 5, number), definition)
+        for number, definition in ((2, strong), (1, weak))
+    )
+    both = replace(publish(), versions=versions)
+    assert f"right at most {weak.guesses.right} times in 100" in said(describe_coin(words, both))
+    assert weak.guesses.right > strong.guesses.right
+    assert "could be right nearly always" in said(describe_coin(words, publish()))
+
+
+def test_what_is_said_of_noise_is_true_of_every_kind_of_release() -> None:
+    words, book = ReportWords("en"), sample_ledger.ledger()
+    exact = sample_ledger.entry(9, Item(ItemKind.SHUFFLED), [], "shuffling")
+    bounded = Budget(Decimal(2), Decimal("0.00001"), "bounded")
+
+    def describe(**changed: object) -> str:
+        return said(describe_noise(words, publish(ledger=replace(book, **changed))))  # type: ignore[arg-type]
+
+    assert "before anything was published" in describe()
+    assert "As δ is not 0" in describe()
+    assert "anything but the number of responses" in describe(budget=bounded)
+    both = describe(budget=bounded, released=(*book.released, exact))
+    assert "Only where all tallies were released exactly, none was added" in both
+    alone = describe(budget=bounded, released=(exact,))
+    assert "without more noise" in alone
+    assert "Noise was added" not in alone
+    assert describe_noise_of_nothing(words) == ""
+
+
+def describe_noise_of_nothing(words: ReportWords) -> str:
+    return said(describe_noise(words, publish(ledger=NOTHING)))
