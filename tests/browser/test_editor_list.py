@@ -41,8 +41,13 @@ def tick(desk: Desk, *numbers: int) -> None:
 
 
 def drag(desk: Desk, number: int, below: int) -> None:
-    """Take a question by its dots and let it go under the line of another one."""
+    """Take a question by its dots and let it go under the line of another one.
+
+    An open question between them is long, and the page may stand at it: the window is made high enough for both.
+    """
     page = desk.page
+    page.set_viewport_size({"width": 1280, "height": 2400})
+    page.locator(".grip").nth(number - 1).scroll_into_view_if_needed()
     grip = page.locator(".grip").nth(number - 1).bounding_box()
     line = summary(desk, below).bounding_box()
     assert grip is not None
