@@ -17,8 +17,8 @@ DATA = ROOT / "data"
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
-OPTIONAL_PACKAGES = ("duckdb", "opendp", "typst")
-"""Large ones, without which a server collects and reports all the same (`requirements-collecting.txt`)."""
+OPTIONAL_PACKAGES = ("duckdb", "httpx", "minisign", "opendp", "typst")
+"""Most of them large, without which a server collects and reports all the same (`requirements-collecting.txt`)."""
 OTHER_LISTS = {"pyspark": "requirements-spark.txt"}
 """Where a package is listed that `requirements.txt` does without."""
 

@@ -30,6 +30,8 @@ MODULES: Final = {
     "backup": "backup_commands",
     "restore": "backup_commands",
     "user": "user_commands",
+    "manifest": "manifest_commands",
+    "verify": "verify_command",
 }
 """Where each command is. A command loads what it needs, and nothing of the others."""
 

@@ -20,7 +20,7 @@ from server.releases.kinds import title_of
 from server.store.engines import NAME, SERVING_PATIENCE, make_engine, open_session
 from server.store.schema_fit import watch_revision
 from server.study.answer_texts import FOR_TEMPLATES
-from server.web import api, assets, error_pages, form_ends, security, views
+from server.web import api, assets, error_pages, form_ends, page_manifest, security, views
 from server.web.api.operations import blueprint as operations_of_programs
 from server.web.body_limits import FORM, find_limit
 from server.web.handbook import find_place
@@ -145,7 +145,13 @@ def _add_client_files(app: Flask) -> None:
         response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
         return response
 
+    manifest = page_manifest.write_manifest(page_manifest.make_manifest(known))
+
+    def client_manifest() -> Response:
+        return Response(manifest, mimetype="application/json")
+
     app.add_url_rule("/client/<fingerprint>/<name>", "client", client_file)
+    app.add_url_rule(page_manifest.PATH, "client_manifest", client_manifest)
     app.jinja_env.globals["client_url"] = lambda name: url_for(
         "client", fingerprint=known.fingerprint, name=name
     )

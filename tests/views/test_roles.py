@@ -33,6 +33,7 @@ TEACHING = ("contents", "again", "difference", "noise", "audit", "classroom", "c
 LEAST = {
     "home": ANYBODY,
     "client": ANYBODY,
+    "client_manifest": ANYBODY,
     "help.contents": ANYBODY,
     "help.chapter": ANYBODY,
     "help.picture": ANYBODY,

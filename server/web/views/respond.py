@@ -1,13 +1,25 @@
 """What a respondent meets: the page, the definition, and where responses go."""
 
-from flask import Blueprint, Response, render_template, url_for
+from flask import Blueprint, Response
 from flask.typing import ResponseReturnValue
+from flask_babel import get_locale
 
 from server.collect import responses
 from server.inputs import N_, InputError, refuse
+from server.output.formatting import moment
+from server.store.models import Survey
 from server.study import strata, surveys
-from server.web.context import allow_keeping, answer_names, session
-from server.web.page_parts import parts_of
+from server.web.context import allow_keeping, session
+from server.web.page_parts import PageParts, parts_of
+from server.web.respondent_page import (
+    LinkGroup,
+    Note,
+    PageData,
+    ShutData,
+    draw_page,
+    draw_shut_page,
+    draw_unknown_page,
+)
 
 blueprint = Blueprint("respond", __name__, url_prefix="/s/<slug>")
 
@@ -19,36 +31,19 @@ def page(slug: str) -> ResponseReturnValue:
     if link is None or link[0].current is None:
         return _show_shut(slug)
     survey, stratum = link
+    current = link[0].current
     allow_keeping(survey, surveys.now())
-    parts = parts_of(
-        link[0].current.published,
-        invited=strata.is_invited(session(), survey, stratum),
-        stratum=stratum is not None,
-    )
-    shown = {
-        "slug": slug,
-        "version": link[0].current.sha256,
-        "responses_url": url_for(".store", slug=slug),
-        "parts": parts,
-        "group": None if stratum is None else strata.find(session(), survey, stratum.id),
-        "preview": False,
-        "note": surveys.note_of(link[0]),
-    }
+    invited = strata.is_invited(session(), survey, stratum)
+    node = None if stratum is None else strata.find(session(), survey, stratum.id)
+    group = None if node is None else LinkGroup(node.path, node.population)
     standing = responses.find_standing(session(), survey, surveys.now())
     try:
         responses.check_standing(standing)
     except InputError as refusal:
-        return render_template("respond/closed.html", reason=standing, survey=survey, **shown), refusal.status
-    definition = surveys.definition_of(link[0].current)
-    return render_template(
-        "respond/survey.html",
-        definition_url=url_for(".definition", slug=slug),
-        names=answer_names(parts),
-        guesses=definition.guesses,
-        rooms=definition.rooms,
-        simulated=survey.simulated,
-        **shown,
-    )
+        parts = parts_of(current.published, invited=invited, stratum=stratum is not None)
+        return _draw_shut(slug, standing, survey, group, parts), refusal.status
+    data = PageData(slug, current.sha256, _note_of(survey), group, invited, survey.simulated)
+    return draw_page(data, current.published, surveys.definition_of(current))
 
 
 def _show_shut(slug: str) -> ResponseReturnValue:
@@ -56,22 +51,42 @@ def _show_shut(slug: str) -> ResponseReturnValue:
     found = surveys.find_shut(session(), slug)
     current = None if found is None else found[0].current
     if found is None or current is None:
-        return render_template("respond/closed.html", reason="unknown", survey=None), 404
+        return draw_unknown_page(), 404
     survey, shut = found
     allow_keeping(survey, surveys.now())
     # What waits may have been answered by another link, with a code.
     invited = bool(strata.invited_links(session(), survey))
-    shown = {
-        "slug": slug,
-        "version": current.sha256,
-        "responses_url": url_for(".store", slug=slug),
-        "parts": parts_of(current.published, invited=invited, stratum=True),
-        "group": None,
-        "preview": False,
-        "note": surveys.note_of(survey),
-    }
+    parts = parts_of(current.published, invited=invited, stratum=True)
     reason = responses.reason_of(surveys.find_standing(survey, surveys.now()), shut)
-    return render_template("respond/closed.html", reason=reason, survey=survey, **shown), 410
+    return _draw_shut(slug, reason, survey, None, parts), 410
+
+
+def _draw_shut(
+    slug: str,
+    reason: surveys.Standing | surveys.Shut,
+    survey: Survey,
+    group: LinkGroup | None,
+    parts: PageParts,
+) -> str:
+    assert survey.current is not None
+    opens_at = survey.opens_at if reason == surveys.Standing.EARLY else None
+    return draw_shut_page(
+        ShutData(
+            slug,
+            reason,
+            survey.current.sha256,
+            _note_of(survey),
+            group,
+            parts,
+            opens="" if opens_at is None else moment(opens_at, str(get_locale()), survey.time_zone),
+            zone=survey.time_zone.replace("_", " "),
+        )
+    )
+
+
+def _note_of(survey: Survey) -> Note:
+    note = surveys.note_of(survey)
+    return Note(str(note["family"]), str(note["round"]), str(note["spends"]))
 
 
 @blueprint.get("/survey.json")

@@ -1,0 +1,100 @@
+"""What respondents see at a link: templates of this release, filled in from `PageData` or `ShutData` and nothing else.
+
+The survey's own words are in none of them: they come from `survey.json`, whose hash the page names. So a page that
+was served can be drawn anew by anybody who has this release and that file, and compared (`server.web.verifying`).
+"""
+
+from dataclasses import dataclass
+
+from flask import render_template, url_for
+
+from server.study.definitions import Definition
+from server.study.surveys import Shut, Standing
+from server.web.context import answer_names
+from server.web.page_parts import PageParts, parts_of
+
+
+@dataclass(frozen=True)
+class LinkGroup:
+    """The group of people whose link it is."""
+
+    path: str
+    population: int | None
+
+
+@dataclass(frozen=True)
+class Note:
+    """What a browser notes once it has answered (`server.study.surveys.note_of`)."""
+
+    family: str
+    round: str
+    spends: str
+
+
+@dataclass(frozen=True)
+class PageData:
+    """All that differs between two links which take responses, in one language."""
+
+    slug: str
+    version: str
+    note: Note
+    group: LinkGroup | None
+    invited: bool
+    simulated: bool
+
+
+@dataclass(frozen=True)
+class ShutData:
+    """All that differs between two links which take none; when it `opens`, where that is to come."""
+
+    slug: str
+    reason: Standing | Shut
+    version: str
+    note: Note
+    group: LinkGroup | None
+    parts: PageParts
+    opens: str
+    zone: str
+
+
+def draw_page(data: PageData, published: bytes, definition: Definition) -> str:
+    """The page of a link that takes responses, within a request for it; it has the published definition."""
+    parts = parts_of(published, invited=data.invited, stratum=data.group is not None)
+    return render_template(
+        "respond/survey.html",
+        slug=data.slug,
+        version=data.version,
+        definition_url=url_for("respond.definition", slug=data.slug),
+        responses_url=url_for("respond.store", slug=data.slug),
+        parts=parts,
+        names=answer_names(parts),
+        guesses=definition.guesses,
+        rooms=definition.rooms,
+        group=data.group,
+        note=data.note,
+        simulated=data.simulated,
+        preview=False,
+    )
+
+
+def draw_shut_page(data: ShutData) -> str:
+    """The page of a link that takes no responses now, within a request for it."""
+    return render_template(
+        "respond/closed.html",
+        known=True,
+        slug=data.slug,
+        reason=data.reason,
+        version=data.version,
+        responses_url=url_for("respond.store", slug=data.slug),
+        parts=data.parts,
+        group=data.group,
+        note=data.note,
+        preview=False,
+        opens=data.opens,
+        zone=data.zone,
+    )
+
+
+def draw_unknown_page() -> str:
+    """The page of a link that leads nowhere."""
+    return render_template("respond/closed.html", known=False, reason="unknown")

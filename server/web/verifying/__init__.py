@@ -1,0 +1,5 @@
+"""Whether a running site serves the pages of this release, as respondents see them.
+
+What is expected is drawn from this checkout (`shells`), what is served is fetched as several browsers would
+(`visitors`), and both are compared (`site_comparison`). Nothing here trusts what a site says of itself.
+"""

@@ -1,0 +1,39 @@
+"""How an answer of a site differs from what this release answers itself."""
+
+import hashlib
+
+from werkzeug.test import TestResponse
+
+from server.web.verifying.visitors import SiteAnswer
+
+_TRANSPORT = {
+    "accept-ranges", "alt-svc", "connection", "content-encoding", "content-length", "date", "keep-alive", "server",
+    "strict-transport-security", "transfer-encoding", "vary", "via",
+}  # fmt: skip
+"""Headers that a server or a proxy adds, and that make a browser load, send or run nothing."""
+
+
+def compare_headers(answer: SiteAnswer, own: TestResponse) -> list[str]:
+    """Headers that are missing, that say something else, or that the release does not send."""
+    ours = {name.lower(): value for name, value in own.headers}
+    theirs = {name: answer.header(name) for name, _ in answer.headers}
+    problems = []
+    for name in sorted((ours.keys() | theirs.keys()) - _TRANSPORT):
+        if name not in theirs:
+            problems.append(f"sends no header {name}")
+        elif name not in ours:
+            problems.append(f"sends a header {name}: {theirs[name][:160]!r}, which the release does not")
+        elif theirs[name] != ours[name]:
+            problems.append(f"its header {name} is {theirs[name][:160]!r} instead of {ours[name]!r}")
+    return problems
+
+
+def compare_answers(answer: SiteAnswer, own: TestResponse) -> list[str]:
+    """As `compare_headers`, and whether status and body are the same."""
+    problems = compare_headers(answer, own)
+    if answer.status != own.status_code:
+        problems.append(f"answers with status {answer.status} instead of {own.status_code}")
+    if answer.body != own.data:
+        served, expected = (hashlib.sha256(content).hexdigest() for content in (answer.body, own.data))
+        problems.append(f"SHA-256 {served} instead of {expected}")
+    return problems

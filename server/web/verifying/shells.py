@@ -1,0 +1,211 @@
+"""Each page of this release as a *shell*: everything that is the same wherever it is served, with slots for data.
+
+A shell is drawn by what the site itself draws with, with a mark where data go. Whatever stands there in a page that
+was served must be text: an element, an attribute or a quotation mark fits no slot. Everything else must be the shell
+byte for byte, and a slot that occurs again must hold the same again.
+"""
+
+import html
+import json
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import product, zip_longest
+
+from flask import Flask
+
+from server.inputs.decoding import parse_json
+from server.output.formatting import integer
+from server.privacy.planning import count_spent
+from server.study.definitions import Definition, version_of
+from server.study.definitions.published import parse_published
+from server.study.surveys import Shut, Standing
+from server.web.page_parts import PageParts
+from server.web.respondent_page import (
+    LinkGroup,
+    Note,
+    PageData,
+    ShutData,
+    draw_page,
+    draw_shut_page,
+    draw_unknown_page,
+)
+
+_TEXT = r"""(?:[^<>&"'\n]|&(?:amp|lt|gt|#34|#39);)+"""
+_NUMBER = r"[0-9]{1,3}(?:[.,]?[0-9]{3})*"
+_SLOTS = {
+    "version": "[0-9a-f]{64}",
+    "family": "[0-9a-f]{32}",
+    "round": "[0-9a-f]{32}",
+    "spends": "[0-9]{1,16}",
+    "group": _TEXT,
+    "population": _NUMBER,
+    "opens": _TEXT,
+    "zone": _TEXT,
+}
+"""What may stand in each slot."""
+_SURVEY = re.compile(rb'\{"definition":(.*),"version":"([0-9a-f]{64})"\}', re.DOTALL)
+_MARK = re.compile("zq([a-z]+)qz")
+_MANY = 8_192_016_384
+"""A population that stands for any above 1; what it looks like is replaced by the mark of that slot."""
+
+_NOTE = Note("zqfamilyqz", "zqroundqz", "zqspendsqz")
+_GROUPS = (None, *(LinkGroup("zqgroupqz", number) for number in (None, 1, _MANY)))
+_LINKS = ((None, False), (None, True), *((group, True) for group in _GROUPS if group is not None))
+"""Which group a link names, and whether it belongs to one: others may have taken its place."""
+_REASONS: tuple[Standing | Shut, ...] = (
+    Standing.CLOSED,
+    Standing.FULL,
+    Standing.PAUSED,
+    Standing.EARLY,
+    Shut.DIVIDED,
+    Shut.REPLACED,
+)
+"""Why a link takes nothing, as far as its pages differ."""
+
+
+@dataclass(frozen=True)
+class PublishedSurvey:
+    """What a site serves as `survey.json`, read."""
+
+    published: bytes
+    version: str
+    definition: Definition
+
+
+@dataclass(frozen=True)
+class Shell:
+    """A page with marks where data go, and what it says of the survey."""
+
+    state: str
+    text: str
+
+
+@dataclass(frozen=True)
+class PageDifference:
+    """The first line of a page that the nearest shell does not have."""
+
+    line: int
+    served: str
+    expected: str
+
+    @property
+    def same(self) -> int:
+        """How many letters of the line do not differ yet."""
+        pairs = enumerate(zip_longest(self.served, self.expected))
+        return next((place for place, (ours, theirs) in pairs if ours != theirs), 0)
+
+    def describe(self) -> str:
+        """Where it is, and both from a little before the first letter that differs."""
+        begin = max(0, self.same - 20)
+        served, expected = (text[begin : begin + 100] for text in (self.served, self.expected))
+        return f"line {self.line} has {served!r} instead of {expected!r}"
+
+
+def parse_survey(body: bytes) -> PublishedSurvey | None:
+    """What `survey.json` holds; None where that is no published survey with its own fingerprint."""
+    parts = _SURVEY.fullmatch(body)
+    if parts is None or version_of(parts[1]) != parts[2].decode():
+        return None
+    try:
+        return PublishedSurvey(
+            parts[1], parts[2].decode(), parse_published(parse_json(parts[1], len(parts[1])))
+        )
+    except Exception:  # whatever a stranger's document may make the reader stumble over
+        return None
+
+
+class ShellDrawer:
+    """Draws shells with an application of this release, which answers no request."""
+
+    def __init__(self, app: Flask) -> None:
+        self._app = app
+        self._drawn: dict[tuple[str, ...], tuple[Shell, ...]] = {}
+
+    def draw_open(self, slug: str, language: str, survey: PublishedSurvey) -> tuple[Shell, ...]:
+        """Every page that a link of this published survey may have while it takes responses."""
+        key = ("open", slug, language, survey.version)
+        if key not in self._drawn:
+            with self._asking(slug, language):
+                self._drawn[key] = _mark(_draw_open(slug, survey), language)
+        return self._drawn[key]
+
+    def draw_shut(self, slug: str, language: str) -> tuple[Shell, ...]:
+        """Every page that a link may have which takes none; of which survey it is, nobody is told."""
+        key = ("shut", slug, language)
+        if key not in self._drawn:
+            with self._asking(slug, language):
+                self._drawn[key] = _mark(_draw_shut(slug), language)
+        return self._drawn[key]
+
+    @contextmanager
+    def _asking(self, slug: str, language: str) -> Iterator[None]:
+        with self._app.test_request_context(f"/s/{slug}", headers={"Accept-Language": language}):
+            yield
+
+
+def _draw_open(slug: str, survey: PublishedSurvey) -> Iterator[Shell]:
+    family = json.loads(survey.published).get("family", _NOTE.family)
+    note = Note(family, _NOTE.round, str(count_spent(survey.definition.loss)))
+    for group, invited, simulated in product(_GROUPS, (False, True), (False, True)):
+        data = PageData(slug, survey.version, note, group, invited, simulated)
+        state = "open" + ", by invitation" * invited + ", simulated" * simulated
+        yield Shell(state, draw_page(data, survey.published, survey.definition))
+
+
+def _draw_shut(slug: str) -> Iterator[Shell]:
+    yield Shell("unknown", draw_unknown_page())
+    for reason, (group, stratum), invited, routed, reports in product(
+        _REASONS, _LINKS, (False, True), (False, True), (1, 2)
+    ):
+        if isinstance(reason, Shut) and (group is not None or not stratum):
+            continue  # that of a group, which it does not name
+        present = {"invited": invited, "show_if": routed, "stratum": stratum}
+        names = frozenset(name for name, held in present.items() if held)
+        parts = PageParts(names, questions=reports, reports=reports, language="en")
+        data = ShutData(slug, reason, "zqversionqz", _NOTE, group, parts, opens="zqopensqz", zone="zqzoneqz")
+        yield Shell(reason, draw_shut_page(data))
+
+
+def _mark(shells: Iterable[Shell], language: str) -> tuple[Shell, ...]:
+    population = integer(_MANY, language)
+    return tuple(Shell(shell.state, shell.text.replace(population, "zqpopulationqz")) for shell in shells)
+
+
+def match_page(served: str, shells: Iterable[Shell]) -> dict[str, str] | PageDifference:
+    """The data of a page, by slot, and its state, where it is one of the shells; else how the nearest differs."""
+    nearest = PageDifference(0, "", "")
+    for shell in shells:
+        found = _match_lines(served.split("\n"), shell.text.split("\n"))
+        if isinstance(found, dict):
+            return {"state": shell.state, **found}
+        if (found.line, found.same) > (nearest.line, nearest.same):
+            nearest = found
+    return nearest
+
+
+def _match_lines(served: list[str], shell: list[str]) -> dict[str, str] | PageDifference:
+    data: dict[str, str] = {}
+    for number, (line, expected) in enumerate(zip_longest(served, shell, fillvalue=""), start=1):
+        if line == expected and number <= min(len(served), len(shell)):
+            continue
+        names = _MARK.findall(expected)
+        matched = _compile_line(expected).fullmatch(line) if names else None
+        if matched is None:
+            return PageDifference(number, line, expected)
+        for name, value in zip(names, matched.groups(), strict=True):
+            if data.setdefault(name, value) != value:
+                return PageDifference(number, line, expected)
+    return {name: html.unescape(value) for name, value in data.items()}
+
+
+@lru_cache(maxsize=4096)
+def _compile_line(expected: str) -> re.Pattern[str]:
+    pieces = _MARK.split(expected)
+    texts, names = pieces[::2], pieces[1::2]
+    slots = [f"({_SLOTS[name]})" for name in names]
+    return re.compile(
+        "".join(text + slot for text, slot in zip(map(re.escape, texts), [*slots, ""], strict=True))
+    )

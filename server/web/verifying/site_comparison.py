@@ -1,0 +1,235 @@
+"""Compares a running site with this release: every file, and the pages of links, at each of several visits."""
+
+import asyncio
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import product
+from typing import Any
+
+from flask import Flask
+from werkzeug.test import TestResponse
+
+from server.output.languages import LANGUAGES
+from server.web.page_manifest import PATH
+from server.web.verifying.answer_differences import compare_answers, compare_headers
+from server.web.verifying.page_references import find_foreign_references
+from server.web.verifying.shells import PageDifference, PublishedSurvey, ShellDrawer, match_page, parse_survey
+from server.web.verifying.visitors import (
+    ENCODINGS,
+    LONGEST,
+    VISITORS,
+    Fetcher,
+    FetchError,
+    SiteAnswer,
+    Visitor,
+)
+
+CANNOT_SEE = (
+    "What this cannot see: what the site answers to others, at another time or to another address; what a browser "
+    "does, or has kept from an earlier visit; and what the server does with what arrives."
+)
+
+_AT_ONCE = 4
+"""Requests under way."""
+Check = Callable[[SiteAnswer, Visitor], list[str]]
+"""What is wrong with an answer to a visitor."""
+
+
+class UnreachableError(Exception):
+    """The site answered nothing at all."""
+
+
+@dataclass(frozen=True)
+class SiteFinding:
+    """One thing that was compared, and what differs: each problem with the visits that met it."""
+
+    what: str
+    problems: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class SiteComparison:
+    """What was compared, and what each link's page says of its survey beside what the release says."""
+
+    findings: tuple[SiteFinding, ...]
+    data: dict[str, dict[str, str]]
+
+    @property
+    def agrees(self) -> bool:
+        """Whether nothing differs."""
+        return not any(finding.problems for finding in self.findings)
+
+
+@dataclass(frozen=True)
+class _Target:
+    what: str
+    path: str
+    check: Check
+
+
+async def compare_site(
+    app: Flask,
+    manifest: Mapping[str, Any],
+    site: str,
+    slugs: Sequence[str],
+    tell: Callable[[int, int], None],
+    longest: float = LONGEST,
+) -> SiteComparison:
+    """Compare one site with what `app`, an application of this release which serves nobody, answers itself.
+
+    Each request ends after `longest` seconds.
+
+    Raises
+    ------
+    UnreachableError
+        Where the first request reaches no server.
+    """
+    async with Fetcher(site, longest) as fetcher:
+        return await _SiteComparer(app, manifest).compare(fetcher, slugs, tell)
+
+
+class _SiteComparer:
+    """What is compared, what is expected, and what was found so far."""
+
+    def __init__(self, app: Flask, manifest: Mapping[str, Any]) -> None:
+        self._pinned = frozenset(manifest["files"])
+        self._files = [*manifest["files"], PATH]
+        self._drawer = ShellDrawer(app)
+        self._app = app
+        self._own: dict[tuple[str, str], TestResponse] = {}
+        self._surveys: dict[str, tuple[SiteAnswer | None, PublishedSurvey | None]] = {}
+        self._data: dict[str, dict[str, str]] = {}
+
+    async def compare(
+        self, fetcher: Fetcher, slugs: Sequence[str], tell: Callable[[int, int], None]
+    ) -> SiteComparison:
+        """Visit every file, the front page and the pages of links as each visitor, twice."""
+        try:
+            await fetcher.fetch("/", VISITORS[0], ENCODINGS[0])
+        except FetchError as error:
+            if not error.reached:
+                raise UnreachableError(str(error)) from None
+        for slug in slugs:
+            await self._read_survey(fetcher, slug)
+        targets = [target for slug in slugs for target in self._list_link(slug)]
+        targets += [_Target("front page", "/", partial(self._check_file, "/"))]
+        targets += [_Target(path, path, partial(self._check_file, path)) for path in self._files]
+        met: dict[str, dict[str, list[str]]] = {target.what: {} for target in targets}
+        places = asyncio.Semaphore(_AT_ONCE)
+        done, visits = 0, len(targets) * len(ENCODINGS) * len(VISITORS)
+
+        failed: set[str] = set()
+
+        async def visit(target: _Target, visitor: Visitor, turn: int) -> None:
+            nonlocal done
+            problems: list[str] = []
+            async with places:
+                try:
+                    # Not again, so that a site which never ends an answer cannot keep this from ending.
+                    if target.what not in failed:
+                        answer = await fetcher.fetch(target.path, visitor, ENCODINGS[turn])
+                        problems = target.check(answer, visitor)
+                except FetchError as error:
+                    failed.add(target.what)
+                    problems = [f"{error}; not asked for again"]
+            for problem in problems:
+                met[target.what].setdefault(problem, []).append(f"{visitor.name}, visit {turn + 1}")
+            done += 1
+            tell(done, visits)
+
+        for turn, visitor in product(range(len(ENCODINGS)), VISITORS):
+            await asyncio.gather(*(visit(target, visitor, turn) for target in targets))
+        return SiteComparison(tuple(_conclude(what, problems) for what, problems in met.items()), self._data)
+
+    async def _read_survey(self, fetcher: Fetcher, slug: str) -> None:
+        """What the pages of a link are compared by; every visitor must then be given the same."""
+        try:
+            answer = await fetcher.fetch(f"/s/{slug}/survey.json", VISITORS[0], ENCODINGS[0])
+        except FetchError:
+            self._surveys[slug] = None, None
+        else:
+            self._surveys[slug] = answer, parse_survey(answer.body) if answer.status == 200 else None
+
+    def _list_link(self, slug: str) -> list[_Target]:
+        page = partial(self._check_page, slug)
+        return [
+            _Target(f"page of {slug}", f"/s/{slug}", partial(page, None)),
+            *(
+                _Target(f"page of {slug}, in {language.name}", f"/s/{slug}?lang={code}", partial(page, code))
+                for code, language in LANGUAGES.items()
+            ),
+            _Target(f"survey of {slug}", f"/s/{slug}/survey.json", partial(self._check_survey, slug)),
+        ]
+
+    def _expect(self, path: str, accepted: str = "") -> TestResponse:
+        """What this release answers."""
+        if (path, accepted) not in self._own:
+            asked = self._app.test_client().get(path, headers={"Accept-Language": accepted})
+            self._own[path, accepted] = asked
+        return self._own[path, accepted]
+
+    def _check_file(self, path: str, answer: SiteAnswer, visitor: Visitor) -> list[str]:
+        return compare_answers(answer, self._expect(path, visitor.accepted))
+
+    def _check_survey(self, slug: str, answer: SiteAnswer, visitor: Visitor) -> list[str]:
+        first, survey = self._surveys[slug]
+        problems = compare_headers(answer, self._expect(PATH))
+        # A refusal has words in the visitor's language, which no page shows.
+        if (
+            first is None
+            or answer.status != first.status
+            or (survey is not None and answer.body != first.body)
+        ):
+            problems.append("not what the first request for it was given")
+        if answer.status == 200 and survey is None:
+            problems.append("not a published survey with its own fingerprint")
+        return problems
+
+    def _check_page(self, slug: str, asked: str | None, answer: SiteAnswer, visitor: Visitor) -> list[str]:
+        language = asked or visitor.choose_language()
+        survey = self._surveys[slug][1]
+        problems = compare_headers(answer, self._expect("/"))
+        try:
+            text = answer.body.decode()
+        except UnicodeDecodeError:
+            return [*problems, "not UTF-8"]
+        problems += find_foreign_references(text, self._pinned)
+        shells = (
+            self._drawer.draw_shut(slug, language)
+            if survey is None
+            else self._drawer.draw_open(slug, language, survey)
+        )
+        if (answer.status == 200) != (survey is not None):
+            problems.append(f"answers with status {answer.status}")
+        found = match_page(text, shells)
+        if isinstance(found, PageDifference):
+            return [*problems, found.describe()]
+        if survey is not None:
+            found |= {"title": survey.definition.title, "version": survey.version}
+        return problems + self._compare_data(slug, language, found)
+
+    def _compare_data(self, slug: str, language: str, found: Mapping[str, str]) -> list[str]:
+        known = self._data.setdefault(slug, {})
+        problems = []
+        for slot, text in found.items():
+            name, value = slot, text
+            if slot == "opens":  # a time, as the language writes it
+                name = f"opens ({language})"
+            elif slot == "population":
+                value = re.sub("[.,]", "", text)
+            if known.setdefault(name, value) != value:
+                problems.append(f"its {name} is {value!r}, and was {known[name]!r} before")
+        return problems
+
+
+def _conclude(what: str, problems: Mapping[str, Sequence[str]]) -> SiteFinding:
+    visits = len(ENCODINGS) * len(VISITORS)
+    return SiteFinding(
+        what,
+        tuple(
+            f"{problem} ({'each of the visits' if len(met) == visits else '; '.join(met)})"
+            for problem, met in problems.items()
+        ),
+    )

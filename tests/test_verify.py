@@ -1,0 +1,220 @@
+"""`python -m server verify`: what a site of this release serves agrees; what one serves that alters it is named."""
+
+import json
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from server.store.models import Stratum
+from server.study import surveys
+from server.web.assets import read_assets
+from tests.conftest import NewDatabase
+from tests.support import every_kind, factories
+from tests.support.tampering_proxy import Asked, Reply, Tamper, tampering
+
+Site = tuple[str, dict[str, str]]
+Answers = tuple[int, dict[str, list[str]], dict[str, dict[str, str]]]
+
+
+@pytest.fixture(scope="module")
+def site(sqlite: NewDatabase) -> Iterator[Site]:
+    """A server, and a link in every state."""
+    database_url = sqlite(True)
+    whole = factories.publish(database_url)
+    planted = factories.plant(database_url, whole.slug, 'North\nSouth <b> & "co"\nWest')
+    factories.plant(database_url, whole.slug, "West > Coast")
+    north, south, west = planted.values()
+    with factories.writing(database_url) as session:
+        for stratum in session.scalars(sa.select(Stratum)):
+            stratum.population = 1537 if stratum.slug == north else None
+    links = {"whole": whole.slug, "north": north, "south": south, "west": west, "unknown": "nothing"}
+    later, earlier = surveys.now() + timedelta(days=2), surveys.now() - timedelta(days=2)
+    settings: dict[str, dict[str, Any]] = {
+        "plain": {},
+        "invited": {"by_invitation": True},
+        "paused": {"paused": True},
+        "early": {"opens_at": later, "time_zone": "America/Mexico_City"},
+        "over": {"closes_at": earlier},
+        "full": {"cap": 1},
+        "simulated": {"simulated": True},
+    }
+    published = {}
+    for name, changes in settings.items():
+        document = factories.definition([0.25] * (1 + len(name) % 3), title=f"Survey {name}", family="a" * 32)
+        published[name] = factories.publish(database_url, document)
+        links[name] = published[name].slug
+        factories.settle(database_url, links[name], **changes)
+    links["kinds"] = factories.publish(database_url, every_kind.document()).slug
+    with factories.serving(database_url) as served:
+        assert factories.ask(served.url + published["full"].url, published["full"].response())[0] == 201
+        yield served.url, links
+
+
+def verify(url: str, *links: str) -> Answers:
+    """The exit status, the problems of each thing that was compared, and what pages say of their surveys."""
+    done = factories.run("", "verify", url, *links, "--json")
+    document = json.loads(done.stdout)
+    problems = {found["what"]: found["problems"] for found in document["compared"]}
+    assert document["agrees"] == (done.exit_code == 0)
+    return done.exit_code, problems, document["data"]
+
+
+def test_site_of_this_release_agrees_in_every_state(site: Site) -> None:
+    url, links = site
+    with tampering(url, {}) as through:
+        status, problems, data = verify(through, *links.values())
+    assert [found for found in problems.items() if found[1]] == []
+    assert status == 0
+    states = {name: data[slug]["state"] for name, slug in links.items()}
+    assert states == {
+        "whole": "open",
+        "west": "divided",
+        "north": "open",
+        "south": "open",
+        "unknown": "unknown",
+        "plain": "open",
+        "invited": "open, by invitation",
+        "paused": "paused",
+        "early": "early",
+        "over": "closed",
+        "full": "full",
+        "simulated": "open, simulated",
+        "kinds": "open",
+    }
+    assert data[links["north"]]["population"] == "1537"
+    assert data[links["south"]]["group"] == 'South <b> & "co"'
+    assert data[links["early"]]["zone"] == "America/Mexico City"
+    assert data[links["plain"]]["title"] == "Survey plain"
+    assert "family" in data[links["kinds"]]
+    assert "family" not in data[links["plain"]], "what the definition says is no data"
+
+
+def test_whatever_is_altered_is_named_with_who_met_it(site: Site) -> None:
+    """Each attack at a page or a file of its own, all in one run; what nobody touched is the same."""
+    url, links = site
+    files = sorted(read_assets().contents)
+    address = f"/client/{read_assets().fingerprint}/"
+
+    def add_script(asked: Asked, reply: Reply) -> None:
+        if "rv:140" in asked.agent:
+            reply.replace(b"</head>", b'<script src="https://evil.example/x.js"></script></head>')
+
+    def change_byte(asked: Asked, reply: Reply) -> None:
+        if asked.language.startswith("es"):
+            reply.body = reply.body[:-1] + bytes([reply.body[-1] ^ 1])
+
+    def add_handler(asked: Asked, reply: Reply) -> None:
+        reply.replace(b'<main id="main"', b'<main onfocus="steal()" id="main"')
+
+    def send_elsewhere(asked: Asked, reply: Reply) -> None:
+        reply.replace(b'data-responses="/s/', b'data-responses="/S/')
+
+    def answer_second(asked: Asked, reply: Reply) -> None:
+        if asked.before == 1:
+            reply.replace(b"<noscript>", b"<noscript >")
+
+    def set_cookie(asked: Asked, reply: Reply) -> None:
+        reply.headers.append(("Set-Cookie", "who=1"))
+
+    def loosen_policy(asked: Asked, reply: Reply) -> None:
+        if "Android" in asked.agent:
+            reply.headers = [
+                (name, value.replace("connect-src 'self'", "connect-src *")) for name, value in reply.headers
+            ]
+
+    def mark_visitor(asked: Asked, reply: Reply) -> None:
+        place = reply.body.index(b'data-round="') + 12
+        reply.body = (
+            reply.body[:place] + f"{abs(hash(asked.agent)) % 16:x}".encode() * 32 + reply.body[place + 32 :]
+        )
+
+    def put_markup(asked: Asked, reply: Reply) -> None:
+        reply.replace(b">North</strong>", b"><i>North</i></strong>")
+
+    def redirect(asked: Asked, reply: Reply) -> None:
+        reply.status, reply.body = 302, b""
+        reply.headers.append(("Location", "https://evil.example/"))
+
+    def cut(asked: Asked, reply: Reply) -> None:
+        reply.cut = 1
+
+    def answer_plain(asked: Asked, reply: Reply) -> None:
+        if asked.encoding == "identity":
+            reply.body += b"\n"
+
+    def preload(asked: Asked, reply: Reply) -> None:
+        reply.headers.append(("Link", "<https://evil.example/>; rel=preconnect"))
+
+    def weaken(asked: Asked, reply: Reply) -> None:
+        if "rv:145" in asked.agent:
+            reply.replace(b"Question 1?", b"Question 1!")
+
+    def swell(asked: Asked, reply: Reply) -> None:
+        reply.body = b" " * (5 << 20)
+
+    def s(name: str) -> str:
+        return f"/s/{links[name]}"
+
+    tampers: dict[str, Tamper] = {
+        s("plain"): add_script,
+        f"{s('plain')}/survey.json": weaken,
+        s("whole"): add_handler,
+        s("invited"): send_elsewhere,
+        s("kinds"): answer_second,
+        s("simulated"): mark_visitor,
+        s("north"): put_markup,
+        s("south"): redirect,
+        s("paused"): add_handler,
+        f"{s('kinds')}/survey.json": set_cookie,
+        "/": loosen_policy,
+        address + files[0]: change_byte,
+        address + files[1]: cut,
+        address + files[2]: answer_plain,
+        address + files[3]: preload,
+        address + files[4]: set_cookie,
+        address + files[5]: redirect,
+        address + files[6]: swell,
+    }
+    touched = ("plain", "whole", "invited", "kinds", "simulated", "north", "south", "paused")
+    with tampering(url, tampers) as through:
+        status, problems, _ = verify(through, *(s(name) for name in touched))
+    assert status == 1
+
+    def page(name: str) -> str:
+        return f"page of {links[name]}"
+
+    def of(what: str) -> str:
+        return " ".join(problems.pop(what))
+
+    script = of(page("plain"))
+    assert "loads 'https://evil.example/x.js', which is not in the manifest (Tor Browser, English" in script
+    assert "phone" not in script
+    assert "desk, English, visit 1" in (found := of(f"survey of {links['plain']}"))
+    assert "phone" not in found
+    assert "<main> has onfocus='steal()' (each of the visits)" in of(page("whole"))
+    assert 'data-responses="/S/' in of(page("invited"))
+    assert "visit 1" not in (found := of(page("kinds")))
+    assert "'<noscript >' instead of '<noscript>' (phone, English, visit 2;" in found
+    assert "its round is" in of(page("simulated"))
+    assert "><i>North</i></strong> (1,537 people)" in of(page("north"))
+    assert "sends a header location: 'https://evil.example/'" in of(page("south"))
+    assert "onfocus" in of(page("paused"))
+    assert "sends a header set-cookie: 'who=1', which the release does not (each of the visits)" in of(
+        f"survey of {links['kinds']}"
+    )
+    assert "its header content-security-policy is" in (found := of("front page"))
+    assert "connect-src *" in found
+    assert "desk" not in found
+    assert "SHA-256" in (found := of(address + files[0]))
+    assert "English" not in found
+    assert "no whole answer" in of(address + files[1])
+    assert "visit 1" not in (found := of(address + files[2]))
+    assert "phone, French, visit 2" in found
+    assert "link" in of(address + files[3])
+    assert "set-cookie" in of(address + files[4])
+    assert "answers with status 302 instead of 200" in of(address + files[5])
+    assert "more than" in of(address + files[6])
+    assert {what: found for what, found in problems.items() if found} == {}
