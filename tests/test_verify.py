@@ -1,16 +1,25 @@
 """`python -m server verify`: what a site of this release serves agrees; what one serves that alters it is named."""
 
+import asyncio
+import hashlib
 import json
+from base64 import urlsafe_b64decode
 from collections.abc import Iterator
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 import sqlalchemy as sa
 
+from server.config import Config
 from server.store.models import Stratum
 from server.study import surveys
+from server.web.app import create_app
 from server.web.assets import read_assets
+from server.web.page_manifest import make_manifest
+from server.web.verifying.site_comparison import SiteComparison, compare_site
 from tests.conftest import NewDatabase
 from tests.support import every_kind, factories
 from tests.support.tampering_proxy import Asked, Reply, Tamper, tampering
@@ -62,10 +71,30 @@ def verify(url: str, *links: str) -> Answers:
     return done.exit_code, problems, document["data"]
 
 
-def test_site_of_this_release_agrees_in_every_state(site: Site) -> None:
+def assert_webcat_takes(manifest: dict[str, Any], url: str, slug: str) -> None:
+    """As its browser extension does: extension/src/webcat/validators.ts, validateManifest, and response.ts."""
+    assert manifest["files"]["/" + manifest["default_index"]]
+    assert manifest["files"][manifest["default_fallback"]]
+    assert manifest["wasm"] is not None
+    assert "," not in manifest["default_csp"]
+    assert manifest["default_csp"].startswith("default-src 'none';")
+    fingerprint = read_assets().fingerprint
+    for path in ("/", f"/s/{slug}", f"/client/{fingerprint}/answer.js"):
+        answer = httpx.get(url + path, headers={"Accept-Language": "es"})
+        digest = hashlib.sha256(answer.content).digest()
+        assert answer.headers["Content-Security-Policy"] == manifest["default_csp"]
+        named = manifest["files"]["/index.html" if path == "/" else path]
+        assert urlsafe_b64decode(named + "=") == digest, path
+
+
+def test_site_of_this_release_agrees_in_every_state(site: Site, tmp_path: Path) -> None:
     url, links = site
+    written = tmp_path / "webcat.json"
     with tampering(url, {}) as through:
-        status, problems, data = verify(through, *links.values())
+        status, problems, data = verify(
+            through, *links.values(), "--webcat", str(written), "--language", "es"
+        )
+        assert_webcat_takes(json.loads(written.read_text())["manifest"], through, links["plain"])
     assert [found for found in problems.items() if found[1]] == []
     assert status == 0
     states = {name: data[slug]["state"] for name, slug in links.items()}
@@ -198,7 +227,8 @@ def test_whatever_is_altered_is_named_with_who_met_it(site: Site) -> None:
     assert 'data-responses="/S/' in of(page("invited"))
     assert "visit 1" not in (found := of(page("kinds")))
     assert "'<noscript >' instead of '<noscript>' (phone, English, visit 2;" in found
-    assert "its round is" in of(page("simulated"))
+    for asked in ("", ", in English", ", in Español"):  # of the last two nothing was altered, so they differ
+        assert "its round is" in of(page("simulated") + asked)
     assert "><i>North</i></strong> (1,537 people)" in of(page("north"))
     assert "sends a header location: 'https://evil.example/'" in of(page("south"))
     assert "onfocus" in of(page("paused"))
@@ -218,3 +248,41 @@ def test_whatever_is_altered_is_named_with_who_met_it(site: Site) -> None:
     assert "answers with status 302 instead of 200" in of(address + files[5])
     assert "more than" in of(address + files[6])
     assert {what: found for what, found in problems.items() if found} == {}
+
+
+def test_a_site_that_drips_or_is_not_there(site: Site, tmp_path: Path) -> None:
+    url, _links = site
+
+    def drip(asked: Asked, reply: Reply) -> None:
+        reply.pause = 0.2
+
+    with tampering(url, {"/client/manifest.json": drip}) as through:
+        compared = compare_quickly(through, tmp_path)
+    assert [found.what for found in compared.findings if found.problems] == ["/client/manifest.json"]
+    (problem,) = compared.findings[-1].problems
+    assert problem.startswith("no whole answer within 1 seconds; not asked for again (")
+    done = factories.run("", "verify", f"http://127.0.0.1:{factories.free_port()}")
+    assert done.exit_code == 2
+    assert "cannot be reached" in done.output
+
+
+def compare_quickly(url: str, folder: Path) -> SiteComparison:
+    """The files and the front page alone, with little patience."""
+    app = create_app(Config(database_url=f"sqlite:///{folder / 'none.sqlite3'}"))
+    manifest = make_manifest(read_assets())
+    return asyncio.run(compare_site(app, manifest, url, [], lambda _done, _of: None, longest=1))
+
+
+@pytest.mark.parametrize(
+    "url", ["survey.example", "ftp://survey.example", "https://u@survey.example", "https://a/s/x"]
+)
+def test_what_is_no_site_is_refused(url: str) -> None:
+    done = factories.run("", "verify", url)
+    assert done.exit_code == 2
+    assert "URL must" in done.output
+
+
+def test_a_link_of_another_site_is_refused() -> None:
+    done = factories.run("", "verify", "https://a.example", "https://b.example/s/abc")
+    assert done.exit_code == 2
+    assert "must begin with https://a.example/s/" in done.output

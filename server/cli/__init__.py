@@ -31,6 +31,7 @@ MODULES: Final = {
     "restore": "backup_commands",
     "user": "user_commands",
     "manifest": "manifest_commands",
+    "signing-key": "manifest_commands",
     "verify": "verify_command",
 }
 """Where each command is. A command loads what it needs, and nothing of the others."""

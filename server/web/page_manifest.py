@@ -40,10 +40,26 @@ def write_manifest(manifest: dict[str, Any]) -> bytes:
     return (json.dumps(manifest, indent=1, sort_keys=True) + "\n").encode()
 
 
-def differing_entries(ours: dict[str, Any], other: dict[str, Any], part: str) -> list[str]:
-    """Names in one part of two manifests that only one of them has, or that differ."""
-    names = {*ours[part], *other[part]}
-    return sorted(name for name in names if ours[part].get(name) != other[part].get(name))
+def list_differing_files(ours: dict[str, Any], content: bytes) -> list[str]:
+    """Names of files that only one of two manifests has, or that differ; the other one is read from its bytes.
+
+    Raises
+    ------
+    ValueError
+        Where it is no manifest.
+    """
+    try:
+        there = _list_files(json.loads(content))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise ValueError("a manifest must be what `manifest --json` prints; it is not") from None
+    here = _list_files(ours)
+    return sorted(name for name in here.keys() | there.keys() if here.get(name) != there.get(name))
+
+
+def _list_files(manifest: dict[str, Any]) -> dict[str, str]:
+    """Without what the address of a file says of the others."""
+    files = {f"client/{address.rpartition('/')[2]}": digest for address, digest in manifest["files"].items()}
+    return {**files, **manifest["sources"]}
 
 
 def _hash(content: bytes) -> str:

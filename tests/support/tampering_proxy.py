@@ -57,7 +57,8 @@ def tampering(site: str, tampers: Mapping[str, Tamper]) -> Iterator[str]:
                 before = counts[self.path, agent, language]
                 counts[self.path, agent, language] += 1
             tamper = tampers.get(self.path)
-            sent = {name: self.headers[name] for name in ("User-Agent", "Accept-Language", "Accept-Encoding")}
+            named = ("User-Agent", "Accept-Language", "Accept-Encoding")
+            sent = {name: self.headers[name] or "" for name in named}
             if tamper is not None:
                 sent["Accept-Encoding"] = "identity"
             connection = HTTPConnection(host)

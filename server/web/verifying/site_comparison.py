@@ -1,6 +1,7 @@
 """Compares a running site with this release: every file, and the pages of links, at each of several visits."""
 
 import asyncio
+import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -51,10 +52,11 @@ class SiteFinding:
 
 @dataclass(frozen=True)
 class SiteComparison:
-    """What was compared, and what each link's page says of its survey beside what the release says."""
+    """What was compared, what each link's page says of its survey, and the SHA-256 of pages by path and language."""
 
     findings: tuple[SiteFinding, ...]
     data: dict[str, dict[str, str]]
+    pages: dict[tuple[str, str], bytes]
 
     @property
     def agrees(self) -> bool:
@@ -101,6 +103,7 @@ class _SiteComparer:
         self._own: dict[tuple[str, str], TestResponse] = {}
         self._surveys: dict[str, tuple[SiteAnswer | None, PublishedSurvey | None]] = {}
         self._data: dict[str, dict[str, str]] = {}
+        self._pages: dict[tuple[str, str], bytes] = {}
 
     async def compare(
         self, fetcher: Fetcher, slugs: Sequence[str], tell: Callable[[int, int], None]
@@ -141,7 +144,9 @@ class _SiteComparer:
 
         for turn, visitor in product(range(len(ENCODINGS)), VISITORS):
             await asyncio.gather(*(visit(target, visitor, turn) for target in targets))
-        return SiteComparison(tuple(_conclude(what, problems) for what, problems in met.items()), self._data)
+        return SiteComparison(
+            tuple(_conclude(what, problems) for what, problems in met.items()), self._data, self._pages
+        )
 
     async def _read_survey(self, fetcher: Fetcher, slug: str) -> None:
         """What the pages of a link are compared by; every visitor must then be given the same."""
@@ -171,6 +176,8 @@ class _SiteComparer:
         return self._own[path, accepted]
 
     def _check_file(self, path: str, answer: SiteAnswer, visitor: Visitor) -> list[str]:
+        if path == "/":
+            self._pages[path, visitor.choose_language()] = hashlib.sha256(answer.body).digest()
         return compare_answers(answer, self._expect(path, visitor.accepted))
 
     def _check_survey(self, slug: str, answer: SiteAnswer, visitor: Visitor) -> list[str]:
@@ -206,6 +213,7 @@ class _SiteComparer:
         found = match_page(text, shells)
         if isinstance(found, PageDifference):
             return [*problems, found.describe()]
+        self._pages[f"/s/{slug}", language] = hashlib.sha256(answer.body).digest()
         if survey is not None:
             found |= {"title": survey.definition.title, "version": survey.version}
         return problems + self._compare_data(slug, language, found)
