@@ -155,10 +155,9 @@ def test_whatever_is_altered_is_named_with_who_met_it(site: Site) -> None:
             ]
 
     def mark_visitor(asked: Asked, reply: Reply) -> None:
-        place = reply.body.index(b'data-round="') + 12
-        reply.body = (
-            reply.body[:place] + f"{abs(hash(asked.agent)) % 16:x}".encode() * 32 + reply.body[place + 32 :]
-        )
+        if "Android" not in asked.agent:
+            place = reply.body.index(b'data-round="') + len(b'data-round="')
+            reply.body = reply.body[:place] + b"d" * 32 + reply.body[place + 32 :]
 
     def put_markup(asked: Asked, reply: Reply) -> None:
         reply.replace(b">North</strong>", b"><i>North</i></strong>")
@@ -227,8 +226,8 @@ def test_whatever_is_altered_is_named_with_who_met_it(site: Site) -> None:
     assert 'data-responses="/S/' in of(page("invited"))
     assert "visit 1" not in (found := of(page("kinds")))
     assert "'<noscript >' instead of '<noscript>' (phone, English, visit 2;" in found
-    for asked in ("", ", in English", ", in Español"):  # of the last two nothing was altered, so they differ
-        assert "its round is" in of(page("simulated") + asked)
+    assert f"its round is {'d' * 32!r}, and was" in (found := of(page("simulated")))
+    assert "phone" not in found
     assert "><i>North</i></strong> (1,537 people)" in of(page("north"))
     assert "sends a header location: 'https://evil.example/'" in of(page("south"))
     assert "onfocus" in of(page("paused"))
