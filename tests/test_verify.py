@@ -180,6 +180,11 @@ def test_whatever_is_altered_is_named_with_who_met_it(site: Site) -> None:
         if "rv:145" in asked.agent:
             reply.replace(b"Question 1?", b"Question 1!")
 
+    def forge(asked: Asked, reply: Reply) -> None:
+        made_up = b'{"questions":[{"kind":"none","designs":3}]}'
+        version = hashlib.sha256(made_up).hexdigest().encode()
+        reply.status, reply.body = 200, b'{"definition":%b,"version":"%b"}' % (made_up, version)
+
     def swell(asked: Asked, reply: Reply) -> None:
         reply.body = b" " * (5 << 20)
 
@@ -196,6 +201,7 @@ def test_whatever_is_altered_is_named_with_who_met_it(site: Site) -> None:
         s("north"): put_markup,
         s("south"): redirect,
         s("paused"): add_handler,
+        f"{s('paused')}/survey.json": forge,
         f"{s('kinds')}/survey.json": set_cookie,
         "/": loosen_policy,
         address + files[0]: change_byte,
@@ -231,6 +237,7 @@ def test_whatever_is_altered_is_named_with_who_met_it(site: Site) -> None:
     assert "><i>North</i></strong> (1,537 people)" in of(page("north"))
     assert "sends a header location: 'https://evil.example/'" in of(page("south"))
     assert "onfocus" in of(page("paused"))
+    assert "not a published survey" in of(f"survey of {links['paused']}")
     assert "sends a header set-cookie: 'who=1', which the release does not (each of the visits)" in of(
         f"survey of {links['kinds']}"
     )

@@ -90,6 +90,8 @@ def verify(
         for slug, data in compared.data.items():
             said = "; ".join(f"{name}: {value}" for name, value in data.items())
             click.echo(make_plain(f"What the page of {slug} says of its survey: {said}"))
+        if not slugs:
+            click.echo("No link was given, so the page of no survey was compared.")
         click.echo(CANNOT_SEE)
     if not compared.agrees:
         ctx.exit(1)

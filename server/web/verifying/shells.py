@@ -104,17 +104,16 @@ class PageDifference:
         return f"line {self.line} has {served!r} instead of {expected!r}"
 
 
-def parse_survey(body: bytes) -> PublishedSurvey | None:
-    """What `survey.json` holds; None where that is no published survey with its own fingerprint."""
+def parse_survey(body: bytes) -> PublishedSurvey:
+    """What `survey.json` holds; ValueError where its fingerprint is not its own.
+
+    What else is wrong with a document that a stranger made, whatever reads it may stumble over.
+    """
     parts = _SURVEY.fullmatch(body)
     if parts is None or version_of(parts[1]) != parts[2].decode():
-        return None
-    try:
-        return PublishedSurvey(
-            parts[1], parts[2].decode(), parse_published(parse_json(parts[1], len(parts[1])))
-        )
-    except Exception:  # whatever a stranger's document may make the reader stumble over
-        return None
+        raise ValueError("survey.json must be a definition with its own fingerprint; it is not")
+    definition = parse_published(parse_json(parts[1], len(parts[1])))
+    return PublishedSurvey(parts[1], parts[2].decode(), definition)
 
 
 class ShellDrawer:

@@ -12,7 +12,7 @@ from typing import Any
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from server.output.languages import LANGUAGES
+from server.output.languages import DEFAULT_LANGUAGE, LANGUAGES
 from server.web.page_manifest import PATH
 from server.web.verifying.answer_differences import compare_answers, compare_headers
 from server.web.verifying.page_references import find_foreign_references
@@ -122,7 +122,6 @@ class _SiteComparer:
         met: dict[str, dict[str, list[str]]] = {target.what: {} for target in targets}
         places = asyncio.Semaphore(_AT_ONCE)
         done, visits = 0, len(targets) * len(ENCODINGS) * len(VISITORS)
-
         failed: set[str] = set()
 
         async def visit(target: _Target, visitor: Visitor, turn: int) -> None:
@@ -155,7 +154,16 @@ class _SiteComparer:
         except FetchError:
             self._surveys[slug] = None, None
         else:
-            self._surveys[slug] = answer, parse_survey(answer.body) if answer.status == 200 else None
+            self._surveys[slug] = answer, self._accept_survey(slug, answer) if answer.status == 200 else None
+
+    def _accept_survey(self, slug: str, answer: SiteAnswer) -> PublishedSurvey | None:
+        """A survey of which pages can be drawn."""
+        try:
+            survey = parse_survey(answer.body)
+            self._drawer.draw_open(slug, DEFAULT_LANGUAGE, survey)
+        except Exception:  # a document that is none of ours may break whatever reads it
+            return None
+        return survey
 
     def _list_link(self, slug: str) -> list[_Target]:
         page = partial(self._check_page, slug)
@@ -171,8 +179,9 @@ class _SiteComparer:
     def _expect(self, path: str, accepted: str = "") -> TestResponse:
         """What this release answers."""
         if (path, accepted) not in self._own:
-            asked = self._app.test_client().get(path, headers={"Accept-Language": accepted})
-            self._own[path, accepted] = asked
+            self._own[path, accepted] = self._app.test_client().get(
+                path, headers={"Accept-Language": accepted}
+            )
         return self._own[path, accepted]
 
     def _check_file(self, path: str, answer: SiteAnswer, visitor: Visitor) -> list[str]:

@@ -1,8 +1,8 @@
 """What WEBCAT's browser extension holds pages against, of a site that was compared, for its own tools to sign.
 
-The format is that of webcat-cli's `manifest generate`, and what the extension checks of it (`validateManifest`), as
-both were in 2026: https://github.com/freedomofpress/webcat-cli, https://github.com/freedomofpress/webcat. A path has
-one hash there, so the pages are those of one language, as they were when they were compared.
+The format is that of webcat-cli's `manifest generate` (https://github.com/freedomofpress/webcat-cli, src/manifest.ts
+at commit 002d30f), and of what the extension checks (https://github.com/freedomofpress/webcat, `validateManifest` at
+commit 022e767). A path has one hash there, so the pages are those of one language, as they were when compared.
 """
 
 from base64 import urlsafe_b64encode
