@@ -15,6 +15,7 @@ from server.web.app import create_app
 from server.web.assets import read_assets
 from server.web.manifest_signatures import ENDING, check_signature
 from server.web.page_manifest import list_differing_files, make_manifest, write_manifest
+from server.web.verifying import CANNOT_SEE
 from server.web.verifying.site_links import read_link, read_site
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def verify(
     Fetches every file, the front page and the pages of LINKS as a phone, a desk computer and Tor Browser, in three
     languages, twice; from any machine, without a database. Status 2 where the site cannot be reached.
     """
-    from server.web.verifying.site_comparison import CANNOT_SEE, UnreachableError  # needs httpx
+    from server.web.verifying.site_comparison import UnreachableError  # needs httpx
     from server.web.verifying.webcat_manifest import make_webcat_manifest
 
     if public_key is not None and manifest_file is None:

@@ -3,3 +3,8 @@
 What is expected is drawn from this checkout (`shells`), what is served is fetched as several browsers would
 (`visitors`), and both are compared (`site_comparison`). Nothing here trusts what a site says of itself.
 """
+
+CANNOT_SEE = (
+    "What this cannot see: what the site answers to others, at another time or to another address; what a browser "
+    "does, or has kept from an earlier visit; and what the server does with what arrives."
+)

@@ -27,11 +27,6 @@ from server.web.verifying.visitors import (
     Visitor,
 )
 
-CANNOT_SEE = (
-    "What this cannot see: what the site answers to others, at another time or to another address; what a browser "
-    "does, or has kept from an earlier visit; and what the server does with what arrives."
-)
-
 _AT_ONCE = 4
 """Requests under way."""
 Check = Callable[[SiteAnswer, Visitor], list[str]]
