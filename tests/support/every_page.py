@@ -681,6 +681,7 @@ def walk_people(owner: Reader, site: factories.Served) -> list[Reader]:
     owner.post(f"{programs}/revoke", {"token": "0"})
     owner.get("/api")
     owner.get("/api/v1/openapi.json")
+    owner.get("/client/manifest.json")
 
     # Colleagues: invited, helped, shut out.
     owner.post("/manage/colleagues/invite", {"name": ""})
