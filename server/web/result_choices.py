@@ -30,6 +30,7 @@ KEPT = (
     "column",
     "row_answer",
     "column_answer",
+    "open",
 )
 """What the address says the page shall show; each of its forms and links changes some of it."""
 
@@ -63,6 +64,23 @@ def choose_figure(asked: QuestionReport) -> str:
 def choose_anytime() -> bool:
     """Whether intervals are to hold at every look."""
     return choose_name("interval", ("once", "anytime")) == "anytime"
+
+
+@dataclass(frozen=True)
+class FoldedParts:
+    """The parts of a page that are sent only where the reader opened them, by their names."""
+
+    opened: tuple[str, ...]
+
+    @classmethod
+    def choose(cls) -> "FoldedParts":
+        """Those that the address names; a page has no use for names that it does not know."""
+        return cls(tuple(filter(None, request.args.get("open", "").split(","))))
+
+    def address(self, name: str) -> str:
+        """The same page with this part as well, and there."""
+        query = {**request.args.to_dict(), "open": ",".join((*self.opened, name))}
+        return f"?{urlencode(query)}#part-{name}"
 
 
 @dataclass(frozen=True, eq=False)

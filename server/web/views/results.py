@@ -19,6 +19,7 @@ from server.web.report_opening import open_report, send_microdata, send_response
 from server.web.result_choices import (
     KEPT,
     CrossingChoice,
+    FoldedParts,
     StrataChoice,
     choose_anytime,
     choose_figure,
@@ -64,6 +65,7 @@ def live(survey: Survey) -> ResponseReturnValue:
             bars=reports.bars,
             interpret_question=reports.interpret_question,
             highest=reports.find_highest,
+            folds=FoldedParts.choose(),
         )
 
 
