@@ -189,6 +189,18 @@ def test_first_results_are_said_and_not_marked(watcher: Watcher) -> None:
     expect(page.locator("[data-changed]")).to_have_count(0)
 
 
+def test_the_board_looks_again_and_again(watcher: Watcher) -> None:
+    page = watcher.page
+    page.clock.install()
+    page.goto(f"/manage/surveys/{watcher.survey.slug}/board")
+    for shown in ("110", "230"):
+        factories.store(watcher.database_url, watcher.survey, YES)
+        with page.expect_response(lambda answer: "/board" in answer.url):
+            page.clock.run_for(5_000)
+        expect(page.locator(".figures")).to_contain_text(shown)
+    expect(page.locator("#shares-ground .outside")).to_have_count(2)
+
+
 def where(field: Locator) -> float:
     """How far below the top of the screen."""
     return float(field.evaluate("each => each.getBoundingClientRect().top"))
