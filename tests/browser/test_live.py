@@ -180,6 +180,18 @@ def test_a_folded_part_is_a_page_without_scripts(open_page: Opener, served: fact
     expect(page.locator("#part-estimates .strong").first).to_be_visible()
 
 
+def test_a_sentence_is_selected_where_the_clipboard_refuses(watcher: Watcher) -> None:
+    page = watcher.page
+    factories.store(watcher.database_url, watcher.survey, YES)
+    page.add_init_script(
+        "navigator.clipboard.writeText = () => Promise.reject(new DOMException('no', 'NotAllowedError'))"
+    )
+    watcher.open()
+    watcher.press(page.get_by_role("button", name="Copy the sentence").first)
+    page.wait_for_function("String(getSelection()) === document.querySelector('.found').textContent")
+    expect(page.get_by_role("button", name="Copied")).to_have_count(0)
+
+
 def test_first_results_are_said_and_not_marked(watcher: Watcher) -> None:
     page = watcher.page
     watcher.open()
