@@ -98,8 +98,8 @@ def test_list_is_pasted_looked_at_and_added(desk: Desk, served: factories.Served
     field.fill("- An answer\nHow?\n - well\n - badly")
     open_page.watch(page).expect("422")
     desk.button("See what is understood").click()
-    expect(page.locator("#listed .problems")).to_be_focused()
-    expect(page.locator("#listed .problems")).to_contain_text(
+    expect(page.locator("#list-problems")).to_be_focused()
+    expect(page.locator("#list-problems")).to_contain_text(
         "Line 1: is an answer, and no question stands above it"
     )
     field.fill("Which?\nHow?\n - well\n - badly")
