@@ -232,3 +232,23 @@ def test_of_fewer_than_a_hundred_the_cells_have_guaranteed_intervals(
     assert all(cell.guaranteed for line in made.cells for cell in line)
     page = signed_in.get(f"/manage/surveys/{survey.slug}/results?row=q1&column=q2&{ALL_OPEN}").text
     assert "cover at least as often as they say, whatever the true shares (Chernoff 1952)" in page
+
+
+@pytest.mark.parametrize("arrived", [[([1, 1], 20)], [([0, 0], 12), ([1, 1], 1)], [([1, 0], 900)]])
+def test_a_ratio_without_end_is_drawn_and_written_everywhere(
+    signed_in: FlaskClient,
+    database_url: str,
+    arrived: list[tuple[list[int], int]],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Of so few, or so uniform, responses a group may be nobody: the odds ratio then has no highest value."""
+    survey = factories.publish(database_url, factories.definition([0.49, 0.49]))
+    factories.store(database_url, survey, arrived)
+    factories.close(database_url, survey.slug)
+    assert crossed(database_url, survey, "q1", "q2").comparison.odds_ratio[1] == np.inf
+    home = f"/manage/surveys/{survey.slug}"
+    page = signed_in.get(f"{home}/results?row=q1&column=q2&{ALL_OPEN}").text
+    assert "∞" in page.partition("Odds ratio")[2]
+    for name in ("report.html", "report.pdf", "groups.svg?row=q1&column=q2", "crossing.svg?row=q1&column=q2"):
+        assert signed_in.get(f"{home}/{name}").status_code == 200, name
+    assert caplog.messages == []
