@@ -193,7 +193,7 @@ def test_the_internal_report_has_everything_that_a_report_must(report: Report) -
         order
         == (
             "protected sure findings questions results arrived by-stratum collected method checks releases limits "
-            "article source exact-designs"
+            "article references source exact-designs"
         ).split()
     )
     for text in (
