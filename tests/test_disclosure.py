@@ -246,7 +246,7 @@ def test_a_report_cites_what_it_uses_and_nothing_else(database_url: str, report:
     cited = [work["authors"].partition(",")[0] for work in json.loads(reports.to_json(plain))["references"]]
     assert cited == ["Dwork", "Robbins", "Warner", "Waudby-Smith", "Wilson"]
     html = to_html(reports.build_internal_document(plain, NOTHING, "es"))
-    assert '<span lang="en" dir="auto">Warner, S. L. (1965). Randomized response' in html
+    assert '<span translate="no" dir="auto">Warner, S. L. (1965). Randomized response' in html
     more = {
         work["authors"].partition(",")[0]
         for work in json.loads(reports.to_json(report, ledger()))["references"]
@@ -267,7 +267,7 @@ def test_the_public_report_has_no_rate_and_no_exact_number(
         published = reports.read_published(session, found, ledger())
     page = reports.write_public_page(published, "en")
 
-    assert "Item missingness: none, by design" in page
+    assert "Item missingness: no answer is missing, by design" in page
     assert "Ghosh, A., Roughgarden, T. and Sundararajan, M. (2009)" in page
     for text in ("Response rate", "codes issued", "Design effect", "Precision reached"):
         assert text not in page

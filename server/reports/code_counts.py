@@ -47,7 +47,9 @@ def count_invited(session: Session, survey: Survey, report: Report) -> InvitedCo
     if not counted:
         return None
     closed = survey.state == State.CLOSED
-    whole = closed and not (report.withheld or report.left_out or report.without_left_out)
+    whole = closed and not (
+        report.withheld or report.left_out or report.without_left_out or report.incomplete
+    )
     used = sum(number for _batch, number in counted)
     return InvitedCodes(
         issued=sum(batch.size for batch, _number in counted),

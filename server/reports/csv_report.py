@@ -50,7 +50,8 @@ def to_csv(report: Report) -> str:
     """The report as CSV, long format: one row for each estimate, a share or a mean, of each group.
 
     Weighted numbers come first; those in which every response counts the same, after them. At the end the
-    survey's own texts, what its study sheet says and what is disclosed, a row each: their statistic is "text".
+    survey's own texts and what its study sheet says, a row each: their statistic is "text"; then what is disclosed
+    beside estimates: "disclosure".
     """
     rows: list[Sequence[object]] = [_REPORT]
     texts = AnswerTexts(report.definition)
@@ -160,7 +161,7 @@ def _texts(report: Report) -> Iterator[Sequence[object]]:
         said = {**survey, "question": name, "kind": "study", "text": written, "statistic": "text"}
         yield [said.get(column, "") for column in _REPORT]
     for name, kind, written in list_disclosures(report):
-        told = {**survey, "question": name, "kind": kind, "text": written, "statistic": "text"}
+        told = {**survey, "question": name, "kind": kind, "text": written, "statistic": "disclosure"}
         yield [told.get(column, "") for column in _REPORT]
 
 

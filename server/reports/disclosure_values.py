@@ -23,9 +23,12 @@ def disclosures_json(report: Report) -> dict[str, Any]:
 
 
 def list_disclosures(report: Report) -> Iterator[tuple[str, str, str]]:
-    """The same as texts: what it is of, its kind and what it says; with the works that the estimates come from."""
-    for name, value in (_invited_json(report) or {}).items():
-        if value is not None:
+    """The same as texts: what it is of, its kind and what it says; with the works that the estimates come from.
+
+    The flow is there once it is told whole.
+    """
+    if report.invited is not None and report.invited.rate is not None:
+        for name, value in (_invited_json(report) or {}).items():
             yield "", f"invited.{name}", str(value)
     yield "", "item_missing", str(ITEM_MISSING)
     for entry in report.questions:

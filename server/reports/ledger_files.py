@@ -122,7 +122,7 @@ def public_csv(published: Published) -> str:
         rows.append((published.simulated, *(said.get(column, "") for column in _PUBLIC[1:])))
     references = [("reference", reference.cite()) for reference in list_public_references(published)]
     for what, written in [("item_missing", str(ITEM_MISSING)), *references]:
-        said = {"what": what, "statistic": "text", "text": written}
+        said = {"what": what, "statistic": "disclosure", "text": written}
         rows.append((published.simulated, *(said.get(column, "") for column in _PUBLIC[1:])))
     return csv_text(rows)
 

@@ -67,7 +67,7 @@ def _of_questions(asked: VersionDesigns) -> Iterator[str]:
 
 
 def _of_estimates(report: Report) -> Iterator[str]:
-    if report.invited is not None:
+    if report.invited is not None and report.invited.rate is not None:
         yield "aapor"
     if not report.n:
         return

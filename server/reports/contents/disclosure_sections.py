@@ -17,7 +17,7 @@ from server.reports.response_rates import PARTICIPATION_RATE, InvitedCodes, name
 from server.study.definitions import Question
 
 _RESULTS = {
-    "share": N_("share of Yes"),
+    "share": N_("share"),
     "shares": N_("share of each answer"),
     "boxes": N_("share of each box"),
     "mean": N_("mean"),
@@ -104,8 +104,8 @@ def describe_missing(words: ReportWords, questions: Sequence[Question]) -> Parag
     _ = words.gettext
     parts = [
         _(
-            "Item missingness: none, by design. A response is taken only with a report of every question of its "
-            "version, and nothing is imputed."
+            "Item missingness: no answer is missing, by design. A response is taken only with a report of every "
+            "question of its version, and nothing is imputed."
         )
     ]
     if any(question.show_if for question in questions):
@@ -118,8 +118,8 @@ def describe_missing(words: ReportWords, questions: Sequence[Question]) -> Parag
     if any(question.prefer_not_to_say for question in questions):
         parts.append(
             _(
-                "“Prefer not to say” is an answer like the others: its share is estimated, and it is not "
-                "missing."
+                "Where declining to answer is itself an answer, its share is estimated like those of the others, and "
+                "it is not missing."
             )
         )
     return make_paragraph(" ".join(parts))
@@ -177,7 +177,7 @@ def describe_precision(words: ReportWords, report: Report) -> Iterator[Block]:
             _(
                 "Power: about how likely so many responses show that a share is not %(share)s, if in truth it is the "
                 "planned margin above that; two-sided at 5 %%, by the normal approximation (Fleiss, Levin and Paik "
-                "2003). For questions with Yes and No under one design.",
+                "2003). For questions with two answers under one design.",
                 share=words.percent(FROM),
             )
         )
@@ -208,6 +208,6 @@ def _say_planned(words: ReportWords, report: Report, achieved: Sequence[Achieved
 
 def list_references(words: ReportWords, references: Iterable[Reference]) -> Section:
     """The works that the methods of this report come from."""
-    cited = tuple(Paragraph(Text(reference.cite(), own=True, language="en")) for reference in references)
+    cited = tuple(Paragraph(Text(reference.cite(), own=True)) for reference in references)
     said = words.gettext("The works that the methods of this report come from, and no others.")
     return Section("references", Text(words.gettext("References")), (make_paragraph(said), *cited))
