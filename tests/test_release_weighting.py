@@ -255,6 +255,7 @@ def test_a_mean_by_stratum_is_weighted_first_and_every_other_number_says_that_it
         ("mean", "responses"),
         ("share", "responses"),
         ("reports", ""),
+        ("disclosure", ""),
     }
     assert {row["populations_since"] for row in rows if row["entry"] == "1"} == {today}
     page = files["html"].read_text()

@@ -184,7 +184,8 @@ def test_every_internal_report_says_what_the_sheet_says(
         "curie@example.org",
         "March 1, 2026 to April 15, 2026",
         "± 5 points",
-        "Curie, Marie; Meitner, Lise. Copying in exams, a national study. Survey report, version 1",
+        "Curie, Marie; Meitner, Lise. Copying in exams, a national study. In the field: March 1, 2026 to April 15, "
+        "2026. Survey report, version 1",
         "https://doi.org/10.1234/moneda.5</dd>",
     ):
         assert text in page
