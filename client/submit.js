@@ -51,7 +51,7 @@ function rest(wait, earliest, wakes) {
   });
 }
 
-/** One attempt: our server's status or 0, its words where it refused, how long it wants to be left alone. */
+/** One attempt: our server's status or 0, its words where it refused, how long it wants to be left alone; what it said, as a promise. */
 export async function post(url, body, { language, patience = 20000, signal } = {}) {
   const stop = new AbortController();
   const give = () => stop.abort();
@@ -68,7 +68,7 @@ export async function post(url, body, { language, patience = 20000, signal } = {
     if (!answer.headers.get('content-type')?.startsWith('application/json')) return { status: 0, after };
     // Left unread, it holds the connection. A success whose body is lost is one.
     const read = answer.json().catch(() => null);
-    return { ...(!answer.ok && (await read)?.error), status: answer.status, after };
+    return { ...(!answer.ok && (await read)?.error), status: answer.status, after, read };
   } catch {
     return { status: 0 };
   } finally {

@@ -1,5 +1,6 @@
 """Made-up definitions, surveys and responses, and the real server in a process of its own."""
 
+import hashlib
 import json
 import os
 import random
@@ -174,7 +175,7 @@ def store(
             batches.count(session.connection(), {found.id: len(strings)})
             batches.add(session.connection(), found.id, {batches.CellKey(version.id, stratum): group})
         if found.state == State.CLOSED:
-            batches.seal_all(session.connection(), found.id, day)
+            batches.seal_all(session.connection(), found.id, day, found.minimum)
 
 
 def invite(database_url: str, slug: str, size: int, link: str = "") -> list[str]:
@@ -311,6 +312,11 @@ _COLUMNS = {
     " WHERE table_schema = 'public' ORDER BY table_name, ordinal_position",
 }
 _REFLECTED: dict[tuple[str, tuple[object, ...]], Sequence[sa.Table]] = {}
+
+
+def stored_id(body: Mapping[str, object]) -> bytes:
+    """What is stored of a response's receipt: half of its SHA-256."""
+    return hashlib.sha256(bytes.fromhex(str(body["id"]))).digest()[:16]
 
 
 def stored(database_url: str) -> list[tuple[object, ...]]:

@@ -6,6 +6,7 @@ from flask.typing import ResponseReturnValue
 from server.collect import responses
 from server.inputs import N_, InputError, refuse
 from server.study import strata, surveys
+from server.study.surveys import Standing
 from server.web.context import allow_keeping, answer_names, session
 from server.web.page_parts import parts_of
 
@@ -90,6 +91,29 @@ def definition(slug: str) -> ResponseReturnValue:
     version = link[0].current
     body = b'{"definition":%b,"version":"%b"}' % (version.published, version.sha256.encode())
     return Response(body, mimetype="application/json")
+
+
+@blueprint.get("/receipt")
+def receipt(slug: str) -> ResponseReturnValue:
+    """Where a response is looked for and taken back by its receipt; any link of its survey will do."""
+    link = surveys.find_link(session(), slug)
+    found = surveys.find_shut(session(), slug) if link is None else link
+    if found is None or found[0].current is None:
+        return render_template("respond/closed.html", reason="unknown", survey=None), 404
+    open_still = surveys.find_standing(found[0], surveys.now()) not in (Standing.CLOSED, Standing.OVER)
+    return render_template("respond/receipt.html", slug=slug, open=open_still), 200 if open_still else 410
+
+
+@blueprint.post("/receipt.json")
+def check_receipt(slug: str) -> ResponseReturnValue:
+    """Never reached, like `store`: `server.web.front` says whether a response is in."""
+    raise refuse(404, "survey", N_("is not known; check the link"))
+
+
+@blueprint.post("/withdrawal.json")
+def take_back(slug: str) -> ResponseReturnValue:
+    """Never reached, like `store`: `server.web.front` takes a response back."""
+    raise refuse(404, "survey", N_("is not known; check the link"))
 
 
 @blueprint.post("/responses")
