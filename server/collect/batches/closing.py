@@ -53,7 +53,7 @@ def seal_all(connection: sa.Connection, survey_id: int, day: date, minimum: int)
                 row = row_of(cell.id, cell.waiting_n, days, strings, length)
                 connection.execute(sa.insert(batches).values(row))
         elif leaving:
-            drawn = draw_sealed(connection, survey_id, cell.id, minimum - leaving, length)
+            drawn = draw_sealed(connection, survey_id, cell.id, max(minimum - leaving, 0), length)
             take_out(connection, survey_id, cell.id, Counter(drawn), length)
             waiting = sorted([*cut(cell.waiting, length), *drawn])
         else:
