@@ -51,7 +51,7 @@ function rest(wait, earliest, wakes) {
   });
 }
 
-/** One attempt: our server's status or 0, its words where it refused, how long it wants to be left alone; what it said, as a promise. */
+/** One attempt: our server's status or 0, its words where it refused, how long it wants to be left alone. */
 export async function post(url, body, { language, patience = 20000, signal } = {}) {
   const stop = new AbortController();
   const give = () => stop.abort();

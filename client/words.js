@@ -3,6 +3,13 @@
 /** Of each language; the lists' own files add theirs. */
 export const lists = { __proto__: null };
 
+/** Adds the list of a language; a receipt that is shown as a number is in its words from now on. */
+export async function addList(language, words) {
+  lists[language] = words.trim().split(/\s+/);
+  const shown = globalThis.document?.querySelector(`.receipt output[lang=${language}]`);
+  if (shown) shown.textContent = await spell(shown.textContent.replaceAll(' ', ''), language);
+}
+
 const WORDS = 12;
 const BITS = 11; // of a word
 const CHECKSUM = 4;

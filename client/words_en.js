@@ -1,9 +1,9 @@
 // The English word list of BIP-39 (bitcoin/bips, bip-0039), as the package mnemonic 0.21 has it: (c) 2013-2016 Pavol Rusnak, MIT licence
 // (LICENSES/mnemonic.txt). 2,048 words, each known by its first four letters.
 
-import { lists } from './words.js';
+import { addList } from './words.js';
 
-lists.en = `
+addList('en', `
 abandon ability able about above absent absorb abstract absurd abuse access accident account accuse achieve acid acoustic acquire across act action
 actor actress actual adapt add addict address adjust admit adult advance advice aerobic affair afford afraid again age agent agree ahead aim air
 airport aisle alarm album alcohol alert alien all alley allow almost alone alpha already also alter always amateur amazing among amount amused analyst
@@ -93,4 +93,4 @@ visa visit visual vital vivid vocal voice void volcano volume vote voyage wage w
 water wave way wealth weapon wear weasel weather web wedding weekend weird welcome west wet whale what wheat wheel when where whip whisper wide width
 wife wild will win window wine wing wink winner winter wire wisdom wise wish witness wolf woman wonder wood wool word work world worry worth wrap
 wreck wrestle wrist write wrong yard year yellow you young youth zebra zero zone zoo
-`.trim().split(/\s+/);
+`);

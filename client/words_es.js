@@ -1,9 +1,9 @@
 // The Spanish word list of BIP-39 (bitcoin/bips, bip-0039), as the package mnemonic 0.21 has it: (c) 2013-2016 Pavol Rusnak, MIT licence
 // (LICENSES/mnemonic.txt). 2,048 words, each known by its first four letters.
 
-import { lists } from './words.js';
+import { addList } from './words.js';
 
-lists.es = `
+addList('es', `
 ábaco abdomen abeja abierto abogado abono aborto abrazo abrir abuelo abuso acabar academia acceso acción aceite acelga acento aceptar ácido aclarar
 acné acoger acoso activo acto actriz actuar acudir acuerdo acusar adicto admitir adoptar adorno aduana adulto aéreo afectar afición afinar afirmar
 ágil agitar agonía agosto agotar agregar agrio agua agudo águila aguja ahogo ahorro aire aislar ajedrez ajeno ajuste alacrán alambre alarma alba álbum
@@ -94,4 +94,4 @@ vaina vajilla vale válido valle valor válvula vampiro vara variar varón vaso 
 veneno vengar venir venta venus ver verano verbo verde vereda verja verso verter vía viaje vibrar vicio víctima vida vídeo vidrio viejo viernes vigor
 vil villa vinagre vino viñedo violín viral virgo virtud visor víspera vista vitamina viudo vivaz vivero vivir vivo volcán volumen volver voraz votar
 voto voz vuelo vulgar yacer yate yegua yema yerno yeso yodo yoga yogur zafiro zanja zapato zarza zona zorro zumo zurdo
-`.trim().split(/\s+/);
+`);
