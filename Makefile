@@ -37,19 +37,19 @@ demo: $(VENV)/.installed ## The same, with a demonstration survey answered by 10
 
 # --- Checking ----------------------------------------------------------------
 
-# Every suite runs even when an earlier one failed; the last lines say which did. Lint runs on one core beside Node's
-# tests on another, and says what it has to say when they have ended.
+# Every suite runs even when an earlier one failed; the last lines say which did. Lint runs beside the tests, on the core
+# that Node's tests leave idle, and says what it has to say at the end.
 test: $(VENV)/.tests-installed $(NODE_MODULES)/.installed chromium proxies r ## What CI runs, but for Spark: lint, browser modules under Node, pytest
 	@failed=; said=$$(mktemp); \
 	$(MAKE) --no-print-directory lint >"$$said" 2>&1 & beside=$$!; \
 	trap 'kill $$beside; rm -f "$$said"; exit 130' INT TERM; \
 	echo "== make client-tests"; \
 	$(MAKE) --no-print-directory client-tests || failed="$$failed client-tests"; \
+	echo "== make python-tests"; \
+	$(MAKE) --no-print-directory python-tests || failed="$$failed python-tests"; \
 	echo "== make lint"; \
 	wait $$beside || failed="$$failed lint"; \
 	cat "$$said"; rm -f "$$said"; trap - INT TERM; \
-	echo "== make python-tests"; \
-	$(MAKE) --no-print-directory python-tests || failed="$$failed python-tests"; \
 	if [ "$$failed" ]; then echo "make test: failed:$$failed"; exit 1; fi; \
 	echo "make test: everything passed"
 

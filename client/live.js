@@ -1,11 +1,12 @@
 // Puts the newest results in place while somebody looks at them, and marks what says something else than before.
 // Without this module the page shows what was found when it was loaded. It computes nothing: every number comes from
-// the server, which has the only formula.
+// the server, which has the only formula. What is folded comes with the page once somebody opens it.
 
 import { readPage } from './fetched_page.js';
 import { morph } from './morph.js';
 
 const LATE = 1000; // milliseconds until a refresh that is still on its way is spoken of
+const NOT_HERE = '[data-part]:has(> .not-here)'; // what was folded when the page was made
 
 const live = document.querySelector('[data-refresh]');
 const status = document.getElementById('refreshing'); // reads out what changes in it, and nothing else
@@ -13,12 +14,19 @@ const [waiting, updated] = status.children;
 const chosen = new WeakSet(); // fields that the reader changed: a refresh leaves them alone
 let shown = read(live); // what each thing that can be marked says
 let marked = new Set(); // which of them changed at the last change; they stay marked until the next
+let looking = Promise.resolve(); // one look at the server after the other: the last that was asked for is shown
 
 live.addEventListener('input', ({ target }) => chosen.add(target));
+live.addEventListener('toggle', ({ target }) => target.open && target.matches(NOT_HERE) && look(), true);
 next();
 
 function next() {
-  setTimeout(refresh, 1000 * Number(live.dataset.refresh));
+  setTimeout(() => look().then(next), 1000 * Number(live.dataset.refresh));
+}
+
+function look() {
+  looking = looking.then(refresh);
+  return looking;
 }
 
 async function refresh() {
@@ -32,12 +40,15 @@ async function refresh() {
     }
     say(waiting, fresh ? '' : status.dataset.failed);
   }
-  next();
 }
 
-/** The part of the page that changes, as it is now; null when the server gives no such page. */
+/** The part of the page that changes, as it is now, with what is folded out; null when the server gives no such page. */
 async function newest() {
-  const response = await fetch(location.href);
+  const address = new URL(location.href);
+  const open = [...live.querySelectorAll('[data-part][open]')].map(({ dataset }) => dataset.part);
+  address.searchParams.delete('open');
+  if (open.length) address.searchParams.set('open', open.join(','));
+  const response = await fetch(address);
   if (!response.ok) return null;
   return (await readPage(response)).getElementById(live.id);
 }
@@ -60,6 +71,9 @@ function read(part) {
 /** Marks what says something else than what is shown, before it takes its place. Of the first results, nothing. */
 function mark(fresh) {
   const found = read(fresh);
+  for (const part of live.querySelectorAll(NOT_HERE)) {
+    for (const [name, text] of read(fresh.querySelector(`#${part.id}`) ?? part)) shown.set(name, text);
+  }
   const changed = [...found.keys()].filter((name) => found.get(name) !== shown.get(name));
   if (changed.length) {
     marked = new Set(shown.size ? changed : []);

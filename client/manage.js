@@ -22,9 +22,18 @@ if (mine) {
 /** Copies the text of the element that `data-copy` names, and says so on the button. */
 function copyOnClick(button) {
   button.addEventListener("click", async () => {
-    await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
-    button.textContent = button.dataset.done;
+    const place = document.getElementById(button.dataset.copy);
+    const done = await navigator.clipboard?.writeText(place.textContent).then(() => true, () => false);
+    if (done) button.textContent = button.dataset.done;
+    else select(place);
   });
+}
+
+/** Where pages may not write to the clipboard, the text is selected, to be copied by hand. */
+function select(place) {
+  const folded = place.closest("details");
+  if (folded) folded.open = true;
+  getSelection().selectAllChildren(place);
 }
 
 /** Has what a button asks for, and takes long, asked for once only; says what is being done, and for how long already. */

@@ -168,10 +168,12 @@ def test_a_passphrase_opens_what_it_locked_and_what_cannot_be_used_is_refused(
         done = run_with(url, "backup", str(file), *arguments, passphrase=passphrase)
         assert (done.exit_code, sentence in done.stderr) == (2, True), done.stderr
         assert not file.exists()
-    assert run_with(url, "backup", str(file)).exit_code == 0
-    done = run_with(new, "restore", str(file), passphrase="another passphrase")
+    # Each of these takes seconds: a passphrase that is odd to the last space is tried here as well.
+    odd = " ñ\t'\"$(x) \U0001f511 " * 20
+    assert run_with(url, "backup", str(file), passphrase=odd).exit_code == 0
+    done = run_with(new, "restore", str(file), passphrase=odd.strip())
     assert (done.exit_code, "does not open the file" in done.stderr) == (2, True)
-    assert run_with(new, "restore", str(file)).exit_code == 0
+    assert run_with(new, "restore", str(file), passphrase=odd).exit_code == 0
     assert rows_of(new) == rows_of(url)
 
 
@@ -351,11 +353,6 @@ def test_a_passphrase_that_is_no_text_is_refused_without_being_told(
         True,
         False,
     )
-    odd = " ñ\t'\"$(x) \U0001f511 " * 20
-    url = sqlite(True)
-    assert run_with(url, "backup", str(tmp_path / "b"), passphrase=odd).exit_code == 0
-    assert run_with(url, "backup", "--verify", str(tmp_path / "b"), passphrase=odd).exit_code == 0
-    assert run_with(url, "backup", "--verify", str(tmp_path / "b"), passphrase=odd.strip()).exit_code == 2
 
 
 def test_a_whole_file_that_is_no_backup_of_ours_is_refused(new_database: NewDatabase, tmp_path: Path) -> None:

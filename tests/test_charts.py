@@ -48,6 +48,9 @@ def percent(mark: float) -> str:
     return f"{100 * mark:.0f} %"
 
 
+STEPS = [charts.FlowStep("Invited", "500", "287 codes were not used"), charts.FlowStep("Answered", "213")]
+
+
 def every_chart(rows: list[PlottedEstimate] = ROWS, name: str = "") -> dict[str, Drawing]:
     """One of each kind; `name` in place of every label."""
     rows = [replace(row, label=name or row.label, heading=name and row.heading) for row in rows]
@@ -61,6 +64,7 @@ def every_chart(rows: list[PlottedEstimate] = ROWS, name: str = "") -> dict[str,
         "heat map": charts.heat_map("Joint", [first, second], [first, second], CELLS),
         "wide heat map": charts.heat_map("Joint", [first], [first] * 9, [[(0.1, "10.0 %")] * 9]),
         "share table": charts.share_table("Pairs", [first, second], [first, second], [first, second], PAIRS),
+        "flow": charts.flow("Flow", [replace(step, name=name or step.name) for step in STEPS]),
         "tree": charts.tree("Strata", branches),
         "bars": charts.bars("Days", bars, "May 1", "May 4", "40"),
     }

@@ -310,10 +310,8 @@ def test_report_is_the_same_in_a_file_and_on_standard_output(kind: str, url: str
     assert written.stdout == ""
     assert file.read_bytes() == printed.stdout_bytes
     if kind in ("csv", "responses", "codebook"):
-        assert (
-            len(list(csv.reader(io.StringIO(printed.stdout))))
-            == {"csv": 5, "responses": 21, "codebook": 9}[kind]
-        )
+        rows = [row for row in csv.reader(io.StringIO(printed.stdout)) if "disclosure" not in row]
+        assert len(rows) == {"csv": 5, "responses": 21, "codebook": 9}[kind]
 
 
 def test_report_table_and_languages(url: str) -> None:

@@ -9,6 +9,7 @@ from server.reports.collection_progress import MOST_FOLLOWED
 from tests.support import factories
 from tests.support.collected_numbers import OWN_LINK, read_listed, read_rows
 from tests.support.factories import Published
+from tests.support.folded_parts import ALL_OPEN
 
 PLAN = {"plan": {"respondents": 400, "margin": 0.1}}
 TREE = "North > A, 2000\nNorth > B, 1000\nSouth, 1000"
@@ -43,7 +44,7 @@ def test_strata_stand_against_their_part_of_the_plan(signed_in: FlaskClient, dat
     store(database_url, survey, links["South"], 30)
     factories.close(database_url, survey.slug)
 
-    page = signed_in.get(f"/manage/surveys/{survey.slug}/results").text
+    page = signed_in.get(f"/manage/surveys/{survey.slug}/results?{ALL_OPEN}").text
 
     assert read_rows(page) == {
         ("North",): (210, "300 70.0 %"),
@@ -66,7 +67,7 @@ def test_withheld_strata_are_withheld_here_too(signed_in: FlaskClient, database_
     store(database_url, survey, "", 40)
     factories.close(database_url, survey.slug)
 
-    page = signed_in.get(f"/manage/surveys/{survey.slug}/results").text
+    page = signed_in.get(f"/manage/surveys/{survey.slug}/results?{ALL_OPEN}").text
 
     # What is left of 144 without North's 102 is 42, as many as both that are withheld together.
     assert read_rows(page) == {
@@ -86,7 +87,7 @@ def test_numbers_grow_by_the_minimum_in_both_places(signed_in: FlaskClient, data
     seen = []
     for number in (19, 1, 9, 1):
         store(database_url, survey, links["South"], *[1] * number)
-        told = read_rows(signed_in.get(f"/manage/surveys/{survey.slug}/results").text)
+        told = read_rows(signed_in.get(f"/manage/surveys/{survey.slug}/results?{ALL_OPEN}").text)
         shown, said = read_listed(signed_in.get("/manage/surveys").text, survey.slug)
         assert told.get(("South",), (0, ""))[0] == shown
         seen.append((shown, said))
@@ -111,7 +112,7 @@ def test_without_populations_or_a_plan_there_are_no_targets(
     links = factories.plant(database_url, partly.slug, "North, 3000\nSouth")
     store(database_url, partly, links["South"], 40)
     assert "There are no targets, as not every stratum has a population." in results(signed_in, partly)
-    rows = read_rows(signed_in.get(f"/manage/surveys/{partly.slug}/results").text)
+    rows = read_rows(signed_in.get(f"/manage/surveys/{partly.slug}/results?{ALL_OPEN}").text)
     assert rows == {("North",): (0, ""), ("South",): (30, "")}
 
 
@@ -123,7 +124,7 @@ def test_a_cap_is_what_is_wanted(signed_in: FlaskClient, database_url: str) -> N
         store(database_url, survey, link, 40)
     factories.close(database_url, survey.slug)
 
-    page = signed_in.get(f"/manage/surveys/{survey.slug}/results").text
+    page = signed_in.get(f"/manage/surveys/{survey.slug}/results?{ALL_OPEN}").text
 
     assert read_rows(page)["North",] == (40, "60 66.7 %")
     assert read_rows(page)["South",] == (40, "20 200.0 %")
@@ -166,7 +167,7 @@ def test_only_so_many_strata_are_listed(signed_in: FlaskClient, database_url: st
     links = factories.plant(database_url, survey.slug, lines)
     store(database_url, survey, links[f"{above}Place 0"], 40)
 
-    rows = read_rows(page := signed_in.get(f"/manage/surveys/{survey.slug}/results").text)
+    rows = read_rows(page := signed_in.get(f"/manage/surveys/{survey.slug}/results?{ALL_OPEN}").text)
 
     assert len(rows) == (1 if depth == 2 else MOST_FOLLOWED)
     assert "Only the upper levels are shown here." in page

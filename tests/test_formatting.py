@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from server.output.documents import Words
-from server.output.formatting import chance, epsilon, fraction, level, percent
+from server.output.formatting import chance, epsilon, fraction, level, percent, ratio
 from server.privacy.planning import belief_after_report
 from server.reports.contents import cell_texts
 
@@ -116,3 +116,11 @@ def test_a_privacy_loss_is_rounded_up_from_what_files_say(loss: float, shown: st
 def test_a_privacy_loss_never_reads_as_less(loss: float) -> None:
     read = Decimal(epsilon(loss, "en").replace(",", ""))
     assert 0 <= read - Decimal(repr(loss)) < Decimal("0.01")
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(6.0342, "6.03"), (0.04, "0.04"), (999_499_999, "999,000,000"), (1e18, "1 × 10¹⁸"), (math.inf, "∞")],
+)
+def test_a_ratio_is_written_however_large(value: float, shown: str) -> None:
+    assert ratio(value, "en").replace("\N{NO-BREAK SPACE}", " ") == shown

@@ -23,9 +23,9 @@ from server.study.definitions import Question
 from server.study.definitions.definition_reader import parse_definition
 from tests.support import factories
 
-REPETITIONS = 200
+REPETITIONS = 60
 TOLERANCE = 0.05
-"""Of the margin. The standard error of the mean of 200 half-widths is below 0.5 % of it (asserted), so that a
+"""Of the margin. The standard error of the mean of 60 half-widths is below 0.5 % of it (asserted), so that a
 kept promise fails by chance with a probability far below 1e-6."""
 
 

@@ -105,8 +105,8 @@ def test_a_release_by_stratum_says_the_weighted_share_first_and_names_the_other(
     database_url = sqlite(True)
     survey = factories.publish(database_url, factories.definition([0.25]))
     links = factories.plant(database_url, survey.slug, "large, 9000\nsmall, 1000")
-    factories.store(database_url, survey, [([1], 3000), ([0], 7000)], links["large"])
-    factories.store(database_url, survey, [([1], 49500), ([0], 40500)], links["small"])
+    factories.store(database_url, survey, [([1], 300), ([0], 700)], links["large"])
+    factories.store(database_url, survey, [([1], 4950), ([0], 4050)], links["small"])
     factories.close(database_url, survey.slug)
     grant(database_url, survey.slug, epsilon="100")
     plan = tmp_path / "plan.json"
@@ -211,8 +211,8 @@ def test_a_mean_by_stratum_is_weighted_first_and_every_other_number_says_that_it
     document = factories.definition([0.25])
     survey = factories.publish(database_url, {**document, "questions": [*document["questions"], HOURS]})
     links = factories.plant(database_url, survey.slug, "large, 9000\nsmall, 1000")
-    factories.store(database_url, survey, [([0, 1], 3000), ([0, 0], 7000)], links["large"])
-    factories.store(database_url, survey, [([1, 1], 49500), ([1, 0], 40500)], links["small"])
+    factories.store(database_url, survey, [([0, 1], 300), ([0, 0], 700)], links["large"])
+    factories.store(database_url, survey, [([1, 1], 4950), ([1, 0], 4050)], links["small"])
     factories.close(database_url, survey.slug)
     grant(database_url, survey.slug, epsilon="100")
     items = [
@@ -221,7 +221,7 @@ def test_a_mean_by_stratum_is_weighted_first_and_every_other_number_says_that_it
         {"kind": "share", "question": "q1", "option": "yes"},
     ]
     plan = tmp_path / "plan.json"
-    plan.write_text(json.dumps({"format": 1, "items": items, "epsilon": "90", "people": 100_000}))
+    plan.write_text(json.dumps({"format": 1, "items": items, "epsilon": "90", "people": 10_000}))
 
     done = factories.run(database_url, "release", survey.slug, "--plan", str(plan), "--yes")
 
@@ -255,6 +255,7 @@ def test_a_mean_by_stratum_is_weighted_first_and_every_other_number_says_that_it
         ("mean", "responses"),
         ("share", "responses"),
         ("reports", ""),
+        ("disclosure", ""),
     }
     assert {row["populations_since"] for row in rows if row["entry"] == "1"} == {today}
     page = files["html"].read_text()

@@ -15,6 +15,7 @@ from server.study import surveys
 from tests.conftest import NewDatabase
 from tests.support import every_kind, factories
 from tests.support.factories import Published
+from tests.support.folded_parts import ALL_OPEN
 
 
 @pytest.fixture
@@ -161,7 +162,7 @@ def test_a_number_has_a_mean_among_those_who_gave_each_answer(
     low, high = made.groups[1].gave.interval
     assert high - low == pytest.approx(2 * 2.241403 * float(np.sqrt(gradient @ spread @ gradient)), rel=0.1)
     assert [group.gave.value for group in turned.groups] == [group.gave.value for group in made.groups]
-    page = signed_in.get(f"/manage/surveys/{survey.slug}/results?row=cups&column=q1").text
+    page = signed_in.get(f"/manage/surveys/{survey.slug}/results?row=cups&column=q1&{ALL_OPEN}").text
     assert f"<strong>{yes:.2f}</strong>" in page
 
 
@@ -186,7 +187,9 @@ def test_large_tables_are_crossed_answer_by_answer(signed_in: FlaskClient, datab
     assert made.cells is None
     assert made.association.odds_ratio.value is not None
     assert made.association.odds_ratio.value > 50
-    page = signed_in.get(f"/manage/surveys/{survey.slug}/results?row=one&column=other&row_answer=one-7")
+    page = signed_in.get(
+        f"/manage/surveys/{survey.slug}/results?row=one&column=other&row_answer=one-7&{ALL_OPEN}"
+    )
     assert "The whole table would be too large to read" in page.text
 
 
@@ -198,7 +201,7 @@ def test_page_shows_the_numbers_and_refuses_what_cannot_be_crossed(
     factories.store(database_url, survey, [([1] * 33, 200), ([0] * 33, 300), ([1, 0] * 16 + [0], 100)])
     made = crossed(database_url, survey, "coin", "party", (1, 0))
 
-    page = signed_in.get(f"{home}?row=coin&column=party").text
+    page = signed_in.get(f"{home}?row=coin&column=party&{ALL_OPEN}").text
 
     words = " ".join(html.unescape(re.sub(r"<[^>]*>", " ", page)).split())
     assert made.cells is not None
@@ -227,5 +230,25 @@ def test_of_fewer_than_a_hundred_the_cells_have_guaranteed_intervals(
     made = crossed(database_url, survey, "q1", "q2")
     assert made.cells is not None
     assert all(cell.guaranteed for line in made.cells for cell in line)
-    page = signed_in.get(f"/manage/surveys/{survey.slug}/results?row=q1&column=q2").text
+    page = signed_in.get(f"/manage/surveys/{survey.slug}/results?row=q1&column=q2&{ALL_OPEN}").text
     assert "cover at least as often as they say, whatever the true shares (Chernoff 1952)" in page
+
+
+@pytest.mark.parametrize("arrived", [[([1, 1], 20)], [([0, 0], 12), ([1, 1], 1)], [([1, 0], 900)]])
+def test_a_ratio_without_end_is_drawn_and_written_everywhere(
+    signed_in: FlaskClient,
+    database_url: str,
+    arrived: list[tuple[list[int], int]],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Of so few, or so uniform, responses a group may be nobody: the odds ratio then has no highest value."""
+    survey = factories.publish(database_url, factories.definition([0.49, 0.49]))
+    factories.store(database_url, survey, arrived)
+    factories.close(database_url, survey.slug)
+    assert crossed(database_url, survey, "q1", "q2").comparison.odds_ratio[1] == np.inf
+    home = f"/manage/surveys/{survey.slug}"
+    page = signed_in.get(f"{home}/results?row=q1&column=q2&{ALL_OPEN}").text
+    assert "∞" in page.partition("Odds ratio")[2]
+    for name in ("report.html", "report.pdf", "groups.svg?row=q1&column=q2", "crossing.svg?row=q1&column=q2"):
+        assert signed_in.get(f"{home}/{name}").status_code == 200, name
+    assert caplog.messages == []

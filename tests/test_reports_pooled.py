@@ -16,6 +16,7 @@ from flask.testing import FlaskClient
 
 from tests.support import factories
 from tests.support.factories import Published
+from tests.support.folded_parts import ALL_OPEN
 
 
 def report(client: FlaskClient, survey: Published, query: str = "") -> Any:
@@ -246,7 +247,7 @@ def test_a_stratum_nobody_answered_in_counts_as_those_beside_it(
     assert document["questions"][0]["estimate"]["shares"][1] == share(found[""])[0]
     assert (found["Spain > Getafe"]["n"], found["Spain > Getafe"]["found"]) == (0, None)
     assert found["Spain > Getafe"]["withheld"] is None
-    shown = signed_in.get(f"/manage/surveys/{survey.slug}/results").text
+    shown = signed_in.get(f"/manage/surveys/{survey.slug}/results?{ALL_OPEN}").text
     assert "No responses are used from: Spain &gt; Getafe." in shown
     done = factories.run(database_url, "report", survey.slug).stdout
     assert "No responses are used from: Spain > Getafe." in done
@@ -285,7 +286,7 @@ def test_the_first_number_is_weighted_everywhere(signed_in: FlaskClient, databas
     plain = by_hand(525, 1000, 0.25)[0]
     assert (round(weighted, 3), round(plain, 3)) == (0.150, 0.550)
 
-    shown = signed_in.get(f"{page}/results").text
+    shown = signed_in.get(f"{page}/results?{ALL_OPEN}").text
     assert "15.0&nbsp;%" in shown.split("55.0&nbsp;%")[0]
     assert "weighted by population" in shown.split("15.0&nbsp;%")[0]
     for file in ("report.html",):
@@ -347,7 +348,7 @@ def test_forged_responses_do_most_where_few_stand_for_many(signed_in: FlaskClien
     factories.store(database_url, survey, [([1], 300), ([0], 600)], links["small"])
     factories.close(database_url, survey.slug)
 
-    text = signed_in.get(f"/manage/surveys/{survey.slug}/results").text
+    text = signed_in.get(f"/manage/surveys/{survey.slug}/results?{ALL_OPEN}").text
 
     bound = 10 / 90 * 1_000_000 / 1_001_000 / 0.5
     assert f"{100 * bound:.1f} points" in text
@@ -445,7 +446,7 @@ def test_few_responses_show_nothing_anywhere(signed_in: FlaskClient, database_ur
     assert "Nothing is shown yet." in none[0].decode()
     assert "Fewer than 20 more responses are not shown yet" in none[0].decode()
     factories.close(database_url, survey.slug)
-    page = signed_in.get(f"{home}/results").text
+    page = signed_in.get(f"{home}/results?{ALL_OPEN}").text
     assert "Fewer than 10 responses can be shown so far." in page
     assert "responses</dt>" not in page
     for file in ("report.html", "report.csv", "report.json", "responses.csv"):
@@ -461,11 +462,11 @@ def test_as_many_as_the_minimum_show_once_as_many_again_wait(
     for number, shown in ((19, 0), (1, 10), (9, 10), (1, 20)):
         factories.store(database_url, survey, [([1], number)])
         assert report(signed_in, survey)["n"] == shown
-    page = signed_in.get(f"/manage/surveys/{survey.slug}/results").text
+    page = signed_in.get(f"/manage/surveys/{survey.slug}/results?{ALL_OPEN}").text
     assert 'responses shown so far</dt><dd data-mark="responses">20</dd>' in page
     factories.close(database_url, survey.slug)
     assert report(signed_in, survey)["n"] == 30
-    page = signed_in.get(f"/manage/surveys/{survey.slug}/results").text
+    page = signed_in.get(f"/manage/surveys/{survey.slug}/results?{ALL_OPEN}").text
     assert 'responses</dt><dd data-mark="responses">30</dd>' in page
     assert "not shown yet" not in page
 
@@ -560,7 +561,7 @@ def test_a_question_that_cannot_be_weighted_says_so_beside_those_that_are(
         document.count(said) == 3
     )  # with what was found, with the estimates, and in the paragraph for an article
     assert "Of these it is for the share of all responses: q2." in document
-    page = signed_in.get(f"{home}/results", headers=english).text
+    page = signed_in.get(f"{home}/results?{ALL_OPEN}", headers=english).text
     assert said in page
     assert "· weighted by population, but for q2" in page
     assert said in factories.run(database_url, "report", first.slug).output

@@ -24,7 +24,7 @@ from server.study.study_sheets.identifiers import (
 )
 from server.study.study_sheets.sheet_forms import close_gaps, read_form, write_form
 from tests.support import factories, sample_archives, sample_releases
-from tests.support.factories import Published, moneda
+from tests.support.factories import Published, run
 from tests.support.study_form import study_document
 
 SECRETS = ["curie@example.org", "Curie, Marie", "Ministry of Education", "CE-2026/17"]
@@ -184,7 +184,8 @@ def test_every_internal_report_says_what_the_sheet_says(
         "curie@example.org",
         "March 1, 2026 to April 15, 2026",
         "± 5 points",
-        "Curie, Marie; Meitner, Lise. Copying in exams, a national study. Survey report, version 1",
+        "Curie, Marie; Meitner, Lise. Copying in exams, a national study. In the field: March 1, 2026 to April 15, "
+        "2026. Survey report, version 1",
         "https://doi.org/10.1234/moneda.5</dd>",
     ):
         assert text in page
@@ -263,12 +264,13 @@ def test_an_archive_brings_the_sheet_along(
 
 
 def test_the_command_prints_and_replaces_it(database_url: str, survey: Published) -> None:
-    replaced = moneda(database_url, "survey", "study", survey.slug, "-", text=json.dumps(study_document()))
+    command = ("survey", "study", survey.slug)
+    replaced = run(database_url, *command, "-", text=json.dumps(study_document()))
     assert json.loads(replaced.stdout) == study_document()
-    assert json.loads(moneda(database_url, "survey", "study", survey.slug).stdout) == study_document()
-    refused = moneda(database_url, "survey", "study", survey.slug, "-", text='{"doi": "x"}')
-    assert (refused.returncode, "doi" in refused.stderr) == (2, True)
-    assert json.loads(moneda(database_url, "survey", "study", survey.slug).stdout) == study_document()
+    assert json.loads(run(database_url, *command).stdout) == study_document()
+    refused = run(database_url, *command, "-", text='{"doi": "x"}')
+    assert (refused.exit_code, "doi" in refused.stderr) == (2, True)
+    assert json.loads(run(database_url, *command).stdout) == study_document()
 
 
 def test_it_is_deleted_with_its_survey(signed_in: FlaskClient, database_url: str, survey: Published) -> None:

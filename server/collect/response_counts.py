@@ -8,7 +8,7 @@ takes longer because there are more rows of responses.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
@@ -28,6 +28,7 @@ __all__ = [
     "count_shown",
     "count_shown_by_day",
     "count_told",
+    "count_told_of",
     "read_for_release",
     "read_shown",
 ]
@@ -94,6 +95,15 @@ def count_told(session: Session, survey: Survey) -> dict[Key, int]:
     """How many responses results are about, by version and stratum."""
     sizes = count_shown(session, survey)
     return {key: sizes[key] for key in find_told(sizes, survey).keys}
+
+
+def count_told_of(session: Session, surveys: Sequence[Survey]) -> dict[int, int]:
+    """How many responses the results of each of several surveys are about, by its id."""
+    sizes = batches.count_sealed_of(session, surveys)
+    return {
+        survey.id: sum(sizes[survey.id][key] for key in find_told(sizes[survey.id], survey).keys)
+        for survey in surveys
+    }
 
 
 def _read_told(session: Session, survey: Survey) -> Collected:

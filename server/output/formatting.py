@@ -15,6 +15,7 @@ from server.output.languages import LANGUAGES
 _HUNDREDTH, _FOURTH = Decimal("0.01"), Decimal("0.0001")
 _NEAR = 1e-8
 """Shares that are nearer to each other are the same: computing them is not more exact, nor are chances, in 2**-32."""
+_LONGEST_RATIO = 1e9
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 # Parsed once: a page of results shows a thousand numbers.
 _TENTHS, _WHOLE, _UNGROUPED = (parse_pattern(pattern) for pattern in ("#,##0.0", "#,##0", "0"))
@@ -101,16 +102,21 @@ def margin(value: float, locale: str) -> str:
 
 
 def ratio(value: float, locale: str) -> str:
-    """6.0342 -> "6.03", 0.04 -> "0.04": three digits at most, of a ratio that may have no end."""
+    """6.0342 -> "6.03", 0.04 -> "0.04", 1e18 -> "1 × 10¹⁸": three digits at most, of a ratio that may have no end."""
     if not math.isfinite(value):
         return "∞"
-    return number(float(f"{value:.3g}"), locale)
+    rounded = float(f"{value:.3g}")
+    return number(rounded, locale) if rounded < _LONGEST_RATIO else _in_powers_of_ten(rounded, locale)
 
 
 def scientific(value: float | Decimal, locale: str) -> str:
     """0.0000015 -> "1.5 × 10⁻⁶": a chance that may be tiny; one from 0.0001 as it is."""
     if not value or value >= Decimal("0.0001"):
         return number(float(value), locale)
+    return _in_powers_of_ten(value, locale)
+
+
+def _in_powers_of_ten(value: float | Decimal, locale: str) -> str:
     digits, _, power = f"{value:.3e}".partition("e")
     raised = str(int(power)).translate(_RAISED)
     return f"{number(float(digits), locale)} × 10{raised}".replace(" ", "\N{NO-BREAK SPACE}")

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, selectinload
 
 from server.inputs import N_, InputError, refuse
 from server.store.models import Member, Researcher, Role, Survey
@@ -87,6 +87,7 @@ def shared_with(session: Session, researcher: Researcher) -> Sequence[tuple[Surv
         .outerjoin(Member, (Member.survey_id == Survey.id) & (Member.researcher_id == researcher.id))
         .where((Survey.owner_id == researcher.id) | Member.role.is_not(None), HAS_ARRIVED)
         .order_by(Survey.id.desc())
+        .options(selectinload(Survey.versions))
     )
     return [
         (survey, Role.OWNER if survey.owner_id == researcher.id else Role(role))

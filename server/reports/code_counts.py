@@ -7,6 +7,7 @@ from sqlalchemy.orm import Session
 from server.collect import response_codes
 from server.reports.admission import INVITATION, LINK
 from server.reports.report import Report
+from server.reports.response_rates import InvitedCodes
 from server.store.models import State, Survey
 from server.study.strata import list_leaves
 
@@ -34,6 +35,28 @@ def used_codes(session: Session, survey: Survey, report: Report) -> dict[int | N
         if n == coded or (whole and all(not group or group >= survey.minimum for group in groups)):
             found[link] = coded
     return found
+
+
+def count_invited(session: Session, survey: Survey, report: Report) -> InvitedCodes | None:
+    """The codes of all links together, for that report; None where none was issued, or it is of one version alone.
+
+    How many were used is told by the same rule as for one link (`used_codes`), and by less: only where they are as
+    many as the responses, of which none is left out.
+    """
+    counted = response_codes.count_used_codes(session, survey) if report.pooled else []
+    if not counted:
+        return None
+    closed = survey.state == State.CLOSED
+    whole = closed and not (
+        report.withheld or report.left_out or report.without_left_out or report.incomplete
+    )
+    used = sum(number for _batch, number in counted)
+    return InvitedCodes(
+        issued=sum(batch.size for batch, _number in counted),
+        withdrawn=sum(batch.size for batch, _number in counted if batch.withdrawn_on is not None),
+        used=used if whole and used == report.n else None,
+        closed=closed,
+    )
 
 
 def _shown(report: Report) -> dict[int | None, Counter[int]]:

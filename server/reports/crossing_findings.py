@@ -3,13 +3,12 @@
 A finding holds numbers and which sentence they make; its words are in `templates/results/_crossed_words.html`.
 """
 
-import math
 from dataclasses import dataclass
 from enum import StrEnum
 
 from server.privacy.estimators import GroupComparison
 from server.reports.crossing import Crossed
-from server.reports.findings import count_parts
+from server.reports.findings import count_parts, round_outwards
 
 Interval = tuple[float, float]
 
@@ -61,7 +60,7 @@ def interpret_groups(comparison: GroupComparison, ends: Interval) -> CrossedFind
     )
     tendency, parts = _find_tendency(gave, others), count_parts(width)
     for _ in range(_MOST_DECIMALS):
-        told = _round_outwards(gave, ends, parts), _round_outwards(others, ends, parts)
+        told = round_outwards(gave, ends, parts), round_outwards(others, ends, parts)
         if _find_tendency(*told) == tendency:
             break
         parts *= 10
@@ -72,8 +71,3 @@ def _find_tendency(gave: Interval, others: Interval) -> Tendency:
     if gave[0] > others[1]:
         return Tendency.MORE
     return Tendency.LESS if gave[1] < others[0] else Tendency.NOT_TOLD
-
-
-def _round_outwards(interval: Interval, ends: Interval, parts: int) -> Interval:
-    low, high = math.floor(interval[0] * parts) / parts, math.ceil(interval[1] * parts) / parts
-    return max(low, ends[0]), min(high, ends[1])

@@ -13,6 +13,7 @@ from server.collect.waves import in_groups
 from server.reports.answer_names import AnswerTexts
 from server.reports.csv_cells import csv_text
 from server.reports.csv_lines import csv_lines, rows_of
+from server.reports.disclosure_values import list_disclosures
 from server.reports.documents import WITHHELD, finite
 from server.reports.estimate_values import QuestionReport, ReportMean, ShareRow, compute_all, compute_limits
 from server.reports.report import Report
@@ -49,7 +50,8 @@ def to_csv(report: Report) -> str:
     """The report as CSV, long format: one row for each estimate, a share or a mean, of each group.
 
     Weighted numbers come first; those in which every response counts the same, after them. At the end the
-    survey's own texts, a row each: their statistic is "text".
+    survey's own texts and what its study sheet says, a row each: their statistic is "text"; then what is disclosed
+    beside estimates: "disclosure".
     """
     rows: list[Sequence[object]] = [_REPORT]
     texts = AnswerTexts(report.definition)
@@ -158,6 +160,9 @@ def _texts(report: Report) -> Iterator[Sequence[object]]:
     for name, written in list_study_texts(report.study):
         said = {**survey, "question": name, "kind": "study", "text": written, "statistic": "text"}
         yield [said.get(column, "") for column in _REPORT]
+    for name, kind, written in list_disclosures(report):
+        told = {**survey, "question": name, "kind": kind, "text": written, "statistic": "disclosure"}
+        yield [told.get(column, "") for column in _REPORT]
 
 
 def _group(report: Report, group: StratumReport) -> _RowGroup:

@@ -10,9 +10,11 @@ import numpy as np
 from server.privacy.estimators import AnsweredMeanEstimate, MeanEstimate, ShareEstimate
 from server.releases.values import Ledger
 from server.reports.answer_names import AnswerTexts
+from server.reports.disclosure_values import disclosures_json
 from server.reports.estimate_values import QuestionReport, ReportMean
 from server.reports.ledger_files import ledger_json
 from server.reports.public_source import NOTHING
+from server.reports.references import list_report_references
 from server.reports.report import Report
 from server.reports.report_columns import ReportColumn
 from server.reports.stratum_estimates import StratumReport
@@ -50,7 +52,9 @@ def to_json(report: Report, ledger: Ledger = NOTHING) -> str:
             {"first": period.first.isoformat(), "last": period.last.isoformat(), "n": period.n}
             for period in report.days
         ],
+        **disclosures_json(report),
         "questions": questions_json(report),
+        "references": [reference.as_json() for reference in list_report_references(report, ledger)],
         "ledger": ledger_json(ledger, names=True),
     }
     return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
@@ -131,6 +135,7 @@ def _weighting_json(report: Report, entry: QuestionReport) -> dict[str, Any]:
         "weighting": str(group.weighting),
         **_collapsed_json(group),
         "populations_since": None if since is None else since.isoformat(),
+        "design_effect": group.report.design_effect if group.report is not None else None,
         "unweighted": _found_json(report.plain(entry)),
     }
 

@@ -170,6 +170,11 @@ class QuestionReport:
         """Whether strata count as much as their populations, and not as their responses."""
         return self.columns[0].weights is not None
 
+    @property
+    def design_effect(self) -> float | None:
+        """Kish's (`ReportColumn.design_effect`): every column has the responses of the same strata."""
+        return self.columns[0].design_effect
+
     @cached_property
     def rows(self) -> tuple[ShareRow, ...]:
         """A share for each answer; a number's two ends are no answers of anybody."""

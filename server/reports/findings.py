@@ -103,9 +103,7 @@ def find_share(row: ShareRow, value: float, interval: tuple[float, float]) -> Sh
 def round_share(value: float | None, interval: tuple[float, float]) -> tuple[Says, int, int, int | None]:
     """Which sentence a share makes; its limits and the estimate, as in `ShareFinding`."""
     says = _choose(*interval, 0, 1)
-    least, most = (
-        min(max(end, 0), 100) for end in (math.floor(100 * interval[0]), math.ceil(100 * interval[1]))
-    )
+    least, most = map(int, round_outwards((100 * interval[0], 100 * interval[1]), (0, 100), 1))
     guess = None if value is None else round(min(max(100 * value, 0.0), 100.0))
     return says, least, most, guess if guess is not None and least <= guess <= most else None
 
@@ -124,11 +122,17 @@ def round_mean(
     first, last = ends
     says = _choose(*interval, first, last)
     parts = count_parts(last - first)
-    # What is rounded outwards stays possible: ends of the range may have more digits than that.
-    rounded = math.floor(interval[0] * parts) / parts, math.ceil(interval[1] * parts) / parts
-    low, high = (min(max(end, first), last) for end in rounded)
+    low, high = round_outwards(interval, ends, parts)
     guess = None if value is None else round(min(max(value, first), last) * parts) / parts
     return says, low, high, guess if guess is not None and low <= guess <= high else None
+
+
+def round_outwards(
+    interval: tuple[float, float], ends: tuple[float, float], parts: int
+) -> tuple[float, float]:
+    """In so many parts of a unit, but not beyond what is possible: its ends may have more digits than that."""
+    low, high = math.floor(interval[0] * parts) / parts, math.ceil(interval[1] * parts) / parts
+    return min(max(low, ends[0]), ends[1]), min(max(high, ends[0]), ends[1])
 
 
 def count_parts(width: float) -> int:

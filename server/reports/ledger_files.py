@@ -9,7 +9,9 @@ from server.releases.plans.plan_reader import item_json
 from server.releases.values import STRATUM, Ledger, Released
 from server.reports.answer_names import AnswerTexts
 from server.reports.csv_cells import csv_text
+from server.reports.disclosure_values import ITEM_MISSING
 from server.reports.public_source import Published, PublishedVersion
+from server.reports.references import list_public_references
 from server.reports.survey_texts import (
     admissions_json,
     list_study_texts,
@@ -67,6 +69,8 @@ def public_json(published: Published) -> str:
         "study": published.study.as_json(),
         "admission": admissions_json(published.admissions),
         "versions": [_version_json(version) for version in published.versions],
+        "item_missing": ITEM_MISSING,
+        "references": [reference.as_json() for reference in list_public_references(published)],
         **ledger_json(published.ledger, names=False),
     }
     return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
@@ -115,6 +119,10 @@ def public_csv(published: Published) -> str:
         rows.append((published.simulated, *(row.get(column, "") for column in _PUBLIC[1:])))
     for name, written in list_study_texts(published.study):
         said = {"what": "study", "of_1": name, "statistic": "text", "text": written}
+        rows.append((published.simulated, *(said.get(column, "") for column in _PUBLIC[1:])))
+    references = [("reference", reference.cite()) for reference in list_public_references(published)]
+    for what, written in [("item_missing", str(ITEM_MISSING)), *references]:
+        said = {"what": what, "statistic": "disclosure", "text": written}
         rows.append((published.simulated, *(said.get(column, "") for column in _PUBLIC[1:])))
     return csv_text(rows)
 

@@ -17,15 +17,13 @@ from server.study.planning import CONFIDENCE, list_promised
 
 @dataclass(frozen=True, eq=False)
 class ReachedMargin:
-    """Of a result that a plan promises a margin for.
+    """Of a result that a plan promises a margin for; margins are fractions of 1, for a mean of its range.
 
     Attributes
     ----------
     entry : QuestionReport
     what : {"share", "shares", "boxes", "mean"}
         As in a plan: the share of Yes, of each answer, of each box, or a mean.
-    reached, along : float
-        Half of the interval of one look, and of any number of looks: a fraction of 1, for a mean of its range.
     range : float
         What 1 is: 1 for shares, for a mean the highest less the lowest number.
     wanted : float or None
@@ -34,10 +32,24 @@ class ReachedMargin:
 
     entry: QuestionReport
     what: What
-    reached: float
-    along: float
     range: float
     wanted: float | None
+
+    @cached_property
+    def reached(self) -> float:
+        """Half of the widest interval of one look."""
+        return self._measure(anytime=False)
+
+    @cached_property
+    def along(self) -> float:
+        """Half of the widest interval of any number of looks."""
+        return self._measure(anytime=True)
+
+    def _measure(self, *, anytime: bool) -> float:
+        mean = self.entry.mean if self.what == "mean" else None
+        figures = self.entry.shown if mean is None else (mean,)
+        span = self.range if self.what == "mean" else 1.0
+        return max(high - low for low, high in (figure.interval(anytime) for figure in figures)) / 2 / span
 
     @property
     def suffices(self) -> bool:
@@ -95,22 +107,12 @@ def measure_margins(report: Report, wanted: float | None) -> MarginProgress | No
     compute_limits(report.questions)
     comparable = wanted if report.confidence == CONFIDENCE else None
     found = tuple(
-        _measure_margin(entry, what, width, comparable)
+        ReachedMargin(entry, what, width, comparable)
         for entry in report.questions
         if entry.n
         for what, width in list_promised(entry.question)
     )
     return MarginProgress(found, comparable) if found else None
-
-
-def _measure_margin(entry: QuestionReport, what: What, width: float, wanted: float | None) -> ReachedMargin:
-    figures = entry.shown if what != "mean" or entry.mean is None else (entry.mean,)
-    span = width if what == "mean" else 1.0
-    once, along = (
-        max(high - low for low, high in (figure.interval(looks) for figure in figures)) / 2 / span
-        for looks in (False, True)
-    )
-    return ReachedMargin(entry, what, once, along, width, wanted)
 
 
 def _list_results(question: Question) -> set[What]:

@@ -14,6 +14,7 @@ from server.reports.admission import Admission
 from server.reports.day_counts import Period
 from server.reports.estimate_values import QuestionReport, compute_limits
 from server.reports.population_weights import Weighting
+from server.reports.response_rates import InvitedCodes
 from server.reports.stratum_estimates import (
     StratumReport,
     StratumTree,
@@ -46,7 +47,8 @@ class Report:
     left out what was not shown yet. In `unweighted` every response counts the
     same. `populations_since` is when a population last changed, where that is known. `admissions` say who was
     let in to each version that is pooled. `stated_hidden` are the groups to withhold, where small ones stand together
-    already and no longer tell which (an archive folder). `study` is what the researchers say of it.
+    already and no longer tell which (an archive folder). `study` is what the researchers say of it. `invited` are the
+    codes that were issued, if any were, of a report on all versions.
     """
 
     definition: Definition
@@ -74,6 +76,7 @@ class Report:
     software: str = f"Moneda {__version__}"
     stated_hidden: frozenset[object] | None = None
     study: StudySheet = UNSTATED
+    invited: InvitedCodes | None = None
 
     @property
     def n(self) -> int:

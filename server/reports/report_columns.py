@@ -108,6 +108,20 @@ class ReportColumn:
         )
 
     @property
+    def design_effect(self) -> float | None:
+        """Kish's, of weights alone: n times the sum of the squared weights of responses, whose sum is 1.
+
+        How many times as many responses as with equal weights a share needs, if it is alike in all parts. None where
+        every response counts the same, and before the first one.
+        """
+        if self.weights is None or self.estimate is None:
+            return None
+        some = np.array(self._counts)
+        sizes = self.sizes[some]
+        # Never below 1 (Cauchy and Schwarz), but for rounding.
+        return max(1.0, float(sizes.sum() * (self.estimate.weights[some] ** 2 / sizes).sum()))
+
+    @property
     def several(self) -> bool:
         """Whether more than one part counts."""
         return sum(self._counts) > 1

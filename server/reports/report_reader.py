@@ -1,6 +1,7 @@
 """(survey, its versions, strata, responses) -> a `Report` value."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 
 from sqlalchemy.orm import Session
@@ -10,6 +11,7 @@ from server.collect.response_counts import Collected, Key
 from server.collect.told_groups import find_told
 from server.collect.waves import Wave, places_of, same_question
 from server.reports.admission import Admission, admissions
+from server.reports.code_counts import count_invited
 from server.reports.day_counts import periods, sum_days
 from server.reports.question_estimates import estimate_question
 from server.reports.report import Report
@@ -31,7 +33,7 @@ def read(
         If the survey is a draft, or has no such version.
     """
     version = surveys.published_version(survey, number)
-    return _made(
+    report = _made(
         survey,
         version,
         response_counts.read_shown(session, survey),
@@ -42,6 +44,7 @@ def read(
         pooled=number is None,
         confidence=confidence,
     )
+    return replace(report, invited=count_invited(session, survey, report))
 
 
 def _made(

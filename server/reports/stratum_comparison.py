@@ -14,7 +14,12 @@ from server.privacy.estimators.anytime import (
     anytime_means_of,
     anytime_shares_of,
 )
-from server.privacy.estimators.group_differences import mean_difference_of, share_differences_of
+from server.privacy.estimators.group_differences import (
+    mean_difference_of,
+    share_differences_of,
+    subtract_intervals,
+)
+from server.privacy.estimators.limits import split_error
 from server.privacy.estimators.pooled_means import pooled_answered_mean_of
 from server.reports.estimate_values import QuestionReport, ReportMean, ShareRow, compute_limits
 from server.reports.findings import count_parts
@@ -163,8 +168,7 @@ def _compare(
     reports = [group.report for group in groups if group.report is not None]
     compute_limits(reports)
     pairs = [(one, other) for (_, one), (_, other) in zip(*map(figures, reports), strict=True)]
-    # Several comparisons hold together: each takes its part of the error (Bonferroni).
-    by_itself = 1 - (1 - confidence) / len(pairs)
+    by_itself = split_error(confidence, len(pairs))  # several comparisons hold together
     return tuple(_subtract(one, other, by_itself, anytime) for one, other in pairs)
 
 
@@ -189,8 +193,8 @@ def _share_interval(first: ShareRow, second: ShareRow, confidence: float, anytim
         return low, high
     if not all(column.one_partition for column in columns):
         return -1.0, 1.0
-    limits = anytime_shares_of([column.checked for column in columns], _halve_error(confidence))
-    return _separate(*(tuple(own[first.code].tolist()) for own in limits))
+    limits = anytime_shares_of([column.checked for column in columns], split_error(confidence, 2))
+    return subtract_intervals(*(tuple(own[first.code].tolist()) for own in limits))
 
 
 def _mean_interval(first: ReportMean, second: ReportMean, confidence: float, anytime: bool) -> Interval:
@@ -200,19 +204,10 @@ def _mean_interval(first: ReportMean, second: ReportMean, confidence: float, any
         if not all(column.one_partition for column in columns):
             return ends[0] - ends[1], ends[1] - ends[0]
         limits = anytime_answered_means_of if first.answered else anytime_means_of
-        return _separate(*limits(parts, ends, _halve_error(confidence)))
+        return subtract_intervals(*limits(parts, ends, split_error(confidence, 2)))
     if first.answered:
-        by_itself = _halve_error(confidence)
-        return _separate(*(pooled_answered_mean_of(own, ends, by_itself, INTERVAL).interval for own in parts))
+        by_itself = split_error(confidence, 2)
+        limits_of = (pooled_answered_mean_of(own, ends, by_itself, INTERVAL).interval for own in parts)
+        return subtract_intervals(*limits_of)
     low, high = mean_difference_of(parts[0], parts[1], ends, confidence, INTERVAL).intervals[0].tolist()
     return low, high
-
-
-def _halve_error(confidence: float) -> float:
-    """Of each of two intervals that are to hold together (Bonferroni)."""
-    return 1 - (1 - confidence) / 2
-
-
-def _separate(first: Interval, second: Interval) -> Interval:
-    """Of the difference, where both intervals hold."""
-    return first[0] - second[1], first[1] - second[0]

@@ -6,7 +6,7 @@ was made from is refused if another one stands meanwhile.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import sqlalchemy as sa
@@ -44,6 +44,14 @@ def draft_document(survey: Survey, number: int | None = None) -> dict[str, Any]:
         raise _overtaken()
     document: dict[str, Any] = json.loads(found.document)
     return document
+
+
+def draft_documents(session: Session, surveys: Iterable[Survey]) -> dict[int, dict[str, Any]]:
+    """The documents of several surveys as they stand now, by the surveys' ids, in one question to the database."""
+    current = sa.and_(Draft.survey_id == Survey.id, Draft.number == Survey.draft_number)
+    query = sa.select(Draft.survey_id, Draft.document).join(Survey, current)
+    found = session.execute(query.where(Survey.id.in_([survey.id for survey in surveys])))
+    return {survey_id: json.loads(document) for survey_id, document in found}
 
 
 def draft(survey: Survey) -> Definition:

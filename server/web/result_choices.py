@@ -30,6 +30,7 @@ KEPT = (
     "column",
     "row_answer",
     "column_answer",
+    "open",
 )
 """What the address says the page shall show; each of its forms and links changes some of it."""
 
@@ -63,6 +64,23 @@ def choose_figure(asked: QuestionReport) -> str:
 def choose_anytime() -> bool:
     """Whether intervals are to hold at every look."""
     return choose_name("interval", ("once", "anytime")) == "anytime"
+
+
+@dataclass(frozen=True)
+class FoldedParts:
+    """The parts of a page that are sent only where the reader opened them, by their names."""
+
+    opened: tuple[str, ...]
+
+    @classmethod
+    def choose(cls) -> "FoldedParts":
+        """Those that the address names; a page has no use for names that it does not know."""
+        return cls(tuple(filter(None, request.args.get("open", "").split(","))))
+
+    def address(self, name: str) -> str:
+        """The same page with this part as well, and there."""
+        query = {**request.args.to_dict(), "open": ",".join((*self.opened, name))}
+        return f"?{urlencode(query)}#part-{name}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,35 +150,36 @@ class CrossingChoice:
         return read_crossing(self.report)
 
     @property
+    def chosen(self) -> Crossed:
+        """The two, where something can be shown of them; else what asks for them is refused."""
+        if self.crossed is None or not self.crossed.n or self.crossed.too_large:
+            raise refuse(409, "column", N_("cannot be shown together with the rows"))
+        return self.crossed
+
+    @property
     def finding(self) -> CrossedFinding:
         """What is found of the chosen answers."""
-        return reports.interpret_crossing(self._chosen)
+        return reports.interpret_crossing(self.chosen)
 
     @cached_property
     def groups(self) -> Chart:
         """The chosen answer, or the mean, in groups."""
-        return draw_groups(ReportWords(str(get_locale())), self.report, self._chosen)
+        return draw_groups(ReportWords(str(get_locale())), self.report, self.chosen)
 
     @cached_property
     def table(self) -> Chart | None:
         """Every pair of answers; None where there is no room for so many."""
-        return draw_table(ReportWords(str(get_locale())), self.report, self._chosen)
+        return draw_table(ReportWords(str(get_locale())), self.report, self.chosen)
 
     @property
     def ratio(self) -> reports.RatioChart:
         """The odds ratio with the limits that follow from the groups' intervals."""
-        crossed = self._chosen
+        crossed = self.chosen
         return reports.ratio_chart(crossed.association.odds_ratio.value, crossed.comparison.odds_ratio)
 
     def files(self, name: str) -> list[tuple[str, str]]:
         """The addresses of a figure's files, by their endings."""
         return list_files(self.report, name, ("version", "row", "column", "row_answer", "column_answer"))
-
-    @property
-    def _chosen(self) -> Crossed:
-        if self.crossed is None or not self.crossed.n or self.crossed.too_large:
-            raise refuse(409, "column", N_("cannot be shown together with the rows"))
-        return self.crossed
 
 
 def list_files(report: Report, name: str, kept: Sequence[str]) -> list[tuple[str, str]]:

@@ -2,8 +2,10 @@
 
 Two surveys of a hundred thousand responses: ten yes/no questions; and 20 questions of every kind with 12 strata in a
 three-level tree. Bytes are those on the wire, of the page and of every file that it names, by somebody who has none of
-them yet and takes gzip. Milliseconds are the server's processor time, of all its processes: of the first look
-after a start, and the median of later ones. Nothing here passes or fails: what is asked for is printed beside it.
+them yet and takes gzip. Milliseconds are the server's processor time, of all its processes: of the first page of a
+researcher after a start, by somebody who had signed in before, and the median of later ones. That server is a Python
+of its own, into which nothing was imported or compiled beforehand. Nothing here passes or fails: what is asked for is
+printed beside it.
 MONEDA_BENCH_MOST is another number of responses.
 """
 
@@ -73,8 +75,10 @@ def time_looks(pid: int, look: Callable[[], object]) -> tuple[float, float]:
 def measure(database_url: str, slug: str) -> None:
     """One survey's results."""
     path = f"/manage/surveys/{slug}/results"
-    with factories.serving(database_url) as served, serving_floor() as floor_url:
+    with factories.serving(database_url) as served:
         cookie = cookie_of(served)
+    anew = {"PYTHONPATH": str(factories.ROOT)}
+    with factories.serving(database_url, **anew) as served, serving_floor() as floor_url:
         first, later = time_looks(served.process.pid, lambda: load(served.url, path, cookie))
         page = load(served.url, path, cookie)
         floor = time_looks(find_pid(floor_url), lambda: load(floor_url, f"/page/{len(page.decode())}"))

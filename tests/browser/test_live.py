@@ -112,11 +112,12 @@ def test_what_changed_is_marked_and_nothing_else_moves(watcher: Watcher) -> None
     expect(changed).to_have_count(0)
     expect(said).to_be_empty()
 
-    watcher.press(
-        page.get_by_text("As a table").first if watcher.mouse else page.get_by_text("All numbers in a")
-    )
+    watcher.press(page.get_by_text("All numbers in a table"))
     field = desk.field("Rows")
     field.focus()
+    # What was opened has come, and nothing of it is marked.
+    expect(page.locator("#part-estimates table")).to_be_visible()
+    expect(changed).to_have_count(0)
     open_before, place = page.locator("details[open]").count(), where(field)
     factories.store(watcher.database_url, watcher.survey, YES, watcher.links["South"])
     watcher.wait()
@@ -142,6 +143,55 @@ def test_what_changed_is_marked_and_nothing_else_moves(watcher: Watcher) -> None
     expect(page.locator('[data-mark="collected South"]')).not_to_have_attribute("data-changed", "(changed)")
 
 
+def test_a_folded_part_comes_when_it_is_opened_and_goes_when_it_is_closed(watcher: Watcher) -> None:
+    page = watcher.page
+    factories.store(watcher.database_url, watcher.survey, YES, watcher.links["North"])
+    watcher.open()
+    part, estimate = page.locator("#part-estimates"), page.locator("#part-estimates .strong").first
+    expect(page.locator("table.estimates:not(.followed)")).to_have_count(0)
+    watcher.press(part.locator("summary"))
+    expect(estimate).to_be_visible()
+    before = estimate.text_content()
+    assert "Show these numbers" not in (part.text_content() or "")
+
+    # It stays as new as the rest, also where the page is printed.
+    factories.store(watcher.database_url, watcher.survey, [([0, 0, 0], 200)], watcher.links["North"])
+    watcher.wait()
+    expect(estimate).not_to_have_text(before or "")
+    page.emulate_media(media="print")
+    expect(estimate).to_be_visible()
+    page.emulate_media(media="screen")
+
+    watcher.press(part.locator("summary"))
+    watcher.wait()
+    expect(page.locator("table.estimates:not(.followed)")).to_have_count(0)
+    assert watcher.stays()
+
+
+def test_a_folded_part_is_a_page_without_scripts(open_page: Opener, served: factories.Served) -> None:
+    page = open_page(**DESK, java_script_enabled=False)
+    sign_in(page, served.database_url)
+    survey = factories.publish(served.database_url, SURVEY)
+    factories.store(served.database_url, survey, YES)
+    page.goto(f"/manage/surveys/{survey.slug}/results?interval=anytime")
+    page.get_by_text("All numbers in a table").click()
+    page.locator("#part-estimates").get_by_role("link", name="Show these numbers").click()
+    page.wait_for_url("**interval=anytime&open=estimates#part-estimates")
+    expect(page.locator("#part-estimates .strong").first).to_be_visible()
+
+
+def test_a_sentence_is_selected_where_the_clipboard_refuses(watcher: Watcher) -> None:
+    page = watcher.page
+    factories.store(watcher.database_url, watcher.survey, YES)
+    page.add_init_script(
+        "navigator.clipboard.writeText = () => Promise.reject(new DOMException('no', 'NotAllowedError'))"
+    )
+    watcher.open()
+    watcher.press(page.get_by_role("button", name="Copy the sentence").first)
+    page.wait_for_function("String(getSelection()) === document.querySelector('.found').textContent")
+    expect(page.get_by_role("button", name="Copied")).to_have_count(0)
+
+
 def test_first_results_are_said_and_not_marked(watcher: Watcher) -> None:
     page = watcher.page
     watcher.open()
@@ -149,6 +199,18 @@ def test_first_results_are_said_and_not_marked(watcher: Watcher) -> None:
     watcher.wait()
     expect(page.locator("#refreshing")).to_contain_text("110 responses are shown.")
     expect(page.locator("[data-changed]")).to_have_count(0)
+
+
+def test_the_board_looks_again_and_again(watcher: Watcher) -> None:
+    page = watcher.page
+    page.clock.install()
+    page.goto(f"/manage/surveys/{watcher.survey.slug}/board")
+    for shown in ("110", "230"):
+        factories.store(watcher.database_url, watcher.survey, YES)
+        with page.expect_response(lambda answer: "/board" in answer.url):
+            page.clock.run_for(5_000)
+        expect(page.locator(".figures")).to_contain_text(shown)
+    expect(page.locator("#shares-ground .outside")).to_have_count(2)
 
 
 def where(field: Locator) -> float:
@@ -177,16 +239,18 @@ def test_intervals_of_both_kinds(watcher: Watcher) -> None:
     watcher.open()
     kinds = page.get_by_role("group", name="Intervals")
     expect(kinds.locator("[aria-current]")).to_have_text("If you check once, at the end")
+    watcher.press(page.get_by_text("All numbers in a table"))
     narrow = width(page)
     watcher.press(desk.link("If you check along the way"))
     page.wait_for_url("**interval=anytime#estimates")
+    watcher.press(page.get_by_text("All numbers in a table"))
     expect(kinds.locator("[aria-current]")).to_have_text("If you check along the way")
     assert narrow < 0.9 * width(page)
 
 
 def width(page: Page) -> float:
     """Of the first interval in the table."""
-    text = page.locator(".estimates td", has_text=" to ").first.text_content()  # folded
+    text = page.locator(".estimates td", has_text=" to ").first.text_content()
     assert text is not None
     low, high = map(float, re.findall(r"-?\d+\.\d", text))
     return high - low
@@ -201,7 +265,7 @@ def test_a_question_by_stratum(watcher: Watcher) -> None:
     watcher.choose(desk.field("Question"), "Have you ever paid")
     watcher.press(page.locator("form:has(#question)").get_by_role("button", name="Show"))
     page.wait_for_url("**question=paid#strata")
-    watcher.press(page.get_by_text("As text and as a table"))
+    watcher.press(page.locator("#part-strata-table").get_by_text("As a table"))
     table = page.get_by_role("table", name=re.compile("Have you ever paid"))
     rows = table.locator("tbody tr")
     expect(rows).to_have_count(3)

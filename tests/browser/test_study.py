@@ -314,4 +314,6 @@ def test_a_study_from_the_editor_to_another_installation(
         admitted = {"version": 1, "strata": None}
         assert mine.pop("admission") == [{**admitted, "ways": ["invitation", "link"], "known": True}]
         assert theirs.pop("admission") == [{**admitted, "ways": ["invitation"], "known": False}]
+        # Codes of a closed survey stay where they were issued; some here came without one, so there is no rate.
+        assert (mine.pop("invited")["used"], theirs.pop("invited")) == (None, None)
         assert theirs == mine

@@ -24,7 +24,7 @@ from server.privacy.estimators.design_limits import SeveralParts
 from server.privacy.estimators.inverse import left_inverse
 from server.privacy.estimators.limits import linear_limits
 from server.privacy.estimators.parts import stack, stack_single
-from server.privacy.estimators.together import compute
+from server.privacy.estimators.together import compute, compute_together
 from server.privacy.estimators.weighted_limits import limits_of_sums
 from tests.benchmarks.coverage_kinds import KINDS, Kind, table
 from tests.benchmarks.coverage_kinds import coverage as coverage_of
@@ -64,8 +64,16 @@ def weighted_limits(
     weights: Sequence[float], row: Row, counts: Sequence[Row], interval: str, design: Design
 ) -> tuple[float, float]:
     """Limits of 95 % for the weighted sum of the means of `row[report]` of parts under one design."""
-    parts = stack(np.array(counts), design, np.array(weights))
-    return compute(limits_of_sums([parts], [[row]], 0.95, interval))[0]
+    return limits_of_each(weights, row, [counts], interval, design)[0]
+
+
+def limits_of_each(
+    weights: Sequence[float], row: Row, several: Sequence[Sequence[Row]], interval: str, design: Design
+) -> list[tuple[float, float]]:
+    """The same of several outcomes, computed side by side as those of the groups of a page."""
+    stacks = [stack(np.array(counts), design, np.array(weights)) for counts in several]
+    found = compute_together([limits_of_sums([parts], [[row]], 0.95, interval) for parts in stacks])
+    return [limits for (limits,) in found]
 
 
 def coverage(
@@ -74,12 +82,10 @@ def coverage(
     """How often the interval of the weighted share holds it, exactly."""
     row = left_inverse(design)[1]
     true = sum(weight * share for weight, share in zip(weights, shares, strict=True))
-    found = 0.0
-    for seen, chance in outcomes(sizes, shares, design):
-        counts = [np.array([n - yes, yes]) for n, yes in zip(sizes, seen, strict=True)]
-        low, high = weighted_limits(weights, row, counts, interval, design)
-        found += chance * (low <= true <= high)
-    return found
+    seen, chances = zip(*outcomes(sizes, shares, design), strict=True)
+    counts = [[np.array([n - yes, yes]) for n, yes in zip(sizes, outcome, strict=True)] for outcome in seen]
+    limits = limits_of_each(weights, row, counts, interval, design)
+    return sum(chance * (low <= true <= high) for chance, (low, high) in zip(chances, limits, strict=True))
 
 
 SIX = [10] * 6, [1 / 6] * 6, [0.01] * 6, coin_flip(0.49)
@@ -222,12 +228,11 @@ def test_a_scale_in_several_strata_is_covered() -> None:
         np.exp(gammaln(n + 1) - gammaln(seen + 1).sum(axis=1) + seen @ np.log(own @ matrix))
         for n, seen, own in zip((3, 4), both, shares, strict=True)
     ]
-    found = {"exact": 0.0, "wilson": 0.0}
-    for one, first in zip(both[0], chances[0], strict=True):
-        for other, second in zip(both[1], chances[1], strict=True):
-            for kind in found:
-                low, high = weighted_limits([0.5, 0.5], row, [one, other], kind, design)
-                found[kind] += float(first * second) * (low <= true <= high)
+    pairs, together = list(itertools.product(*both)), np.outer(*chances).ravel()
+    found = {}
+    for kind in ("exact", "wilson"):
+        limits = np.array(limits_of_each([0.5, 0.5], row, pairs, kind, design))
+        found[kind] = float(together @ ((limits[:, 0] <= true) & (true <= limits[:, 1])))
     assert found["exact"] >= 0.95
     assert found["wilson"] < 0.94
 

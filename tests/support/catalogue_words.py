@@ -27,8 +27,9 @@ READ_ATTRIBUTES = set(
 )
 CODE_ATTRIBUTES = set(
     "data-by data-check data-copy data-definition data-entry data-family data-keeps data-many data-one "
-    "data-look data-mark data-place data-preview data-refresh data-renews data-responses data-results data-rooms "
-    "data-round data-shut data-spends data-sure data-truth data-version data-view data-why data-withdraws".split()
+    "data-look data-mark data-part data-place data-preview data-refresh data-renews data-responses data-results "
+    "data-rooms data-round data-shut data-spends data-sure data-truth data-version data-view data-why "
+    "data-withdraws".split()
 )
 """Read by scripts only; every other data- attribute holds a text that a script shows."""
 
@@ -88,14 +89,12 @@ def _is_put_in(name: str) -> bool:
 @cache
 def outside(text: str) -> tuple[str, ...]:
     """The words of a text that are neither inside the brackets of a message nor data."""
-    pieces, depth = [""], 0
-    for character in text:
-        depth += (character == OPEN) - (character == CLOSE)
+    pieces, depth = [], 0
+    for part in re.split(f"([{OPEN}{CLOSE}])", text):
+        depth += (part == OPEN) - (part == CLOSE)
         assert depth >= 0, f"unbalanced: {text!r}"
-        if character in OPEN + CLOSE:
-            pieces.append("")
-        elif depth == 0:
-            pieces[-1] += character
+        if depth == 0 and part != CLOSE:
+            pieces.append(part)
     assert depth == 0, f"unbalanced: {text!r}"
     left = (DATA.sub(" ", piece) for piece in pieces)
     words = (word for piece in left for word in re.findall(r"[^\W\d_]+", piece))

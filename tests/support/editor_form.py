@@ -1,13 +1,21 @@
 """The editor's form as a browser without scripts reads it, and sends it."""
 
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import pytest
+import sqlalchemy as sa
+from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.datastructures import MultiDict
 from werkzeug.test import TestResponse
 
+from server.config import Config
+from server.web.security import COOKIE, COOKIE_PATH
+from tests.support import factories
+from tests.support.front_client import create_app
 from tests.support.html_forms import Form, read_form
 
 
@@ -84,3 +92,37 @@ def written(editor: Editor, title: str, *wordings: str) -> Editor:
             editor.press("add")
         editor.type({"title": title, f"questions[{place}].text": wording})
     return editor.press("keep")
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A SQLite database in which a researcher has written a survey, with what their browser holds and shows."""
+
+    database_url: str
+    cookie: str
+    answer: TestResponse
+
+    def open(self, app: Flask) -> Editor:
+        """The same researcher at the same page, on an application whose database is a copy of this one."""
+        client = app.test_client()
+        client.set_cookie(COOKIE, self.cookie, path=COOKIE_PATH)
+        return Editor(client, self.answer)
+
+
+def prepare(database_url: str, title: str, *wordings: str) -> Prepared:
+    """Sign in and write yes/no questions into a database, which tests then copy: they take less than writing does."""
+    app = create_app(Config(database_url=database_url, webhooks=True))
+    client = factories.sign_in(app.test_client(), factories.sign_in_secret(database_url))
+    editor = written(new(client), title, *wordings)
+    app.extensions["moneda.engine"].dispose()
+    cookie = client.get_cookie(COOKIE, path=COOKIE_PATH)
+    assert cookie is not None
+    return Prepared(database_url, cookie.value, editor.answer)
+
+
+def copy_prepared(request: pytest.FixtureRequest, name: str, database_url: str) -> str:
+    """The same database: a copy of what is prepared for tests that ask for this fixture, else as it is."""
+    if name in request.fixturenames:
+        prepared: Prepared = request.getfixturevalue("prepared")
+        shutil.copy(*(str(sa.make_url(each).database) for each in (prepared.database_url, database_url)))
+    return database_url

@@ -28,6 +28,7 @@ from tests.support import factories, sample_archives, sample_xlsforms
 from tests.support.catalogue_words import pseudo
 from tests.support.collecting_pages import walk_collecting
 from tests.support.compared_pages import walk_compared
+from tests.support.folded_parts import ALL_OPEN
 from tests.support.form_client import ended
 from tests.support.lesson_pages import walk_lessons
 from tests.support.sign_in_form import FIREFOX
@@ -90,6 +91,8 @@ class Reader:
             self.get(answer.headers["Location"])
         elif kind == "text/html":
             self.pages[seen] = content.decode()
+            if 'class="not-here"' in self.pages[seen] and ALL_OPEN not in path:
+                self.get(f"{path}{'&' if '?' in path else '?'}{ALL_OPEN}")
         elif answer.status >= 400:
             refused = json.loads(content)
             problems = refused["errors"] if kind == "application/problem+json" else [refused["error"]]

@@ -392,9 +392,9 @@ def moneda(
     )
 
 
-def run(database_url: str, *arguments: str) -> Result:
-    """Run a command in this process, which is quicker than one for each command."""
-    return CliRunner(env={"DATABASE_URL": database_url}).invoke(main, arguments)
+def run(database_url: str, *arguments: str, text: str = "") -> Result:
+    """Run a command, which reads this text, in this process: that is quicker than one for each command."""
+    return CliRunner(env={"DATABASE_URL": database_url}).invoke(main, arguments, input=text)
 
 
 def keep_house(app: Flask) -> None:

@@ -192,11 +192,13 @@ def _prepare() -> None:
     import server.web.serving  # noqa: F401
     from server.config import Config
     from server.web.app import create_app
+    from server.web.handbook import read_handbook
     from tests.support import cheap_hashes, shared_compilation
 
     cheap_hashes.use()
     shared_compilation.keep()
     shared_compilation.compile_templates(create_app(Config()))
+    read_handbook()
 
 
 if __name__ == "__main__":

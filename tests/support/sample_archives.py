@@ -90,8 +90,12 @@ def imported(client: FlaskClient, body: bytes) -> str:
 
 
 def without_admission(report: str) -> tuple[dict[str, Any], set[bool]]:
-    """A report as JSON but for who was let in, and whether that is known: of a copy, nobody knows it."""
+    """A report as JSON but for who was let in, and whether that is known: of a copy, nobody knows it.
+
+    Also without codes: those of a closed survey stay where they were issued.
+    """
     said = json.loads(report)
+    del said["invited"]
     return said, {each["known"] for each in said.pop("admission")}
 
 

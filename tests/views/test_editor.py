@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import pytest
+from flask import Flask
 from flask.testing import FlaskClient
 from hypothesis import HealthCheck, given, settings
 
@@ -30,16 +31,22 @@ KINDS = [
 ]
 
 
+@pytest.fixture(scope="module")
+def prepared(sqlite: NewDatabase) -> editor_form.Prepared:
+    """Three yes/no questions, written once: most tests begin with them."""
+    return editor_form.prepare(sqlite(True), "Exams", "Copied?", "Paid?", "Sat?")
+
+
 @pytest.fixture
-def database_url(sqlite: NewDatabase) -> str:
+def database_url(request: pytest.FixtureRequest, sqlite: NewDatabase) -> str:
     """SQLite only: what is checked here happens before anything reaches a database."""
-    return sqlite(True)
+    return editor_form.copy_prepared(request, "three", sqlite(True))
 
 
 @pytest.fixture
-def three(signed_in: FlaskClient) -> editor_form.Editor:
+def three(prepared: editor_form.Prepared, app: Flask) -> editor_form.Editor:
     """The editor with three yes/no questions."""
-    return editor_form.written(editor_form.new(signed_in), "Exams", "Copied?", "Paid?", "Sat?")
+    return prepared.open(app)
 
 
 def alert(editor: editor_form.Editor) -> str:

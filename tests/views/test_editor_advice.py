@@ -247,6 +247,19 @@ def test_near_answers_of_a_scale_are_drawn_for_each_answer(signed_in: FlaskClien
     (figure,) = re.findall(r'<figure class="odds">.*?</figure>', page, re.DOTALL)
     assert len(re.findall(r'<rect class="(?:sure|others)"', figure)) == 16
     assert "for_shares-0" in page.partition('id="advice">')[2].partition("</ul>")[0]
+    # Of its shares nothing is promised, whatever they plan; of those of other designs it is.
+    for mechanism, where in (
+        ("ordinal", "everywhere but in some shares of answers"),
+        ("k_ary", "everywhere"),
+    ):
+        asked = {**scale, "design": {"mechanism": mechanism, **THREE}}
+        for respondents, said in ((9, "are too few for"), (9_999_999, "are enough for")):
+            plan = {"respondents": respondents, "margin": 0.05}
+            document = factories.definition(questions=[asked], plan=plan)
+            page = edit(signed_in, factories.draft(database_url, document)).page
+            assert f"{respondents:,} respondents {said} ± 5 points {where}." in words(
+                page, 'id="plan-heading"', "<details"
+            )
 
 
 def test_advice_and_figures_come_before_the_table_which_is_folded(

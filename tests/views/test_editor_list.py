@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from flask.testing import FlaskClient
+from flask import Flask
 
 from server.study.editing import LEAST_STRENGTH, MOST_STRENGTH, carry_out_action, new_document, spending
 from tests.conftest import NewDatabase
@@ -12,16 +12,22 @@ from tests.support import editor_form
 WORDINGS = ["A?", "B?", "C?", "D?", "E?"]
 
 
+@pytest.fixture(scope="module")
+def prepared(sqlite: NewDatabase) -> editor_form.Prepared:
+    """Five yes/no questions, written once: nearly every test begins with them."""
+    return editor_form.prepare(sqlite(True), "Five", *WORDINGS)
+
+
 @pytest.fixture
-def database_url(sqlite: NewDatabase) -> str:
+def database_url(request: pytest.FixtureRequest, sqlite: NewDatabase) -> str:
     """SQLite only: what is checked here happens before anything reaches a database."""
-    return sqlite(True)
+    return editor_form.copy_prepared(request, "five", sqlite(True))
 
 
 @pytest.fixture
-def five(signed_in: FlaskClient) -> editor_form.Editor:
+def five(prepared: editor_form.Prepared, app: Flask) -> editor_form.Editor:
     """The editor with five yes/no questions."""
-    return editor_form.written(editor_form.new(signed_in), "Five", *WORDINGS)
+    return prepared.open(app)
 
 
 def opened(editor: editor_form.Editor) -> list[int]:

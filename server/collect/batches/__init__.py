@@ -20,6 +20,7 @@ from server.collect.batches.batch_reader import (
     Key,
     count_sealed,
     count_sealed_by_day,
+    count_sealed_of,
     count_waiting,
     read_removals,
     read_sealed,

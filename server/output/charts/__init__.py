@@ -9,6 +9,7 @@ from server.output.charts.curves import PlottedCurve, curves
 from server.output.charts.day_bars import DayBar, bars
 from server.output.charts.dots import hundred_dots
 from server.output.charts.drawing import PAPER_CSS, Drawing
+from server.output.charts.flow_boxes import FlowStep, flow
 from server.output.charts.heat_maps import heat_map
 from server.output.charts.interval_plots import Label, PlottedEstimate, estimates, histogram, means
 from server.output.charts.odds_bars import OddsBar, odds_bars

@@ -21,6 +21,7 @@ from server.privacy.designs import Design
 from server.privacy.estimators.checked_tallies import Tally, checked_joint_parts
 from server.privacy.estimators.exact_ratios import SingleRatio
 from server.privacy.estimators.inverse import left_inverse, possible_reports
+from server.privacy.estimators.limits import split_error
 from server.privacy.estimators.parts import Mixture
 from server.privacy.estimators.together import Steps, compute, find_root
 from server.privacy.estimators.weighted_limits import SMALL, limits_of_sums
@@ -67,13 +68,6 @@ class GroupComparison:
     gave: ConditionalShare
     others: ConditionalShare
     confidence: float
-
-    @property
-    def difference(self) -> Interval:
-        """Of the first share less the second, where both intervals hold."""
-        return self.gave.interval[0] - self.others.interval[1], self.gave.interval[1] - self.others.interval[
-            0
-        ]
 
     @property
     def odds_ratio(self) -> Interval:
@@ -151,7 +145,7 @@ def compare_conditional_shares(
     smallest = min(n * _sum(parts, "people") for parts in groups)
     fewest = min([smallest, *(float(part.sum()) for part, _used in some)])
     kind = "exact" if fewest < SMALL else "wilson"
-    by_itself = 1 - (1 - confidence) / 2
+    by_itself = split_error(confidence, 2)
     gave, others = (compute(_share_of(parts, by_itself, kind)) for parts in groups)
     return GroupComparison(gave, others, confidence)
 

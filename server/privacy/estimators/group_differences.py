@@ -23,6 +23,7 @@ from server.privacy.estimators.together import compute
 from server.privacy.estimators.weighted_limits import chosen_interval, limits_of_sums
 
 Row = NDArray[np.float64]
+Interval = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -92,3 +93,8 @@ def _subtract(
     sums = [list(of_stacks) for of_stacks in zip(*rows, strict=True)]
     limits = compute(limits_of_sums(stacks, sums, confidence, kind))
     return Differences(2 * values, 2 * np.array(limits), kind)
+
+
+def subtract_intervals(first: Interval, second: Interval) -> Interval:
+    """Where the first less the second lies, if both intervals hold."""
+    return first[0] - second[1], first[1] - second[0]

@@ -36,6 +36,11 @@ def normal_quantile(confidence: float) -> float:
     return -float(ndtri((1 - confidence) / 2))
 
 
+def split_error(confidence: float, intervals: int) -> float:
+    """The confidence of each of so many intervals that are to hold together at `confidence` (Bonferroni)."""
+    return 1 - (1 - confidence) / intervals
+
+
 def wilson_limits(yes: float, n: float, confidence: float) -> tuple[float, float]:
     """Wilson's score limits for a share of which `yes` of `n` were seen."""
     found = score_limits.wilson_limits(
@@ -177,7 +182,7 @@ def _layered_limits(
     order = np.argsort(values)
     ordered, seen = _scale_values(values)[order], counts[order]
     starts = np.flatnonzero(np.diff(ordered) > SAME) + 1
-    step_confidence = 1 - (1 - confidence) / len(starts)
+    step_confidence = split_error(confidence, len(starts))
     if step_confidence == 1:  # more steps than a float can share the error among
         return bottom, top
     n = int(counts.sum())

@@ -8,6 +8,12 @@ from server.releases.values import Ledger
 from server.reports.contents import article, cell_texts, methods, release_sections, stratum_sections
 from server.reports.contents.admission_sections import describe_admission
 from server.reports.contents.diagnostic_sections import diagnostics
+from server.reports.contents.disclosure_sections import (
+    describe_missing,
+    describe_precision,
+    describe_response,
+    list_references,
+)
 from server.reports.contents.estimate_sections import estimates
 from server.reports.contents.figures import QuestionsByVersion
 from server.reports.contents.finding_sections import build_lead
@@ -15,6 +21,7 @@ from server.reports.contents.ledger_sections import describe_ledger
 from server.reports.contents.question_sections import questions
 from server.reports.contents.study_sections import cite_report, describe_study, say_who_asked
 from server.reports.contents.text_sections import quote_prose, texts
+from server.reports.references import list_report_references
 from server.reports.report import Report
 from server.reports.report_words import ReportWords
 from server.reports.survey_texts import INCOMPLETE
@@ -143,10 +150,17 @@ def _sections(words: ReportWords, report: Report, book: Ledger) -> Iterator[Sect
     yield Section(
         "collected",
         Text(_("How the answers were collected")),
-        (*methods.describe_coins(words, report.asked), *describe_admission(words, report.admissions)),
+        (
+            *methods.describe_coins(words, report.asked),
+            *describe_admission(words, report.admissions),
+            *describe_response(words, report),
+            describe_missing(words, [one.question for one in report.asked.questions]),
+        ),
     )
     yield from describe_study(words, report.study)
-    yield Section("method", Text(_("Method")), tuple(methods.estimators(words, report)))
+    yield Section(
+        "method", Text(_("Method")), (*methods.estimators(words, report), *describe_precision(words, report))
+    )
     if report.n:
         yield Section("checks", Text(_("Diagnostics")), tuple(diagnostics(words, report)))
     asked = QuestionsByVersion({wave.number: wave.definition for wave in report.waves})
@@ -162,6 +176,7 @@ def _sections(words: ReportWords, report: Report, book: Ledger) -> Iterator[Sect
     yield Section("limits", Text(_("Limits")), tuple(methods.limits(words)))
     if report.n:
         yield Section("article", Text(_("For an article")), tuple(article.internal(words, report, book)))
+    yield list_references(words, list_report_references(report, book))
     cite = _(
         "Survey report, version %(number)d (%(hash)s), %(day)s. Made with %(software)s.",
         number=report.version_number,

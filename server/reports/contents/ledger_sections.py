@@ -125,7 +125,7 @@ def _entries(words: ReportWords, released: Sequence[Released], names: bool) -> T
     return Table("ledger", _("Ledger"), columns, tuple(rows))
 
 
-_MECHANISMS = {
+MECHANISMS = {
     "geometric": N_("geometric"),
     "hierarchy": N_("geometric, on every level"),
     "laplace": N_("Laplace"),
@@ -140,7 +140,7 @@ _MECHANISMS = {
 
 def mechanism(words: ReportWords, released: Released) -> str:
     """What drew the noise."""
-    name = _MECHANISMS.get(released.mechanism)
+    name = MECHANISMS.get(released.mechanism)
     return released.mechanism if name is None else words.gettext(name)
 
 

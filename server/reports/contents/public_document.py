@@ -7,6 +7,7 @@ from server.output.documents import Block, Document, Facts, FindingBlock, Paragr
 from server.releases.plans.plan_reader import ItemKind
 from server.reports.contents import article, cell_texts, methods, release_sections
 from server.reports.contents.admission_sections import describe_admission
+from server.reports.contents.disclosure_sections import describe_missing, list_references
 from server.reports.contents.figures import QuestionsByVersion
 from server.reports.contents.finding_charts import draw_finding
 from server.reports.contents.finding_sections import order_lead
@@ -18,6 +19,7 @@ from server.reports.contents.release_findings import find_answered, list_finding
 from server.reports.contents.study_sections import cite_report, describe_study, say_who_asked
 from server.reports.contents.text_sections import quote_prose, texts
 from server.reports.public_source import Published
+from server.reports.references import list_public_references
 from server.reports.report_words import ReportWords
 from server.reports.survey_texts import INCOMPLETE
 
@@ -134,7 +136,11 @@ def _sections(words: ReportWords, published: Published) -> Iterator[Section]:
     yield Section(
         "collected",
         Text(_("How the answers were collected")),
-        (*methods.describe_coins(words, published.asked), *describe_admission(words, published.admissions)),
+        (
+            *methods.describe_coins(words, published.asked),
+            *describe_admission(words, published.admissions),
+            describe_missing(words, [one.question for one in published.asked.questions]),
+        ),
     )
     yield from describe_study(words, published.study)
     yield Section("method", Text(_("Method")), tuple(_method(words, published)))
@@ -145,6 +151,7 @@ def _sections(words: ReportWords, published: Published) -> Iterator[Section]:
     )
     if any(each.item.kind != ItemKind.DECLARED for each in book.released):
         yield Section("article", Text(_("For an article")), tuple(article.public(words, published)))
+    yield list_references(words, list_public_references(published))
     cite = _(
         "Public survey report, version %(number)d (%(hash)s), up to entry %(entry)s of its ledger. Made with "
         "%(software)s.",

@@ -50,10 +50,16 @@ def say_who_asked(words: ReportWords, study: StudySheet) -> Iterator[Block]:
 
 
 def cite_report(words: ReportWords, study: StudySheet, questionnaire: str, rest: str) -> Text:
-    """How to cite a report: authors, if they are stated, the study's or the questionnaire's title, and the DOI."""
+    """How to cite a report: authors and days in the field, if they are stated, a title, and the DOI."""
     title = choose_language(study.title, words.locale)
     names = "; ".join(author.name for author in study.authors)
-    parts = [f"{part.rstrip('.')}." for part in (names, title[1] if title else questionnaire) if part]
+    days = say_days(words, study)
+    fielded = (
+        words.gettext("%(field)s: %(text)s", field=words.gettext("In the field"), text=days) if days else ""
+    )
+    parts = [
+        f"{part.rstrip('.')}." for part in (names, title[1] if title else questionnaire, fielded) if part
+    ]
     return Text(" ".join([*parts, rest, *([f"https://doi.org/{study.doi}"] if study.doi else [])]))
 
 

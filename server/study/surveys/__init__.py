@@ -1,6 +1,6 @@
 """Surveys: found by their links, published from drafts, open or not at a moment."""
 
-from server.study.drafts import draft, draft_document, redo, save_draft, undo
+from server.study.drafts import draft, draft_document, draft_documents, redo, save_draft, undo
 from server.study.surveys.families import family_of, note_of
 from server.study.surveys.publication import create, definition_of, enter_survey, publish, published_version
 from server.study.surveys.standings import Standing, find_standing, now, today

@@ -20,6 +20,7 @@ from server.store.failures import describe_failure
 from server.web import security
 from server.web.app import create_app
 from server.web.body_limits import FORM, match_limit
+from server.web.first_results import prepare_results
 from server.web.front.bridge import Bridge
 from server.web.front.code_looks import Looks
 from server.web.front.group_commits import OverloadedError
@@ -227,5 +228,7 @@ class Front:
 
 
 def create_front(config: Config | None = None, processes: int = 1) -> Front:
-    """The site on a database that `server.store.engines.migrate` has prepared."""
-    return Front(create_app(config, SERVING), processes)
+    """The site on a database that `server.store.engines.migrate` has prepared; nobody waits for a first page."""
+    app = create_app(config, SERVING)
+    prepare_results(app)
+    return Front(app, processes)

@@ -1,8 +1,9 @@
 """What a researcher does with surveys: list, preview, publish, share, export, close."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import Any
 
 from flask import Blueprint, Response, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
@@ -38,8 +39,10 @@ def home() -> ResponseReturnValue:
 def surveys_page() -> ResponseReturnValue:
     """All surveys of the researcher."""
     entries = []
-    for survey, role in survey_access.shared_with(session(), researcher()):
-        document = surveys.draft_document(survey)
+    shared = survey_access.shared_with(session(), researcher())
+    documents = surveys.draft_documents(session(), (survey for survey, _role in shared))
+    for survey, role in shared:
+        document = documents[survey.id]
         questions = sum(entry["kind"] not in editing.NOT_SENT for entry in document["questions"])
         entries.append((survey, role, document, questions))
     here, archived = (
@@ -49,16 +52,22 @@ def surveys_page() -> ResponseReturnValue:
         "manage/surveys.html",
         entries=here,
         archived=archived,
-        collected={survey.id: _count_collected(survey) for survey, *_others in here if survey.versions},
+        collected=_count_collected([entry[:3] for entry in here if entry[0].versions]),
         untidied=tidying.list_untidied(session()),
         remains=tidying.may_remain(session()),
         said=request.args.get("said", ""),
     )
 
 
-def _count_collected(survey: Survey) -> tuple[int, int | None]:
-    """The responses that results are about, and how many are wanted."""
-    return sum(response_counts.count_told(session(), survey).values()), find_planned_number(survey)
+def _count_collected(
+    entries: Sequence[tuple[Survey, Role, Mapping[str, Any]]],
+) -> dict[int, tuple[int, int | None]]:
+    """Of each survey, by its id, the responses that results are about, and how many are wanted."""
+    told = response_counts.count_told_of(session(), [survey for survey, _role, _document in entries])
+    return {
+        survey.id: (told[survey.id], find_planned_number(survey, document))
+        for survey, _role, document in entries
+    }
 
 
 @blueprint.get("/surveys/<slug>")

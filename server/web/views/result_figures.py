@@ -9,7 +9,7 @@ from flask_babel import get_locale, gettext
 from server import reports
 from server.inputs import N_, refuse
 from server.output.documents import Chart
-from server.reports import Compared, Crossed, Report
+from server.reports import Compared, Report
 from server.reports.contents.compared_charts import draw_compared
 from server.reports.contents.crossed_charts import draw_groups, draw_table
 from server.reports.contents.stratum_sections import draw_strata
@@ -22,11 +22,11 @@ from server.web.context import send_download
 from server.web.download_names import name_of_report
 from server.web.report_opening import open_report
 from server.web.result_choices import (
+    CrossingChoice,
     StrataChoice,
     choose_anytime,
     choose_figure,
     choose_question,
-    read_crossing,
 )
 from server.web.security import on_survey
 
@@ -54,7 +54,7 @@ def draw_comparison(report: Report, words: ReportWords) -> Chart:
 
 def draw_crossing(report: Report, words: ReportWords) -> Chart:
     """The table of the two questions that the address names."""
-    table = draw_table(words, report, _cross(report))
+    table = draw_table(words, report, CrossingChoice(report).chosen)
     if table is None:
         raise refuse(409, "column", N_("has too many answers for a picture"))
     return table
@@ -62,14 +62,7 @@ def draw_crossing(report: Report, words: ReportWords) -> Chart:
 
 def draw_in_groups(report: Report, words: ReportWords) -> Chart:
     """The answers to these two questions that the address names, in groups."""
-    return draw_groups(words, report, _cross(report))
-
-
-def _cross(report: Report) -> Crossed:
-    found = read_crossing(report)
-    if found is None or not found.n or found.too_large:
-        raise refuse(409, "column", N_("cannot be shown together with the rows"))
-    return found
+    return draw_groups(words, report, CrossingChoice(report).chosen)
 
 
 def _compare(report: Report) -> Compared:
@@ -111,6 +104,6 @@ _offer_drawing("strata", draw_by_stratum)
 _offer_drawing("comparison", draw_comparison)
 _offer_drawing("crossing", draw_crossing)
 _offer_drawing("groups", draw_in_groups)
-_offer("crossing", "csv", "text/csv", lambda report: crossing_csv(report, _cross(report)))
-_offer("groups", "csv", "text/csv", lambda report: groups_csv(report, _cross(report)))
+_offer("crossing", "csv", "text/csv", lambda report: crossing_csv(report, CrossingChoice(report).chosen))
+_offer("groups", "csv", "text/csv", lambda report: groups_csv(report, CrossingChoice(report).chosen))
 _offer("comparison", "csv", "text/csv", lambda report: comparison_csv(report, _compare(report)))

@@ -19,6 +19,7 @@ from server.web.report_opening import open_report, send_microdata, send_response
 from server.web.result_choices import (
     KEPT,
     CrossingChoice,
+    FoldedParts,
     StrataChoice,
     choose_anytime,
     choose_figure,
@@ -40,14 +41,15 @@ def live(survey: Survey) -> ResponseReturnValue:
         asked = choose_question(report)
         which = choose_figure(asked)
         kept = {name: request.args[name] for name in KEPT if request.args.get(name)}
-        planned = find_planned_number(survey)
+        document = surveys.draft_document(survey)
+        planned = find_planned_number(survey, document)
         return render_template(
             "results/live.html",
             survey=survey,
             report=report,
             formats=FORMATS.values(),
             planned=planned,
-            margin=planning.planned_margin(surveys.draft_document(survey)),
+            margin=planning.planned_margin(document),
             measure_margins=reports.measure_margins,
             anytime=anytime,
             kept=kept,
@@ -64,6 +66,7 @@ def live(survey: Survey) -> ResponseReturnValue:
             bars=reports.bars,
             interpret_question=reports.interpret_question,
             highest=reports.find_highest,
+            folds=FoldedParts.choose(),
         )
 
 
