@@ -187,6 +187,10 @@ function finish(page, id) {
   const receipt = part.querySelector('output');
   const copied = part.querySelector('.copied');
   receipt.textContent = id.match(/.{4}/g).join(' ');
+  // Words take its place.
+  const scripts = copy('spelling');
+  for (const script of scripts.querySelectorAll('script')) script.async = false;
+  document.head.append(scripts);
   part.querySelector('.copy').addEventListener('click', async () => {
     // Where pages may not write to the clipboard, the receipt is selected, to be copied by hand.
     const done = await navigator.clipboard?.writeText(receipt.textContent).then(() => true, () => false);

@@ -68,7 +68,7 @@ export async function post(url, body, { language, patience = 20000, signal } = {
     if (!answer.headers.get('content-type')?.startsWith('application/json')) return { status: 0, after };
     // Left unread, it holds the connection. A success whose body is lost is one.
     const read = answer.json().catch(() => null);
-    return { ...(!answer.ok && (await read)?.error), status: answer.status, after };
+    return { ...(!answer.ok && (await read)?.error), status: answer.status, after, read };
   } catch {
     return { status: 0 };
   } finally {

@@ -56,9 +56,9 @@ def test_a_backup_is_whole_while_surveys_are_closed_tidied_and_deleted(
     def answer(address: str) -> None:
         while not ended.is_set():
             body = goes_on.response()
-            sent.add(bytes.fromhex(str(body["id"])))
+            sent.add(factories.stored_id(body))
             assert factories.ask(address, body)[0] == 201
-            acknowledged.append(bytes.fromhex(str(body["id"])))
+            acknowledged.append(factories.stored_id(body))
 
     def tidy_all() -> None:
         changes: list[Callable[[str, Published], None]] = [close, delete]

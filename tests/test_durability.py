@@ -51,7 +51,7 @@ def test_acknowledged_responses_survive_kill_9(new_database: NewDatabase) -> Non
         retries = [factories.ask(served.url + survey.url, body)[0] for body in acknowledged[-20:]]
 
     ids = Counter(bytes(row[0]).hex() for row in stored(database_url))  # type: ignore[call-overload]
-    assert {str(body["id"]) for body in acknowledged} <= ids.keys()
+    assert {factories.stored_id(body).hex() for body in acknowledged} <= ids.keys()
     assert set(ids.values()) == {1}
     assert set(retries) == {200}
     # Beyond those, only what was under way when the server died: at most one for each client.

@@ -1,7 +1,8 @@
 """Nothing that anybody sees or downloads changes by fewer responses than the survey's minimum: an attack.
 
-Random surveys are answered and looked at in random order, by every exit over HTTP and on the command
-line, until they are closed and after that; then all pairs of looks are compared (`observers.told`).
+Random surveys are answered, some of the responses are taken back, and both are looked at in random order, by every exit
+over HTTP and on the command line, until they are closed and after that; then all pairs of looks are compared
+(`observers.told`).
 """
 
 import random
@@ -13,7 +14,10 @@ import pytest
 from flask.testing import FlaskClient
 
 from server.collect import batches
+from server.collect.batches.cells import cell_id
+from server.collect.batches.removing import take_out
 from server.people import survey_access
+from server.store.models import State
 from tests.support import factories
 from tests.support.observers import Looker, told
 from tests.support.sample_releases import grant
@@ -36,6 +40,7 @@ class Study:
     weights: list[int]
     random: random.Random
     codes: dict[str, list[str]] = field(default_factory=dict)
+    receipts: list[tuple[str, object]] = field(default_factory=list)
 
     def respond(self) -> None:
         """Somebody answers, by some link."""
@@ -47,6 +52,13 @@ class Study:
             body["invitation"] = self.codes[link].pop()
         answer = self.client.post(f"/s/{link}/responses", json=body)
         assert answer.status_code == 201, answer.text
+        self.receipts.append((link, body["id"]))
+
+    def take_back(self) -> None:
+        """Somebody who answered takes it back."""
+        link, receipt = self.receipts.pop(self.random.randrange(len(self.receipts)))
+        answer = self.client.post(f"/s/{link}/withdrawal.json", json={"receipt": receipt})
+        assert answer.json == {"status": "absent"}, answer.text
 
     def publish_again(self) -> None:
         """A second version; what one question asks is another thing now."""
@@ -90,6 +102,8 @@ def attack(client: FlaskClient, database_url: str, seed: int) -> list[str]:
             looker.versions = 2
         for _ in range(draw.choice((1, 1, 2, 4, 9))):
             made.respond()
+        for _ in range(min(draw.choice((0, 0, 1, 1, 2, 5)), len(made.receipts))):
+            made.take_back()
         looker.look(is_open=True)
     if draw.random() < 0.8:
         assert client.post(f"/manage/surveys/{slug}/close").status_code == 303
@@ -135,8 +149,27 @@ def test_a_reader_who_counts_everything_is_caught(signed_in: FlaskClient, databa
     assert {f"('{place}',): 4 becomes 5" for place in ("n", "listed", "collected")} <= set(found)
 
 
+def test_what_is_taken_out_at_once_is_caught(signed_in: FlaskClient, database_url: str) -> None:
+    """The twin: what is taken back leaves its batch at once, and without another batch beside it."""
+    survey = factories.publish(database_url, factories.definition([0.25] * 8), minimum=MINIMUM)
+    draw = random.Random(1)
+    looker = Looker(signed_in, database_url, survey.slug, draw)
+    rows = [[draw.randrange(2) for _ in range(8)] for _ in range(MINIMUM + 1)]
+    store(database_url, survey, rows, 1)
+    looker.look(is_open=True)
+    with factories.writing(database_url) as session:
+        found = survey_access.find(session, survey.slug)
+        assert found is not None
+        assert found.current is not None
+        cell = cell_id(batches.CellKey(found.current.id, None))
+        take_out(session.connection(), found.id, cell, {bytes(rows[0]): 1}, 8)
+    looker.look(is_open=True)
+
+    assert any("falls by 1" in line for line in told(looker.looks, MINIMUM))
+
+
 def test_a_remainder_that_closing_shows_is_caught(signed_in: FlaskClient, database_url: str) -> None:
-    """The twin: batches have the minimum, but nothing is held back, and closing shows a remainder of one."""
+    """The twin: batches have the minimum, nothing is held back, and closing shows a remainder of one all the same."""
     survey = factories.publish(database_url, factories.definition([0.25] * 8), minimum=MINIMUM)
     draw = random.Random(1)
     looker = Looker(signed_in, database_url, survey.slug, draw)
@@ -144,7 +177,11 @@ def test_a_remainder_that_closing_shows_is_caught(signed_in: FlaskClient, databa
     store(database_url, survey, rows[:MINIMUM], 1)
     store(database_url, survey, rows[MINIMUM:], MINIMUM)
     looker.look(is_open=True)
-    factories.close(database_url, survey.slug)
+    with factories.writing(database_url) as session:
+        found = survey_access.find(session, survey.slug)
+        assert found is not None
+        batches.seal_all(session.connection(), found.id, DAY, 1)
+        found.state = State.CLOSED
     looker.look(is_open=False)
 
     assert any("1 responses to version 1 stand alone" in line for line in told(looker.looks, MINIMUM))

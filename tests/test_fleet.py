@@ -287,7 +287,7 @@ def test_servers_that_do_not_share_their_files_are_refused(fleet: Fleet, tmp_pat
 def test_what_two_that_were_killed_leave_is_counted_right(fleet: Fleet) -> None:
     """The last test of the file: two of four are gone after it. What was acknowledged is there, and counted once."""
     survey = publish(fleet)
-    acknowledged: set[str] = set()
+    acknowledged: set[bytes] = set()
     enough = Event()
 
     def post(place: int) -> None:
@@ -299,7 +299,7 @@ def test_what_two_that_were_killed_leave_is_counted_right(fleet: Fleet) -> None:
             except (OSError, HTTPException):
                 return
             assert status == 201
-            acknowledged.add(str(body["id"]))
+            acknowledged.add(factories.stored_id(body))
             if len(acknowledged) > 100:
                 enough.set()
 
@@ -310,10 +310,10 @@ def test_what_two_that_were_killed_leave_is_counted_right(fleet: Fleet) -> None:
         for posted in posting:
             posted.result()
 
+    stored = {bytes(row[0]) for row in factories.stored(fleet.database_url)}  # type: ignore[call-overload]
     factories.settle(fleet.database_url, survey.slug, closes_at=surveys.now())
     while not read_column(fleet, Survey.tidied_on, survey):
         time.sleep(0.5)
-    stored = {bytes(row[0]).hex() for row in factories.stored(fleet.database_url)}  # type: ignore[call-overload]
     assert acknowledged <= stored
     report = json.loads(factories.run(fleet.database_url, "report", survey.slug, "--json").stdout)
     # Beyond those, only what was under way when the two died.

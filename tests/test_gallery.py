@@ -12,8 +12,11 @@ from server.study.gallery import Template, find, templates
 from server.study.planning import plan
 
 SAID = {
-    "en": "After you press Send your answers cannot be found or removed.",
-    "es": "Después de pulsar Enviar, tus respuestas no se pueden encontrar ni eliminar.",
+    "en": "After you press Send, your answers can be found or removed by your receipt alone, while the survey is open.",
+    "es": (
+        "Después de pulsar Enviar, tus respuestas se pueden encontrar o eliminar solo con tu comprobante, "
+        "mientras la encuesta esté abierta."
+    ),
 }
 OWED = {
     "en": ("cannot be skipped", "may see in which order answers arrived", "is published [where]"),

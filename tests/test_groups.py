@@ -108,7 +108,7 @@ def test_one_that_the_database_cannot_take_fails_alone(
     app: Flask, survey: Published, database_url: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     bodies = [survey.response() for _ in range(CROWD)]
-    _poisoned(database_url, str(bodies[7]["id"]))
+    _poisoned(database_url, factories.stored_id(bodies[7]).hex())
 
     outcomes = _post_together(app, survey, bodies)
 
@@ -189,7 +189,7 @@ def test_server_that_is_stopped_acknowledges_nothing_that_is_not_stored(sqlite: 
 
     def post(body: dict[str, object]) -> None:
         try:
-            statuses[str(body["id"])] = next(post_all(served.url, survey.url, [body]))
+            statuses[factories.stored_id(body).hex()] = next(post_all(served.url, survey.url, [body]))
         except (OSError, AssertionError):
             return  # the server hung up: nothing was promised
 

@@ -16,7 +16,7 @@ def test_new_response_is_stored(client: FlaskClient, survey: Published, database
 
     assert (answer.status_code, answer.get_json()) == (201, {"status": "stored"})
     ((row_id, _version, reports, _day, _stratum),) = stored(database_url)
-    assert (bytes(row_id), bytes(reports)) == (bytes.fromhex(body["id"]), b"\x01\x00")  # type: ignore[arg-type]
+    assert (bytes(row_id), bytes(reports)) == (factories.stored_id(body), b"\x01\x00")  # type: ignore[arg-type]
 
 
 def test_same_response_again_is_acknowledged_and_stored_once(

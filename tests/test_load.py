@@ -47,7 +47,7 @@ def test_5000_responses_from_32_clients_are_all_stored_once(new_database: NewDat
     assert statuses.keys() <= {200, 201}
     assert statuses[201] <= RESPONSES
     rows = stored(database_url)
-    assert {bytes(row[0]).hex() for row in rows} == {body["id"] for body in bodies}  # type: ignore[call-overload]
+    assert {bytes(row[0]) for row in rows} == {factories.stored_id(body) for body in bodies}  # type: ignore[call-overload]
     assert len(rows) == RESPONSES
     reports = [bytes(row[2]) for row in rows]  # type: ignore[call-overload]
     assert tuple(sum(report[question] for report in reports) for question in range(2)) == YES

@@ -18,6 +18,8 @@ from tests.support.load_client import post_all
 from tests.support.order_traces import LIMIT, copied, holding, order_in_pages, postgresql_rows, standardised
 
 PAIRS = 16
+BITS = 14
+"""Questions: as many reports as there are responses, so that a row is known by them, whatever its id."""
 
 
 class Race:
@@ -26,8 +28,10 @@ class Race:
     def __init__(self, served: Served, survey: Published, codes: list[str]) -> None:
         self.statuses: dict[str, list[int]] = {code: [] for code in codes}
         self.ids: dict[bytes, int] = {}
+        self.reports: dict[bytes, int] = {}
         self.hashes: dict[bytes, int] = {}
         self._numbers = count()
+        self._places = {code: place for place, code in enumerate(codes)}
         starts = [Barrier(2) for _ in range(PAIRS)]
         with ThreadPoolExecutor(2 * PAIRS) as clients:
             for running in [
@@ -37,7 +41,10 @@ class Race:
                 running.result()
 
     def _run(self, served: Served, survey: Published, codes: list[str], start: Barrier) -> None:
-        bodies = [survey.response(invitation=code) for code in codes]
+        places = [self._places[code] for code in codes]
+        reports = [[place >> bit & 1 for bit in range(BITS)] for place in places]
+        pairs = zip(reports, codes, strict=True)
+        bodies = [survey.response(string, invitation=code) for string, code in pairs]
 
         def at_once() -> object:
             for body in bodies:
@@ -50,8 +57,14 @@ class Race:
             self.statuses[code].append(status)
             if status == 201:
                 number = next(self._numbers)
-                self.ids[bytes.fromhex(str(body["id"]))] = number
+                self.ids[factories.stored_id(body)] = number
+                self.reports[bytes(body["reports"])] = number  # type: ignore[call-overload]
                 self.hashes[hashlib.sha256(code.replace("-", "").encode()).digest()] = number
+
+
+def _new_ids(race: Race, database_url: str) -> dict[bytes, int]:
+    """The ids that tidying gave, and when the response of each came."""
+    return {bytes(row[0]): race.reports[bytes(row[2])] for row in stored(database_url)}  # type: ignore[call-overload]
 
 
 def _spent(database_url: str) -> dict[bytes, bool]:
@@ -70,7 +83,7 @@ def test_10000_codes_on_sqlite_let_one_of_two_racing_clients_in_and_leave_no_tra
     sqlite: NewDatabase, tmp_path: Path
 ) -> None:
     database_url = sqlite(True)
-    survey = factories.publish(database_url)
+    survey = factories.publish(database_url, factories.definition([0.25] * BITS))
     codes = factories.invite(database_url, survey.slug, 10_000)
     with factories.serving(database_url) as served:
         race = Race(served, survey, codes)
@@ -82,7 +95,8 @@ def test_10000_codes_on_sqlite_let_one_of_two_racing_clients_in_and_leave_no_tra
         # The log holds a few pages: on which it was noted that all is tidied.
         assert [file.stat().st_size <= 50_000 for file in files if file.name.endswith("-wal")] == [True]
         assert not holding(files, codes)
-        order = order_in_pages(database_url, race.ids), order_in_pages(database_url, race.hashes)
+        new = _new_ids(race, database_url)
+        order = order_in_pages(database_url, new), order_in_pages(database_url, race.hashes)
 
     assert max(order) < LIMIT
     assert len(stored(database_url)) == len(codes)
@@ -95,7 +109,7 @@ def test_codes_on_postgresql_let_one_of_two_racing_clients_in_and_leave_no_trace
     postgresql: NewDatabase,
 ) -> None:
     database_url = postgresql(True)
-    survey = factories.publish(database_url)
+    survey = factories.publish(database_url, factories.definition([0.25] * BITS))
     codes = factories.invite(database_url, survey.slug, 1_000)
     places = ("responses_1", "id"), ("invitations_1", "code_hash")
     with factories.serving(database_url) as served:
@@ -106,7 +120,7 @@ def test_codes_on_postgresql_let_one_of_two_racing_clients_in_and_leave_no_trace
         after = [postgresql_rows(database_url, *place) for place in places]
 
     assert (closed.exit_code, closed.stderr) == (0, "")
-    for rows, arrived in zip(after, (race.ids, race.hashes), strict=True):
+    for rows, arrived in zip(after, (_new_ids(race, database_url), race.hashes), strict=True):
         # Where a row lies and who wrote it follow from the random keys alone.
         assert [row[0] for row in rows] == sorted(arrived)
         assert len({row[2:] for row in rows}) == 1
@@ -135,7 +149,7 @@ def _data_files(database_url: str) -> list[Path]:
 def test_search_would_find_a_code(sqlite: NewDatabase) -> None:
     """The broken twin: a code that somebody writes into a label, as it is given out and as it is sent."""
     database_url = sqlite(True)
-    survey = factories.publish(database_url)
+    survey = factories.publish(database_url, factories.definition([0.25] * BITS))
     codes = factories.invite(database_url, survey.slug, 100)
     assert not holding(order_traces.sqlite_files(database_url), codes)
 

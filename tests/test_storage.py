@@ -36,7 +36,7 @@ def test_row_holds_id_version_reports_day_and_stratum_only(
     assert not isinstance(columns["day"], sa.DateTime)
     ((row_id, version_id, reports, day, stratum_id),) = stored(database_url)
     ((number, *_rest),) = dump(database_url)["survey_versions"]
-    assert (bytes(row_id).hex(), version_id, bytes(reports)) == (body["id"], number, b"\x00\x01")  # type: ignore[call-overload]
+    assert (row_id, version_id, bytes(reports)) == (factories.stored_id(body), number, b"\x00\x01")  # type: ignore[call-overload]
     assert type(day) is date
     assert stratum_id is None
     assert first_day <= day <= first_day + timedelta(days=1)
@@ -73,8 +73,8 @@ def test_rows_come_out_in_the_order_of_their_random_ids(
     connection = _file(database_url)
     rows = [row[0].hex() for row in connection.execute("SELECT id FROM responses_1")]
     connection.close()
-    ids = [body["id"] for body in sent]
-    assert rows == sorted(ids)  # type: ignore[type-var]
+    ids = [factories.stored_id(body).hex() for body in sent]
+    assert rows == sorted(ids)
     assert rows != ids  # 50 random ids arrive sorted with probability 1/50!
 
 

@@ -44,6 +44,7 @@ from tests.support.order_traces import (
     order_in_log,
     order_in_pages,
     postgresql_rows,
+    sqlite_files,
     standardised,
 )
 
@@ -107,16 +108,25 @@ class Study:
     """A survey by invitation whose responses came one by one, and when each came."""
 
     def __init__(self, database_url: str, number: int) -> None:
-        self.survey = factories.publish(database_url)
+        # As many reports as there are responses: by them a row is known, whatever its id.
+        self.survey = factories.publish(database_url, factories.definition([0.25] * 8))
         codes = factories.invite(database_url, self.survey.slug, number)
         self.bodies = [
-            self.survey.response([k % 2, 0], invitation=code)
+            self.survey.response([k >> bit & 1 for bit in range(8)], invitation=code)
             for k, code in enumerate(codes[: number * 3 // 4])
         ]
         _take(database_url, self.survey, self.bodies)
         plain = [str(body["invitation"]).replace("-", "").encode() for body in self.bodies]
-        self.ids = {bytes.fromhex(str(body["id"])): k for k, body in enumerate(self.bodies)}
+        self.ids = {factories.stored_id(body): k for k, body in enumerate(self.bodies)}
         self.hashes = {hashlib.sha256(code).digest(): k for k, code in enumerate(plain)}
+
+    def find_new_ids(self, database_url: str) -> None:
+        """Those that tidying gave to the same responses."""
+        rows = {bytes(row[2]): bytes(row[0]) for row in stored(database_url)}  # type: ignore[call-overload]
+        reports = [bytes([k >> bit & 1 for bit in range(8)]) for k in range(len(self.bodies))]
+        new = {rows[string]: k for k, string in enumerate(reports)}
+        assert not new.keys() & self.ids.keys()
+        self.ids = new
 
     def readable(self, database_url: str) -> float:
         """How far what the files tell of the order of arrival is from what chance would tell."""
@@ -154,6 +164,7 @@ def test_order_is_unreadable_after_a_close_whose_redirect_is_never_followed(
             _wait_for(lambda: not _marks(database_url))
 
     assert before > LIMIT  # the broken twin: the same files, not tidied
+    study.find_new_ids(database_url)
     assert study.readable(database_url) < LIMIT
     assert len(stored(database_url)) == len(study.bodies)
     if not database_url.startswith("sqlite"):
@@ -177,22 +188,24 @@ def test_what_is_due_is_done_when_the_server_stops(survey: Published, database_u
 
 
 def test_pages_of_a_tidied_survey_depend_on_its_rows_alone(sqlite: NewDatabase, tmp_path: Path) -> None:
-    """The same responses and codes in two orders: the same pages, byte for byte."""
+    """The same responses and codes in two orders: the same pages of codes, byte for byte, and no id of a response."""
     database_url = sqlite(True)
     survey = factories.publish(database_url)
     codes = factories.invite(database_url, survey.slug, 300)
     bodies = [survey.response([k % 2, 0], invitation=code) for k, code in enumerate(codes)]
-    keys = [bytes.fromhex(str(body["id"])) for body in bodies]
-    keys += [hashlib.sha256(code.replace("-", "").encode()).digest() for code in codes]
+    ids = [factories.stored_id(body) for body in bodies]
+    keys = [hashlib.sha256(code.replace("-", "").encode()).digest() for code in codes]
     pages = []
     for name, order in (("a", bodies), ("b", bodies[::-1])):
         file = tmp_path / f"{name}.sqlite3"
         shutil.copy(database_url.removeprefix("sqlite:///"), file)
         _take(f"sqlite:///{file}", survey, order)
         factories.close(f"sqlite:///{file}", survey.slug)
-        before = _pages_with(file, keys)
+        before = _pages_with(file, ids + keys)
         _tidy(f"sqlite:///{file}")
         pages.append((before, _pages_with(file, keys)))
+        files = sqlite_files(f"sqlite:///{file}")
+        assert not any(each in file.read_bytes() for each in ids for file in files)
 
     assert pages[0][1] == pages[1][1]
     assert pages[0][0] != pages[1][0]  # the broken twin: without tidying
@@ -227,7 +240,10 @@ def test_tidying_keeps_every_row_and_rule(survey: Published, database_url: str) 
 
     after = dump(database_url)
     changed = {name for name in before if before[name] != after[name]}
-    assert changed == {"revisions", "surveys", "untidied", "batches"}
+    assert changed == {"revisions", "surveys", "untidied", "batches", "responses"}
+    but_ids = [sorted(map(repr, (row[1:] for row in look["responses"]))) for look in (before, after)]
+    assert but_ids[0] == but_ids[1]
+    assert not {row[0] for row in before["responses"]} & {row[0] for row in after["responses"]}
     assert _shown(database_url, survey.slug) == looked_at
     assert len(after["responses"]) == 15
     engine = make_engine(database_url)
@@ -572,7 +588,7 @@ def test_deleted_rows_leave_no_bytes_in_the_file(sqlite: NewDatabase) -> None:
     bodies = [survey.response(id=secrets.token_bytes(16).hex()) for _ in range(500)]
     _take(database_url, survey, bodies)
     file = Path(database_url.removeprefix("sqlite:///"))
-    ids = [bytes.fromhex(str(body["id"])) for body in bodies]
+    ids = [factories.stored_id(body) for body in bodies]
     assert sum(each in file.read_bytes() for each in ids) == 500
 
     deleted = factories.run(database_url, "survey", "delete", survey.slug, "--confirm", survey.slug)

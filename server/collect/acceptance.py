@@ -95,7 +95,7 @@ def close_survey(survey: Survey) -> None:
     assert session is not None
     survey.state = State.CLOSED
     session.flush()  # which waits for responses on their way in: what is sealed is all of them
-    batches.seal_all(session.connection(), survey.id, today())
+    batches.seal_all(session.connection(), survey.id, today(), survey.minimum)
     mark_untidied(session, survey.id)
 
 

@@ -2,10 +2,12 @@
 
 While a survey is open, everything here reads the batches that are sealed (`server.collect.batches`), and
 changes by as many responses as the survey's minimum, or more; but for releases that hide who took part
-(`read_for_release`), which count those that wait, too. Once it is closed, that is all responses. Nothing here
+(`read_for_release`), which count those that wait, too, and none that was taken back. Once it is closed, that is all
+responses, but for those that would stand alone (`server.collect.batches.closing`). Nothing here
 takes longer because there are more rows of responses.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -116,14 +118,17 @@ def _read_told(session: Session, survey: Survey) -> Collected:
 
 
 def _read_stored(session: Session, survey: Survey) -> Collected:
-    """As `read_shown`, those that wait included."""
+    """As `read_shown`, those that wait included, without those that were taken back and are shown still."""
     versions = {version.id: version for version in survey.versions}
     waiting = list(batches.read_waiting(session, survey))
+    leaving = batches.read_removals(session, survey)
     moment = session.get_transaction()
 
     def pieces(version_id: int) -> Iterator[tuple[Key, Tally]]:
         _check_moment(session, moment)
-        yield from batches.read_sealed(session, survey, versions[version_id])
+        left = {key: Counter(strings) for key, strings in leaving.items()}
+        for key, tally in batches.read_sealed(session, survey, versions[version_id]):
+            yield key, batches.subtract(tally, left[key]) if key in left else tally
         yield from ((key, tally) for key, tally in waiting if key[0] == version_id)
 
     sizes, margins = batches.count_sealed(session, survey), _margins(session, survey)
@@ -131,7 +136,13 @@ def _read_stored(session: Session, survey: Survey) -> Collected:
         margin = batches.margin_of(tally, versions[key[0]].reports)
         sizes[key] = sizes.get(key, 0) + tally.n
         margins[key] = margins[key] + margin if key in margins else margin
-    return Collected(sizes, margins, pieces)
+    for key, strings in leaving.items():
+        reports = versions[key[0]].reports
+        sizes[key] -= strings.total()
+        margins[key] = margins[key] - batches.margin_of(
+            Tally.of(b"".join(strings.elements()), len(reports)), reports
+        )
+    return Collected({key: n for key, n in sizes.items() if n}, margins, pieces)
 
 
 def count_shown(session: Session, survey: Survey) -> dict[Key, int]:

@@ -1,5 +1,6 @@
-"""The body of a response -> a `Submission`."""
+"""The body of a response -> a `Submission`; that of a question about a receipt -> what is stored of it."""
 
+import hashlib
 import re
 from contextlib import suppress
 from dataclasses import dataclass
@@ -12,7 +13,10 @@ RESPONSE_LIMIT = 16 * 1024
 """Largest body of a response, in bytes."""
 
 LOOK_LIMIT = 4 * 1024
-"""Largest body of a question about a code, in bytes."""
+"""Largest body of a question about a code or a receipt, in bytes."""
+
+ID_LENGTH = 16
+"""Bytes of a receipt, and of what is stored of it."""
 
 _HEX_ID = re.compile(r"[0-9a-f]{32}\Z")
 _HEX_VERSION = re.compile(r"[0-9a-f]{64}\Z")
@@ -20,7 +24,7 @@ _HEX_VERSION = re.compile(r"[0-9a-f]{64}\Z")
 
 @dataclass(frozen=True)
 class Submission:
-    """A response as it arrives: well formed, not yet held against its survey."""
+    """A response as it arrives: well formed, not yet held against its survey. `id` is the hash of its receipt."""
 
     id: bytes
     version: str
@@ -58,7 +62,7 @@ def parse_submission(body: bytes) -> Submission:
         )
     reports = _parse_reports(value["reports"])
     invitation = _parse_invitation(value["invitation"]) if "invitation" in value else None
-    return Submission(bytes.fromhex(value["id"]), value["version"], reports, invitation)
+    return Submission(hash_receipt(bytes.fromhex(value["id"])), value["version"], reports, invitation)
 
 
 def parse_look(body: bytes) -> str:
@@ -67,6 +71,22 @@ def parse_look(body: bytes) -> str:
     if not isinstance(value, dict) or value.keys() != {"invitation"}:
         raise refuse(422, "body", N_("must be a JSON object with the field invitation alone"))
     return _parse_invitation(value["invitation"])
+
+
+def parse_receipt(body: bytes) -> bytes:
+    """`{"receipt"}` -> what is stored of it, where its response is."""
+    value = parse_json(body, LOOK_LIMIT)
+    if not isinstance(value, dict) or value.keys() != {"receipt"}:
+        raise refuse(422, "body", N_("must be a JSON object with the field receipt alone"))
+    if not (isinstance(value["receipt"], str) and _HEX_ID.match(value["receipt"])):
+        # Which is a secret, and maybe nearly the right one: it is not repeated.
+        raise refuse(422, "receipt", N_("must be 32 hexadecimal digits in lower case"))
+    return hash_receipt(bytes.fromhex(value["receipt"]))
+
+
+def hash_receipt(receipt: bytes) -> bytes:
+    """What is stored of a receipt of 128 random bits: as many bits of its SHA-256. By it nobody finds the receipt."""
+    return hashlib.sha256(receipt).digest()[:ID_LENGTH]
 
 
 def _parse_reports(reports: object) -> bytes:

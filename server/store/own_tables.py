@@ -1,13 +1,13 @@
 """The tables that each survey has of its own: what respondents leave behind, and the books that count it.
 
 Whoever writes anew, empties or deletes one survey's rows holds up no other survey, and what is
-left of them in files is nobody else's page. `responses_17`, `invitations_17`, `cells_17`, `batches_17`
-and `counters_17` belong to the survey with the id 17; they are made together with it.
+left of them in files is nobody else's page. `responses_17`, `invitations_17`, `cells_17`, `batches_17`,
+`counters_17`, `withdrawals_17` and `removals_17` belong to the survey with the id 17; they are made together with it.
 
-A response is a random id, the version it answers, the link's stratum, a byte for each report, the
-day. Nothing else may ever be added that could join it to a person. Of an invitation only the hash of
-its code is kept, and whether it was used: not when, nor for what. Keys are random and SQLite has no
-rowid here, so that rows lie in the order of random numbers and no query tells in which order they
+A response is a hash of its receipt (a random number once the survey is closed), the version it answers, the link's
+stratum, a byte for each report, the day. Nothing else may ever be added that could join it to a person. Of an
+invitation only the hash of its code is kept, and whether it was used: not when, nor for what. Keys are random and
+SQLite has no rowid here, so that rows lie in the order of random numbers and no query tells in which order they
 arrived. While a study runs, who holds the files still finds traces of it; `server.collect.tidying` says which,
 and takes them away once it is closed.
 
@@ -22,9 +22,13 @@ how often each report arrived in each byte (`server.collect.batches.margins`), e
 names no row of the responses, and no row names a batch; while responses come its id is random. A *counter* says
 how many responses one writer has stored; their sum is all of them. There are several, so that processes
 on PostgreSQL need not wait for each other.
+
+A *withdrawal* is the hash of the receipt of a response that was taken back, until the survey is closed: it is not
+stored again. A *removal* holds, for a cell, the sorted report strings of `n` responses that were taken back and are
+still in its batches (`server.collect.batches.removing`). Neither names the other.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeVar
@@ -126,12 +130,33 @@ def _counters(_survey_id: int, _suffix: str) -> Iterator[_Part]:
     yield sa.Column("n", sa.Integer, nullable=False)
 
 
+def _withdrawals(_survey_id: int, _suffix: str) -> Iterator[_Part]:
+    yield sa.Column("id", sa.LargeBinary(16), nullable=False)
+    yield sa.CheckConstraint("length(id) = 16", name="id_is_128_bits")
+
+
+def _removals(survey_id: int, suffix: str) -> Iterator[_Part]:
+    cell = table(CELLS, survey_id, suffix).c.id
+    yield sa.Column(
+        "cell_id",
+        sa.BigInteger,
+        sa.ForeignKey(cell, ondelete="CASCADE"),
+        nullable=False,
+        autoincrement=False,
+    )
+    yield sa.Column("n", sa.Integer, nullable=False)
+    yield sa.Column("strings", sa.LargeBinary, nullable=False)
+    yield sa.CheckConstraint("n >= 1", name="n_is_positive")
+
+
 RESPONSES = TableKind("responses", _responses, _NOT_ITS_OWN, "UPDATE")
 INVITATIONS = TableKind("invitations", _invitations, f"NOT EXISTS ({_BATCH})", "UPDATE OF batch_id")
 CELLS = TableKind("cells", _cells, _NOT_ITS_OWN, large="waiting")
 BATCHES = TableKind("batches", _batches, index=("cell_id", "level"), large="content", by_number=True)
 COUNTERS = TableKind("counters", _counters)
-KINDS = (RESPONSES, INVITATIONS, COUNTERS, CELLS, BATCHES)
+WITHDRAWALS = TableKind("withdrawals", _withdrawals)
+REMOVALS = TableKind("removals", _removals)
+KINDS = (RESPONSES, INVITATIONS, COUNTERS, CELLS, BATCHES, WITHDRAWALS, REMOVALS)
 """In the order in which they are made: each after what it refers to."""
 
 
@@ -158,6 +183,16 @@ def batches_of(survey_id: int) -> sa.Table:
 def counters_of(survey_id: int) -> sa.Table:
     """Where it is counted how many responses a survey has: `writer`, `n`."""
     return table(COUNTERS, survey_id)
+
+
+def withdrawals_of(survey_id: int) -> sa.Table:
+    """Which responses to a survey were taken back: `id`."""
+    return table(WITHDRAWALS, survey_id)
+
+
+def removals_of(survey_id: int) -> sa.Table:
+    """What is to be taken out of a survey's batches: `cell_id`, `n`, `strings`."""
+    return table(REMOVALS, survey_id)
 
 
 def group_by_survey(pairs: Iterable[tuple[int, T]]) -> list[tuple[int, list[T]]]:
@@ -187,9 +222,9 @@ def table(kind: TableKind, survey_id: int, suffix: str = "") -> sa.Table:
     )
 
 
-def create_tables(connection: sa.Connection, survey_id: int) -> None:
+def create_tables(connection: sa.Connection, survey_id: int, kinds: Sequence[TableKind] = KINDS) -> None:
     """Make the tables of a new survey."""
-    for kind in KINDS:
+    for kind in kinds:
         create_table(connection, kind, survey_id)
         guard_tables(connection, kind, survey_id)
 

@@ -26,6 +26,7 @@ from server.web.body_limits import FORM, find_limit
 from server.web.handbook import find_place
 from server.web.housekeeping import Housekeeper
 from server.web.language_choice import LANGUAGE_COOKIE, VARIES, choose_language
+from server.web.page_parts import WORD_LISTS
 from server.web.webhooks.deliverer import Deliverer
 
 for _module in iter_modules(api.__path__):
@@ -125,6 +126,8 @@ def _add_languages(app: Flask, config: Config) -> None:
     app.context_processor(
         lambda: {
             "locale": locale(),
+            "word_lists": WORD_LISTS,
+            "words_language": locale() if locale() in WORD_LISTS else "en",
             "languages": languages(),
             "version_of_moneda": __version__,
             "may": security.may,

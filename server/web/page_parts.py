@@ -26,6 +26,8 @@ EXTRAS: tuple[tuple[str, set[str]], ...] = (
     ("codes.js", {"invited"}),
     ("invitation.js", {"invited"}),
 )
+WORD_LISTS = {"en": "words_en.js", "es": "words_es.js"}
+"""The files with the words that receipts are told in, by language; in any other they are told in English."""
 WITH_TEXTS = {"blocks.js", "labels.js", "ticks.js", "field.js", "invitation.js"}
 
 

@@ -160,7 +160,7 @@ def sent_reports(visit: Respondent, served: factories.Served) -> list[int]:
     """Send, and read from the database what has arrived."""
     shown = json.loads(visit.sent_body())
     visit.send()
-    rows = [row for row in factories.stored(served.database_url) if row[0] == bytes.fromhex(shown["id"])]
+    rows = [row for row in factories.stored(served.database_url) if row[0] == factories.stored_id(shown)]
     assert [row[2] for row in rows] == [bytes(shown["reports"])]
     reports: list[int] = shown["reports"]
     return reports

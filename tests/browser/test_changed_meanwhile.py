@@ -29,7 +29,7 @@ def survey(served: factories.Served) -> factories.Published:
 
 def rows_of(served: factories.Served, body: str) -> list[bytes]:
     """The reports that are stored under the id of a body."""
-    identity = bytes.fromhex(json.loads(body)["id"])
+    identity = factories.stored_id(json.loads(body))
     return [row[2] for row in factories.stored(served.database_url) if row[0] == identity]
 
 

@@ -48,7 +48,11 @@ def test_eight_reloads_at_the_review_show_the_same_reports(
         expect(visit.heading(REVIEWED)).to_be_visible()
         assert visit.sent_body() == shown
     visit.send()
-    row = [row for row in factories.stored(served.database_url) if row[0].hex() == json.loads(shown)["id"]]
+    row = [
+        row
+        for row in factories.stored(served.database_url)
+        if row[0] == factories.stored_id(json.loads(shown))
+    ]
     assert [one[2] for one in row] == [bytes(json.loads(shown)["reports"])]
 
 
@@ -191,7 +195,7 @@ def test_another_stratums_link_sends_what_waits_where_it_was_first_sent(
     other.open()
     expect(other.heading(SENT)).to_be_visible()
     assert [url.partition("/s/")[2] for url in sent] == [f"{links['Spain']}/responses"]
-    rows = [row for row in factories.stored(served.database_url) if row[0].hex() == body["id"]]
+    rows = [row for row in factories.stored(served.database_url) if row[0] == factories.stored_id(body)]
     assert [row[2] for row in rows] == [bytes(body["reports"])]
 
 
@@ -226,7 +230,7 @@ def test_a_page_of_another_link_yields_to_what_is_on_its_way(
     visit.page.context.set_offline(False)
     expect(visit.heading(SENT).or_(visit.heading(ANSWERED))).to_be_visible(timeout=60_000)
     expect(other.heading(SENT).or_(other.heading(ANSWERED))).to_be_visible(timeout=60_000)
-    (row,) = [row for row in factories.stored(served.database_url) if row[0] == bytes.fromhex(identity)]
+    (row,) = [row for row in factories.stored(served.database_url) if row[0] == factories.hashed_id(identity)]
     assert None in row, "by the survey's own link, which was first"
 
 

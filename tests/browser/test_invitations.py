@@ -46,7 +46,7 @@ def spent(served: factories.Served, code: str) -> object:
 
 
 def own_rows(served: factories.Served, identity: str) -> list[tuple[object, ...]]:
-    return [row for row in factories.stored(served.database_url) if row[0] == bytes.fromhex(identity)]
+    return [row for row in factories.stored(served.database_url) if row[0] == factories.hashed_id(identity)]
 
 
 def sent_bodies(page: Page) -> list[dict[str, Any]]:

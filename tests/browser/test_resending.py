@@ -64,7 +64,7 @@ def sent_bodies(page: Page) -> list[str]:
 
 
 def own_rows(served: factories.Served, body: str) -> int:
-    identity = bytes.fromhex(json.loads(body)["id"])
+    identity = factories.stored_id(json.loads(body))
     return sum(row[0] == identity for row in factories.stored(served.database_url))
 
 

@@ -28,7 +28,8 @@ READ_ATTRIBUTES = set(
 CODE_ATTRIBUTES = set(
     "data-by data-check data-copy data-definition data-entry data-family data-keeps data-many data-one "
     "data-look data-mark data-part data-place data-preview data-refresh data-renews data-responses data-results "
-    "data-rooms data-round data-shut data-spends data-sure data-truth data-version data-view data-why".split()
+    "data-rooms data-round data-shut data-spends data-sure data-truth data-version data-view data-why "
+    "data-withdraws".split()
 )
 """Read by scripts only; every other data- attribute holds a text that a script shows."""
 

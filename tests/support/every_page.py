@@ -821,7 +821,17 @@ def walk_access(owner: Reader, stranger: Reader, site: factories.Served) -> None
         stranger.post(
             f"/s/{links[2][1]}/code.json", json.dumps(look).encode(), Content_Type="application/json"
         )
+    over = factories.publish(database, wrapped_definition()).slug
+    factories.close(database, over)
+    receipts = [(over, "0" * 32), *((links[2][1], typed) for typed in (1, *["0" * 32] * 101))]
+    for link, receipt in [*receipts, (links[2][1], None)]:
+        asked = {} if receipt is None else {"receipt": receipt}
+        stranger.post(f"/s/{link}/receipt.json", json.dumps(asked).encode(), Content_Type="application/json")
+    body = json.dumps({"receipt": "0" * 32}).encode()
+    stranger.post(f"/s/{links[2][1]}/withdrawal.json", body, Content_Type="application/json")
+    stranger.get(f"/s/{links[2][1]}/receipt")
     factories.close(database, survey.slug)
+    stranger.get(f"/s/{links[2][1]}/receipt")
     owner.post(f"{home}/strata", {f"access.{first}": "invited"})
 
 

@@ -1,5 +1,6 @@
 """Made-up definitions, surveys and responses, and the real server in a process of its own."""
 
+import hashlib
 import json
 import os
 import random
@@ -174,7 +175,7 @@ def store(
             batches.count(session.connection(), {found.id: len(strings)})
             batches.add(session.connection(), found.id, {batches.CellKey(version.id, stratum): group})
         if found.state == State.CLOSED:
-            batches.seal_all(session.connection(), found.id, day)
+            batches.seal_all(session.connection(), found.id, day, found.minimum)
 
 
 def invite(database_url: str, slug: str, size: int, link: str = "") -> list[str]:
@@ -289,7 +290,7 @@ def _tables(session: Session) -> Iterator[tuple[str, sa.Table]]:
             continue
         if kind not in kinds or not number.isdigit():
             shared.append((name, *columns))
-        elif not suffix and columns[0] in ("table", "id", "code_hash", "writer"):  # once for each
+        elif not suffix and columns[0] in ("table", "id", "code_hash", "writer", "strings"):  # once for each
             yield kind, _own_table(kind, int(number))
     known = connection.dialect.name, tuple(shared)
     if known not in _REFLECTED:  # which takes much longer than to see that they are those of the test before
@@ -311,6 +312,16 @@ _COLUMNS = {
     " WHERE table_schema = 'public' ORDER BY table_name, ordinal_position",
 }
 _REFLECTED: dict[tuple[str, tuple[object, ...]], Sequence[sa.Table]] = {}
+
+
+def stored_id(body: Mapping[str, object]) -> bytes:
+    """What is stored of a response's receipt."""
+    return hashed_id(str(body["id"]))
+
+
+def hashed_id(receipt: str) -> bytes:
+    """What is stored of a receipt: half of its SHA-256."""
+    return hashlib.sha256(bytes.fromhex(receipt)).digest()[:16]
 
 
 def stored(database_url: str) -> list[tuple[object, ...]]:

@@ -200,8 +200,16 @@ def told(looks: Sequence[Look], minimum: int) -> Iterator[str]:
 
 
 def _of_numbers(one: Look, other: Look, minimum: int) -> Iterator[str]:
+    # On closing some groups may shrink, by as many as the minimum each, and the sum of several change by any number.
+    shrinks = (
+        one.open and not other.open and any(one.rows[number] - other.rows[number] for number in one.rows)
+    )
     for group in one.counts.keys() & other.counts.keys():
-        if _is_few(other.counts[group] - one.counts[group], minimum) and _same_paths(one, other, group):
+        if (
+            not shrinks
+            and _is_few(other.counts[group] - one.counts[group], minimum)
+            and _same_paths(one, other, group)
+        ):
             yield f"{group}: {one.counts[group]} becomes {other.counts[group]}"
     if one.open and other.open:
         for name in one.steps.keys() | other.steps.keys():
@@ -222,11 +230,13 @@ def _same_paths(one: Look, other: Look, group: Group) -> bool:
 
 def _of_rows(one: Look, other: Look, minimum: int) -> Iterator[str]:
     for number in one.rows.keys() & other.rows.keys():
-        if one.rows[number] - other.rows[number]:
-            yield f"responses to version {number} are taken back"
-        new = other.rows[number] - one.rows[number]
-        if 0 < new.total() < minimum:
-            yield f"{new.total()} responses to version {number} stand alone: {list(new)}"
+        gone, new = one.rows[number] - other.rows[number], other.rows[number] - one.rows[number]
+        if one.open == other.open and 0 <= new.total() - gone.total() < minimum and (gone or new):
+            yield f"the number of responses to version {number} grows by {new.total() - gone.total()}"
+        if one.open == other.open and new.total() < gone.total():
+            yield f"the number of responses to version {number} falls by {gone.total() - new.total()}"
+        if 0 < new.total() + gone.total() < minimum:
+            yield f"{(new + gone).total()} responses to version {number} stand alone: {list(new + gone)}"
 
 
 def _of_differences(one: Look, other: Look, minimum: int) -> Iterator[str]:

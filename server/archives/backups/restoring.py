@@ -90,7 +90,8 @@ def _check_known(contents: Contents) -> None:
             f"{contents.revision}); restore it with that one"
         )
     own = {kind.name: describe_columns(own_tables.table(kind, 0)) for kind in own_tables.KINDS}
-    if contents.beginning["own_columns"] != own:
+    # An older revision may have fewer tables of each survey; those that are new since are made by its migrations.
+    if not contents.beginning["own_columns"].items() <= own.items():
         raise DamagedError(
             f"its surveys have tables as {contents.beginning['software']} made them; restore it with that one, "
             "and then start this one"
@@ -234,7 +235,8 @@ class _Loader(Taker):
     def _create_own(self) -> None:
         """Make the tables of all surveys, once what all share is there."""
         for survey_id in self._surveys:
-            own_tables.create_tables(self._connection, survey_id)
+            kinds = [kind for kind in own_tables.KINDS if kind.name in self._own]
+            own_tables.create_tables(self._connection, survey_id, kinds)
         self._surveys = []
 
     def _insert(self, table: str, columns: list[list[str]], rows: list[list[Any]]) -> None:

@@ -1,7 +1,8 @@
 """What a backup tells of a survey that still takes responses, and what is left out of one on request.
 
-Left out are its codes and the responses that are not shown yet. In the copy it is closed, as nobody could say there
-who has answered already, and marked as incomplete.
+Left out are its codes, the responses that are not shown yet, and the marks of those that were taken back. In the copy
+it is closed, as nobody could say there who has answered already, and marked as incomplete; what was taken back and is
+shown still stays shown there.
 """
 
 from collections import Counter
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from server.archives.backups.backup_rows import Row
+from server.collect.batches import count_taken_back
 from server.store import own_tables
 from server.store.models import InvitationBatch, State, Survey, SurveyVersion, Untidied
 from server.store.own_tables import cells_of
@@ -58,10 +60,12 @@ def leave_out_own(
 ) -> Iterator[Row]:
     """Rows of one of a running survey's own tables, without codes and what waits to be shown."""
     names = list(own_tables.table(kind, survey_id).columns.keys())
-    if kind is own_tables.INVITATIONS:
+    if kind in (own_tables.INVITATIONS, own_tables.WITHDRAWALS):
         return
     if kind is own_tables.COUNTERS:
-        left_out = sum(_read_waiting(connection, survey_id).values())
+        left_out = sum(_read_waiting(connection, survey_id).values()) + count_taken_back(
+            connection, survey_id
+        )
         yield [0, sum(n for _, n in rows) - left_out]
         return
     waiting = _read_waiting(connection, survey_id) if kind is own_tables.RESPONSES else Counter()

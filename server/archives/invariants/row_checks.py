@@ -7,7 +7,13 @@ from sqlalchemy.orm import Session
 
 from server.collect import batches
 from server.store.models import Base, InvitationBatch, Stratum, Survey, SurveyVersion
-from server.store.own_tables import batches_of, cells_of, invitations_of, responses_of
+from server.store.own_tables import (
+    batches_of,
+    cells_of,
+    invitations_of,
+    removals_of,
+    responses_of,
+)
 
 
 def check_references(session: Session, ids: Sequence[int]) -> Iterator[str]:
@@ -53,8 +59,9 @@ def _check_own(session: Session, survey_id: int) -> Iterator[str]:
     yield from _count(
         session, invitations, invitations.c.batch_id.not_in(batch), f"{invitations.name}.batch_id"
     )
-    in_cells = sealed.c.cell_id.not_in(sa.select(cells.c.id))
-    yield from _count(session, sealed, in_cells, f"{sealed.name}.cell_id")
+    for rows in (sealed, removals_of(survey_id)):
+        in_cells = rows.c.cell_id.not_in(sa.select(cells.c.id))
+        yield from _count(session, rows, in_cells, f"{rows.name}.cell_id")
 
 
 def _count(session: Session, table: sa.FromClause, lost: sa.ColumnElement[bool], name: str) -> Iterator[str]:

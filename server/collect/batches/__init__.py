@@ -5,7 +5,8 @@ responses wait until there are twice the survey's minimum; then a random choice 
 minimum goes on waiting, and the others are *sealed*: they become a batch. What anybody is shown of a
 survey is the sum of its batches. So it grows by the minimum or more each time, also when the survey
 is closed and what waits becomes the last batch: it is as many as the minimum, or it is all that the
-cell has. Fewer than twice the minimum wait, always.
+cell has. Fewer than twice the minimum wait, always, but for as many more as were taken back and leave with the next
+batch (`removing`); what closing does where too few are left is said in `closing`.
 
 A batch names no row of the table of responses, and no row names a batch. Small batches are merged;
 reading all of them takes few steps, however many responses they hold, and so does storing one more.
@@ -21,14 +22,24 @@ from server.collect.batches.batch_reader import (
     count_sealed_by_day,
     count_sealed_of,
     count_waiting,
+    read_removals,
     read_sealed,
     read_waiting,
 )
 from server.collect.batches.cells import CellKey
 from server.collect.batches.closing import seal_all
-from server.collect.batches.counting import count, count_stored, find_writer, lock_counters, write_counting
+from server.collect.batches.counting import (
+    count,
+    count_accepted,
+    count_stored,
+    count_taken_back,
+    find_writer,
+    lock_counters,
+    write_counting,
+)
 from server.collect.batches.encoding import add_up, as_keys
 from server.collect.batches.margins import Margin, count_wrong_sums, margin_of, read_sealed_margins
 from server.collect.batches.ordering import order_batches
 from server.collect.batches.rebuilding import rebuild
 from server.collect.batches.recounting import Difference, Recount, recount
+from server.collect.batches.removing import remove, subtract

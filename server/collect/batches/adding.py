@@ -2,7 +2,8 @@
 
 A cell keeps its responses waiting until there are twice the survey's minimum; then a random choice of as
 many as the minimum stays, and the others become a batch. So what is shown of a cell grows by the
-minimum or more each time, at the end too, when the survey is closed and what waits becomes the last batch.
+minimum or more each time, at the end too, when the survey is closed and what waits becomes the last batch. Where
+responses in batches were taken back, the next one waits until it is larger by as many, and they leave with it.
 """
 
 from collections import Counter
@@ -17,12 +18,14 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from server.collect.batches.cells import CellKey, cell_id
 from server.collect.batches.encoding import encode_strings
-from server.collect.batches.merging import FEW, merge, row_of
-from server.store.own_tables import batches_of, cells_of
+from server.collect.batches.merging import FEW, merge, row_of, sum_days
+from server.collect.batches.removing import cut, take_out_removals
+from server.store.own_tables import batches_of, cells_of, removals_of
 from server.store.prepared import Prepared
 from server.study.smallest_group import least_kept
 
 _RANDOM = SystemRandom()
+_NO_DAYS: Mapping[date, int] = {}
 
 
 class _AddingStatements:
@@ -30,16 +33,20 @@ class _AddingStatements:
 
     def __init__(self, survey_id: int) -> None:
         cells, batches = cells_of(survey_id), batches_of(survey_id)
+        removals = removals_of(survey_id).c
+        noted = sa.select(removals.n).where(removals.cell_id == cells.c.id).scalar_subquery()
+        leaving = sa.func.coalesce(noted, 0)
         small = (
             sa.select(sa.func.count())
             .where(batches.c.cell_id == cells.c.id, batches.c.level == 0)
             .scalar_subquery()
         )
         wanted = cells.c.id.in_(sa.bindparam("ids", expanding=True))
-        self.find = Prepared(sa.select(cells.c.id, cells.c.waiting_n, small).where(wanted), expanding="ids")
+        found = sa.select(cells.c.id, cells.c.waiting_n, small, leaving)
+        self.find = Prepared(found.where(wanted), expanding="ids")
         # In the order of their numbers, so that of two writers none waits for ever.
         self.lock = Prepared(
-            sa.select(cells.c.id, cells.c.waiting_n, small, cells.c.waiting)
+            found.add_columns(cells.c.waiting)
             .where(wanted)
             .order_by(cells.c.id)
             .with_for_update(key_share=True),
@@ -55,14 +62,14 @@ class _AddingStatements:
             .values(waiting_n=sa.bindparam("number"), waiting=sa.bindparam("strings"))
         )
         self.seal = Prepared(sa.insert(batches))
-        self.seal_one = Prepared(_seal_where_enough_wait(cells, batches, small))
+        self.seal_one = Prepared(_seal_where_enough_wait(cells, batches, small, leaving))
 
 
 def _seal_where_enough_wait(
-    cells: sa.Table, batches: sa.Table, small: sa.ScalarSelect[int]
+    cells: sa.Table, batches: sa.Table, small: sa.ScalarSelect[int], leaving: sa.ColumnElement[int]
 ) -> sa.Select[tuple[int]]:
-    """On PostgreSQL, for one cell: what `find` says of it, and where enough others wait `seal`."""
-    enough = cells.c.waiting_n >= sa.bindparam("kept", type_=sa.Integer)
+    """On PostgreSQL, for one cell: what `find` says of it, and where enough others wait and none leaves `seal`."""
+    enough = sa.and_(cells.c.waiting_n >= sa.bindparam("kept", type_=sa.Integer), leaving == 0)
     ready = sa.select(small.label("small")).where(cells.c.id == sa.bindparam("cell_id"), enough).cte("ready")
     row = [sa.bindparam(column.name, type_=column.type) for column in batches.c]
     seal = postgresql.insert(batches).from_select(list(batches.c), sa.select(*row).select_from(ready))
@@ -98,10 +105,13 @@ def add(connection: sa.Connection, survey_id: int, groups: Mapping[CellKey, Grou
         waiting, rows = [], []
         for number in others:
             group = new[number]
-            stay, leave = _divide(found[number].waiting, group)
+            stay, shown = _divide(found[number].waiting, group, found[number][3])
             waiting.append({"cell": number, "number": len(stay), "strings": b"".join(sorted(stay))})
-            if leave:
-                rows.append(_row(number, group, leave))
+            if shown:
+                fewer = _NO_DAYS
+                if found[number][3]:
+                    fewer = take_out_removals(connection, survey_id, number, len(shown[0]))
+                rows.append(_row(number, group, shown, fewer))
                 small[number] = found[number][2]
         statements.wait.run_each(connection, waiting)
         if rows:
@@ -122,15 +132,20 @@ def _seal_many(
         found = statements.seal_one.fetch(connection, {**row, "kept": kept[number]})
         return {number: found[0][0]} if found else {}
     found = statements.find.fetch(connection, {"ids": list(groups)})
-    ready = {row.id: row[2] for row in found if row.waiting_n >= kept[row.id]}
+    ready = {row.id: row[2] for row in found if row.waiting_n >= kept[row.id] and not row[3]}
     if ready:
         statements.seal.run_each(connection, [rows[number] for number in ready])
     return ready
 
 
-def _row(number: int, group: Group, reports: Sequence[bytes]) -> dict[str, Any]:
-    """A row for a batch of some of a cell's reports, with which this group came."""
-    days = _days(group, len(reports))
+def _row(
+    number: int, group: Group, reports: Sequence[bytes], fewer: Mapping[date, int] = _NO_DAYS
+) -> dict[str, Any]:
+    """A row for a batch of some of a cell's reports, with which this group came.
+
+    What left other batches for it is made up for by `fewer` of its own: no day's number falls.
+    """
+    days = sum_days([_days(group, len(reports) - sum(fewer.values())), fewer])
     return row_of(number, len(reports), days, encode_strings(reports), len(reports[0]))
 
 
@@ -156,13 +171,11 @@ def _lock_counters(
     return {row.id: row for row in statements.lock.fetch(connection, {"ids": list(numbers)})}
 
 
-def _divide(waiting: bytes, group: Group) -> tuple[Sequence[bytes], Sequence[bytes]]:
-    """Those that wait on, and those that are shown from now on, chosen by chance."""
-    length = len(group.reports[0])
-    strings = [waiting[start : start + length] for start in range(0, len(waiting), length)]
-    strings.extend(group.reports)
+def _divide(waiting: bytes, group: Group, leaving: int) -> tuple[Sequence[bytes], Sequence[bytes]]:
+    """Those that wait on, and those that are shown from now on, chosen by chance; as many leave batches then."""
+    strings = [*cut(waiting, len(group.reports[0])), *group.reports]
     kept = least_kept(group.minimum)
-    if len(strings) < kept + group.minimum:
+    if len(strings) < kept + group.minimum + leaving:
         return strings, ()
     _RANDOM.shuffle(strings)
     return strings[:kept], strings[kept:]

@@ -1,5 +1,6 @@
 """Batches as tallies, one after the other, and how many responses they hold."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import date
 from typing import Any
@@ -10,9 +11,10 @@ from sqlalchemy.orm import Session
 from server.collect.batches.cells import with_batches
 from server.collect.batches.encoding import decode
 from server.collect.batches.merging import days_of
+from server.collect.batches.removing import cut
 from server.collect.tallies import Tally
 from server.store.models import Survey, SurveyVersion
-from server.store.own_tables import batches_of, cells_of
+from server.store.own_tables import batches_of, cells_of, removals_of
 
 Key = tuple[int, int | None]
 """Who answered together: the version's id and the link's stratum, None for the survey's own link."""
@@ -53,6 +55,19 @@ def read_waiting(session: Session, survey: Survey) -> Iterator[tuple[Key, Tally]
     )
     for version_id, stratum, strings in session.connection().execute(query):
         yield (version_id, stratum), Tally.of(strings, lengths[version_id])
+
+
+def read_removals(session: Session, survey: Survey) -> dict[Key, Counter[bytes]]:
+    """The report strings of responses that were taken back and are in batches still, by version and stratum."""
+    lengths = {each.id: len(each.reports) for each in survey.versions}
+    cells, removals = cells_of(survey.id).c, removals_of(survey.id).c
+    query = sa.select(cells.version_id, cells.stratum_id, removals.strings).join_from(
+        cells_of(survey.id), removals_of(survey.id), removals.cell_id == cells.id
+    )
+    found: dict[Key, Counter[bytes]] = {}
+    for version_id, stratum, strings in session.connection().execute(query):
+        found.setdefault((version_id, stratum), Counter()).update(cut(strings, lengths[version_id]))
+    return found
 
 
 def count_sealed(session: Session, survey: Survey) -> dict[Key, int]:

@@ -1,5 +1,13 @@
-"""The end of a survey: everything is shown."""
+"""The end of a survey: everything is shown, but for what would stand alone.
 
+What waits becomes the last batch of its cell, and what was taken back since the one before leaves with it. Without
+the latter that is as many responses as the minimum, or all that the cell has. With it, it may be fewer, and whoever
+had looked before would see these alone: then what waits goes on waiting for good, and where something has to leave, as
+many others that are drawn at random wait with it as make what is shown fall by the minimum. They stay stored, and
+releases that hide who took part count them.
+"""
+
+from collections import Counter
 from datetime import date
 
 import sqlalchemy as sa
@@ -7,33 +15,48 @@ import sqlalchemy as sa
 from server.collect.batches.counting import count_stored, set_stored
 from server.collect.batches.encoding import encode_strings
 from server.collect.batches.merging import row_of
+from server.collect.batches.removing import cut, draw_sealed, take_out, take_out_removals
 from server.store.models import SurveyVersion
-from server.store.own_tables import batches_of, cells_of
+from server.store.own_tables import batches_of, cells_of, removals_of, withdrawals_of
 
 
-def seal_all(connection: sa.Connection, survey_id: int, day: date) -> None:
-    """Show all responses to a survey; those that waited count from `day` on, a batch for each cell.
+def seal_all(connection: sa.Connection, survey_id: int, day: date, minimum: int) -> None:
+    """Show the responses to a survey; those that waited count from `day` on, a batch for each cell.
 
-    It costs as much as there are cells with fewer than twice the minimum each, however many responses there
-    are: tidying brings the batches into one order afterwards (`ordering`). The caller has seen to it that no
-    response is on its way in: on PostgreSQL by holding the survey's row.
+    It costs as much as there are cells with fewer than twice the minimum each, and as what was taken back is looked
+    for, however many responses there are: tidying brings the batches into one order afterwards (`ordering`). The caller
+    has seen to it that no response is on its way in: on PostgreSQL by holding the survey's row.
     """
-    # Which of several writers counted how many is of no use any more.
-    set_stored(connection, survey_id, count_stored(connection, survey_id))
-    cells = cells_of(survey_id)
+    # Which of several writers counted how many is of no use any more, nor which were taken back.
+    stored = count_stored(connection, survey_id)
+    connection.execute(sa.delete(withdrawals_of(survey_id)))
+    set_stored(connection, survey_id, stored)
+    cells, batches, removals = cells_of(survey_id), batches_of(survey_id), removals_of(survey_id)
+    sealed = sa.exists().where(batches.c.cell_id == cells.c.id).label("sealed")
     query = (
-        sa.select(cells.c.id, cells.c.waiting_n, cells.c.waiting, SurveyVersion.reports)
+        sa.select(cells.c.id, cells.c.waiting_n, cells.c.waiting, SurveyVersion.reports, removals.c.n, sealed)
         .join(SurveyVersion, SurveyVersion.id == cells.c.version_id)
-        .where(cells.c.waiting_n > 0)
+        .outerjoin(removals, removals.c.cell_id == cells.c.id)
+        .where(sa.or_(cells.c.waiting_n > 0, removals.c.n > 0))
         .order_by(cells.c.id)
     )
-    waiting = connection.execute(query).all()
-    if not waiting:
-        return
-    rows = []
-    for cell in waiting:
-        length = len(cell.reports)
-        strings = [cell.waiting[start : start + length] for start in range(0, len(cell.waiting), length)]
-        rows.append(row_of(cell.id, cell.waiting_n, {day: cell.waiting_n}, encode_strings(strings), length))
-    connection.execute(sa.insert(batches_of(survey_id)), rows)
-    connection.execute(sa.update(cells).where(cells.c.waiting_n > 0).values(waiting_n=0, waiting=b""))
+    for cell in connection.execute(query).all():
+        leaving, length = cell.n or 0, len(cell.reports)
+        fewer = take_out_removals(connection, survey_id, cell.id, length) if leaving else Counter[date]()
+        if not cell.sealed or abs(cell.waiting_n - leaving) >= minimum:
+            waiting: list[bytes] = []
+            if cell.waiting_n:
+                # What is new makes up for what left: no day's number falls, unless all of them do.
+                days = fewer if cell.waiting_n >= leaving else Counter[date]()
+                days = days + Counter({day: cell.waiting_n - days.total()})
+                strings = encode_strings(cut(cell.waiting, length))
+                row = row_of(cell.id, cell.waiting_n, days, strings, length)
+                connection.execute(sa.insert(batches).values(row))
+        elif leaving:
+            drawn = draw_sealed(connection, survey_id, cell.id, max(minimum - leaving, 0), length)
+            take_out(connection, survey_id, cell.id, Counter(drawn), length)
+            waiting = sorted([*cut(cell.waiting, length), *drawn])
+        else:
+            continue
+        rest = {"waiting_n": len(waiting), "waiting": b"".join(waiting)}
+        connection.execute(sa.update(cells).where(cells.c.id == cell.id).values(rest))

@@ -1,4 +1,4 @@
-"""How many responses to a survey are stored, without counting them."""
+"""How many responses to a survey were accepted and are stored, without counting them."""
 
 import os
 from collections.abc import Collection, Mapping
@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
-from server.store.own_tables import counters_of
+from server.store.own_tables import counters_of, withdrawals_of
 from server.store.prepared import Prepared
 
 _WRITERS = 16
@@ -66,13 +66,26 @@ def _summing(survey: int) -> sa.Select[tuple[int]]:
     return sa.select(sa.func.coalesce(sa.func.sum(counters_of(survey).c.n), 0))
 
 
-def count_stored(connection: Session | sa.Connection, survey: int) -> int:
-    """The number of responses to a survey, those that wait included."""
+def count_accepted(connection: Session | sa.Connection, survey: int) -> int:
+    """The number of responses to a survey, those included that were taken back since: what a cap counts.
+
+    A place that became free would show on the survey's page that somebody took a response back.
+    """
     return int(connection.scalar(_summing(survey)) or 0)
 
 
+def count_taken_back(connection: Session | sa.Connection, survey: int) -> int:
+    """How many of them were taken back; none once the survey is closed."""
+    return connection.scalar(sa.select(sa.func.count()).select_from(withdrawals_of(survey))) or 0
+
+
+def count_stored(connection: Session | sa.Connection, survey: int) -> int:
+    """The number of responses to a survey, those that wait included."""
+    return count_accepted(connection, survey) - count_taken_back(connection, survey)
+
+
 def set_stored(connection: sa.Connection, survey: int, number: int) -> None:
-    """Let the counters of a survey say this."""
-    table = counters_of(survey)
+    """Let the counters of a survey say that so many are stored."""
+    table, number = counters_of(survey), number + count_taken_back(connection, survey)
     connection.execute(sa.delete(table))
     connection.execute(sa.insert(table).values(writer=0, n=number))

@@ -7,28 +7,24 @@ import sqlalchemy as sa
 
 from server.collect.batches.encoding import COUNT, PATTERNS, add_up, as_keys
 from server.collect.tallies import Tally
-from server.store.own_tables import batches_of, cells_of
+from server.store.own_tables import batches_of
 
 WINDOW = 1 << 18
 """Bytes of each content that are in memory."""
 
 
 def runs_of(connection: sa.Connection, survey_id: int, cell: int, length: int) -> list[Iterator[Tally]]:
-    """All that the books have of a cell: the tally of each batch, part by part, and that of what waits.
+    """The tally of each batch of a cell, part by part.
 
     Parameters
     ----------
     length : int
         Of the cell's report strings, in bytes.
     """
-    cells, batches = cells_of(survey_id).c, batches_of(survey_id).c
+    batches = batches_of(survey_id).c
     query = sa.select(batches.id, sa.func.length(batches.content)).where(batches.cell_id == cell)
     stored = connection.execute(query.order_by(batches.id)).all()
-    runs = [_windows(connection, survey_id, batch, size, length) for batch, size in stored]
-    waiting = connection.scalar(sa.select(cells.waiting).where(cells.id == cell))
-    if waiting:
-        runs.append(iter([Tally.of(waiting, length)]))
-    return runs
+    return [_windows(connection, survey_id, batch, size, length) for batch, size in stored]
 
 
 def _windows(

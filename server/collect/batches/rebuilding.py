@@ -13,6 +13,7 @@ from server.collect.batches.counting import set_stored
 from server.collect.batches.merging import days_of, sum_days
 from server.collect.batches.ordering import rows_of_pieces
 from server.collect.batches.recounting import Recount, of_cell, recount, rows_in_order
+from server.collect.batches.removing import subtract
 from server.collect.tallies import Tally
 from server.store.models import State, Survey
 from server.store.own_tables import batches_of, cells_of, responses_of
@@ -25,9 +26,9 @@ def rebuild(session: Session, survey: Survey, day: date) -> Recount:
     """Make what differs anew, so that the books agree with the rows; what differed before.
 
     Of an open survey, those that waited are shown from now on, and as many as the minimum wait
-    instead that were shown: so whoever looks before and after sees no exchange of a few. Those that
-    are shown more than before count from `day` on. The caller holds the survey's row, and marks a closed
-    survey as untidied if something differed.
+    instead that were shown: so whoever looks before and after sees no exchange of a few. Of a closed one, those
+    that wait for good (`closing`) go on waiting. Those that are shown more than before count from `day` on. The
+    caller holds the survey's row, and marks a closed survey as untidied if something differed.
     """
     connection = session.connection()
     found = recount(connection, survey.id)
@@ -44,11 +45,11 @@ def _rebuild(connection: sa.Connection, survey: Survey, key: CellKey, length: in
     total = (
         connection.scalar(sa.select(sa.func.count()).select_from(rows).where(of_cell(survey.id, key))) or 0
     )
-    kept = least_kept(survey.minimum) if survey.state == State.OPEN else 0
-    if total < kept + survey.minimum:
-        kept = total if kept else 0
     spared = _waiting(connection, survey.id, key, length)
-    if total - sum(spared.values()) < kept:
+    kept = least_kept(survey.minimum) if survey.state == State.OPEN else spared.total()
+    if survey.state == State.OPEN and total < kept + survey.minimum:
+        kept = total if kept else 0
+    if survey.state == State.OPEN and total - spared.total() < kept:
         spared = Counter()
     days = _days(connection, survey.id, number, total - kept, day)
     cells = cells_of(survey.id)
@@ -57,9 +58,14 @@ def _rebuild(connection: sa.Connection, survey: Survey, key: CellKey, length: in
         return
     empty = {"waiting_n": 0, "waiting": b""}
     connection.execute(sa.insert(cells).values({**key._asdict(), "id": number, **empty}))
-    chosen = set(_RANDOM.sample(range(total - sum(spared.values())), kept))
-    waiting: list[bytes] = []
-    parts = _without(rows_in_order(connection, survey.id, key, length), spared, chosen, waiting)
+    parts = rows_in_order(connection, survey.id, key, length)
+    if survey.state == State.OPEN:
+        waiting: list[bytes] = []
+        chosen = set(_RANDOM.sample(range(total - spared.total()), kept))
+        parts = _without(parts, spared, chosen, waiting)
+    else:
+        waiting = list(spared.elements())
+        parts = (rest for part in parts if (rest := subtract(part, spared)).n)
     for row in rows_of_pieces(number, parts, days):
         connection.execute(sa.insert(batches_of(survey.id)), row)
     waits = {"waiting_n": kept, "waiting": b"".join(sorted(waiting))}

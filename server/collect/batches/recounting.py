@@ -15,7 +15,7 @@ from server.collect.batches.external_sort import in_order, runs_of
 from server.collect.tallies import Tally
 from server.output.progress import ProgressReporter, report_no_progress
 from server.store.models import SurveyVersion
-from server.store.own_tables import batches_of, cells_of, responses_of
+from server.store.own_tables import batches_of, cells_of, removals_of, responses_of
 
 _ROWS = 10_000
 """Distinct report strings that are in memory at once."""
@@ -112,7 +112,9 @@ def _said(connection: sa.Connection, survey_id: int, cell: int) -> int:
     cells, batches = cells_of(survey_id).c, batches_of(survey_id).c
     sealed = sa.select(sa.func.coalesce(sa.func.sum(batches.n), 0)).where(batches.cell_id == cell)
     waiting = connection.scalar(sa.select(cells.waiting_n).where(cells.id == cell)) or 0
-    return int(connection.scalar(sealed) or 0) + waiting
+    removals = removals_of(survey_id).c
+    leaving = connection.scalar(sa.select(removals.n).where(removals.cell_id == cell)) or 0
+    return int(connection.scalar(sealed) or 0) + waiting - leaving
 
 
 def _held_against(
@@ -127,7 +129,14 @@ def _held_against(
             counted += part.n
             yield part
 
-    runs = [counting(), *(_negative(run) for run in runs_of(connection, survey_id, cell_id(key), length))]
+    cell, cells, removals = cell_id(key), cells_of(survey_id).c, removals_of(survey_id).c
+    waiting = connection.scalar(sa.select(cells.waiting).where(cells.id == cell))
+    leaving = connection.scalar(sa.select(removals.strings).where(removals.cell_id == cell))
+    runs = [counting(), *(_negative(run) for run in runs_of(connection, survey_id, cell, length))]
+    if waiting:
+        runs.append(_negative(iter([Tally.of(waiting, length)])))
+    if leaving:
+        runs.append(iter([Tally.of(leaving, length)]))
     carried: list[Tally] = []
     for part in in_order(runs):
         whole = add_up([*carried, part])

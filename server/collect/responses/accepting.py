@@ -21,11 +21,11 @@ from server.collect.responses.open_links import (
     find,
     find_link_standing,
 )
-from server.collect.responses.storing import ID_LENGTH, StoredKey, store
-from server.collect.submissions import Submission, parse_submission
+from server.collect.responses.storing import StoredKey, store
+from server.collect.submissions import ID_LENGTH, Submission, parse_submission
 from server.inputs import N_, InputError, refuse
 from server.store.models import SurveyVersion
-from server.store.own_tables import group_by_survey, responses_of
+from server.store.own_tables import group_by_survey, responses_of, withdrawals_of
 from server.store.prepared import Prepared, give_several, is_one_of, prepare_several
 from server.store.revisions import raise_revisions
 from server.study.surveys import Standing
@@ -146,7 +146,7 @@ class _Arrivals:
     codes: Mapping[tuple[int, str | None], Code]
     rooms: Mapping[int, int | None]
 
-    def judge(self, stored: Mapping[StoredKey, _Content]) -> _Verdict:
+    def judge(self, stored: Mapping[StoredKey, _Content | None]) -> _Verdict:
         """What becomes of each, where these are stored already."""
         known, codes, left = dict(stored), dict(self.codes), dict(self.rooms)
         outcomes: list[Acceptance | InputError] = []
@@ -179,33 +179,41 @@ class _Arrivals:
 @lru_cache(maxsize=1024)
 def _prepare_statements(survey_id: int, dialect: str) -> Prepared:
     rows = responses_of(survey_id).c
-    stored = sa.select(rows.id, rows.reports, SurveyVersion.sha256, rows.stratum_id).join(
-        SurveyVersion, rows.version_id == SurveyVersion.id
+    stored = (
+        sa.select(rows.id, rows.reports, SurveyVersion.sha256, rows.stratum_id)
+        .join(SurveyVersion, rows.version_id == SurveyVersion.id)
+        .where(is_one_of(dialect, rows.id, "ids", ID_LENGTH))
     )
-    return prepare_several(dialect, stored.where(is_one_of(dialect, rows.id, "ids", ID_LENGTH)), "ids")
+    withdrawn = withdrawals_of(survey_id).c.id
+    nothing = [
+        sa.cast(sa.null(), column.type) for column in (rows.reports, SurveyVersion.sha256, rows.stratum_id)
+    ]
+    gone = sa.select(withdrawn, *nothing).where(is_one_of(dialect, withdrawn, "ids", ID_LENGTH))
+    return prepare_several(dialect, stored.union_all(gone), "ids")
 
 
-def _known(connection: sa.Connection, keys: Sequence[StoredKey]) -> dict[StoredKey, _Content]:
-    """What is stored under these ids."""
-    found = {}
+def _known(connection: sa.Connection, keys: Sequence[StoredKey]) -> dict[StoredKey, _Content | None]:
+    """What is stored under these ids; None where it was taken back."""
+    found: dict[StoredKey, _Content | None] = {}
     dialect = connection.dialect.name
     for survey, ids in group_by_survey(keys):
         values = {"ids": give_several(dialect, ids)}
         for response_id, reports, sha256, stratum in _prepare_statements(survey, dialect).fetch(
             connection, values
         ):
-            found[survey, bytes(response_id)] = bytes(reports), sha256, stratum
+            content = None if reports is None else (bytes(reports), sha256, stratum)
+            found[survey, bytes(response_id)] = content
     return found
 
 
 def _is_known(
-    known: Mapping[StoredKey, _Content], key: StoredKey, door: _Door, submission: Submission
+    known: Mapping[StoredKey, _Content | None], key: StoredKey, door: _Door, submission: Submission
 ) -> bool:
-    """Whether this very response is stored already; an error if its id is, with other content."""
+    """Whether this very response is stored already, or was taken back; an error if its id is, with other content."""
     content = known.get(key)
     if content is not None and content != door.content(submission):
         raise refuse(409, "id", N_("must be new; another response has it"))
-    return content is not None
+    return key in known
 
 
 def _take_room(left: dict[int, int | None], survey_id: int) -> None:

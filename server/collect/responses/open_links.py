@@ -228,7 +228,7 @@ def count_room(session: Session | sa.Connection, survey: Survey | sa.Row[Any]) -
     """How many more responses a survey takes; None without a cap."""
     if survey.cap is None:
         return None
-    return max(int(survey.cap) - batches.count_stored(session, survey.id), 0)
+    return max(int(survey.cap) - batches.count_accepted(session, survey.id), 0)
 
 
 def _check_reports(reports: bytes, possible: bytes) -> None:

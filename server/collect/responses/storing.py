@@ -9,12 +9,9 @@ from sqlalchemy.dialects import postgresql
 
 from server.collect import batches, response_codes
 from server.collect.responses.open_links import ResponseLink
-from server.collect.submissions import Submission
-from server.store.own_tables import group_by_survey, responses_of
+from server.collect.submissions import ID_LENGTH, Submission
+from server.store.own_tables import group_by_survey, responses_of, withdrawals_of
 from server.store.prepared import Prepared, give_several, pick_piece
-
-ID_LENGTH = 16
-"""Bytes of a response's id."""
 
 StoredKey = tuple[int, bytes]
 """The survey's id and the response's: ids are unique within a survey."""
@@ -27,7 +24,8 @@ def store(
 ) -> set[StoredKey]:
     """Write responses in the order of their ids, survey by survey; the keys of those that were written.
 
-    On PostgreSQL the others were there already, written by other transactions. Their codes stay as they are.
+    On PostgreSQL the others were there already, written by other transactions, or taken back. Their codes stay as they
+    are.
     """
     store_survey = _store_each if connection.dialect.name == "sqlite" else _store_at_once
     arrived = [(key[0], (link, submission)) for key, link, submission in sorted(taken, key=_key)]
@@ -108,13 +106,14 @@ def _storing(survey_id: int, with_codes: bool) -> Prepared:
     given = sa.func.unnest(strata).table_valued("stratum_id", with_ordinality="number", name="given")
     given = given.render_derived()
     place = given.c.number - 1
+    response_id, withdrawn = pick_piece("ids", ID_LENGTH, place), withdrawals_of(survey_id).c
     values = sa.select(
-        pick_piece("ids", ID_LENGTH, place),
+        response_id,
         sa.bindparam("version", type_=sa.Integer),
         pick_piece("reports", sa.bindparam("length", type_=sa.Integer), place),
         sa.bindparam("day", type_=sa.Date),
         given.c.stratum_id,
-    )
+    ).where(~sa.exists().where(withdrawn.id == response_id))
     columns = [rows.c.id, rows.c.version_id, rows.c.reports, rows.c.day, rows.c.stratum_id]
     insert = postgresql.insert(rows).from_select(columns, values)
     written = (

@@ -17,6 +17,8 @@ PIECE = 2000
 """Rows that are written or removed in one transaction."""
 SMALL = 1 << 20
 """Bytes of what is counted that are, unless a single row has more: up to 4 MB."""
+REKEYED = "_rekeyed"
+"""Ends the name of a table that is there while ids are drawn."""
 _RANGE = 100
 """Rows that lie together and are removed one after the other."""
 
@@ -28,6 +30,8 @@ def fill(
     old = own_tables.table(kind, survey_id)
     with take_turn(engine, patience) as connection:
         new = own_tables.create_table(connection, kind, survey_id, suffix)
+    if kind is own_tables.RESPONSES:
+        old = _draw_new_ids(engine, survey_id, patience)
     if kind is own_tables.BATCHES:
         _fill_batches(engine, new, survey_id, patience)
         return
@@ -44,6 +48,27 @@ def fill(
         if reached is None or reached == last:
             return
         last = reached
+
+
+def _draw_new_ids(engine: sa.Engine, survey_id: int, patience: Patience) -> sa.Table:
+    """A copy of a survey's responses under new random ids, which are in no order that the old ones had."""
+    old = own_tables.responses_of(survey_id)
+    with take_turn(engine, patience) as connection:
+        new = own_tables.create_table(connection, own_tables.RESPONSES, survey_id, REKEYED)
+    others = [column for column in old.c if column is not old.c.id]
+    low = b""
+    while True:
+        here = sa.select(old.c.id).where(old.c.id > low).order_by(old.c.id)
+        with take_turn(engine, patience) as connection:
+            end = connection.scalar(here.offset(PIECE - 1).limit(1))
+            upto = old.c.id <= end if end is not None else sa.true()
+            some = sa.select(sa.func.randomblob(16), *others).where(old.c.id > low, upto)
+            connection.execute(
+                sa.insert(new).from_select([old.c.id.key, *(each.key for each in others)], some)
+            )
+        if end is None:
+            return new
+        low = end
 
 
 def _fill_batches(engine: sa.Engine, new: sa.Table, survey_id: int, patience: Patience) -> None:

@@ -104,8 +104,11 @@ def _copy(engine: sa.Engine, survey_id: int, patience: Patience) -> None:
 
 
 def _read_in_order(reading: sa.Connection, table: sa.Table) -> Iterator[bytes | bytearray | memoryview]:
-    columns = ", ".join(table.c.keys())
-    key = next(iter(table.c)).name
+    key, *others = table.c.keys()
+    first = key
+    if table.name.startswith(f"{own_tables.RESPONSES.name}_"):  # which get new ids, drawn at random
+        first = f"uuid_send(gen_random_uuid()) AS {key}"
+    columns = ", ".join([first, *others])
     ordered = f"COPY (SELECT {columns} FROM {table.name} ORDER BY {key}) TO STDOUT (FORMAT binary)"  # noqa: S608
     with reading.connection.cursor().copy(ordered) as rows:
         yield from rows

@@ -11,7 +11,7 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from server.collect.tidying.due_marks import CHANGED, Due, is_unchanged
-from server.collect.tidying.pieces import fill, remove_all, take_turn
+from server.collect.tidying.pieces import REKEYED, fill, remove_all, take_turn
 from server.collect.tidying.waiting import (
     BRIEFLY,
     HELD_UP,
@@ -49,10 +49,11 @@ def tidy_alone(engine: sa.Engine, patience: Patience) -> Iterator[None]:
 def rewrite(engine: sa.Engine, work: Due, patience: Patience) -> None:
     """Have new tables take the place of a closed survey's."""
     assert work.survey_id is not None
-    for suffix in (_NEW, _OLD):  # of an attempt that was not finished
+    for suffix in (REKEYED, _NEW, _OLD):  # of an attempt that was not finished
         remove_all(engine, work.survey_id, suffix, patience)
     for kind in own_tables.KINDS:
         fill(engine, kind, work.survey_id, _NEW, patience)
+    remove_all(engine, work.survey_id, REKEYED, patience)
     with take_turn(engine, patience) as connection:
         if not is_unchanged(connection, work):
             raise OvertakenError(CHANGED)
@@ -69,7 +70,7 @@ def rewrite(engine: sa.Engine, work: Due, patience: Patience) -> None:
 def remove(engine: sa.Engine, work: Due, patience: Patience) -> None:
     """Drop the tables of a survey that is gone."""
     if work.survey_id is not None:
-        for suffix in ("", _NEW, _OLD):
+        for suffix in ("", REKEYED, _NEW, _OLD):
             remove_all(engine, work.survey_id, suffix, patience)
 
 

@@ -38,6 +38,7 @@ from server.web.front.messages import (
     declared_length,
     index_headers,
 )
+from server.web.front.receipts import Receipts
 from server.web.front.replies import BROKEN, Replies
 from server.web.front.route_patterns import RoutePatterns
 from server.web.front.signs_of_life import SignsOfLife
@@ -52,8 +53,8 @@ from server.web.watching.metrics_port import SiteMetrics
 from server.web.watching.readiness import Readiness
 from server.web.webhooks.deliverer import Deliverer
 
-_SENT = re.compile(r"/s/([^/]+)/(responses|code\.json)")
-"""What comes as JSON: a response, or a question about a code."""
+_SENT = re.compile(r"/s/([^/]+)/(responses|(?:code|receipt|withdrawal)\.json)")
+"""What comes as JSON: a response, or a question about a code or a receipt."""
 _BUSY = N_("cannot be answered at this moment, as too many wait; try again in a while. Nothing was changed")
 
 
@@ -87,6 +88,7 @@ class Front:
         self._bridge = Bridge(app.wsgi_app)
         self._intake = Intake(engine, config, self._replies, self._room)
         self._looks = Looks(engine, config, self._replies, self._room, LookLimit(processes))
+        self._receipts = Receipts(engine, config, self._replies, self._room, LookLimit(processes))
         self._visits = Visits(self._bridge, engine, app.extensions["moneda.assets"])
         self._readiness = Readiness(engine)
         self._signs = SignsOfLife(self._readiness, self._replies)
@@ -96,6 +98,7 @@ class Front:
             {
                 "responses": self._intake.take_counts,
                 "codes": self._looks.take_counts,
+                "receipts": self._receipts.take_counts,
                 "visits": self._visits.take_counts,
             },
             partial(measure_sizes, engine),
@@ -133,8 +136,13 @@ class Front:
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         sent = _SENT.fullmatch(scope["path"]) if scope["method"] == "POST" else None
         if sent is not None:
-            takes = self._intake if sent[2] == "responses" else self._looks
-            await takes.answer(scope, receive, send, sent[1])
+            if sent[2] == "responses":
+                await self._intake.answer(scope, receive, send, sent[1])
+            elif sent[2] == "code.json":
+                await self._looks.answer(scope, receive, send, sent[1])
+            else:
+                takes_back = sent[2] == "withdrawal.json"
+                await self._receipts.answer(scope, receive, send, sent[1], takes_back=takes_back)
             return
         try:
             if scope["method"] in security.SAFE_METHODS:
@@ -208,6 +216,7 @@ class Front:
         """Begin nothing more, finish what is due, and let go of the database."""
         self._intake.close()
         self._looks.close()
+        self._receipts.close()
         self._visits.close()
         self._readiness.close()
         self._counts.stop()

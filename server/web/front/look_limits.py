@@ -1,4 +1,4 @@
-"""How often codes of invitations are looked at, in memory alone: nothing of a respondent is stored for it.
+"""How often codes and receipts are looked at, in memory alone: nothing of a respondent is stored for it.
 
 Looks are counted for the address that they come from, whatever they find: nobody is to watch a long list of codes.
 Addresses are kept as a hash, under a salt that ends with the process; nothing is written anywhere. So processes cannot

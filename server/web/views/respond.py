@@ -1,6 +1,6 @@
 """What a respondent meets: the page, the definition, and where responses go."""
 
-from flask import Blueprint, Response
+from flask import Blueprint, Response, render_template
 from flask.typing import ResponseReturnValue
 from flask_babel import get_locale
 
@@ -105,6 +105,30 @@ def definition(slug: str) -> ResponseReturnValue:
     version = link[0].current
     body = b'{"definition":%b,"version":"%b"}' % (version.published, version.sha256.encode())
     return Response(body, mimetype="application/json")
+
+
+@blueprint.get("/receipt")
+def receipt(slug: str) -> ResponseReturnValue:
+    """Where a response is looked for and taken back by its receipt; any link of its survey will do."""
+    link = surveys.find_link(session(), slug)
+    found = surveys.find_shut(session(), slug) if link is None else link
+    if found is None or found[0].current is None:
+        return draw_unknown_page(), 404
+    standing = surveys.find_standing(found[0], surveys.now())
+    open_still = standing not in (surveys.Standing.CLOSED, surveys.Standing.OVER)
+    return render_template("respond/receipt.html", slug=slug, open=open_still), 200 if open_still else 410
+
+
+@blueprint.post("/receipt.json")
+def check_receipt(slug: str) -> ResponseReturnValue:
+    """Never reached, like `store`: `server.web.front` says whether a response is in."""
+    raise refuse(404, "survey", N_("is not known; check the link"))
+
+
+@blueprint.post("/withdrawal.json")
+def take_back(slug: str) -> ResponseReturnValue:
+    """Never reached, like `store`: `server.web.front` takes a response back."""
+    raise refuse(404, "survey", N_("is not known; check the link"))
 
 
 @blueprint.post("/responses")

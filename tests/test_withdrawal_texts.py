@@ -1,4 +1,4 @@
-"""Nothing can find or remove a response once it was sent: every text says so, and none promises anything else."""
+"""A receipt alone finds and removes a response, while its survey is open: texts say so, and none anything else."""
 
 import re
 from pathlib import Path
@@ -11,14 +11,18 @@ from tests.support import factories
 
 DOCS = Path(__file__).parents[1] / "docs"
 SAID = {
-    "en": "After you press Send your answers cannot be found or removed.",
-    "es": "Después de pulsar Enviar, tus respuestas no se pueden encontrar ni eliminar.",
+    "en": "After you press Send, your answers can be found or removed by your receipt alone, while the survey is open.",
+    "es": (
+        "Después de pulsar Enviar, tus respuestas se pueden encontrar o eliminar solo con tu comprobante, "
+        "mientras la encuesta esté abierta."
+    ),
 }
 GUIDES = {code: DOCS / f"{language.guide}.md" for code, language in LANGUAGES.items()}
-PROMISES = re.compile(
-    r"name your answers later|number of your receipt and tell|número de tu recibo y nos|or withdrew,|o se retiró"
+UNTRUE = re.compile(
+    r"answers? cannot be (found or removed|taken back)|no se puede[n]? encontrar ni eliminar\.|You need it for nothing"
+    r"|number of your receipt and tell|número de tu recibo y nos|promise no withdrawal after sending"
 )
-"""What was promised before, and could not be kept."""
+"""What was said before there was a way to take a response back, or before that could be kept."""
 OWED = {
     "en": (
         *(
@@ -43,10 +47,9 @@ OWED = {
 
 
 @pytest.mark.parametrize("language", SAID)
-def test_guides_say_that_nothing_is_taken_back(language: str) -> None:
+def test_guides_say_how_an_answer_is_taken_back(language: str) -> None:
     text = GUIDES[language].read_text("utf-8")
     assert SAID[language] in text
-    assert not PROMISES.findall(text)
     for said in OWED[language]:
         assert said in text, said
 
@@ -59,14 +62,27 @@ def test_the_page_says_so_before_anything_is_sent(
     page = client.get(f"/s/{survey.slug}", headers={"Accept-Language": language}).text
     sending = page.partition('<template id="sending">')[2].partition("</template>")[0]
     assert SAID[language] in sending
-    assert not PROMISES.findall(page)
+    assert not UNTRUE.findall(page)
 
 
-def test_a_promise_is_caught() -> None:
+def test_no_text_says_anything_else() -> None:
+    root = DOCS.parent
+    files = [
+        root / "README.md",
+        *DOCS.rglob("*.md"),
+        *(root / "templates").rglob("*.html"),
+        *(root / "server" / "study" / "gallery").glob("*.json"),
+        *(root / "server" / "translations").rglob("*.po"),
+    ]
+    assert [file.name for file in files if UNTRUE.search(file.read_text("utf-8"))] == []
+
+
+def test_an_untrue_sentence_is_caught() -> None:
     """The twin: the sentences of before."""
     for said in (
+        "After you press Send your answers cannot be found or removed.",
+        "Después de pulsar Enviar, tu respuesta no se puede encontrar ni eliminar.",
         "unless you keep the number of your receipt and tell us",
-        "Note it only if you want to be able to name your answers later.",
-        "salvo que conserves el número de tu recibo y nos lo digas",
+        "You need it for nothing, and your answers cannot be taken back by it.",
     ):
-        assert PROMISES.search(said), said
+        assert UNTRUE.search(said), said

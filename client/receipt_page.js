@@ -1,0 +1,55 @@
+// Is my response in, and take it back: by the receipt alone. It leaves this page in the body of a request only, and is kept nowhere.
+
+import { post } from './submit.js';
+import { read } from './words.js';
+
+const form = document.getElementById('receipt');
+const field = form.querySelector('textarea');
+const problem = form.querySelector('[role="alert"]');
+const status = form.querySelector('[role="status"]');
+const withdrawal = document.getElementById('withdrawal');
+let asking = false;
+let found = null; // the receipt whose response is in
+
+/** Says one thing, and takes back what was said before. */
+function tell(element, text = '') {
+  for (const other of [problem, status]) other.textContent = other === element ? text : '';
+}
+
+async function readField() {
+  const { receipt, wrong, ...values } = await read(field.value);
+  if (receipt) return receipt;
+  tell(problem, problem.dataset[wrong].replace(/\{(\w+)\}/g, (_, name) => values[name]));
+  field.focus();
+  return null;
+}
+
+async function ask(url, receipt) {
+  if (asking) return;
+  asking = true;
+  tell(status, status.dataset.asking);
+  const { status: answered, read: body } = await post(url, JSON.stringify({ receipt }), { language: document.documentElement.lang });
+  const said = answered === 200 ? (await body)?.status : null;
+  asking = false;
+  found = said === 'stored' ? receipt : null;
+  withdrawal.hidden = !found;
+  if (said) tell(status, status.dataset[url === form.dataset.withdraws ? 'out' : said]);
+  else tell(problem, problem.dataset[answered] ?? problem.dataset.lost);
+}
+
+form.addEventListener('submit', async (event) => {
+  event.preventDefault();
+  const receipt = await readField();
+  if (receipt) ask(form.dataset.check, receipt);
+});
+
+field.addEventListener('input', () => {
+  tell();
+  found = null;
+  withdrawal.hidden = true;
+});
+
+withdrawal.addEventListener('click', () => {
+  if (!found) return;
+  ask(form.dataset.withdraws, found).then(() => field.focus());
+});
