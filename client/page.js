@@ -59,6 +59,22 @@ export function addOption(form, type, question, value, checked) {
   return input;
 }
 
+/** As screens list them: Yes before No. */
+export function listAnswers(question) {
+  const names = answersOf(question);
+  if (question.kind === 'yes_no') names.splice(0, 2, 'yes', 'no');
+  return names;
+}
+
+/** One answer of several. Returns what reads it, or names the input to go to. */
+export function askOne(form, question, chosen) {
+  const inputs = listAnswers(question).map((name) => addOption(form, 'radio', question, name, name === chosen));
+  return () => {
+    const answer = inputs.find(({ checked }) => checked)?.value;
+    return { answer, at: answer ? null : inputs[0] };
+  };
+}
+
 export const make = (name, ...rest) => dress(document.createElement(name), ...rest);
 export const draw = (name, ...rest) => dress(document.createElementNS('http://www.w3.org/2000/svg', name), ...rest);
 
