@@ -3,7 +3,7 @@
 
 import { greet, review } from './delivery.js';
 import { answersOf, kinds, loadSurvey, rowsOf, statedBy, way } from './design.js';
-import { addOption, askOne, copy, groupLabels, labelOf, make, own, quote, show, toys } from './page.js';
+import { askOne, copy, groupLabels, labelGroups, labelOf, make, own, quote, show, toys } from './page.js';
 import { drawCoins, randomId, randomize } from './randomize.js';
 import { drop, spentBefore, writeBody } from './submit.js';
 
@@ -39,6 +39,7 @@ function begin({ title, introduction, language, questions: entries, epsilon: tot
   const isShown = (entry) => way.isShown(entry, entries, answers);
 
   own.lang = language;
+  toys.groups = groupLabels(asked);
   quote(document.querySelector('#title'), title);
   history.scrollRestoration = 'manual'; // every screen begins at its heading
   addEventListener('popstate', ({ state }) => {
@@ -49,7 +50,7 @@ function begin({ title, introduction, language, questions: entries, epsilon: tot
   else if (!preview) history.replaceState({ screen }, '');
   if (!way.preview?.(entries, (place) => (answers ? open(place) : location.reload()))) showIntroduction({ focus: false });
   if (document.getElementById('throws')) {
-    // By everybody, so that it tells nothing; and after the first screen, which does not wait for it.
+    // By everybody, so that it tells nothing, and once the first screen is there.
     const files = copy('throws');
     files.querySelector('script').addEventListener('load', offerThrows);
     document.head.append(files);
@@ -111,12 +112,8 @@ function begin({ title, introduction, language, questions: entries, epsilon: tot
       own.write(more, rest.join('\n\n'));
       more.after(tick); // it can be ticked once that is unfolded
     } else fold.remove();
-    toys.groups = groupLabels(asked).map(({ question, numbers }, _, { length }) => {
-      const heading = () => (length > 1 ? copy('group', { n: numbers.length, list: numbers.join(', ') }) : '');
-      find('#odds').append(heading(), labelOf(question, { across: length > 1 ? 50 : 20 }));
-      find('#strength').append(heading(), copy('epsilon', { epsilon: statedBy(question) }));
-      return { question, heading };
-    });
+    find('#odds').append(...labelGroups());
+    find('#strength').append(...toys.groups.flatMap(({ question, heading }) => [heading(), copy('epsilon', { epsilon: statedBy(question) })]));
     const [about, byHandHere] = [find('#about'), find('#by-hand')];
     find('.screen').addEventListener('toggle', function play({ target }) {
       if (about.contains(target) || byHandHere.contains(target)) return;

@@ -98,8 +98,15 @@ export function groupLabels(questions) {
     if (!groups.has(same)) groups.set(same, { question, numbers: [] });
     groups.get(same).numbers.push(index + 1);
   });
-  return [...groups.values()];
+  const several = groups.size > 1;
+  return Array.from(groups.values(), ({ question, numbers }) => ({
+    question, heading: () => (several ? copy('group', { n: numbers.length, list: numbers.join(', ') }) : ''),
+  }));
 }
+
+/** Each label once, under the numbers of its questions. */
+export const labelGroups = () => toys.groups.flatMap(({ question, heading }, _, { length }) => (
+  [heading(), labelOf(question, { across: length > 1 ? 50 : 20 })]));
 
 /** How many of 100 people arrive as Yes, for both truths: the definition's own counts. */
 export function labelYesNo({ designs: [{ odds: { people, counts } }] }, { across, template = 'label' } = {}) {

@@ -54,6 +54,12 @@ class PageParts:
         )
 
     @property
+    def explaining_modules(self) -> tuple[str, ...]:
+        """The scripts of the page that explains: what words the survey's numbers, and the coin to play with."""
+        others = {"preview.js", "codes.js", "invitation.js", "answer.js"}
+        return (*(module for module in self.modules if module not in others), "coin.js", "how.js")
+
+    @property
     def late_modules(self) -> tuple[str, ...]:
         """The scripts of the page that takes no answers now, but still sends what waits on a device."""
         return (*BASE, *(("codes.js", "invitation.js") if "invited" in self else ()), "late.js")
@@ -61,7 +67,12 @@ class PageParts:
     @property
     def templates(self) -> tuple[str, ...]:
         """The files that hold the texts of those scripts."""
-        return tuple(f"respond/_{module[:-3]}.html" for module in self.modules if module in WITH_TEXTS)
+        return _list_templates(self.modules)
+
+    @property
+    def explaining_templates(self) -> tuple[str, ...]:
+        """The files that hold the texts of the scripts of the page that explains."""
+        return _list_templates(self.explaining_modules)
 
     @property
     def devices(self) -> dict[str, int]:
@@ -81,6 +92,10 @@ class PageParts:
         """Whether every answer is Yes or No, and arrives as such."""
         others = {name for name, kind in KINDS.items() if not kind.by_device}
         return not self.names & {"prefer_not_to_say", "kuk", "crosswise", *others}
+
+
+def _list_templates(modules: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(f"respond/_{module[:-3]}.html" for module in modules if module in WITH_TEXTS)
 
 
 def parts_of(

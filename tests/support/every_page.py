@@ -832,6 +832,7 @@ def walk_switches(owner: Reader, stranger: Reader, site: factories.Served) -> No
         owner.post(f"/manage/surveys/{survey.slug}/schedule", {**fields, "by_invitation": "yes"})
         stranger.get(f"/s/{survey.slug}")
         stranger.get(f"/s/{survey.slug}/survey.json")
+        stranger.get(f"/s/{survey.slug}/how")
         with factories.writing(site.database_url) as session:
             renewed = session.get_one(Survey, number).slug
         owner.get(f"/manage/surveys/{renewed}/schedule")
@@ -1048,6 +1049,7 @@ def walk(site: factories.Served) -> list[Reader]:
     for slug in ("unknown", closed.slug, draft, early.slug, paused.slug, crowded.slug):
         stranger.get(f"/s/{slug}")
         stranger.get(f"/s/{slug}/survey.json")
+        stranger.get(f"/s/{slug}/how")
     for survey, more in (
         (early, {}),
         (paused, {}),

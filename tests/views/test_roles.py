@@ -46,6 +46,7 @@ LEAST = {
     "joining.accept": ANYBODY,
     "respond.page": ANYBODY,
     "respond.definition": ANYBODY,
+    "respond.how": ANYBODY,
     "respond.store": ANYBODY,
     "respond.look": ANYBODY,
     "manage.home": ANYBODY,

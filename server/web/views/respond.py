@@ -51,6 +51,28 @@ def page(slug: str) -> ResponseReturnValue:
     )
 
 
+@blueprint.get("/how")
+def how(slug: str) -> ResponseReturnValue:
+    """What happens to an answer, for everybody: with this survey's numbers, also while it takes no answers."""
+    link = surveys.find_link(session(), slug)
+    if link is None or link[0].current is None:
+        return _show_shut(slug)
+    survey, stratum = link
+    allow_keeping(survey, surveys.now())
+    parts = parts_of(link[0].current.published, stratum=stratum is not None)
+    standing = responses.find_standing(session(), survey, surveys.now())
+    return render_template(
+        "respond/how.html",
+        slug=slug,
+        parts=parts,
+        names=answer_names(parts),
+        guesses=surveys.definition_of(link[0].current).guesses,
+        group=stratum,
+        version=link[0].current.sha256,
+        definition_url=url_for(".definition", slug=slug) if standing == surveys.Standing.OPEN else "",
+    )
+
+
 def _show_shut(slug: str) -> ResponseReturnValue:
     """Nothing, or a link that others took the place of. What waits on a device is sent, to learn what became of it."""
     found = surveys.find_shut(session(), slug)
