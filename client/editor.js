@@ -2,6 +2,7 @@
 // background, also a moment after the last keystroke, and the page that comes back is put in place.
 
 import { dragIn } from './arranging.js';
+import { readPage } from './fetched_page.js';
 import { morph } from './morph.js';
 import { previewIn } from './preview_frame.js';
 
@@ -138,7 +139,7 @@ async function exchange(action) {
 async function post(body) {
   try {
     const response = await fetch(address(), { method: 'POST', body });
-    const page = new DOMParser().parseFromString(await response.text(), 'text/html');
+    const page = await readPage(response);
     return { page, at: new URL(response.url).searchParams, code: response.status };
   } catch {
     return null;

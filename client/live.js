@@ -2,6 +2,7 @@
 // Without this module the page shows what was found when it was loaded. It computes nothing: every number comes from
 // the server, which has the only formula.
 
+import { readPage } from './fetched_page.js';
 import { morph } from './morph.js';
 
 const LATE = 1000; // milliseconds until a refresh that is still on its way is spoken of
@@ -38,7 +39,7 @@ async function refresh() {
 async function newest() {
   const response = await fetch(location.href);
   if (!response.ok) return null;
-  return new DOMParser().parseFromString(await response.text(), 'text/html').getElementById(live.id);
+  return (await readPage(response)).getElementById(live.id);
 }
 
 /** Changes the page around what somebody is at, or reads: that stays where it is on the screen. */

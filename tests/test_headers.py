@@ -16,13 +16,16 @@ from tests.support.front_client import create_app
 EXACT = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
-        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'; "
+        "require-trusted-types-for 'script'; trusted-types 'none'"
     ),
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Embedder-Policy": "require-corp",
+    "X-Robots-Tag": "noindex",
 }
 
 
@@ -56,10 +59,13 @@ def _with_headers(answer: TestResponse, **different: str) -> bool:
 
 
 def _different(rule: str) -> dict[str, str]:
-    """The editor holds a frame of this site: the preview, or what results will look like; nothing else differs."""
+    """The editor holds a frame of this site; its script, and those of two other pages, read pages that they fetch."""
     policy = EXACT["Content-Security-Policy"]
+    parsing = policy.replace("trusted-types 'none'", "trusted-types fetched-page")
     if rule in ("/manage/surveys/new", "/manage/surveys/<slug>/edit"):
-        return {"Content_Security_Policy": f"{policy}; frame-src 'self'"}
+        return {"Content_Security_Policy": f"{parsing}; frame-src 'self'"}
+    if rule in ("/manage/surveys/<slug>/results", "/manage/surveys/<slug>/board"):
+        return {"Content_Security_Policy": parsing}
     if rule in ("/manage/surveys/<slug>/preview", "/manage/surveys/<slug>/simulate/look"):
         framed = policy.replace("frame-ancestors 'none'", "frame-ancestors 'self'")
         return {"Content_Security_Policy": framed, "X_Frame_Options": "SAMEORIGIN"}

@@ -14,8 +14,9 @@ from server.privacy.auditing import published_errors
 from server.privacy.auditing.cases import CONFIDENCE, judge
 from server.web.handbook import read_handbook
 from server.web.lessons import differencing, failing_mechanisms, larger_classes
-from server.web.lessons.drawn_noise import COUNT, KINDS, LOSSES, DrawnNoise, sort_into_columns
+from server.web.lessons.drawn_noise import COUNT, KINDS, DrawnNoise, sort_into_columns
 from server.web.lessons.failing_mechanisms import list_failures
+from server.web.lessons.lesson_fields import LOSSES
 from server.web.lessons.repeated_questions import COINS, ask_repeatedly, count_knowledge, find_coin
 
 

@@ -12,4 +12,3 @@ from server.archives.archive_writer import check_packable, pack
 from server.archives.arriving import are_late, give_up_late
 from server.archives.importing import Unpacked, unpack
 from server.archives.keeping import check_confirmed, delete, duplicate, put_away, take_out
-from server.archives.layout import Told

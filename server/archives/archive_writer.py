@@ -10,13 +10,13 @@ from babel.support import NullTranslations, Translations
 from sqlalchemy.orm import Session
 
 from server.archives import layout
-from server.archives.layout import Told, report_no_progress
 from server.archives.ledger_writer import ledger_of
 from server.archives.manifests import batches_of, manifest_of, stratum_numbers
 from server.archives.readme_text import readme
 from server.archives.response_files import read_responses
 from server.config import TRANSLATIONS
 from server.inputs import N_, refuse
+from server.output.progress import ProgressReporter, report_no_progress
 from server.people import change_log
 from server.reports import codebook_csv
 from server.reports.csv_cells import csv_text
@@ -54,7 +54,7 @@ def pack(
     survey: Survey,
     file: IO[bytes],
     language: str = "en",
-    told: Told = report_no_progress,
+    report_progress: ProgressReporter = report_no_progress,
     right: GivenRight | None = None,
 ) -> None:
     """Write everything of a survey into a file as a ZIP archive.
@@ -65,8 +65,8 @@ def pack(
         Best a `db.snapshot`, so that nothing changes meanwhile.
     language : str
         Of what is written for people to read; import does not look at it.
-    told : callable
-        Is told how many responses are done, and of how many.
+    report_progress : callable
+        Called with how many responses are done, and of how many.
     right : GivenRight or None
         What the copy may release; it is debited already.
     """
@@ -88,7 +88,7 @@ def pack(
             with archive.open(_entry(name), "w", force_zip64=_is_long(version, expected)) as raw:
                 for lines, count in responses.lines(version.number, columns, by_path):
                     raw.write(lines)
-                    told(done := done + count, responses.n)
+                    report_progress(done := done + count, responses.n)
             _add(archive, layout.CODEBOOK.format(version.number), [codebook_csv(definition, strata=False)])
         rows = [
             (

@@ -6,11 +6,12 @@ from datetime import date
 
 from server.archives import layout
 from server.archives.archive_reader import Archive, name_entry_in_problems
-from server.archives.layout import Document, Told, report_no_progress
+from server.archives.layout import Document
 from server.archives.ledger_reader import read_ledger
 from server.archives.manifest_reader import read_manifest
 from server.archives.table_reader import ResponseRows, ResponseTable, invitation_rows, response_rows
 from server.inputs import N_, InputError, form_fields, parse_form, parse_json, refuse, shorten_value
+from server.output.progress import ProgressReporter, report_no_progress
 from server.reports.day_counts import Period
 from server.study import editing
 from server.study.definitions import Definition, Question, version_of
@@ -73,7 +74,7 @@ class Checked:
         return invitation_rows(archive, [batch["size"] for batch in self.manifest["batches"]])
 
 
-def check(archive: Archive, told: Told = report_no_progress) -> Checked:
+def check(archive: Archive, report_progress: ProgressReporter = report_no_progress) -> Checked:
     """Check everything that an archive says.
 
     Raises
@@ -93,7 +94,7 @@ def check(archive: Archive, told: Told = report_no_progress) -> Checked:
     done = 0
     for version in versions:
         for rows in checked.response_rows(archive, version):
-            told(done := done + len(rows.reports), 2 * checked.responses)
+            report_progress(done := done + len(rows.reports), 2 * checked.responses)
     for _ in checked.invitation_rows(archive):
         pass
     for name in layout.entry_names(len(versions)):  # to the end, where the checksum stands

@@ -19,12 +19,13 @@ from server.archives.archive_reader import Archive, open_archive
 from server.archives.arriving import PATIENCE, give_up, go_on
 from server.archives.checking import Checked, Version, check
 from server.archives.invitation_codes import hold_copies, store_codes
-from server.archives.layout import Document, Told, report_no_progress
+from server.archives.layout import Document
 from server.archives.ledger_writer import store_ledger
 from server.archives.manifest_reader import list_leaf_numbers
 from server.archives.stratum_copies import StratumCopy, copy_tree
 from server.collect import batches
 from server.collect.batches import CellKey, Group
+from server.output.progress import ProgressReporter, report_no_progress
 from server.releases.rights import MayRelease, take_right
 from server.reports.day_counts import Period
 from server.store.engines import TakingTurns
@@ -54,7 +55,11 @@ class Unpacked:
 
 
 def unpack(
-    session: Session, owner: Researcher, file: IO[bytes], turns: TakingTurns, told: Told = report_no_progress
+    session: Session,
+    owner: Researcher,
+    file: IO[bytes],
+    turns: TakingTurns,
+    report_progress: ProgressReporter = report_no_progress,
 ) -> Unpacked:
     """Make a survey of an archive; all of it is checked before the database is asked for anything more.
 
@@ -69,20 +74,25 @@ def unpack(
     """
     turns.give_way()
     with open_archive(file) as archive:
-        checked = check(archive, told)
+        checked = check(archive, report_progress)
         survey = _survey(owner, checked.manifest)
         survey.minimum = max(survey.minimum, _known_minimum(session, survey))
         surveys.enter_survey(session, survey)
         number = survey.id
         try:
-            return _store(session, survey, archive, checked, turns, told)
+            return _store(session, survey, archive, checked, turns, report_progress)
         except BaseException:
             give_up(session, number)
             raise
 
 
 def _store(
-    session: Session, survey: Survey, archive: Archive, checked: Checked, turns: TakingTurns, told: Told
+    session: Session,
+    survey: Survey,
+    archive: Archive,
+    checked: Checked,
+    turns: TakingTurns,
+    report_progress: ProgressReporter,
 ) -> Unpacked:
     drafts.begin_draft(session, survey, checked.draft)
     if "study" in checked.manifest:
@@ -127,7 +137,7 @@ def _store(
                 connection.execute(sa.insert(responses_of(survey.id)), sorted(values, key=itemgetter("id")))
                 _count(connection, survey, checked.manifest, values, days)
                 turns.after_a_part()
-                told(done := done + len(values), 2 * checked.responses)
+                report_progress(done := done + len(values), 2 * checked.responses)
             turns.give_way()  # the next ones are read first
     has_codes = store_codes(session, survey, archive, checked, ids, turns)
     return Unpacked(

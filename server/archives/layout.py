@@ -1,6 +1,6 @@
 """What stands in an archive, and where."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 FORMAT = 3
@@ -28,9 +28,6 @@ INVITATION_CELLS = ("code_sha256", "batch", "spent")
 
 VERSIONS_LIMIT = 1000
 
-Told = Callable[[int, int], None]
-"""Is told how many responses are done, and of how many."""
-
 
 def entry_names(versions: int) -> list[str]:
     """The names of all entries, in their order."""
@@ -43,10 +40,6 @@ def entry_names(versions: int) -> list[str]:
 def response_header(columns: Sequence[str]) -> tuple[str, ...]:
     """The first row of a version's responses."""
     return (*RESPONSE_CELLS, *columns)
-
-
-def report_no_progress(_done: int, _of: int) -> None:
-    """Nobody waits."""
 
 
 Document = dict[str, Any]

@@ -40,8 +40,8 @@ def archive(slugs: Sequence[str], folder: Path, as_json: bool) -> None:
         for survey in surveys:  # before any is written
             check_closed(survey)
         for survey in surveys:
-            with show_progress(f"Archiving {survey.slug}") as told:
-                outcome = archive_survey(session, survey, folder, told)
+            with show_progress(f"Archiving {survey.slug}") as report_progress:
+                outcome = archive_survey(session, survey, folder, report_progress)
             written.append({"survey": survey.slug, "identity": survey.identity, "archive": str(outcome)})
     if as_json:
         click.echo(json.dumps(written, ensure_ascii=False))

@@ -90,8 +90,8 @@ def restore(file: str, identity: str | None, as_json: bool) -> None:
     check_address(database_url)
     with _open(file) as opened:
         unlock = _unlock(identity)
-        with _progress("Restoring rows") as told:
-            contents = backups.restore_backup(database_url, opened, unlock, told)
+        with _progress("Restoring rows") as report_progress:
+            contents = backups.restore_backup(database_url, opened, unlock, report_progress)
     document = _describe(contents)
     click.echo(
         f"Everything is as it was at {document['made_at']} (UTC), also what was changed since on purpose: passwords, "
@@ -106,9 +106,13 @@ def restore(file: str, identity: str | None, as_json: bool) -> None:
 def _write(engine: sa.Engine, path: Path, lock: backups.Lock, without_running: bool) -> backups.Written:
     """Write it; if that fails, or is killed, there is no file of that name."""
     try:
-        with open_new(path) as opened, _progress("Writing rows") as told:
+        with open_new(path) as opened, _progress("Writing rows") as report_progress:
             written = backups.write_backup(
-                engine, opened, lock, without_running=without_running, told=lambda rows: told(rows, 0)
+                engine,
+                opened,
+                lock,
+                without_running=without_running,
+                report_progress=lambda rows: report_progress(rows, 0),
             )
     except OSError as error:
         raise click.UsageError(
@@ -186,8 +190,8 @@ def _progress(label: str) -> Iterator[Callable[[int, int], None]]:
     """A bar, or a number where it is not known how many there are."""
     with click.progressbar(length=1, label=label, file=sys.stderr, show_pos=True) as bar:
 
-        def told(done: int, of: int) -> None:
+        def report_progress(done: int, of: int) -> None:
             bar.length = max(of, done + 1 if not of else 1)
             bar.update(done - bar.pos)
 
-        yield told
+        yield report_progress

@@ -27,11 +27,11 @@ def show_progress(label: str) -> Iterator[Callable[[int, int], None]]:
     """A bar on standard error; yields what is told how much is done, and of how much."""
     with click.progressbar(length=1, label=label, file=sys.stderr) as bar:
 
-        def told(done: int, of: int) -> None:
+        def report_progress(done: int, of: int) -> None:
             bar.length = max(of, 1)
             bar.update(done - bar.pos)
 
-        yield told
+        yield report_progress
 
 
 @contextmanager

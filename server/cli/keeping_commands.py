@@ -102,9 +102,11 @@ def write_archive(slug: str, path: Path, language: str, right: Mapping[str, str 
     try:
         with open(path, "xb", opener=open_private) as file:  # Path.open takes no opener
             try:
-                with snapshot_session() as session, show_progress("Exporting responses") as told:
+                with snapshot_session() as session, show_progress("Exporting responses") as report_progress:
                     given = session.get(GivenRight, token) if token else None
-                    archives.pack(session, found_survey(session, slug), file, language, told, given)
+                    archives.pack(
+                        session, found_survey(session, slug), file, language, report_progress, given
+                    )
             except BaseException:
                 path.unlink()
                 raise
@@ -150,9 +152,9 @@ def read_archive(beginning: bytes, rest: IO[bytes], as_json: bool) -> None:
         file.write(beginning)
         while part := rest.read(1 << 20):
             file.write(part)
-        with database_session() as session, show_progress("Importing responses") as told:
+        with database_session() as session, show_progress("Importing responses") as report_progress:
             owner = people.first_researcher(session)
-            unpacked = archives.unpack(session, owner, file, TakingTurns(session), told)
+            unpacked = archives.unpack(session, owner, file, TakingTurns(session), report_progress)
             change_log.record(session, None, Action.SURVEY_IMPORTED, unpacked.survey)
             document = {
                 **survey_json(unpacked.survey),

@@ -37,8 +37,8 @@ def recount(ctx: click.Context, slugs: tuple[str, ...], as_json: bool) -> None:
     with snapshot_session() as session:
         found = [found_survey(session, slug) for slug in slugs] or _list_published(session)
         for survey in found:
-            with show_progress(f"Counting {survey.slug}") as told:
-                compared = batches.recount(session.connection(), survey.id, told)
+            with show_progress(f"Counting {survey.slug}") as report_progress:
+                compared = batches.recount(session.connection(), survey.id, report_progress)
             documents.append(_document(session, survey, compared))
     for document in documents:
         if not document["agrees"]:

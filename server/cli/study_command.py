@@ -29,8 +29,7 @@ def study(slug: str, file: IO[bytes] | None) -> None:
                 parse_json(file.read(DEFINITION_LIMIT + 1), DEFINITION_LIMIT)
             )
             found = survey_to_change(session, slug)
-            changed = study_sheets.find_changes(study_sheets.read_study_sheet(session, found).sheet, sheet)
-            study_sheets.save_study_sheet(session, found, sheet)
+            changed = study_sheets.save_study_sheet(session, found, sheet)
             if changed:
                 change_log.record(session, None, Action.STUDY_CHANGED, found, fields=", ".join(changed))
         click.echo(json.dumps(sheet.as_json(), ensure_ascii=False, indent=2))

@@ -58,7 +58,7 @@ def in_a_process(module: str, order: bytes) -> bytes:
     if find_spec("typst") is None:
         raise ModuleNotFoundError(name="typst")
     with _ONE_AT_A_TIME:
-        done = subprocess.run(
+        done = subprocess.run(  # noqa: S603 - a module of ours, named by ours
             [sys.executable, "-m", module],
             cwd=ROOT,
             input=order,

@@ -4,12 +4,12 @@ import secrets
 from collections.abc import Iterator
 from pathlib import Path
 
-from server.archives import Told
 from server.archives.folders.folder_manifest import describe_version
 from server.archives.folders.folder_rows import CodedTally
 from server.archives.folders.folder_writer import write_survey
 from server.collect.batches import add_up
 from server.collect.tallies import Tally
+from server.output.progress import ProgressReporter
 from server.simulation.answering import check_respondents
 from server.simulation.assumptions import Assumptions, check
 from server.simulation.made_up_people import draw_people
@@ -23,12 +23,15 @@ _GROUP = 1 << 20
 
 
 def simulate_archive(
-    definition: Definition, respondents: int, assumptions: Assumptions, archive: Path, told: Told
+    definition: Definition,
+    respondents: int,
+    assumptions: Assumptions,
+    archive: Path,
+    report_progress: ProgressReporter,
 ) -> str:
     """Write responses of made-up people to a survey that is nowhere else; its identity.
 
-    It has one version and no strata, and says in its manifest that it is simulated. `told` is told how many are
-    done, and of how many.
+    It has one version and no strata, and says in its manifest that it is simulated.
 
     Raises
     ------
@@ -49,7 +52,7 @@ def simulate_archive(
             size = min(respondents - done, _GROUP)
             made_up = draw_people(definition, size, assumptions).reports()
             yield CodedTally("s0", add_up([Tally.of(made_up.tobytes(), made_up.shape[1])]))
-            told(done + size, respondents)
+            report_progress(done + size, respondents)
 
     identity = secrets.token_hex(16)
     with write_survey(archive, identity) as folder:

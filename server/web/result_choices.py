@@ -34,9 +34,9 @@ KEPT = (
 """What the address says the page shall show; each of its forms and links changes some of it."""
 
 
-def choose_name(field: str, names: Sequence[str]) -> str:
-    """What the address asks for; the first where it says nothing."""
-    asked = request.args.get(field) or names[0]
+def choose_name(field: str, names: Sequence[str], default: str = "") -> str:
+    """What the address asks for; where it says nothing, `default`, or the first."""
+    asked = request.args.get(field) or default or names[0]
     if asked not in names:
         raise refuse(
             404,

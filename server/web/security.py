@@ -67,6 +67,8 @@ FRAMED = {"manage.preview", "simulate.look"}
 """Pages that the editor shows in a frame."""
 FRAMING = {"editor.new", "editor.create", "editor.edit", "editor.save"}
 """Pages that hold the frame."""
+PARSING = {*FRAMING, "results.live", "lesson_board.board"}
+"""Pages whose script reads a page that it fetched (client/fetched_page.js); on all others no script reads HTML."""
 FIGURES = {"public.figure"}
 """Pages that any site may show in a frame."""
 REPORTS = {"public.page"}
@@ -74,8 +76,15 @@ REPORTS = {"public.page"}
 
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
-    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types 'none'"
 )
+UNUSED_FEATURES = (
+    "accelerometer browsing-topics camera display-capture geolocation gyroscope hid identity-credentials-get "
+    "idle-detection local-fonts magnetometer microphone midi payment publickey-credentials-get screen-wake-lock serial "
+    "usb xr-spatial-tracking"
+).split()
+"""What browsers offer to pages and no page here uses; those that no browser knows would only be complained about."""
 
 P = ParamSpec("P")
 
@@ -90,7 +99,9 @@ def add_headers(response: Response) -> Response:
         policy = policy.replace("frame-ancestors 'none'", "frame-ancestors 'self'")
     elif request.endpoint in FRAMING:
         policy += "; frame-src 'self'"
-    elif request.endpoint in REPORTS and request.method != "OPTIONS" and response.status_code == 200:
+    if request.endpoint in PARSING:
+        policy = policy.replace("trusted-types 'none'", "trusted-types fetched-page")
+    if request.endpoint in REPORTS and request.method != "OPTIONS" and response.status_code == 200:
         policy = f"{documents.policy(SHEETS)}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     figure = (
         request.endpoint in FIGURES and request.method != "OPTIONS" and response.status_code in (200, 410)
@@ -116,7 +127,9 @@ def headers(secure: bool) -> dict[str, str]:
         "X-Frame-Options": "DENY",
         "Cross-Origin-Opener-Policy": "same-origin",
         "Cross-Origin-Resource-Policy": "same-origin",
-        "Permissions-Policy": "camera=(), geolocation=(), microphone=(), browsing-topics=()",
+        "Cross-Origin-Embedder-Policy": "require-corp",
+        "Permissions-Policy": ", ".join(f"{name}=()" for name in UNUSED_FEATURES),
+        "X-Robots-Tag": "noindex",
         "Cache-Control": "no-store",
     }
     return found | ({"Strict-Transport-Security": "max-age=31536000"} if secure else {})

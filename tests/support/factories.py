@@ -18,7 +18,7 @@ from functools import cache
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any, TextIO
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode, urlsplit, urlunsplit
 
 import sqlalchemy as sa
 from click.testing import CliRunner, Result
@@ -336,7 +336,8 @@ def _exchange(
 ) -> tuple[int, Message, bytes]:
     parts = urlsplit(url)
     with closing(HTTPConnection(parts.netloc, timeout=60)) as connection:
-        connection.request(method, parts.path or "/", body, dict(headers))
+        target = urlunsplit(("", "", parts.path or "/", parts.query, ""))
+        connection.request(method, target, body, dict(headers))
         answer = connection.getresponse()
         return answer.status, answer.headers, answer.read()
 

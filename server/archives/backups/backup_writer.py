@@ -51,7 +51,7 @@ def write_backup(
     lock: Lock,
     *,
     without_running: bool = False,
-    told: Callable[[int], object] = lambda _rows: None,
+    report_progress: Callable[[int], object] = lambda _rows: None,
 ) -> Written:
     """Write a backup of all that the database holds, but for `LEFT_OUT`.
 
@@ -59,7 +59,7 @@ def write_backup(
     ----------
     without_running : bool
         Leave out what `running_surveys` says.
-    told : callable
+    report_progress : callable
         Is given the number of rows that were written, from time to time.
 
     Raises
@@ -79,7 +79,7 @@ def write_backup(
             for part in _parts(connection, ids, running if without_running else ()):
                 rows[part.table] = rows.get(part.table, 0) + part.rows
                 yield part
-                told(sum(rows.values()))
+                report_progress(sum(rows.values()))
 
         beginning = _describe(connection, ids, [each.id for each in running if without_running])
         encrypt_chunks(pack_parts(beginning, list_parts()), file, lock)

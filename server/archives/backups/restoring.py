@@ -50,7 +50,10 @@ def verify_backup(file: IO[bytes], unlock: Unlock) -> Contents:
 
 
 def restore_backup(
-    database_url: str, file: IO[bytes], unlock: Unlock, told: Callable[[int, int], object] = lambda *_: None
+    database_url: str,
+    file: IO[bytes],
+    unlock: Unlock,
+    report_progress: Callable[[int, int], object] = lambda *_: None,
 ) -> Contents:
     """Make a database of a backup, at the newest revision.
 
@@ -66,7 +69,7 @@ def restore_backup(
     contents = verify_backup(file, unlock)
     _check_known(contents)
     with _target(database_url, contents) as session:
-        loader = _Loader(session, sum(contents.rows.values()), told)
+        loader = _Loader(session, sum(contents.rows.values()), report_progress)
         with decrypt_file(file, unlock) as plain:
             again = read_parts(plain, loader)
         if again.digest != contents.digest:
@@ -191,10 +194,10 @@ def _remove(new: Path) -> None:
 class _Loader(Taker):
     """Writes what a backup holds into an empty schema of its revision."""
 
-    def __init__(self, session: Session, total: int, told: Callable[[int, int], object]) -> None:
+    def __init__(self, session: Session, total: int, report_progress: Callable[[int, int], object]) -> None:
         self._session = session
         self._connection = session.connection()
-        self._total, self._told = total, told
+        self._total, self._report_progress = total, report_progress
         self._done = 0
         self._columns: dict[str, Any] = {}
         self._own: dict[str, Any] = {}
@@ -220,7 +223,7 @@ class _Loader(Taker):
             self._create_own()
         self._insert(part.table, columns, unpack_rows(part, columns))
         self._done += part.rows
-        self._told(self._done, self._total)
+        self._report_progress(self._done, self._total)
 
     def finish(self) -> None:
         self._create_own()

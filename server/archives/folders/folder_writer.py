@@ -22,8 +22,8 @@ from server.archives.folders.folder_layout import (
 )
 from server.archives.folders.folder_manifest import describe_report, describe_version, finish_manifest
 from server.archives.folders.folder_rows import WRITING_SETTINGS, CodedTally, RowWriter, settle_file
-from server.archives.layout import Told, report_no_progress
 from server.collect.waves import groups_of
+from server.output.progress import ProgressReporter, report_no_progress
 from server.reports import Report
 from server.reports.csv_report import responses_to
 from server.reports.stratum_estimates import hidden_in
@@ -92,11 +92,11 @@ def write_survey(archive: Path, identity: str) -> Iterator[SurveyFolder]:
 
 
 def archive_survey(
-    session: Session, survey: Survey, archive: Path, told: Told = report_no_progress
+    session: Session, survey: Survey, archive: Path, report_progress: ProgressReporter = report_no_progress
 ) -> ArchiveOutcome:
     """Write what may be told of a closed survey's responses into an archive folder.
 
-    `told` learns how many of them are written.
+    `report_progress` learns how many of them are written.
 
     Raises
     ------
@@ -117,7 +117,7 @@ def archive_survey(
         for part in parts:
             yield part
             done += part.tally.n
-            told(done, report.n)
+            report_progress(done, report.n)
 
     with write_survey(archive, survey.identity) as folder:
         for wave in sorted(report.waves, key=lambda one: one.number):

@@ -1,6 +1,6 @@
 """The books held against the stored rows."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby, islice
 from typing import Any
@@ -13,19 +13,12 @@ from server.collect.batches.counting import count_stored
 from server.collect.batches.encoding import add_up
 from server.collect.batches.external_sort import in_order, runs_of
 from server.collect.tallies import Tally
+from server.output.progress import ProgressReporter, report_no_progress
 from server.store.models import SurveyVersion
 from server.store.own_tables import batches_of, cells_of, responses_of
 
 _ROWS = 10_000
 """Distinct report strings that are in memory at once."""
-
-
-Told = Callable[[int, int], None]
-"""Is told how many rows were looked at, and of how many."""
-
-
-def report_no_progress(_done: int, _of: int) -> None:
-    """Nobody waits."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +44,9 @@ class Recount:
         return not self.differences and self.rows == self.counted
 
 
-def recount(connection: sa.Connection, survey_id: int, told: Told = report_no_progress) -> Recount:
+def recount(
+    connection: sa.Connection, survey_id: int, report_progress: ProgressReporter = report_no_progress
+) -> Recount:
     """Hold the books of a survey against its rows. The caller sees one moment of the database."""
     stored = count_stored(connection, survey_id)
     query = sa.select(SurveyVersion.id, SurveyVersion.reports).where(SurveyVersion.survey_id == survey_id)
@@ -74,7 +69,7 @@ def recount(connection: sa.Connection, survey_id: int, told: Told = report_no_pr
             missing += int(part.counts[part.counts > 0].sum())
             surplus -= int(part.counts[part.counts < 0].sum())
             total += number
-            told(rows + total, stored)
+            report_progress(rows + total, stored)
         said = _said(connection, survey_id, cell_id(key)) - (total - missing + surplus)
         difference = Difference(key, missing + max(-said, 0), surplus + max(said, 0))
         if difference.missing or difference.surplus:

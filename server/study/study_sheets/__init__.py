@@ -2,7 +2,7 @@
 
 from server.study.study_sheets.sheet_reader import parse_study_sheet
 from server.study.study_sheets.sheet_rows import StoredSheet, read_study_sheet, save_study_sheet
-from server.study.study_sheets.sheet_values import UNSTATED, Author, StudySheet, choose_language, find_changes
+from server.study.study_sheets.sheet_values import UNSTATED, Author, StudySheet, choose_language
 
 __all__ = [
     "UNSTATED",
@@ -10,7 +10,6 @@ __all__ = [
     "StoredSheet",
     "StudySheet",
     "choose_language",
-    "find_changes",
     "parse_study_sheet",
     "read_study_sheet",
     "save_study_sheet",

@@ -1,5 +1,6 @@
 """A study sheet as the fields of a form, and back."""
 
+import dataclasses
 import re
 from collections.abc import Iterable
 from typing import Any
@@ -11,10 +12,7 @@ from server.study.study_sheets.sheet_values import StudySheet
 _AUTHOR = re.compile(r"authors\[(\d{1,2})\]\.(name|orcid|affiliation)")
 _BY_LANGUAGE = re.compile(r"(title|population)\.([a-z]{2,3})")
 _NUMBERS = ("planned_respondents", "planned_margin")
-_TEXTS = (
-    "sponsor,funder,conductor,frame,sampling,recruitment,mode,languages,field_begin,field_end,quality,limitations,"
-    "ethics_board,ethics_number,contact_name,contact_email,doi,preregistration,licence"
-).split(",")
+_TEXTS = tuple(each.name for each in dataclasses.fields(StudySheet) if each.type is str)
 
 
 def write_form(sheet: StudySheet) -> dict[str, str]:

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from server.inputs import N_, refuse
 from server.store.models import StudySheetRow, Survey
 from server.study.study_sheets.sheet_reader import parse_study_sheet
-from server.study.study_sheets.sheet_values import UNSTATED, StudySheet
+from server.study.study_sheets.sheet_values import UNSTATED, StudySheet, find_changes
 
 
 @dataclass(frozen=True)
@@ -27,10 +27,13 @@ def read_study_sheet(session: Session, survey: Survey) -> StoredSheet:
     return StoredSheet(parse_study_sheet(json.loads(row.document)), row.number)
 
 
-def save_study_sheet(session: Session, survey: Survey, sheet: StudySheet, base: int | None = None) -> None:
-    """Make this the study sheet of a survey; the same again is no new state.
+def save_study_sheet(
+    session: Session, survey: Survey, sheet: StudySheet, base: int | None = None
+) -> list[str]:
+    """Make this the study sheet of a survey, and give the names of the fields that changed.
 
-    `base` is the number of the state that it was made from; without it, nothing is compared.
+    The same again is no new state. `base` is the number of the state that it was made from; without it, nothing is
+    compared.
 
     Raises
     ------
@@ -41,8 +44,9 @@ def save_study_sheet(session: Session, survey: Survey, sheet: StudySheet, base: 
     if base is not None and base != stored.number:
         template = N_("was changed in another window or by somebody else meanwhile")
         raise refuse(409, "study", template)
-    if stored.sheet == sheet:
-        return
+    changed = find_changes(stored.sheet, sheet)
+    if not changed:
+        return changed
     document = json.dumps(sheet.as_json(), ensure_ascii=False)
     row = session.get(StudySheetRow, survey.id)
     if row is None:
@@ -50,3 +54,4 @@ def save_study_sheet(session: Session, survey: Survey, sheet: StudySheet, base: 
     else:
         row.document, row.number = document, row.number + 1
     session.flush()
+    return changed

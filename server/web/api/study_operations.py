@@ -34,8 +34,7 @@ def show_study_sheet(survey: Survey) -> Reply:
 def replace_study_sheet(survey: Survey, body: Any) -> Reply:
     """All of it, or nothing where something is wrong."""
     sheet = study_sheets.parse_study_sheet(body)
-    changed = study_sheets.find_changes(study_sheets.read_study_sheet(session(), survey).sheet, sheet)
-    study_sheets.save_study_sheet(session(), survey, sheet)
+    changed = study_sheets.save_study_sheet(session(), survey, sheet)
     if changed:
         record(Action.STUDY_CHANGED, survey, fields=", ".join(changed))
     return Reply(sheet.as_json())

@@ -1,12 +1,12 @@
 """Ten rows and two harmless counts whose difference is one person's secret; then the same counts with noise."""
 
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 
 from server.privacy import noise
 from server.privacy.planning import count_guesses
+from server.web.lessons.lesson_fields import LOSSES
 
 
 @dataclass(frozen=True)
@@ -31,8 +31,6 @@ TABLE = (
     TableRow("Lucía", "3B", True),
 )
 NAMES = tuple(row.name for row in TABLE)
-LOSSES = {"0.1": Fraction(1, 10), "0.5": Fraction(1, 2), "1": Fraction(1), "2": Fraction(2)}
-"""What an address calls each privacy loss of one count, in nats."""
 TRIES = 5
 ASKED = (1, 2, 5, 10)
 """How often the attacker asks, in the table of what that tells."""

@@ -14,8 +14,6 @@ COUNT = 10
 KINDS = ("geometric", "laplace")
 GRID = Fraction(1, 16)
 """Steps of the Laplace noise, as exact arithmetic needs a grid."""
-LOSSES = {"0.1": Fraction(1, 10), "0.5": Fraction(1, 2), "1": Fraction(1), "2": Fraction(2)}
-"""What an address calls each privacy loss, in nats."""
 DRAWS = ("10", "100", "1000")
 _DRAWN = 0.999
 """Of the noise, the part that is drawn in a figure."""

@@ -1,5 +1,7 @@
 """What the fields of the teaching pages are called, and how they are read from an address."""
 
+from fractions import Fraction
+
 from flask import request
 
 from server.inputs import N_, refuse, shorten_value
@@ -14,6 +16,9 @@ LESSON_FIELDS = {
     "red": N_("Red cards"),
     "times": N_("How often the question is asked"),
 }
+
+LOSSES = {"0.1": Fraction(1, 10), "0.5": Fraction(1, 2), "1": Fraction(1), "2": Fraction(2)}
+"""What an address calls each privacy loss of one count, in nats."""
 
 
 def read_whole(field: str, default: int, low: int, high: int) -> int:

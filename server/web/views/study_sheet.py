@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 
-from flask import Blueprint, Response, redirect, render_template, request, url_for
+from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from server.inputs import InputError
@@ -16,7 +16,8 @@ from server.study.study_sheets.datacite import describe_for_datacite
 from server.study.study_sheets.sheet_fields import AUTHOR_PARTS, IN_LANGUAGE, SAMPLINGS, STUDY_FIELDS
 from server.study.study_sheets.sheet_forms import close_gaps, count_authors, read_form, write_form
 from server.web.body_limits import LONG_FORM, limit_body
-from server.web.context import session
+from server.web.context import send_download, session
+from server.web.download_names import name_of_survey_file
 from server.web.problem_texts import describe
 from server.web.security import on_survey, record
 
@@ -39,18 +40,17 @@ def page(survey: Survey) -> ResponseReturnValue:
 @on_survey(Role.EDITOR)
 def save(survey: Survey) -> ResponseReturnValue:
     """Change it, all or none; a form that was made from another state than stands now is shown again."""
-    stored = study_sheets.read_study_sheet(session(), survey)
     typed = close_gaps(request.form.items())
     base = request.form.get("state", "")
     try:
         sheet = study_sheets.parse_study_sheet(read_form(typed.items()))
         number = int(base) if base.isascii() and base.isdigit() and len(base) < 10 else None
-        study_sheets.save_study_sheet(session(), survey, sheet, number)
+        changed = study_sheets.save_study_sheet(session(), survey, sheet, number)
     except InputError as error:
         session().rollback()
         # Sent again it replaces what stands now: whoever does has been told.
-        return _page(survey, typed, stored.number, error), error.status
-    changed = study_sheets.find_changes(stored.sheet, sheet)
+        stands = study_sheets.read_study_sheet(session(), survey).number
+        return _page(survey, typed, stands, error), error.status
     if changed:
         record(Action.STUDY_CHANGED, survey, fields=", ".join(changed))
     session().commit()
@@ -66,9 +66,8 @@ def datacite_file(survey: Survey) -> ResponseReturnValue:
     found = describe_for_datacite(
         sheet, questionnaire["title"], questionnaire["language"], surveys.today().year
     )
-    response = Response(json.dumps(found, ensure_ascii=False, indent=2) + "\n", mimetype="application/json")
-    response.headers["Content-Disposition"] = f'attachment; filename="{survey.slug}-datacite.json"'
-    return response
+    text = json.dumps(found, ensure_ascii=False, indent=2) + "\n"
+    return send_download(text, "application/json", name_of_survey_file(survey, "DataCite", "json"))
 
 
 def _begin_sheet(survey: Survey) -> study_sheets.StudySheet:

@@ -9,12 +9,11 @@ from flask_babel import get_locale
 
 from server.web.handbook import find_place
 from server.web.lessons import lesson_charts
-from server.web.lessons.differencing import LOSSES as COUNT_LOSSES
 from server.web.lessons.differencing import NAMES, TABLE, attack
-from server.web.lessons.drawn_noise import COUNT, DRAWS, KINDS, LOSSES, DrawnNoise
+from server.web.lessons.drawn_noise import COUNT, DRAWS, KINDS, DrawnNoise
 from server.web.lessons.failing_mechanisms import list_failures
 from server.web.lessons.larger_classes import play_class
-from server.web.lessons.lesson_fields import read_whole
+from server.web.lessons.lesson_fields import LOSSES, read_whole
 from server.web.lessons.repeated_questions import (
     COINS,
     MOST_TIMES,
@@ -39,7 +38,7 @@ def contents() -> ResponseReturnValue:
 @blueprint.get("/again")
 def again() -> ResponseReturnValue:
     """The same question ten times, with new coins each time."""
-    kept = choose_name("kept", ("75", *(name for name in COINS if name != "75")))
+    kept = choose_name("kept", tuple(COINS), "75")
     times = read_whole("times", 10, 1, MOST_TIMES)
     coin, card = find_coin(kept), secrets.randbelow(2)
     asked = ask_repeatedly(coin, card, times)
@@ -59,15 +58,15 @@ def again() -> ResponseReturnValue:
 @blueprint.get("/difference")
 def difference() -> ResponseReturnValue:
     """A table of ten rows, and two counts that give one of them away."""
-    name = choose_name("whose", ("Bruno", *(other for other in NAMES if other != "Bruno")))
-    loss = choose_name("loss", ("1", *(other for other in COUNT_LOSSES if other != "1")))
+    name = choose_name("whose", NAMES, "Bruno")
+    loss = choose_name("loss", tuple(LOSSES), "1")
     return render_template(
         "teaching/difference.html",
         table=TABLE,
         names=NAMES,
         name=name,
         loss=loss,
-        losses=COUNT_LOSSES,
+        losses=LOSSES,
         attack=attack(name, loss),
     )
 
@@ -76,8 +75,8 @@ def difference() -> ResponseReturnValue:
 def noise() -> ResponseReturnValue:
     """Geometric and Laplace noise, as curves and as draws."""
     chosen = choose_name("noise", KINDS)
-    loss = choose_name("loss", ("1", *(other for other in LOSSES if other != "1")))
-    draws = choose_name("draws", ("100", "10", "1000"))
+    loss = choose_name("loss", tuple(LOSSES), "1")
+    draws = choose_name("draws", DRAWS, "100")
     drawn = DrawnNoise(chosen, LOSSES[loss])
     values = drawn.draw(int(draws))
     places = [float(COUNT + away) for away in range(-3, 4)]
