@@ -3,7 +3,7 @@
 
 import { greet, review } from './delivery.js';
 import { answersOf, kinds, loadSurvey, rowsOf, statedBy, way } from './design.js';
-import { addOption, copy, groupLabels, labelOf, make, own, quote, show, toys } from './page.js';
+import { askOne, copy, groupLabels, labelGroups, labelOf, make, own, quote, show, toys } from './page.js';
 import { drawCoins, randomId, randomize } from './randomize.js';
 import { drop, spentBefore, writeBody } from './submit.js';
 
@@ -35,9 +35,11 @@ function begin({ title, introduction, language, questions: entries, epsilon: tot
   let answers = new Map(); // by name, of questions that were shown
   let screen = 0;
   let hasRead = false; // the whole introduction
+  let byHand = null; // whether the reader throws, once a question was shown
   const isShown = (entry) => way.isShown(entry, entries, answers);
 
   own.lang = language;
+  toys.groups = groupLabels(asked);
   quote(document.querySelector('#title'), title);
   history.scrollRestoration = 'manual'; // every screen begins at its heading
   addEventListener('popstate', ({ state }) => {
@@ -47,6 +49,16 @@ function begin({ title, introduction, language, questions: entries, epsilon: tot
   if (history.state?.screen) history.go(-history.state.screen);
   else if (!preview) history.replaceState({ screen }, '');
   if (!way.preview?.(entries, (place) => (answers ? open(place) : location.reload()))) showIntroduction({ focus: false });
+  if (document.getElementById('throws')) {
+    // By everybody, so that it tells nothing, and once the first screen is there.
+    const files = copy('throws');
+    files.querySelector('script').addEventListener('load', offerThrows);
+    document.head.append(files);
+  }
+
+  function offerThrows() {
+    if (byHand === null) way.offerThrows?.(document.getElementById('by-hand'), asked);
+  }
 
   /** The next place that is on the way, up or down. */
   function nearest(place, by) {
@@ -100,15 +112,11 @@ function begin({ title, introduction, language, questions: entries, epsilon: tot
       own.write(more, rest.join('\n\n'));
       more.after(tick); // it can be ticked once that is unfolded
     } else fold.remove();
-    toys.groups = groupLabels(asked).map(({ question, numbers }, _, { length }) => {
-      const heading = () => (length > 1 ? copy('group', { n: numbers.length, list: numbers.join(', ') }) : '');
-      find('#odds').append(heading(), labelOf(question, { across: length > 1 ? 50 : 20 }));
-      find('#strength').append(heading(), copy('epsilon', { epsilon: statedBy(question) }));
-      return { question, heading };
-    });
-    const about = find('#about');
+    find('#odds').append(...labelGroups());
+    find('#strength').append(...toys.groups.flatMap(({ question, heading }) => [heading(), copy('epsilon', { epsilon: statedBy(question) })]));
+    const [about, byHandHere] = [find('#about'), find('#by-hand')];
     find('.screen').addEventListener('toggle', function play({ target }) {
-      if (about.contains(target)) return;
+      if (about.contains(target) || byHandHere.contains(target)) return;
       this.removeEventListener('toggle', play, true);
       if (toys.fill) toys.fill();
       else document.head.append(copy('play'));
@@ -128,13 +136,17 @@ function begin({ title, introduction, language, questions: entries, epsilon: tot
       (rest.length ? fold.firstElementChild : read).focus();
     });
     way.admit?.(part);
-    find('.primary').addEventListener('click', () => go(1));
+    find('.primary').addEventListener('click', () => {
+      byHand ??= Boolean(document.querySelector('#by-hand input')?.checked);
+      go(1);
+    });
     find('.aside').addEventListener('click', () => {
       forget();
       if (!preview) drop(page);
       show(copy('declined'));
     });
     show(part, options);
+    offerThrows();
     // Start stays in view where there is room for it: what does not lie above it could be missed.
     const fits = beginning.getBoundingClientRect().bottom <= actions.getBoundingClientRect().top;
     if (!rest.length && fits) tick.remove();
@@ -142,20 +154,21 @@ function begin({ title, introduction, language, questions: entries, epsilon: tot
 
   function showEntry(entry) {
     const { kind, name, text, designs } = entry;
-    const { ask = askOne, screen: template = 'question' } = kinds[kind];
+    const { ask = askOne, screen: template = 'question' } = byHand && designs ? way.askByHand(entry) : kinds[kind];
     const form = make('form', { class: `screen ${kind}`, autocomplete: 'off' }, copy(template, { k: asked.indexOf(entry) + 1, n }));
     const find = (selector) => form.querySelector(selector);
     const missing = find('#missing');
     quote(find('h1'), text).className = text.length > 150 ? 'long' : '';
     way.place?.(form, entry, entries.slice(0, screen - 1).filter(isShown));
     Object.assign(find('progress'), { max: last, value: screen });
-    if (designs) find('.label').append(labelOf(entry));
+    if (designs) find('.label')?.append(labelOf(entry));
     const read = ask(form, entry, answers.get(name));
     form.addEventListener('input', () => missing?.replaceChildren());
     form.addEventListener('submit', (event) => {
       event.preventDefault();
-      const { answer, at, problem = missing?.dataset.text } = read();
-      if (at) {
+      const { answer, at, problem = missing?.dataset.text, again } = read();
+      if (again) showEntry(entry);
+      else if (at) {
         missing.textContent = problem;
         at.focus();
       } else {
@@ -169,9 +182,11 @@ function begin({ title, introduction, language, questions: entries, epsilon: tot
 
   function showReview() {
     const rows = asked.flatMap((question) => rowsOf(question, isShown(question) ? answers.get(question.name) : question.otherwise));
-    const reports = rows.map((row, byte) => randomize(0, coins[byte], [row]));
+    const reports = byHand
+      ? asked.map((question) => answersOf(question).indexOf(answers.get(question.name)))
+      : rows.map((row, byte) => randomize(0, coins[byte], [row]));
     const body = way.sign(writeBody(id, page.version, reports, rows.map((row) => row.length - 1)));
-    review(page, body, { asked, onBack: () => go(-1), onLeave: forget });
+    review(page, body, { asked, screen: byHand ? 'review-by-hand' : 'review', onBack: () => go(-1), onLeave: forget });
   }
 
   /** Once Send is pressed only the body exists: no second attempt meets a second coin. */
@@ -181,15 +196,4 @@ function begin({ title, introduction, language, questions: entries, epsilon: tot
     if (!preview && screen) history.go(-screen);
     screen = 0;
   }
-}
-
-/** One answer of several. Returns what reads it, or names the input to go to. */
-function askOne(form, question, chosen) {
-  const names = answersOf(question);
-  if (question.kind === 'yes_no') names.splice(0, 2, 'yes', 'no');
-  const inputs = names.map((name) => addOption(form, 'radio', question, name, name === chosen));
-  return () => {
-    const answer = inputs.find(({ checked }) => checked)?.value;
-    return { answer, at: answer ? null : inputs[0] };
-  };
 }

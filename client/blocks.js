@@ -2,7 +2,7 @@
 
 import { kinds, way } from './design.js';
 import './markdown.js';
-import { addOption, copy, own, quote } from './page.js';
+import { addOption, copy, labelGroups, own, quote } from './page.js';
 
 /** Under which section an entry stands. A text has no heading of its own. */
 way.place = (form, { kind }, before) => {
@@ -38,6 +38,8 @@ kinds.check = {
     form.addEventListener('change', ({ target }) => {
       const part = copy(target.value === correct ? 'right' : 'wrong');
       own.write(part.querySelector('.own'), feedback);
+      part.append(copy('in-numbers'));
+      part.lastElementChild.append(...labelGroups());
       says.replaceChildren(part);
     });
     return () => ({});

@@ -59,6 +59,22 @@ export function addOption(form, type, question, value, checked) {
   return input;
 }
 
+/** As screens list them: Yes before No. */
+export function listAnswers(question) {
+  const names = answersOf(question);
+  if (question.kind === 'yes_no') names.splice(0, 2, 'yes', 'no');
+  return names;
+}
+
+/** One answer of several. Returns what reads it, or names the input to go to. */
+export function askOne(form, question, chosen) {
+  const inputs = listAnswers(question).map((name) => addOption(form, 'radio', question, name, name === chosen));
+  return () => {
+    const answer = inputs.find(({ checked }) => checked)?.value;
+    return { answer, at: answer ? null : inputs[0] };
+  };
+}
+
 export const make = (name, ...rest) => dress(document.createElement(name), ...rest);
 export const draw = (name, ...rest) => dress(document.createElementNS('http://www.w3.org/2000/svg', name), ...rest);
 
@@ -82,8 +98,15 @@ export function groupLabels(questions) {
     if (!groups.has(same)) groups.set(same, { question, numbers: [] });
     groups.get(same).numbers.push(index + 1);
   });
-  return [...groups.values()];
+  const several = groups.size > 1;
+  return Array.from(groups.values(), ({ question, numbers }) => ({
+    question, heading: () => (several ? copy('group', { n: numbers.length, list: numbers.join(', ') }) : ''),
+  }));
 }
+
+/** Each label once, under the numbers of its questions. */
+export const labelGroups = () => toys.groups.flatMap(({ question, heading }, _, { length }) => (
+  [heading(), labelOf(question, { across: length > 1 ? 50 : 20 })]));
 
 /** How many of 100 people arrive as Yes, for both truths: the definition's own counts. */
 export function labelYesNo({ designs: [{ odds: { people, counts } }] }, { across, template = 'label' } = {}) {

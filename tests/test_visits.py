@@ -106,7 +106,7 @@ def _differences(study: Study, fronts: list[FlaskClient], bare: FlaskClient) -> 
     """Addresses at which a front does not answer what Flask answers now; each is asked twice."""
     found = []
     for link in study.links:
-        for path in (f"/s/{link}", f"/s/{link}/survey.json"):
+        for path in (f"/s/{link}", f"/s/{link}/survey.json", f"/s/{link}/how"):
             for language in LANGUAGES:
                 expected = bare.get(path, headers=language)
                 for front in (*fronts, *fronts):

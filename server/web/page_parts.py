@@ -2,11 +2,12 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from server.privacy.designs import Design, Throws, plan_throws
 from server.study.kinds import KINDS
 from server.study.kinds.designing import DEVICES
 
@@ -39,6 +40,8 @@ class PageParts:
     questions: int
     reports: int
     language: str
+    throws: tuple[Throws, ...] | None = None
+    """How each question can be thrown by hand; None where that is not offered."""
 
     def __contains__(self, name: str) -> bool:
         return name in self.names
@@ -53,6 +56,12 @@ class PageParts:
         )
 
     @property
+    def explaining_modules(self) -> tuple[str, ...]:
+        """The scripts of the page that explains: what words the survey's numbers, and the coin to play with."""
+        others = {"preview.js", "codes.js", "invitation.js", "answer.js"}
+        return (*(module for module in self.modules if module not in others), "coin.js", "how.js")
+
+    @property
     def late_modules(self) -> tuple[str, ...]:
         """The scripts of the page that takes no answers now, but still sends what waits on a device."""
         return (*BASE, *(("codes.js", "invitation.js") if "invited" in self else ()), "late.js")
@@ -60,7 +69,20 @@ class PageParts:
     @property
     def templates(self) -> tuple[str, ...]:
         """The files that hold the texts of those scripts."""
-        return tuple(f"respond/_{module[:-3]}.html" for module in self.modules if module in WITH_TEXTS)
+        return _list_templates(self.modules)
+
+    @property
+    def explaining_templates(self) -> tuple[str, ...]:
+        """The files that hold the texts of the scripts of the page that explains."""
+        return _list_templates(self.explaining_modules)
+
+    @property
+    def devices(self) -> dict[str, int]:
+        """What somebody needs who throws by hand, with the most throws for a question."""
+        found: dict[str, int] = {}
+        for throws in self.throws or ():
+            found[throws.device] = max(throws.times, found.get(throws.device, 0))
+        return found
 
     @property
     def styled(self) -> bool:
@@ -72,6 +94,10 @@ class PageParts:
         """Whether every answer is Yes or No, and arrives as such."""
         others = {name for name, kind in KINDS.items() if not kind.by_device}
         return not self.names & {"prefer_not_to_say", "kuk", "crosswise", *others}
+
+
+def _list_templates(modules: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(f"respond/_{module[:-3]}.html" for module in modules if module in WITH_TEXTS)
 
 
 def parts_of(
@@ -87,7 +113,29 @@ def parts_of(
         questions=len(designs),
         reports=sum(map(len, designs)),
         language=document["language"],
+        throws=_plan_by_hand(document["questions"]),
     )
+
+
+def _plan_by_hand(entries: Sequence[dict[str, Any]]) -> tuple[Throws, ...] | None:
+    """All questions or none: who throws would show by the others what they leave to a machine."""
+    planned = [_plan_question(entry) for entry in entries if "designs" in entry]
+    throws = tuple(plan for plan in planned if plan is not None)
+    conditions = any("show_if" in entry for entry in entries)
+    return None if conditions or len(throws) < len(planned) else throws
+
+
+def _plan_question(entry: dict[str, Any]) -> Throws | None:
+    """Where what is recorded is one of the answers: a person can then work it out alone."""
+    kind = KINDS[entry["kind"]]
+    if kind.several or kind.asks_number or len(entry["designs"]) > 1 or not _arrives_as_answer(entry):
+        return None
+    return plan_throws(Design(entry["designs"][0]["weights"]))
+
+
+def _arrives_as_answer(question: dict[str, Any]) -> bool:
+    """Not as a colour, nor as the same or different."""
+    return question["design"]["mechanism"] not in ("kuk", "crosswise")
 
 
 def _names(document: dict[str, Any]) -> Iterator[str]:
@@ -114,5 +162,4 @@ def _names(document: dict[str, Any]) -> Iterator[str]:
 def _can_be_played(question: dict[str, Any]) -> bool:
     """Whether a coin leaves both answers as they are or replaces both by the same one, so that it has two faces."""
     rows = question["designs"][0]["weights"]
-    reported = question["design"]["mechanism"] not in ("kuk", "crosswise")
-    return reported and len(rows) == 2 and bool(rows[0][0] >= rows[1][0])
+    return _arrives_as_answer(question) and len(rows) == 2 and bool(rows[0][0] >= rows[1][0])

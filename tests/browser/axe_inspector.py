@@ -79,7 +79,7 @@ class Inspector:
                 details.open = true;
             })"""
         )
-        page.wait_for_function("!document.querySelector('.not-here')")
+        page.wait_for_function("() => !document.querySelector('.not-here')")
         self.look(page, state)
 
     def _note_requests(self, page: Page) -> bool:

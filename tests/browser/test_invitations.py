@@ -369,7 +369,7 @@ def test_without_the_introduction_the_code_is_asked_for_at_the_end(
     expect(visit.radio("Yes")).to_be_visible()
     page.reload()
     expect(visit.button("Start · {n} questions", n=3)).to_be_visible()
-    page.wait_for_function("history.state.screen === 0")
+    page.wait_for_function("() => history.state.screen === 0")
     page.go_forward()
     for truth in ("Yes", "Yes", "No"):
         visit.choose(truth)

@@ -188,7 +188,7 @@ def test_a_sentence_is_selected_where_the_clipboard_refuses(watcher: Watcher) ->
     )
     watcher.open()
     watcher.press(page.get_by_role("button", name="Copy the sentence").first)
-    page.wait_for_function("String(getSelection()) === document.querySelector('.found').textContent")
+    page.wait_for_function("() => String(getSelection()) === document.querySelector('.found').textContent")
     expect(page.get_by_role("button", name="Copied")).to_have_count(0)
 
 

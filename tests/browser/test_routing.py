@@ -101,7 +101,7 @@ def test_loading_again_in_the_middle_begins_anew_where_the_way_began(
     question_screens.answer(visit, ROUTED[1], "goods")
     page.reload()
     expect(visit.button("Start · up to {n} questions", n=5)).to_be_visible()
-    page.wait_for_function("history.state.screen === 0")
+    page.wait_for_function("() => history.state.screen === 0")
     page.go_forward()
     expect(page.get_by_role("heading", level=1)).to_have_text(STOLE)
     expect(page.get_by_role("radio", checked=True)).to_have_count(0)

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 from tests.browser.conftest import Opener
 from tests.browser.recorder import Recorder, recording
 from tests.browser.site_users import PHONE, SURVEY, Respondent, stop_clock
-from tests.browser.visit_traces import COINS, Wire, differences, traces, visited
+from tests.browser.visit_traces import COINS, Wire, await_files, differences, traces, visited
 from tests.support import factories
 
 OTHER = {"Yes": "No", "No": "Yes"}
@@ -260,6 +260,7 @@ def test_nothing_is_sent_before_send_is_pressed_or_kept_before_the_review(
     wire = Wire(page)
     visit = Respondent(page, survey.slug).open()
     expect(page.get_by_role("button", name="Start")).to_be_visible()
+    await_files(page)
     loaded = len(wire.requests)
     visit.start(3)
     for truth in ("Yes", "No"):

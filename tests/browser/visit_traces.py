@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import sqlalchemy as sa
-from playwright.sync_api import Page, Route
+from playwright.sync_api import Page, Route, expect
 
 from server.store.models import Survey
 from server.store.own_tables import invitations_of, responses_of
@@ -192,6 +192,12 @@ def rewritten(page: Page, file: str, old: str, new: str) -> None:
     page.route(f"**/client/*/{file}", changed)
 
 
+def await_files(page: Page) -> None:
+    """Wait for what everybody loads after the first screen, where own coins are offered."""
+    if page.locator("#throws").count():
+        expect(page.locator("#by-hand details")).to_be_attached()
+
+
 def visited(
     open_page: Opener,
     recorder: Recorder,
@@ -216,6 +222,7 @@ def visited(
         open_page.watch(page).expect(complaint)
     wire = Wire(page)
     visit = Respondent(page, survey.slug).open(fragment)
+    await_files(page)
     behave(visit, truth)
     left = traces(page, wire)
     open_page.close(page)

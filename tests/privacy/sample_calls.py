@@ -58,6 +58,7 @@ VALID: list[tuple[Callable[..., Any], dict[str, Any]]] = [
     (designs.report_between, {"design": COIN, "steps": [1, 4], "of": 4, "coins": [5, 6]}),
     (designs.gamma_of, {"epsilon": 1.0}),
     (designs.kronecker, {"a": COIN, "b": COIN}),
+    (designs.plan_throws, {"design": COIN}),
     (designs.one_hot_epsilon, {"design": COIN}),
     (designs.round_up, {"epsilon": 1.0, "decimals": 4}),
     (designs.draw_coins, {"n": 3}),

@@ -92,6 +92,7 @@ def test_designs_that_cannot_be_inverted_or_have_other_reports_are_refused(
         designs.weigh_between: [SINGULAR, THREE],
         designs.report_between: [SINGULAR, THREE],
         designs.one_hot_epsilon: [SINGULAR],
+        designs.plan_throws: [SINGULAR, THREE],
         estimators.estimate_answered_mean: [THREE],
         estimators.manipulation_bound: [THREE],
         planning.worst_shares: [THREE],

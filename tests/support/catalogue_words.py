@@ -26,10 +26,10 @@ READ_ATTRIBUTES = set(
     "alt aria-description aria-label aria-roledescription aria-valuetext label placeholder title".split()
 )
 CODE_ATTRIBUTES = set(
-    "data-by data-check data-copy data-definition data-entry data-family data-keeps data-many data-one "
-    "data-look data-mark data-part data-place data-preview data-refresh data-renews data-responses data-results "
-    "data-rooms data-round data-shut data-spends data-sure data-truth data-version data-view data-why "
-    "data-withdraws".split()
+    "data-by data-check data-copy data-definition data-device data-entry data-family data-keeps data-look "
+    "data-many data-mark data-one data-part data-place data-plans data-preview data-refresh data-renews "
+    "data-responses data-results data-rooms data-round data-shut data-spends data-sure data-truth data-version "
+    "data-view data-why data-withdraws".split()
 )
 """Read by scripts only; every other data- attribute holds a text that a script shows."""
 

@@ -589,8 +589,9 @@ def walk_links(owner: Reader, site: factories.Served) -> None:
     factories.close(database, closed.slug)
     factories.plant(database, full.slug, pseudo_path("A > B, 30"))
     parts = "\n".join(pseudo_path(f"A > {number}") for number in range(70))
-    divided, *_ = factories.plant(database, many.slug, parts).values()
+    divided, *_, part = factories.plant(database, many.slug, parts).values()
     owner.get(f"/s/{divided}")
+    owner.get(f"/s/{part}/how")
     # Numbers whose singular differs from the plural: room for one response.
     _set_limits(database, full.slug, cap=1, minimum=1)
     assert factories.ask(site.url + full.url, full.response())[0] == 201
@@ -846,6 +847,7 @@ def walk_switches(owner: Reader, stranger: Reader, site: factories.Served) -> No
         owner.post(f"/manage/surveys/{survey.slug}/schedule", {**fields, "by_invitation": "yes"})
         stranger.get(f"/s/{survey.slug}")
         stranger.get(f"/s/{survey.slug}/survey.json")
+        stranger.get(f"/s/{survey.slug}/how")
         with factories.writing(site.database_url) as session:
             renewed = session.get_one(Survey, number).slug
         owner.get(f"/manage/surveys/{renewed}/schedule")
@@ -1053,6 +1055,12 @@ def walk(site: factories.Served) -> list[Reader]:
     stranger.get(
         f"/s/{factories.publish(database, {**document, 'questions': document['questions'][:1]}).slug}"
     )
+    # One of four at this strength is thrown with a die.
+    options = [{"name": f"o{place}", "text": pseudo(f"Option {place}")} for place in range(4)]
+    four = {"name": "why", "kind": "select_one", "text": pseudo("Why?"), "options": options}
+    thrown = {**document, "format": 2, "strength": {"gamma": 0.25}}
+    thrown["questions"] = [{**four, "design": {"mechanism": "k_ary"}}]
+    stranger.get(f"/s/{factories.publish(database, thrown).slug}")
     early, paused, crowded, invited = (factories.publish(database, wrapped_definition()) for _ in range(4))
     code = factories.invite(database, invited.slug, 2)[0]
     factories.settle(database, early.slug, opens_at=surveys.now() + timedelta(days=2))
@@ -1062,6 +1070,7 @@ def walk(site: factories.Served) -> list[Reader]:
     for slug in ("unknown", closed.slug, draft, early.slug, paused.slug, crowded.slug):
         stranger.get(f"/s/{slug}")
         stranger.get(f"/s/{slug}/survey.json")
+        stranger.get(f"/s/{slug}/how")
     for survey, more in (
         (early, {}),
         (paused, {}),

@@ -278,6 +278,7 @@ PAGES: tuple[PageState, ...] = (
     PageState("question", "/s/{busy}", VISITOR, answer_one, often=True),
     PageState("review", "/s/{busy}", VISITOR, answer_all, often=True),
     PageState("review-open", "/s/{busy}", VISITOR, see_what_is_sent),
+    PageState("how", "/s/{busy}/how", VISITOR),
     PageState("introduction-code", "/s/{invited}", VISITOR),
     PageState("respond-closed", "/s/{closed}", VISITOR, status=410),
     PageState("respond-early", "/s/{early}", VISITOR, status=423),

@@ -13,6 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from server.output.languages import LANGUAGES
 from server.people import survey_access
 from server.study import surveys
+from server.study.definitions.definition_reader import parse_definition
+from server.study.editing import carry_out_action, new_document
 from tests.conftest import NewDatabase
 from tests.support import editor_form, factories, strategies
 from tests.support.factories import Published, dump
@@ -763,3 +765,15 @@ def test_a_new_scale_serves_its_shares_and_one_button_serves_the_average_alone(
     assert three.document == kept
     three.type({"questions[0].prefer_not_to_say": "true"}).press("for_average-0")
     assert three.document["questions"][0]["design"]["mechanism"] == "k_ary"
+
+
+@pytest.mark.parametrize(
+    ("language", "says"), [("en", "Yes, chance may do that"), ("es", "Sí, el azar puede hacerlo")]
+)
+def test_a_new_check_is_ready_in_the_language_of_the_survey(language: str, says: str) -> None:
+    document = carry_out_action(new_document(language), "add", "check").document
+    check = document["questions"][-1]
+    assert {option["name"]: option["text"] for option in check["options"]}[check["correct"]] == says
+    first = {**document["questions"][0], "text": "Asked?"}
+    complete = {**document, "title": "Ready", "questions": [first, check]}
+    assert parse_definition(complete).as_json()["questions"][1]["feedback"] == check["feedback"]

@@ -47,6 +47,7 @@ LEAST = {
     "joining.accept": ANYBODY,
     "respond.page": ANYBODY,
     "respond.definition": ANYBODY,
+    "respond.how": ANYBODY,
     "respond.store": ANYBODY,
     "respond.look": ANYBODY,
     "respond.receipt": ANYBODY,

@@ -35,6 +35,7 @@ from server.privacy.designs.numbers import report_between, weigh_between
 from server.privacy.designs.options import BestChoice, best_choice, k_ary, one_hot_epsilon, unary
 from server.privacy.designs.rounding import round_up
 from server.privacy.designs.scales import ordinal
+from server.privacy.designs.throws import Throws, plan_throws
 from server.privacy.designs.yes_no import crosswise, forced_response, kuk, unrelated_question, warner
 
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "BestChoice",
     "Design",
     "Odds",
+    "Throws",
     "best_choice",
     "coin_flip",
     "crosswise",
@@ -55,6 +57,7 @@ __all__ = [
     "kuk",
     "one_hot_epsilon",
     "ordinal",
+    "plan_throws",
     "report_between",
     "round_up",
     "unary",

@@ -16,6 +16,7 @@ from server.study.editing.budget_shares import (
 from server.study.editing.entry_shapes import KINDS, NOT_SENT, mechanisms, reshape_entry, strength_name
 from server.study.editing.export_names import free_name, name_options, next_name
 from server.study.editing.question_lists import ListedQuestion
+from server.study.editing.ready_check import write_check
 from server.study.editing.selected_actions import change_selected, move_entry
 from server.study.editing.steps import Step
 from server.study.kinds import FIRST_KIND
@@ -79,6 +80,8 @@ def _add(document: Mapping[str, Any], kind: str) -> Step:
     entry = reshape_entry(
         {"name": next_name({entry["name"] for entry in entries}), "kind": kind, "text": ""}, {}
     )
+    if kind == "check":
+        entry |= write_check(document["language"])
     if entries and not equal_division(document):
         entry = _with_strength(entry)
     return Step({**document, "questions": [*entries, entry]}, at=len(entries), said="added")

@@ -1,6 +1,6 @@
 """What a respondent meets: the page, the definition, and where responses go."""
 
-from flask import Blueprint, Response, render_template
+from flask import Blueprint, Response, render_template, url_for
 from flask.typing import ResponseReturnValue
 from flask_babel import get_locale
 
@@ -9,7 +9,7 @@ from server.inputs import N_, InputError, refuse
 from server.output.formatting import moment
 from server.store.models import Survey
 from server.study import strata, surveys
-from server.web.context import allow_keeping, session
+from server.web.context import allow_keeping, answer_names, session
 from server.web.page_parts import PageParts, parts_of
 from server.web.respondent_page import (
     LinkGroup,
@@ -44,6 +44,28 @@ def page(slug: str) -> ResponseReturnValue:
         return _draw_shut(slug, standing, survey, group, parts), refusal.status
     data = PageData(slug, current.sha256, _note_of(survey), group, invited, survey.simulated)
     return draw_page(data, current.published, surveys.definition_of(current))
+
+
+@blueprint.get("/how")
+def how(slug: str) -> ResponseReturnValue:
+    """What happens to an answer, for everybody: with this survey's numbers, also while it takes no answers."""
+    link = surveys.find_link(session(), slug)
+    if link is None or link[0].current is None:
+        return _show_shut(slug)
+    survey, stratum = link
+    allow_keeping(survey, surveys.now())
+    parts = parts_of(link[0].current.published, stratum=stratum is not None)
+    standing = responses.find_standing(session(), survey, surveys.now())
+    return render_template(
+        "respond/how.html",
+        slug=slug,
+        parts=parts,
+        names=answer_names(parts),
+        guesses=surveys.definition_of(link[0].current).guesses,
+        group=stratum,
+        version=link[0].current.sha256,
+        definition_url=url_for(".definition", slug=slug) if standing == surveys.Standing.OPEN else "",
+    )
 
 
 def _show_shut(slug: str) -> ResponseReturnValue:
