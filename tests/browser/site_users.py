@@ -157,7 +157,7 @@ class Desk:
         status = self.page.locator("#status")
         expect(status).to_have_text(self.say("Saved"))
         self.page.wait_for_function(
-            "document.querySelector('#editor').getAttribute('action').includes('/edit')"
+            "() => document.querySelector('#editor').getAttribute('action').includes('/edit')"
         )
 
     def add(self, kind: str = "yes_no", wording: str = "") -> None:
