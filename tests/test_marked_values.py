@@ -1,4 +1,4 @@
-"""A whole study with a visitor who carries marks: address, browser, referrer, account, code. None is left of the visit.
+"""A whole study with a visitor who carries marks: address, browser, referrer, account, code, receipt. None is left.
 
 Each mark is looked for in whatever form it could be kept: as text, bytes, hexadecimal, base64 or hash. That the search
 finds what is there is shown by what has to be there: the hash of the sign-in of the account, and of the code.
@@ -135,6 +135,7 @@ def test_nothing_of_whoever_answered_is_found_anywhere(
         changed = {name for name, table in factories.dump(url).items() if table != before[name]}
         if closing:
             factories.close(url, survey.slug)
+            assert factories.run(url, "tidy").exit_code == 0
         if url.startswith("sqlite"):
             for file in Path(url.removeprefix("sqlite:///")).parent.glob(f"{Path(url).name}*"):
                 (tmp_path / f"database-{file.name}").write_bytes(file.read_bytes())
@@ -153,12 +154,16 @@ def test_nothing_of_whoever_answered_is_found_anywhere(
         "query": QUERY.encode(),
         "code as printed": code.encode(),
         "code": code.replace("-", "").encode(),
+        "receipt": (receipt := bytes.fromhex(str(body["id"]))),
+        "fingerprint": hashlib.sha256(receipt).digest()[:16],
         "account": cookie.partition("=")[2].encode(),
     }
     hits = set(find_marks(marks, found))
-    # Codes and sign-ins are stored as hashes, before anybody answers and after; no backup holds a sign-in.
+    # Codes and sign-ins are stored as hashes, before anybody answers and after; no backup holds a sign-in. So are
+    # receipts, but until the survey is closed and tidied only.
     stored = {("code", "rows"), ("code", "backup"), ("account", "rows")}
+    if not closing:
+        stored |= {("fingerprint", "rows"), ("fingerprint", "backup")}
     assert stored <= hits
-    assert {
-        hit for hit in hits - stored if not (hit[0] in ("code", "account") and hit[1].startswith("database"))
-    } == set()
+    hashed = {name for name, _ in stored}
+    assert {hit for hit in hits - stored if not (hit[0] in hashed and hit[1].startswith("database"))} == set()

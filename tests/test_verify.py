@@ -149,6 +149,9 @@ def test_whatever_is_altered_is_named_with_who_met_it(site: Site) -> None:
     def send_elsewhere(asked: Asked, reply: Reply) -> None:
         reply.replace(b'data-responses="/s/', b'data-responses="/S/')
 
+    def keep_response(asked: Asked, reply: Reply) -> None:
+        reply.replace(b'data-withdraws="/s/', b'data-withdraws="/S/')
+
     def answer_second(asked: Asked, reply: Reply) -> None:
         if asked.before == 1:
             reply.replace(b"<noscript>", b"<noscript >")
@@ -202,6 +205,8 @@ def test_whatever_is_altered_is_named_with_who_met_it(site: Site) -> None:
     tampers: dict[str, Tamper] = {
         s("plain"): add_script,
         f"{s('plain')}/survey.json": weaken,
+        f"{s('whole')}/how": add_handler,
+        f"{s('kinds')}/receipt": keep_response,
         s("whole"): add_handler,
         s("invited"): send_elsewhere,
         s("kinds"): answer_second,
@@ -237,6 +242,8 @@ def test_whatever_is_altered_is_named_with_who_met_it(site: Site) -> None:
     assert "desk, English, visit 1" in (found := of(f"survey of {links['plain']}"))
     assert "phone" not in found
     assert "<main> has onfocus='steal()' (each of the visits)" in of(page("whole"))
+    assert "onfocus" in of(f"explanation of {links['whole']}")
+    assert 'data-withdraws="/S/' in of(f"receipts of {links['kinds']}")
     assert 'data-responses="/S/' in of(page("invited"))
     assert "visit 1" not in (found := of(page("kinds")))
     assert "'<noscript >' instead of '<noscript>' (phone, English, visit 2;" in found

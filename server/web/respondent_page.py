@@ -32,6 +32,15 @@ class Note:
 
 
 @dataclass(frozen=True)
+class PublishedSurvey:
+    """A definition as it was hashed, its SHA-256, and the same, read."""
+
+    published: bytes
+    version: str
+    definition: Definition
+
+
+@dataclass(frozen=True)
 class PageData:
     """All that differs between two links which take responses, in one language."""
 
@@ -93,6 +102,26 @@ def draw_shut_page(data: ShutData) -> str:
         opens=data.opens,
         zone=data.zone,
     )
+
+
+def draw_how_page(slug: str, survey: PublishedSurvey, *, stratum: bool, playable: bool) -> str:
+    """The page that explains, within a request for it; with the coin to play with while the survey takes responses."""
+    parts = parts_of(survey.published, stratum=stratum)
+    return render_template(
+        "respond/how.html",
+        slug=slug,
+        parts=parts,
+        group=stratum,
+        names=answer_names(parts),
+        guesses=survey.definition.guesses,
+        version=survey.version,
+        definition_url=url_for("respond.definition", slug=slug) if playable else "",
+    )
+
+
+def draw_receipt_page(slug: str, *, takes_back: bool) -> str:
+    """Where a response is looked for and taken back, or, once its survey is closed, that this is over."""
+    return render_template("respond/receipt.html", slug=slug, open=takes_back)
 
 
 def draw_unknown_page() -> str:

@@ -19,7 +19,7 @@ from flask import Flask
 from server.inputs.decoding import parse_json
 from server.output.formatting import integer
 from server.privacy.planning import count_spent
-from server.study.definitions import Definition, version_of
+from server.study.definitions import version_of
 from server.study.definitions.published import parse_published
 from server.study.surveys import Shut, Standing
 from server.web.page_parts import PageParts
@@ -27,8 +27,11 @@ from server.web.respondent_page import (
     LinkGroup,
     Note,
     PageData,
+    PublishedSurvey,
     ShutData,
+    draw_how_page,
     draw_page,
+    draw_receipt_page,
     draw_shut_page,
     draw_unknown_page,
 )
@@ -64,15 +67,6 @@ _REASONS: tuple[Standing | Shut, ...] = (
     Shut.REPLACED,
 )
 """Why a link takes nothing, as far as its pages differ."""
-
-
-@dataclass(frozen=True)
-class PublishedSurvey:
-    """What a site serves as `survey.json`, read."""
-
-    published: bytes
-    version: str
-    definition: Definition
 
 
 @dataclass(frozen=True)
@@ -139,9 +133,32 @@ class ShellDrawer:
                 self._drawn[key] = _mark(_draw_shut(slug), language)
         return self._drawn[key]
 
+    def draw_how(self, slug: str, language: str, survey: PublishedSurvey) -> tuple[Shell, ...]:
+        """The page that explains, of a link of this published survey while it takes responses."""
+        key = ("how", slug, language, survey.version)
+        if key not in self._drawn:
+            with self._asking(slug, language, "/how"):
+                self._drawn[key] = tuple(
+                    Shell("explained", draw_how_page(slug, survey, stratum=stratum, playable=True))
+                    for stratum in (False, True)
+                )
+        return self._drawn[key]
+
+    def draw_receipt(self, slug: str, language: str) -> tuple[Shell, ...]:
+        """Where a receipt is looked for: of a survey that is not closed, of one that is, and of none."""
+        key = ("receipt", slug, language)
+        if key not in self._drawn:
+            with self._asking(slug, language, "/receipt"):
+                self._drawn[key] = (
+                    Shell("200", draw_receipt_page(slug, takes_back=True)),
+                    Shell("410", draw_receipt_page(slug, takes_back=False)),
+                    Shell("404", draw_unknown_page()),
+                )
+        return self._drawn[key]
+
     @contextmanager
-    def _asking(self, slug: str, language: str) -> Iterator[None]:
-        with self._app.test_request_context(f"/s/{slug}", headers={"Accept-Language": language}):
+    def _asking(self, slug: str, language: str, page: str = "") -> Iterator[None]:
+        with self._app.test_request_context(f"/s/{slug}{page}", headers={"Accept-Language": language}):
             yield
 
 

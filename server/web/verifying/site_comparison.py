@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
@@ -14,9 +14,10 @@ from werkzeug.test import TestResponse
 
 from server.output.languages import DEFAULT_LANGUAGE, LANGUAGES
 from server.web.page_manifest import PATH
+from server.web.respondent_page import PublishedSurvey
 from server.web.verifying.answer_differences import compare_answers, compare_headers
 from server.web.verifying.page_references import find_foreign_references
-from server.web.verifying.shells import PageDifference, PublishedSurvey, ShellDrawer, match_page, parse_survey
+from server.web.verifying.shells import PageDifference, Shell, ShellDrawer, match_page, parse_survey
 from server.web.verifying.visitors import (
     ENCODINGS,
     LONGEST,
@@ -169,6 +170,8 @@ class _SiteComparer:
                 for code, language in LANGUAGES.items()
             ),
             _Target(f"survey of {slug}", f"/s/{slug}/survey.json", partial(self._check_survey, slug)),
+            _Target(f"explanation of {slug}", f"/s/{slug}/how", partial(self._check_how, slug)),
+            _Target(f"receipts of {slug}", f"/s/{slug}/receipt", partial(self._check_receipt, slug)),
         ]
 
     def _expect(self, path: str, accepted: str = "") -> TestResponse:
@@ -201,26 +204,50 @@ class _SiteComparer:
     def _check_page(self, slug: str, asked: str | None, answer: SiteAnswer, visitor: Visitor) -> list[str]:
         language = asked or visitor.choose_language()
         survey = self._surveys[slug][1]
-        problems = compare_headers(answer, self._expect("/"))
-        try:
-            text = answer.body.decode()
-        except UnicodeDecodeError:
-            return [*problems, "not UTF-8"]
-        problems += find_foreign_references(text, self._pinned)
         shells = (
             self._drawer.draw_shut(slug, language)
             if survey is None
             else self._drawer.draw_open(slug, language, survey)
         )
+        problems, found = self._match(answer, shells)
         if (answer.status == 200) != (survey is not None):
             problems.append(f"answers with status {answer.status}")
-        found = match_page(text, shells)
-        if isinstance(found, PageDifference):
-            return [*problems, found.describe()]
+        if found is None:
+            return problems
         self._pages[f"/s/{slug}", language] = hashlib.sha256(answer.body).digest()
         if survey is not None:
             found |= {"title": survey.definition.title, "version": survey.version}
         return problems + self._compare_data(slug, language, found)
+
+    def _check_how(self, slug: str, answer: SiteAnswer, visitor: Visitor) -> list[str]:
+        """While the survey takes no responses, its numbers are known to the site alone: only what the page loads is."""
+        survey = self._surveys[slug][1]
+        if survey is None:
+            return self._read(answer)[0]
+        problems, _ = self._match(answer, self._drawer.draw_how(slug, visitor.choose_language(), survey))
+        return problems + [f"answers with status {answer.status}"] * (answer.status != 200)
+
+    def _check_receipt(self, slug: str, answer: SiteAnswer, visitor: Visitor) -> list[str]:
+        problems, found = self._match(answer, self._drawer.draw_receipt(slug, visitor.choose_language()))
+        known = found is None or found["state"] == str(answer.status)
+        return problems + [f"answers with status {answer.status}"] * (not known)
+
+    def _read(self, answer: SiteAnswer) -> tuple[list[str], str]:
+        """The text of a page, and what is wrong with its headers and with what it loads."""
+        problems = compare_headers(answer, self._expect("/"))
+        try:
+            text = answer.body.decode()
+        except UnicodeDecodeError:
+            return [*problems, "not UTF-8"], ""
+        return problems + find_foreign_references(text, self._pinned), text
+
+    def _match(self, answer: SiteAnswer, shells: Iterable[Shell]) -> tuple[list[str], dict[str, str] | None]:
+        """What is wrong with a page, and its data where it is one of these shells."""
+        problems, text = self._read(answer)
+        found = match_page(text, shells)
+        if isinstance(found, PageDifference):
+            return [*problems, found.describe()], None
+        return problems, found
 
     def _compare_data(self, slug: str, language: str, found: Mapping[str, str]) -> list[str]:
         known = self._data.setdefault(slug, {})

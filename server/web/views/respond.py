@@ -1,6 +1,6 @@
 """What a respondent meets: the page, the definition, and where responses go."""
 
-from flask import Blueprint, Response, render_template, url_for
+from flask import Blueprint, Response
 from flask.typing import ResponseReturnValue
 from flask_babel import get_locale
 
@@ -9,14 +9,17 @@ from server.inputs import N_, InputError, refuse
 from server.output.formatting import moment
 from server.store.models import Survey
 from server.study import strata, surveys
-from server.web.context import allow_keeping, answer_names, session
+from server.web.context import allow_keeping, session
 from server.web.page_parts import PageParts, parts_of
 from server.web.respondent_page import (
     LinkGroup,
     Note,
     PageData,
+    PublishedSurvey,
     ShutData,
+    draw_how_page,
     draw_page,
+    draw_receipt_page,
     draw_shut_page,
     draw_unknown_page,
 )
@@ -53,19 +56,11 @@ def how(slug: str) -> ResponseReturnValue:
     if link is None or link[0].current is None:
         return _show_shut(slug)
     survey, stratum = link
+    current = link[0].current
     allow_keeping(survey, surveys.now())
-    parts = parts_of(link[0].current.published, stratum=stratum is not None)
+    shown = PublishedSurvey(current.published, current.sha256, surveys.definition_of(current))
     standing = responses.find_standing(session(), survey, surveys.now())
-    return render_template(
-        "respond/how.html",
-        slug=slug,
-        parts=parts,
-        names=answer_names(parts),
-        guesses=surveys.definition_of(link[0].current).guesses,
-        group=stratum,
-        version=link[0].current.sha256,
-        definition_url=url_for(".definition", slug=slug) if standing == surveys.Standing.OPEN else "",
-    )
+    return draw_how_page(slug, shown, stratum=stratum is not None, playable=standing == surveys.Standing.OPEN)
 
 
 def _show_shut(slug: str) -> ResponseReturnValue:
@@ -138,7 +133,7 @@ def receipt(slug: str) -> ResponseReturnValue:
         return draw_unknown_page(), 404
     standing = surveys.find_standing(found[0], surveys.now())
     open_still = standing not in (surveys.Standing.CLOSED, surveys.Standing.OVER)
-    return render_template("respond/receipt.html", slug=slug, open=open_still), 200 if open_still else 410
+    return draw_receipt_page(slug, takes_back=open_still), 200 if open_still else 410
 
 
 @blueprint.post("/receipt.json")
