@@ -64,9 +64,8 @@ function describe(device, times, start, end) {
   const lines = [];
   for (let size; start < end; start += size) {
     size = faces ** times;
-    while (start % size || start + size > end) size /= faces;
-    // So many of the last coins may lie as they like.
-    const free = Math.log2(size);
+    let free = times; // so many of the last coins may lie as they like
+    for (; start % size || start + size > end; free -= 1) size /= faces;
     const coins = facesOf(start).map((face, place) => drawCoin(place < times - free ? ['heads', 'tails'][face] : 'any'));
     lines.push(make('p', {}, ...coins.flatMap((coin) => [coin, ' '])));
   }

@@ -8,6 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 import sqlalchemy as sa
 from click.testing import CliRunner
@@ -144,13 +145,28 @@ def test_the_program_in_r_does_the_same(served: factories.Served, tmp_path: Path
     assert (running.returncode, output.splitlines()[-1:]) == (0, ["20 responses"]), errors
 
 
+@pytest.mark.parametrize("page", ["verify.md", "verificar.md"])
+def test_commands_that_compare_a_site_are_called_as_they_are_made(page: str) -> None:
+    """What they do is tested in `test_verify` and `test_manifest_signatures`."""
+    lines = [line for block in blocks(page, "sh") for line in block.strip().splitlines()]
+    assert len(lines) == 6
+    for line in lines:
+        called = COMMAND.fullmatch(line)
+        assert called is not None, line
+        name, *arguments = shlex.split(called[1])
+        command = main.get_command(click.Context(main), name)
+        assert command is not None, name
+        command.make_parser(click.Context(command)).parse_args(arguments)
+
+
 def test_there_is_no_example_that_no_test_runs() -> None:
     """Those of the privacy library are run by its own tests; the hash of the manual is computed by `test_docs`."""
     folder = ROOT / "docs"
     pages = [str(path.relative_to(folder)) for path in folder.rglob("*.md")]
     shown = {page: blocks(page, "sh") for page in pages if blocks(page, "sh")}
     assert {page: len(found) for page, found in shown.items()} == {
-        **{"commands.md": 1, "releases.md": 1, "operating.md": 1, "definition.md": 1}
+        **{"commands.md": 1, "releases.md": 1, "operating.md": 1, "definition.md": 1},
+        **{"verify.md": 5, "verificar.md": 5},
     }
     readme = re.findall(r"```sh\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
     assert [block.strip() for block in readme] == ["make run", "make demo", "make test"]

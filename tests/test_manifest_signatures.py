@@ -1,5 +1,6 @@
 """Manifests are signed in minisign's format: its own program takes our keys and signatures, and we take its."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,9 @@ NOWHERE = "http://127.0.0.1:9"
 
 
 def run(*arguments: str, typed: str = "") -> Result:
-    """Run a command in this process."""
-    return CliRunner().invoke(main, list(arguments), input=typed)
+    """Run a command in this process; apart, as it may run a loop, and this thread have that of a browser's tests."""
+    with ThreadPoolExecutor(1) as apart:
+        return apart.submit(CliRunner().invoke, main, list(arguments), input=typed).result()
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from server.simulation import Assumptions, simulate
 from tests.conftest import NewDatabase
 from tests.support import every_kind, factories
 from tests.support.factories import Published
+from tests.support.folded_parts import ALL_OPEN
 
 
 @pytest.fixture
@@ -51,7 +52,7 @@ def _get(client: FlaskClient, survey: Published, file: str) -> str:
 
 def _table(client: FlaskClient, survey: Published, file: str) -> list[dict[str, str]]:
     rows = csv.DictReader(io.StringIO(_get(client, survey, file), newline=""))
-    return [row for row in rows if row.get("statistic") != "text"]
+    return [row for row in rows if row.get("statistic") not in ("text", "disclosure")]
 
 
 def _words(page: str) -> str:
@@ -147,7 +148,7 @@ def test_pages_show_every_answer_and_every_number(signed_in: FlaskClient, survey
     rows = _table(signed_in, survey, "report.csv")
     texts = {"prefer_not_to_say": "Prefer not to say", "yes": "Yes", "no": "No"}
 
-    for file in ("report.html", "results"):
+    for file in ("report.html", f"results?{ALL_OPEN}"):
         page = _words(_get(signed_in, survey, file))
         for row in rows:
             asked = page[page.index(row["text"]) :]

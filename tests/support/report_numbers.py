@@ -16,9 +16,9 @@ RELEASED = "value,standard_error,interval_low,interval_high".split(",")
 
 
 def rows_of(text: str) -> list[dict[str, str]]:
-    """The rows of a CSV that hold figures: those of the survey's own texts are none."""
+    """The rows of a CSV that hold figures: the survey's own texts, and what is disclosed of the study, are none."""
     rows = csv.DictReader(io.StringIO(text.removeprefix("\ufeff"), newline=""))
-    return [row for row in rows if row["statistic"] != "text"]
+    return [row for row in rows if row["statistic"] not in ("text", "disclosure")]
 
 
 def numbers(row: Mapping[str, str], columns: Sequence[str]) -> tuple[float | None, ...]:
