@@ -124,6 +124,10 @@ class Wire:
         self._entry(event)["sent"] = list(event["headers"].items())
 
 
+# What comes after a screen is shown: the words of a receipt take the place of its number.
+SPELLED = (
+    "() => [...document.querySelectorAll('.receipt output')].every((it) => /^\\D+$/.test(it.textContent))"
+)
 LOOKS = 250
 """How often it is asked whether everything is listed."""
 
@@ -134,11 +138,12 @@ def traces(page: Page, wire: Wire) -> Traces:
     sent = wire.sent_by_document()
     for _ in range(LOOKS):
         listed = wire.listed()
-        if set(sent) <= set(listed["loaded"]):
+        if set(sent) <= set(listed["loaded"]) and page.evaluate(SPELLED):
             break
         page.wait_for_timeout(20)
     else:
-        raise AssertionError(f"not listed by the browser: {set(sent) - set(listed['loaded'])}")
+        missing = set(sent) - set(listed["loaded"])
+        raise AssertionError(f"not listed by the browser: {missing}; or a receipt without words")
     entries = wire.session.send("Page.getNavigationHistory")
     return {
         "requests": list(wire.requests.values()),
