@@ -16,14 +16,13 @@ from server.collect.responses import Look
 from server.collect.submissions import LOOK_LIMIT, parse_look
 from server.config import Config
 from server.inputs import N_, InputError, Problem, refuse
-from server.people.throttling import find_client
 from server.store.engines import snapshot
 from server.store.failures import describe_failure
 from server.study import surveys
 from server.web.body_limits import BodyLimit
 from server.web.front.group_commits import Groups, OverloadedError
 from server.web.front.intake import check_source
-from server.web.front.look_limits import LookLimit
+from server.web.front.look_limits import LookLimit, find_sender
 from server.web.front.messages import (
     Body,
     Receive,
@@ -78,16 +77,11 @@ class Looks:
         with Body(self._room, Sender.RESPONDENT) as body:
             await body.read(declared_length(headers), receive, _LIMIT)
             code = parse_look(body.bytes())
-        self._count(scope, headers)
+        if not self._limit.take(find_sender(scope, headers, self._config.proxies)):
+            raise refuse(429, "invitation", _OFTEN)
         outcome = await self._groups.submit(Look(slug, code))
         if outcome is not None:
             raise outcome
-
-    def _count(self, scope: Scope, headers: Mapping[bytes, bytes]) -> None:
-        named = headers.get(b"x-forwarded-for", b"").decode("latin-1").split(",")
-        who = find_client((scope.get("client") or ("",))[0], named, self._config.proxies)
-        if not self._limit.take(who):
-            raise refuse(429, "invitation", _OFTEN)
 
     def _look_up(self, looks: Sequence[Look]) -> Sequence[InputError | None]:
         """In a thread."""

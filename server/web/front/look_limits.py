@@ -7,15 +7,25 @@ count together: each lets its part of them through.
 
 import hashlib
 import secrets
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from limits import RateLimitItemPerMinute
 from limits.storage import MemoryStorage
 from limits.strategies import MovingWindowRateLimiter
 
+from server.people.throttling import Network, find_client
+from server.web.front.messages import Scope
+
 MOST_LOOKS: Final = 100
 """Within `MINUTES`. Classes behind one address begin together; whoever is refused goes on without having looked."""
 MINUTES: Final = 10
+
+
+def find_sender(scope: Scope, headers: Mapping[bytes, bytes], proxies: Sequence[Network]) -> str:
+    """The address that a request comes from, by the word of proxies that are trusted."""
+    named = headers.get(b"x-forwarded-for", b"").decode("latin-1").split(",")
+    return find_client((scope.get("client") or ("",))[0], named, proxies)
 
 
 class LookLimit:

@@ -15,7 +15,6 @@ from server.collect import responses
 from server.collect.submissions import LOOK_LIMIT, parse_receipt
 from server.config import Config
 from server.inputs import N_, InputError, Problem, refuse
-from server.people.throttling import find_client
 from server.store.engines import snapshot
 from server.store.failures import describe_failure
 from server.store.in_place import check_in_place
@@ -23,7 +22,7 @@ from server.study import surveys
 from server.web.body_limits import BodyLimit
 from server.web.front.group_commits import Groups, OverloadedError
 from server.web.front.intake import check_source
-from server.web.front.look_limits import LookLimit
+from server.web.front.look_limits import LookLimit, find_sender
 from server.web.front.messages import (
     Body,
     Receive,
@@ -91,8 +90,7 @@ class Receipts:
         with Body(self._room, Sender.RESPONDENT) as body:
             await body.read(declared_length(headers), receive, _LIMIT)
             response_id = parse_receipt(body.bytes())
-        named = headers.get(b"x-forwarded-for", b"").decode("latin-1").split(",")
-        if not self._limit.take(find_client((scope.get("client") or ("",))[0], named, self._config.proxies)):
+        if not self._limit.take(find_sender(scope, headers, self._config.proxies)):
             raise refuse(429, "receipt", _OFTEN)
         outcome = await self._groups.submit(_Question(slug, response_id, takes_back))
         if isinstance(outcome, InputError):
