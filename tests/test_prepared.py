@@ -5,6 +5,7 @@ from datetime import date
 
 import pytest
 import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
 
 from server.store.engines import make_engine
 from server.store.prepared import Prepared
@@ -59,6 +60,30 @@ def test_values_of_several_kinds_in_one_change(connection: sa.Connection) -> Non
     statement.run(connection, {"days": days, "number": 77, "new_day": date(2030, 1, 1)})
     found = connection.execute(sa.select(TABLE.c.id).where(TABLE.c.n == 77, TABLE.c.day == date(2030, 1, 1)))
     assert sorted(found.scalars()) == [ROWS[1]["id"], ROWS[2]["id"], ROWS[4]["id"]]
+
+
+def test_each_row_says_whether_it_was_written(connection: sa.Connection) -> None:
+    insert = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}[connection.dialect.name]
+    inserting = Prepared(insert(TABLE).on_conflict_do_nothing(index_elements=["id"]))
+    new = [{"id": bytes([1, k, 0, 255]), "day": date(2026, 2, 1 + k), "n": 100 + k} for k in range(3)]
+    known = {**ROWS[4], "n": 104}
+    assert inserting.run_one_by_one(connection, [new[0], known, new[1], new[0], new[2]]) == [
+        True,
+        False,
+        True,
+        False,
+        True,
+    ]
+    assert inserting.run_one_by_one(connection, []) == []
+    found = connection.execute(sa.select(TABLE).order_by(TABLE.c.id))
+    assert [dict(row._mapping) for row in found] == [*ROWS, *new]
+
+
+def test_an_error_of_one_row_is_that_of_the_database_and_tells_no_value(connection: sa.Connection) -> None:
+    rows = [{"id": b"new1", "day": None, "n": 1}, {"id": b"secret", "day": None, "n": None}]
+    with pytest.raises(sa.exc.IntegrityError) as raised:
+        Prepared(sa.insert(TABLE)).run_one_by_one(connection, rows)
+    assert "secret" not in str(raised.value)
 
 
 def test_a_default_that_only_sqlalchemy_knows_is_refused_instead_of_left_out(

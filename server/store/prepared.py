@@ -5,6 +5,7 @@ a group of responses takes ten of them, and how many responses a second there ca
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from typing import Any
 
 import sqlalchemy as sa
@@ -48,6 +49,28 @@ class Prepared:
             return
         connection.exec_driver_sql(text.sql, [text.convert(each) for each in values])
 
+    def run_one_by_one(self, connection: sa.Connection, values: Sequence[_Values]) -> list[bool]:
+        """Execute it for each of several sets of values, of one shape; of each, whether it wrote a row.
+
+        The driver's own cursor is asked: what SQLAlchemy does for each takes longer than the row.
+
+        Raises
+        ------
+        DBAPIError
+            As SQLAlchemy would, without the values.
+        """
+        if not values:
+            return []
+        text = self._find_text(connection.dialect, 0, values[0])
+        error_class = connection.dialect.loaded_dbapi.Error
+        with closing(connection.connection.cursor()) as cursor:
+            try:
+                return [cursor.execute(text.sql, text.convert(each)).rowcount > 0 for each in values]
+            except error_class as error:
+                raise sa.exc.DBAPIError.instance(
+                    text.sql, None, error, error_class, hide_parameters=True, dialect=connection.dialect
+                ) from error
+
     def _execute(self, connection: sa.Connection, values: _Values) -> sa.CursorResult[Any]:
         length = 0
         if self._expanding is not None:
@@ -89,8 +112,17 @@ class _Text:
         }
         self._converters = {name: found for name, found in converters.items() if found and name in values}
         self._order = state.positiontup
+        self._plain = (
+            [(name, self._converters.get(name)) for name in self._order]
+            if self._order is not None and not self._lists and not self._own
+            else None
+        )
 
     def convert(self, values: _Values) -> dict[str, Any] | tuple[Any, ...]:
+        if self._plain is not None:  # as most often
+            return tuple(
+                [values[name] if convert is None else convert(values[name]) for name, convert in self._plain]
+            )
         given = {**self._own, **values}
         for name, convert in self._converters.items():
             value = given[name]

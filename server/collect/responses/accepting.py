@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
-from functools import lru_cache
 from typing import NamedTuple
 
 import sqlalchemy as sa
@@ -21,16 +20,11 @@ from server.collect.responses.open_links import (
     find,
     find_link_standing,
 )
-from server.collect.responses.storing import StoredKey, store
-from server.collect.submissions import ID_LENGTH, Submission, parse_submission
+from server.collect.responses.storing import Content, StoredKey, find_stored, store
+from server.collect.submissions import Submission, parse_submission
 from server.inputs import N_, InputError, refuse
-from server.store.models import SurveyVersion
-from server.store.own_tables import group_by_survey, responses_of, withdrawals_of
-from server.store.prepared import Prepared, give_several, is_one_of, prepare_several
 from server.store.revisions import raise_revisions
 from server.study.surveys import Standing
-
-_Content = tuple[bytes, str, int | None]
 
 
 class Acceptance(Enum):
@@ -92,15 +86,17 @@ def accept_all(
         connection, [(survey, each.submission.invitation) for survey, each in at_home]
     )
     group = _Arrivals(arrivals, doors, codes, rooms)
-    # PostgreSQL says, of those that it was to store, which were there already. Unless somebody is refused, it makes no
-    # difference to anybody what else was: as a rule nobody has to look for that.
-    verdict = group.judge({}) if connection.dialect.name == "postgresql" else None
-    if verdict is None or len(verdict.taken) < len(arrivals):
-        verdict = group.judge(_known(connection, [(survey, each.submission.id) for survey, each in at_home]))
+    # Storing says which of them were there already. Unless somebody is refused, it makes no difference to anybody what
+    # else was: as a rule nobody has to look for that.
+    verdict = group.judge({})
+    if len(verdict.taken) < len(arrivals):
+        verdict = group.judge(
+            find_stored(connection, [(survey, each.submission.id) for survey, each in at_home])
+        )
     outcomes, taken = verdict.outcomes, verdict.taken
     rows = [(key, found[arrivals[place].slug], arrivals[place].submission) for key, place in taken.items()]
     stored = store(connection, rows, now)
-    there = _known(connection, list(taken.keys() - stored)) if len(stored) < len(taken) else {}
+    there = find_stored(connection, taken.keys() - stored) if len(stored) < len(taken) else {}
     for key in taken.keys() - stored:
         place = taken.pop(key)
         try:
@@ -124,7 +120,7 @@ class _Door:
         self.stratum_id = link.stratum_id
         self.standing = find_link_standing(link, now)
 
-    def content(self, submission: Submission) -> _Content:
+    def content(self, submission: Submission) -> Content:
         """What is stored of a response, but for its id and its day."""
         return submission.reports, submission.version, self.stratum_id
 
@@ -146,7 +142,7 @@ class _Arrivals:
     codes: Mapping[tuple[int, str | None], Code]
     rooms: Mapping[int, int | None]
 
-    def judge(self, stored: Mapping[StoredKey, _Content | None]) -> _Verdict:
+    def judge(self, stored: Mapping[StoredKey, Content | None]) -> _Verdict:
         """What becomes of each, where these are stored already."""
         known, codes, left = dict(stored), dict(self.codes), dict(self.rooms)
         outcomes: list[Acceptance | InputError] = []
@@ -176,38 +172,8 @@ class _Arrivals:
         return _Verdict(outcomes, taken, left)
 
 
-@lru_cache(maxsize=1024)
-def _prepare_statements(survey_id: int, dialect: str) -> Prepared:
-    rows = responses_of(survey_id).c
-    stored = (
-        sa.select(rows.id, rows.reports, SurveyVersion.sha256, rows.stratum_id)
-        .join(SurveyVersion, rows.version_id == SurveyVersion.id)
-        .where(is_one_of(dialect, rows.id, "ids", ID_LENGTH))
-    )
-    withdrawn = withdrawals_of(survey_id).c.id
-    nothing = [
-        sa.cast(sa.null(), column.type) for column in (rows.reports, SurveyVersion.sha256, rows.stratum_id)
-    ]
-    gone = sa.select(withdrawn, *nothing).where(is_one_of(dialect, withdrawn, "ids", ID_LENGTH))
-    return prepare_several(dialect, stored.union_all(gone), "ids")
-
-
-def _known(connection: sa.Connection, keys: Sequence[StoredKey]) -> dict[StoredKey, _Content | None]:
-    """What is stored under these ids; None where it was taken back."""
-    found: dict[StoredKey, _Content | None] = {}
-    dialect = connection.dialect.name
-    for survey, ids in group_by_survey(keys):
-        values = {"ids": give_several(dialect, ids)}
-        for response_id, reports, sha256, stratum in _prepare_statements(survey, dialect).fetch(
-            connection, values
-        ):
-            content = None if reports is None else (bytes(reports), sha256, stratum)
-            found[survey, bytes(response_id)] = content
-    return found
-
-
 def _is_known(
-    known: Mapping[StoredKey, _Content | None], key: StoredKey, door: _Door, submission: Submission
+    known: Mapping[StoredKey, Content | None], key: StoredKey, door: _Door, submission: Submission
 ) -> bool:
     """Whether this very response is stored already, or was taken back; an error if its id is, with other content."""
     content = known.get(key)

@@ -5,16 +5,20 @@ from datetime import datetime
 from functools import lru_cache
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql
+from sqlalchemy.dialects import postgresql, sqlite
 
 from server.collect import batches, response_codes
 from server.collect.responses.open_links import ResponseLink
 from server.collect.submissions import ID_LENGTH, Submission
+from server.store.models import SurveyVersion
 from server.store.own_tables import group_by_survey, responses_of, withdrawals_of
-from server.store.prepared import Prepared, give_several, pick_piece
+from server.store.prepared import Prepared, give_several, is_one_of, pick_piece, prepare_several
 
 StoredKey = tuple[int, bytes]
 """The survey's id and the response's: ids are unique within a survey."""
+
+Content = tuple[bytes, str, int | None]
+"""What is stored of a response, but for its id and its day: its reports, the hash of its version, its stratum."""
 
 _Taken = tuple[ResponseLink, Submission]
 
@@ -24,8 +28,7 @@ def store(
 ) -> set[StoredKey]:
     """Write responses in the order of their ids, survey by survey; the keys of those that were written.
 
-    On PostgreSQL the others were there already, written by other transactions, or taken back. Their codes stay as they
-    are.
+    The others were there already, or were taken back. Their codes stay as they are.
     """
     store_survey = _store_each if connection.dialect.name == "sqlite" else _store_at_once
     arrived = [(key[0], (link, submission)) for key, link, submission in sorted(taken, key=_key)]
@@ -40,10 +43,41 @@ def _key(taken: tuple[StoredKey, ResponseLink, Submission]) -> StoredKey:
     return taken[0]
 
 
+def find_stored(connection: sa.Connection, keys: Iterable[StoredKey]) -> dict[StoredKey, Content | None]:
+    """What is stored under these keys; None where it was taken back."""
+    found: dict[StoredKey, Content | None] = {}
+    dialect = connection.dialect.name
+    for survey, ids in group_by_survey(keys):
+        values = {"ids": give_several(dialect, ids)}
+        for response_id, reports, sha256, stratum in _finding(survey, dialect).fetch(connection, values):
+            content = None if reports is None else (bytes(reports), sha256, stratum)
+            found[survey, bytes(response_id)] = content
+    return found
+
+
+@lru_cache(maxsize=1024)
+def _finding(survey_id: int, dialect: str) -> Prepared:
+    rows = responses_of(survey_id).c
+    stored = (
+        sa.select(rows.id, rows.reports, SurveyVersion.sha256, rows.stratum_id)
+        .join(SurveyVersion, rows.version_id == SurveyVersion.id)
+        .where(is_one_of(dialect, rows.id, "ids", ID_LENGTH))
+    )
+    withdrawn = withdrawals_of(survey_id).c.id
+    nothing = [
+        sa.cast(sa.null(), column.type) for column in (rows.reports, SurveyVersion.sha256, rows.stratum_id)
+    ]
+    gone = sa.select(withdrawn, *nothing).where(is_one_of(dialect, withdrawn, "ids", ID_LENGTH))
+    return prepare_several(dialect, stored.union_all(gone), "ids")
+
+
 def _store_each(
     connection: sa.Connection, survey_id: int, taken: Sequence[_Taken], now: datetime
 ) -> list[bytes]:
-    """On SQLite, where nobody else has written since their ids were looked for."""
+    """On SQLite, whose driver says of each row whether it was written: nobody has to look for it before."""
+    if _looking_for_withdrawn(survey_id).fetch(connection, {}):
+        there = find_stored(connection, [(survey_id, submission.id) for _link, submission in taken])
+        taken = [one for one in taken if (survey_id, one[1].id) not in there]
     rows = [
         {
             "id": submission.id,
@@ -54,10 +88,12 @@ def _store_each(
         }
         for link, submission in taken
     ]
-    _inserting(survey_id).run_each(connection, rows)
-    _spend(connection, survey_id, [submission for _link, submission in taken])
-    batches.count(connection, {survey_id: len(rows)})
-    return [submission.id for _link, submission in taken]
+    written = _inserting(survey_id).run_one_by_one(connection, rows)
+    stored = [submission for (_link, submission), is_new in zip(taken, written, strict=True) if is_new]
+    if stored:
+        _spend(connection, survey_id, stored)
+        batches.count(connection, {survey_id: len(stored)})
+    return [submission.id for submission in stored]
 
 
 def _store_at_once(
@@ -93,8 +129,13 @@ def _spend(connection: sa.Connection, survey_id: int, stored: Sequence[Submissio
 
 
 @lru_cache(maxsize=1024)
+def _looking_for_withdrawn(survey_id: int) -> Prepared:
+    return Prepared(sa.select(sa.literal(1)).select_from(withdrawals_of(survey_id)).limit(1))
+
+
+@lru_cache(maxsize=1024)
 def _inserting(survey_id: int) -> Prepared:
-    return Prepared(sa.insert(responses_of(survey_id)))
+    return Prepared(sqlite.insert(responses_of(survey_id)).on_conflict_do_nothing(index_elements=["id"]))
 
 
 @lru_cache(maxsize=2048)
