@@ -41,12 +41,15 @@ class Study:
     random: random.Random
     codes: dict[str, list[str]] = field(default_factory=dict)
     receipts: list[tuple[str, object]] = field(default_factory=list)
+    unused: list[int] = field(default_factory=list)
 
     def respond(self) -> None:
         """Somebody answers, by some link."""
         (link,) = self.random.choices(self.links, self.weights)
+        # Each reports what nobody else does: so rows that are equal are of one person.
+        number = self.unused.pop()
         body = self.published.response(
-            [self.random.randrange(2) for _ in self.published.definition["questions"]]
+            [number >> place & 1 for place in range(len(self.published.definition["questions"]))]
         )
         if self.codes:
             body["invitation"] = self.codes[link].pop()
@@ -71,7 +74,7 @@ class Study:
 def study(client: FlaskClient, database_url: str, seed: int) -> Study:
     """A random survey: with strata or not, by invitation or not. Some links are hardly used."""
     draw = random.Random(seed)
-    # Eight coins: most strings of reports are different, as in a survey of some length.
+    # Eight coins, so that the strings of reports can all be different, as in a survey of some length.
     document = factories.definition([0.25] * 8, title=f"Study {seed}")
     published = factories.publish(database_url, document, minimum=MINIMUM)
     tree = draw.choice(TREES)
@@ -84,6 +87,7 @@ def study(client: FlaskClient, database_url: str, seed: int) -> Study:
     if draw.random() < 0.5:
         grant(database_url, published.slug, neighbours=draw.choice(("unbounded", "bounded")))
     made = Study(client, database_url, published, links, weights, draw)
+    made.unused = draw.sample(range(1 << len(document["questions"])), 1 << len(document["questions"]))
     if draw.random() < 0.3:
         made.codes = {link: factories.invite(database_url, published.slug, 60, link) for link in links}
     return made

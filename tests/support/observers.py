@@ -44,14 +44,15 @@ class Look:
     """What was seen at one moment.
 
     `counts` are numbers of responses that stand somewhere, `hidden` the strata of which none is told,
-    `rows` the noisy responses to each version, `steps` other numbers that follow how many have
-    responded, `texts` everything as it was shown.
+    `rows` the noisy responses to each version, `placed` the same beside the paths of their strata, `steps` other
+    numbers that follow how many have responded, `texts` everything as it was shown.
     """
 
     open: bool
     counts: Mapping[Group, int]
     hidden: Set[Group]
     rows: Mapping[int, Counter[tuple[str, ...]]]
+    placed: Mapping[int, Counter[tuple[str, ...]]]
     steps: Mapping[str, int]
     texts: Mapping[str, bytes]
 
@@ -78,9 +79,13 @@ class Looker:
         found["listed",], _said = read_listed(texts["surveys"].decode(), self.slug)
         counts = {group: n for group, n in found.items() if n is not None}
         rows: dict[int, Counter[tuple[str, ...]]] = {}
+        placed: dict[int, Counter[tuple[str, ...]]] = {}
         for number in range(1, self.versions + 1):
             texts[f"responses {number}"] = body = self._get(f"responses.csv?version={number}")
-            rows[number], numbers = _rows(body)
+            placed[number], numbers = _rows(body)
+            rows[number] = Counter()
+            for (_path, *reports), times in placed[number].items():
+                rows[number][tuple(reports)] += times
             counts |= {(f"version {number}", *group): n for group, n in numbers.items()}
         if is_open:
             texts |= self._refusals()
@@ -89,7 +94,7 @@ class Looker:
             if name == "microdata":
                 counts |= _microdata(texts[name])
         hidden = found.keys() - counts.keys()
-        self.looks.append(Look(is_open, counts, hidden, rows, _steps(texts), texts))
+        self.looks.append(Look(is_open, counts, hidden, rows, placed, _steps(texts), texts))
 
     @cached_property
     def _others(self) -> Mapping[str, Callable[[], bytes]]:
@@ -153,14 +158,15 @@ def _collected(n: int, page: str) -> dict[Group, int | None]:
 
 
 def _rows(body: bytes) -> tuple[Counter[tuple[str, ...]], dict[Group, int]]:
-    """The reports of each row, and how many rows there are of each path."""
+    """The path and the reports of each row, and how many rows there are of each path."""
     if not body:
         return Counter(), {}
     header, *lines = csv.reader(io.StringIO(body.decode(), newline=""))
     reports = [place for place, column in enumerate(header) if column.startswith("q")]
-    found = Counter(tuple(line[place] for place in reports) for line in lines)
+    has_paths = header[0] == "stratum"
+    found = Counter((line[0] if has_paths else "", *(line[place] for place in reports)) for line in lines)
     numbers = {("rows",): len(lines)}
-    if header[0] == "stratum":
+    if has_paths:
         numbers |= {("rows", path): n for path, n in Counter(line[0] for line in lines).items()}
     return found, numbers
 
@@ -200,10 +206,7 @@ def told(looks: Sequence[Look], minimum: int) -> Iterator[str]:
 
 
 def _of_numbers(one: Look, other: Look, minimum: int) -> Iterator[str]:
-    # On closing some groups may shrink, by as many as the minimum each, and the sum of several change by any number.
-    shrinks = (
-        one.open and not other.open and any(one.rows[number] - other.rows[number] for number in one.rows)
-    )
+    shrinks = _shrinks(one, other)
     for group in one.counts.keys() & other.counts.keys():
         if (
             not shrinks
@@ -216,6 +219,11 @@ def _of_numbers(one: Look, other: Look, minimum: int) -> Iterator[str]:
             change = other.steps.get(name, 0) - one.steps.get(name, 0)
             if _is_few(change, minimum):
                 yield f"{name}: changes by {change}"
+
+
+def _shrinks(one: Look, other: Look) -> bool:
+    """Whether closing took rows away: numbers may then change by any number, as long as the rows are not a few."""
+    return one.open and not other.open and any(one.rows[number] - other.rows[number] for number in one.rows)
 
 
 def _same_paths(one: Look, other: Look, group: Group) -> bool:
@@ -237,10 +245,24 @@ def _of_rows(one: Look, other: Look, minimum: int) -> Iterator[str]:
             yield f"the number of responses to version {number} falls by {gone.total() - new.total()}"
         if 0 < new.total() + gone.total() < minimum:
             yield f"{(new + gone).total()} responses to version {number} stand alone: {list(new + gone)}"
+        if one.hidden == other.hidden:  # else rows of a stratum that is withheld stand with the one around it
+            here = one.placed[number] - other.placed[number] + (other.placed[number] - one.placed[number])
+            for path, times in _count_by_path(here).items():
+                if times < minimum:
+                    yield f"{times} responses of {path!r} to version {number} stand alone"
+
+
+def _count_by_path(rows: Mapping[tuple[str, ...], int]) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for (path, *_reports), times in rows.items():
+        found[path] += times
+    return found
 
 
 def _of_differences(one: Look, other: Look, minimum: int) -> Iterator[str]:
     """What is left of a stratum when those inside that are shown are taken off, now and before."""
+    if _shrinks(one, other):
+        return
     trees = "stratum", "collected"
     every = {group for look in (one, other) for group in (*look.counts, *look.hidden) if group[0] in trees}
     for path in every & one.counts.keys() & other.counts.keys():

@@ -1,10 +1,9 @@
 """The end of a survey: everything is shown, but for what would stand alone.
 
-What waits becomes the last batch of its cell, and what was taken back since the one before leaves with it. Without
-the latter that is as many responses as the minimum, or all that the cell has. With it, it may be fewer, and whoever
-had looked before would see these alone: then what waits goes on waiting for good, and where something has to leave, as
-many others that are drawn at random wait with it as make what is shown fall by the minimum. They stay stored, and
-releases that hide who took part count them.
+What waits becomes the last batch of its cell, and what was taken back since the one before leaves with it. That is as
+many new responses as the minimum, or all that the cell has, unless some of those that waited were taken back, too.
+Then whoever had looked before would see a few alone: what waits goes on waiting for good, and where something has to
+leave batches, others wait with it (`hiding`). They stay stored, and releases that hide who took part count them.
 """
 
 from collections import Counter
@@ -14,8 +13,9 @@ import sqlalchemy as sa
 
 from server.collect.batches.counting import count_stored, set_stored
 from server.collect.batches.encoding import encode_strings
+from server.collect.batches.hiding import draw_hidden
 from server.collect.batches.merging import row_of
-from server.collect.batches.removing import cut, draw_sealed, take_out, take_out_removals
+from server.collect.batches.removing import cut, take_out, take_out_removals
 from server.store.models import SurveyVersion
 from server.store.own_tables import batches_of, cells_of, removals_of, withdrawals_of
 
@@ -43,17 +43,17 @@ def seal_all(connection: sa.Connection, survey_id: int, day: date, minimum: int)
     for cell in connection.execute(query).all():
         leaving, length = cell.n or 0, len(cell.reports)
         fewer = take_out_removals(connection, survey_id, cell.id, length) if leaving else Counter[date]()
-        if not cell.sealed or abs(cell.waiting_n - leaving) >= minimum:
+        if not cell.sealed or cell.waiting_n >= minimum:
             waiting: list[bytes] = []
             if cell.waiting_n:
-                # What is new makes up for what left: no day's number falls, unless all of them do.
+                # What is new makes up for what left: no day's number falls, where enough is new.
                 days = fewer if cell.waiting_n >= leaving else Counter[date]()
                 days = days + Counter({day: cell.waiting_n - days.total()})
                 strings = encode_strings(cut(cell.waiting, length))
                 row = row_of(cell.id, cell.waiting_n, days, strings, length)
                 connection.execute(sa.insert(batches).values(row))
         elif leaving:
-            drawn = draw_sealed(connection, survey_id, cell.id, max(minimum - leaving, 0), length)
+            drawn = draw_hidden(connection, survey_id, cell.id, minimum, length)
             take_out(connection, survey_id, cell.id, Counter(drawn), length)
             waiting = sorted([*cut(cell.waiting, length), *drawn])
         else:

@@ -29,7 +29,10 @@ PIECE = 4 << 20
 """Bytes that the contents of batches have together when they are merged, at most."""
 
 _LEVELS = (PIECE >> 10, PIECE >> 6, PIECE >> 2)
-"""A batch with a content shorter than these is of level 0, 1, 2; a longer one is not merged any more."""
+"""A batch with a content shorter than these is of level 0, 1, 2; a longer one is not merged any more.
+
+Level 0 is left to those that were sealed as they are: closing has to know of some that they came as one (`hiding`).
+"""
 
 
 class _MergingStatements:
@@ -58,9 +61,14 @@ _CHANGED = ("level", "n", "days", "content", "margins")
 _statements = lru_cache(maxsize=1024)(_MergingStatements)
 
 
-def row_of(cell: int, n: int, days: Mapping[date, int], content: bytes, length: int) -> dict[str, Any]:
-    """A row for a table of batches, under a new number; `length` is that of each report string, in bytes."""
-    level = sum(len(content) >= least for least in _LEVELS)
+def row_of(
+    cell: int, n: int, days: Mapping[date, int], content: bytes, length: int, *, merged: bool = False
+) -> dict[str, Any]:
+    """A row for a table of batches, under a new number.
+
+    `length` is that of each report string, in bytes; `merged` is true where not all of it was sealed at once.
+    """
+    level = max(sum(len(content) >= least for least in _LEVELS), int(merged))
     return {
         "id": secrets.randbits(_BITS),  # by chance, so that it does not say when
         "cell_id": cell,
@@ -107,6 +115,7 @@ def merge(connection: sa.Connection, survey_id: int, cell: int, length: int) -> 
             sum_days([days_of(batch.days) for batch in found]),
             encode(add_up([decode(batch.content, length) for batch in found])),
             length,
+            merged=True,
         )
         kept, *others = (batch.id for batch in found)
         statements.replace.run(

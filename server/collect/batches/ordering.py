@@ -47,7 +47,7 @@ def order_batches(reading: sa.Connection, survey_id: int) -> Iterator[dict[str, 
 def rows_of_pieces(cell: int, parts: Iterator[Tally], days: Mapping[date, int]) -> Iterator[dict[str, Any]]:
     """A tally of any size, whose parts come in order, as rows of batches of a cell."""
     for piece in _pieces(parts):
-        yield row_of(cell, piece.n, days, encode(piece), piece.patterns.shape[1])
+        yield row_of(cell, piece.n, days, encode(piece), piece.patterns.shape[1], merged=True)
         days = {}  # all of them stand beside the first piece
 
 

@@ -65,7 +65,9 @@ def take_out(
     left, days = Counter(strings), Counter[date]()
     batches = batches_of(survey_id)
     # Others may merge some of them at this moment: what they leave is read once they are done.
-    query = sa.select(batches.c.id, batches.c.days, batches.c.content).where(batches.c.cell_id == cell)
+    query = sa.select(batches.c.id, batches.c.level, batches.c.days, batches.c.content).where(
+        batches.c.cell_id == cell
+    )
     for number in connection.scalars(
         sa.select(batches.c.id).where(batches.c.cell_id == cell).order_by(batches.c.id).with_for_update()
     ).all():
@@ -82,7 +84,7 @@ def take_out(
             days[day] += 1
         this = batches.c.id == number
         if after.n:
-            new = row_of(cell, after.n, told, encode(after), length)
+            new = row_of(cell, after.n, told, encode(after), length, merged=row.level > 0)
             del new["id"]
             connection.execute(sa.update(batches).where(this).values(new))
         else:
@@ -100,30 +102,6 @@ def subtract(tally: Tally, strings: Counter[bytes]) -> Tally:
             counts[place] -= fewer
             strings[string] -= fewer
     return tally if counts is None else Tally(tally.patterns[counts > 0], counts[counts > 0])
-
-
-def draw_sealed(
-    connection: sa.Connection, survey_id: int, cell: int, number: int, length: int
-) -> list[bytes]:
-    """The report strings of as many of a cell's sealed responses, drawn at random; all of them if there are fewer."""
-    batches = batches_of(survey_id).c
-    sizes = connection.execute(
-        sa.select(batches.id, batches.n).where(batches.cell_id == cell).order_by(batches.id)
-    ).all()
-    whole = sum(size.n for size in sizes)
-    places = sorted(_RANDOM.sample(range(whole), min(number, whole)))
-    drawn: list[bytes] = []
-    start = 0
-    for size in sizes:
-        here = [place - start for place in places if start <= place < start + size.n]
-        start += size.n
-        if here:
-            tally = decode(
-                connection.scalars(sa.select(batches.content).where(batches.id == size.id)).one(), length
-            )
-            ends = np.cumsum(tally.counts)
-            drawn += [tally.patterns[row].tobytes() for row in np.searchsorted(ends, here, side="right")]
-    return drawn
 
 
 def _read_noted(connection: sa.Connection, survey_id: int, cell: int, length: int) -> list[bytes]:

@@ -1,0 +1,152 @@
+"""What closing hides where responses were taken back: beside no earlier look a few responses stand alone."""
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from datetime import date
+from itertools import combinations_with_replacement, product
+
+import pytest
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from server.collect import batches
+from server.collect.batches import closing, hiding
+from server.collect.batches.hiding import Size, choose_numbers
+from server.store.models import Survey
+from server.store.own_tables import batches_of, cells_of, removals_of
+from tests.conftest import NewDatabase
+from tests.support import factories
+from tests.support.scale import scaled
+
+MINIMUM = 3
+LENGTH = 2
+DAY = date(2026, 5, 1)
+
+
+def count_differing(sizes: Sequence[Size], hidden: dict[int, int], shown_then: Sequence[bool]) -> int:
+    """Of the responses of whole batches and those that are not hidden, how many stand in one of the two only."""
+    return sum(
+        hidden.get(number, 0) if then else n - hidden.get(number, 0)
+        for (number, _level, n), then in zip(sizes, shown_then, strict=True)
+    )
+
+
+@pytest.mark.parametrize("minimum", [3, 4, 5, 10])
+def test_whichever_batches_were_shown_then_the_minimum_differs_or_nothing(minimum: int) -> None:
+    most = 2 * minimum + 1
+    for parts in (1, 2, 3, 4):
+        for numbers in combinations_with_replacement(
+            range(1, most, 1 if minimum < 10 or parts < 3 else 4), parts
+        ):
+            sizes = [(place, 0, n) for place, n in enumerate(numbers)]
+            hidden = choose_numbers(sizes, minimum)
+            left = sum(numbers) - sum(hidden.values())
+            for shown in product([False, True], repeat=parts):
+                differ = count_differing(sizes, hidden, shown)
+                if left:
+                    assert differ >= minimum, (numbers, hidden, shown)
+
+
+def test_no_more_are_hidden_than_have_to_be() -> None:
+    assert sum(choose_numbers([(1, 0, 10), (2, 0, 10)], 10).values()) == 10
+    assert sum(choose_numbers([(1, 0, 20), (2, 1, 400)], 10).values()) == 10
+    assert choose_numbers([(1, 0, 20)], 10) == {1: 10}
+    # One of ten cannot lose one and be shown.
+    assert choose_numbers([(1, 0, 9)], 10) == {1: 9}
+    # Which of them were sealed together is not known any more.
+    assert sum(choose_numbers([(1, 1, 160), (2, 2, 4_000)], 10).values()) == 20
+
+
+@pytest.fixture
+def session(sqlite: NewDatabase) -> Iterator[Session]:
+    """With one survey, that nobody has answered."""
+    database_url = sqlite(True)
+    factories.publish(database_url, factories.definition([0.25] * LENGTH), minimum=MINIMUM)
+    with factories.writing(database_url) as opened:
+        yield opened
+
+
+def play(session: Session, seed: int, hide: Callable[..., dict[int, int]]) -> Iterator[str]:
+    """Which looks at a survey that is answered at random differ by a few from what is shown when it is closed."""
+    draw = random.Random(seed)
+    unused = [bytes(pair) for pair in product(range(256), repeat=LENGTH)]
+    draw.shuffle(unused)
+    living: list[bytes] = []
+    looks: list[Counter[bytes]] = []
+    played = session.begin_nested()
+    found = session.scalars(sa.select(Survey)).one()
+    assert found.current is not None
+    connection, key = session.connection(), batches.CellKey(found.current.id, None)
+
+    def look() -> None:
+        shown: Counter[bytes] = Counter()
+        for _key, tally in batches.read_sealed(session, found):
+            for pattern, number in zip(tally.patterns, tally.counts, strict=True):
+                shown[pattern.tobytes()] += int(number)
+        looks.append(shown)
+
+    def take_back(reports: bytes) -> None:
+        living.remove(reports)
+        batches.remove(connection, found.id, key, reports)
+
+    def read_waiting() -> list[bytes]:
+        strings = connection.scalars(sa.select(cells_of(found.id).c.waiting)).one()
+        return [strings[start : start + LENGTH] for start in range(0, len(strings), LENGTH)]
+
+    for _turn in range(draw.randrange(1, 5)):
+        for _ in range(draw.choice((3, 6, 9, 60))):
+            together = [unused.pop() for _ in range(draw.choice((1, 1, 2, 5)))]
+            group = batches.Group(MINIMUM, together, {DAY: len(together)})
+            batches.add(connection, found.id, {key: group})
+            living += together
+            look()
+        for reports in draw.sample(living, min(draw.choice((0, 0, 1, 2)), len(living))):
+            take_back(reports)
+    if draw.random() < 0.8:
+        # Few that wait, so that no last batch makes up for what leaves; and of those that are shown the newest leave.
+        waiting = read_waiting()
+        for reports in draw.sample(waiting, max(len(waiting) - draw.randrange(MINIMUM), 0)):
+            take_back(reports)
+        for reports in living[-draw.randrange(1, 7) :][:2]:
+            take_back(reports)
+    look()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(hiding, "choose_numbers", hide)
+        closing.seal_all(connection, found.id, DAY, MINIMUM)
+    look()
+    assert not connection.scalar(sa.select(sa.func.count()).select_from(removals_of(found.id)))
+    assert looks[-1] + Counter(read_waiting()) == Counter(living), (
+        "what is shown and what waits are all that were not taken back"
+    )
+    days = connection.scalars(sa.select(batches_of(found.id).c.days)).all()
+    assert sum(sum(batches.merging.days_of(text).values()) for text in days) == looks[-1].total()
+    played.rollback()
+    *before, after = looks
+    for place, shown in enumerate(before):
+        if not shown and after.total() < MINIMUM:
+            continue  # all that there is, in a group too small to be shown by itself
+        differ = ((shown - after) + (after - shown)).total()
+        if 0 < differ < MINIMUM:
+            yield f"survey {seed}: {differ} differ between look {place} of {shown.total()} and the end"
+
+
+def hide_at_random(sizes: Sequence[Size], minimum: int) -> dict[int, int]:
+    """The twin: as many as the minimum, from wherever."""
+    whole = sum(n for _number, _level, n in sizes)
+    drawn = random.Random(1).sample(
+        [number for number, _level, _n in sizes],
+        min(minimum, whole),
+        counts=[n for _number, _level, n in sizes],
+    )
+    return dict(Counter(drawn))
+
+
+@pytest.mark.scaled
+def test_no_look_and_the_end_differ_by_a_few(session: Session) -> None:
+    for seed in range(scaled(25, 1_500)):
+        assert list(play(session, seed, choose_numbers)) == []
+
+
+def test_hiding_the_minimum_at_random_is_caught(session: Session) -> None:
+    assert any(list(play(session, seed, hide_at_random)) for seed in range(100))
