@@ -182,12 +182,16 @@ def _whole(make: Callable[[], str | bytes]) -> Write:
 def _made(write: Write, kind: str) -> IO[bytes]:
     """A file of no name that it was written to; at a terminal, what can take more than a second says so."""
     file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 - the caller closes it
-    if kind not in BINARY:
-        write(file)
-    else:
-        with click.progressbar(length=1, label=f"Writing {kind}", file=sys.stderr) as bar:
+    try:
+        if kind not in BINARY:
             write(file)
-            bar.update(1)
+        else:
+            with click.progressbar(length=1, label=f"Writing {kind}", file=sys.stderr) as bar:
+                write(file)
+                bar.update(1)
+    except BaseException:  # what refuses to be written
+        file.close()
+        raise
     file.seek(0)
     return file
 
