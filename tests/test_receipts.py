@@ -209,13 +209,13 @@ def test_what_was_shown_leaves_with_the_next_batch_which_is_larger(
     assert _agrees(database_url)
 
 
-@pytest.mark.parametrize("leaves", [0, 1])
+@pytest.mark.parametrize(("groups", "leaves", "fewer"), [(3, 0, 0), (3, 1, 2 * MINIMUM), (5, 1, 1 + MINIMUM)])
 def test_nothing_stands_alone_when_the_survey_is_closed(
-    leaves: int, client: FlaskClient, database_url: str
+    groups: int, leaves: int, fewer: int, client: FlaskClient, database_url: str
 ) -> None:
-    """All that waited but one are taken back, and maybe one that is shown: closing shows no change, or one of three."""
+    """All that waited but one are taken back, and maybe one that is shown: with it leave as many as have to."""
     survey = factories.publish(database_url, factories.definition([0.25] * 8), minimum=MINIMUM)
-    bodies = _answer(client, survey, 3 * MINIMUM)
+    bodies = _answer(client, survey, groups * MINIMUM)
     before = _shown(database_url, survey.slug)
     waiting = [body for body in bodies if bytes(body["reports"]) not in before]  # type: ignore[call-overload]
     gone = [body for body in bodies if bytes(body["reports"]) in before][:leaves]  # type: ignore[call-overload]
@@ -223,9 +223,9 @@ def test_nothing_stands_alone_when_the_survey_is_closed(
         ask(client, survey.slug, body["id"], "withdrawal")
     factories.close(database_url, survey.slug)
     after = _shown(database_url, survey.slug)
-    assert len(before) - len(after) == (MINIMUM if leaves else 0)
+    assert len(before) - len(after) == fewer
     assert set(after) <= set(before) - {bytes(body["reports"]) for body in gone}  # type: ignore[call-overload]
-    assert len(stored(database_url)) == 3 * MINIMUM - (MINIMUM - 1) - leaves
+    assert len(stored(database_url)) == groups * MINIMUM - (MINIMUM - 1) - leaves
     assert _agrees(database_url)
     factories.run(database_url, "tidy")
     assert _shown(database_url, survey.slug) == after
