@@ -52,9 +52,9 @@ def choose_numbers(sizes: Sequence[Size], minimum: int) -> dict[int, int]:
     whole = sorted((size for size in sizes if size[1] == 0), key=lambda size: -size[2])
     ways = []
     for parts in range(1, len(whole) + 1):
-        each = -(-minimum // parts)
-        if whole[parts - 1][2] >= 2 * each:
-            ways.append({number: each for number, _level, _n in whole[:parts]})
+        part = -(-minimum // parts)
+        if whole[parts - 1][2] >= 2 * part:
+            ways.append({number: part for number, _level, _n in whole[:parts]})
     if ways:
         return min(ways, key=lambda way: sum(way.values()))
     merged = [size for size in sizes if size[1] > 0]
