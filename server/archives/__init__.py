@@ -10,5 +10,5 @@ checked as a whole before anything of it is stored. Functions take a Session and
 from server.archives.archive_reader import looks_like_archive
 from server.archives.archive_writer import check_packable, pack
 from server.archives.arriving import are_late, give_up_late
+from server.archives.disposition import check_confirmed, delete, duplicate, put_away, take_out
 from server.archives.importing import Unpacked, unpack
-from server.archives.keeping import check_confirmed, delete, duplicate, put_away, take_out

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from server.archives.keeping import delete
+from server.archives.disposition import delete
 from server.inputs import N_, refuse
 from server.store.models import Survey
 from server.study import surveys

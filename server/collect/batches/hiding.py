@@ -11,6 +11,7 @@ the minimum together, are enough, whoever looked when. Nothing of what was taken
 difference.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from secrets import SystemRandom
 
@@ -62,7 +63,7 @@ def choose_numbers(sizes: Sequence[Size], minimum: int) -> dict[int, int]:
         return {number: n for number, _level, n in sizes}
     numbers = [number for number, _level, _n in merged]
     drawn = _RANDOM.sample(numbers, 2 * minimum, counts=[n for _number, _level, n in merged])
-    return {number: drawn.count(number) for number in set(drawn)}
+    return Counter(drawn)
 
 
 def draw_hidden(

@@ -31,12 +31,12 @@ from server.privacy.designs.coin_flips import coin_flip, for_epsilon, gamma_of
 from server.privacy.designs.coins import TOTAL, draw_coins
 from server.privacy.designs.design import Design, Odds
 from server.privacy.designs.matrices import custom, kronecker
+from server.privacy.designs.named_designs import crosswise, forced_response, kuk, unrelated_question, warner
 from server.privacy.designs.numbers import report_between, weigh_between
 from server.privacy.designs.options import BestChoice, best_choice, k_ary, one_hot_epsilon, unary
 from server.privacy.designs.rounding import round_up
 from server.privacy.designs.scales import ordinal
 from server.privacy.designs.throws import Throws, plan_throws
-from server.privacy.designs.yes_no import crosswise, forced_response, kuk, unrelated_question, warner
 
 __all__ = [
     "TOTAL",
