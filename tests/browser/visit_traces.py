@@ -137,8 +137,9 @@ def traces(page: Page, wire: Wire) -> Traces:
     # The browser lists what was sent when its answer has come whole, which the page does not wait for.
     sent = wire.sent_by_document()
     for _ in range(LOOKS):
+        spelled = page.evaluate(SPELLED)  # before the list is read: what writes the words is on it as well
         listed = wire.listed()
-        if set(sent) <= set(listed["loaded"]) and page.evaluate(SPELLED):
+        if spelled and set(sent) <= set(listed["loaded"]):
             break
         page.wait_for_timeout(20)
     else:
