@@ -10,7 +10,7 @@ from server.collect import acceptance, response_codes
 from server.people import survey_access
 from server.study import schedule, strata, surveys
 from tests.browser.conftest import Opener
-from tests.browser.site_users import DESK, PHONE, SURVEY, Desk, Respondent, sign_in
+from tests.browser.site_users import DESK, PHONE, SURVEY, Desk, Respondent, sign_in, stop_clock
 from tests.support import factories
 
 SENT = "Sent. Thank you."
@@ -107,6 +107,7 @@ def test_what_had_arrived_before_its_link_was_closed_is_acknowledged(
 ) -> None:
     visit, body = ready(open_page, survey.slug)
     page = visit.page
+    stop_clock(page)  # it does not try again before it is closed
     open_page.watch(page).allow("ERR_FAILED")
     page.route("**/responses", lambda route: (route.fetch(), route.abort()), times=1)
     visit.button("Send").click()

@@ -11,7 +11,7 @@ from server import archives, people
 from server.people import survey_access
 from server.study import surveys
 from tests.browser.conftest import Opener
-from tests.browser.site_users import PHONE, SURVEY, Respondent
+from tests.browser.site_users import PHONE, SURVEY, Respondent, stop_clock
 from tests.support import factories
 
 REVIEW = "Of your answers, only what the coins decided leaves this device"
@@ -183,7 +183,8 @@ def test_another_stratums_link_sends_what_waits_where_it_was_first_sent(
     first = Respondent(page, links["Spain"]).open()
     first.answer("Yes", "No", "Yes")
     body = json.loads(first.sent_body())
-    # It arrives, and the device does not learn of it.
+    # It arrives, and the device does not learn of it: nor by trying again before it is closed.
+    stop_clock(page)
     open_page.watch(page).allow("ERR_FAILED")
     page.route("**/responses", lambda route: (route.fetch(), route.abort()), times=1)
     first.button("Send").click()

@@ -28,9 +28,14 @@ const take = (node) => {
     node.childNodes.forEach(take);
   }
 };
-new MutationObserver((records) => {
+const observer = new MutationObserver((records) => {
   for (const { type, target, addedNodes } of records) type === 'childList' ? addedNodes.forEach(take) : take(target);
-}).observe(document, { childList: true, characterData: true, subtree: true, attributeFilter: labels });
+});
+// Of what is parsed, once: where a parser pauses is chance. The page's own code runs after this.
+document.addEventListener('readystatechange', () => {
+  take(document.documentElement);
+  observer.observe(document, { childList: true, characterData: true, subtree: true, attributeFilter: labels });
+}, { once: true });
 """
 
 
