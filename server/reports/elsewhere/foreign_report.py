@@ -117,8 +117,7 @@ def _wave(
     definition = study.definitions[number]
     own = table.version == number
     at = places[own]
-    names = [name for question in definition.questions for name in question.columns]
-    patterns = np.stack([table.reports[name][own] for name in names], axis=1)
+    patterns = table.patterns(definition, own)
     ones = np.ones(len(at), np.int64)
     margins = [
         count_cells(at * reports + patterns[:, byte], ones, len(strata) * reports).reshape(-1, reports)

@@ -22,6 +22,7 @@ from server.reports.csv_cells import neutralise_text
 from server.reports.elsewhere.study_columns import ABSENT, NumberCells, TextCells
 from server.reports.elsewhere.study_file import StudyFile
 from server.reports.stratum_estimates import NO_STRATUM, WITHHELD_STRATUM
+from server.study.definitions import Definition
 from server.study.strata import walk
 
 MOST_ROWS = 10_000_000
@@ -43,6 +44,11 @@ class ForeignTable:
     reports: Mapping[str, NDArray[np.uint8]]
     covariates: Mapping[str, NDArray[np.float64]]
     weights: NDArray[np.float64] | None
+
+    def patterns(self, definition: Definition, own: NDArray[np.bool_]) -> NDArray[np.uint8]:
+        """The reports of some rows, a column for each byte of the definition."""
+        names = [name for question in definition.questions for name in question.columns]
+        return np.stack([self.reports[name][own] for name in names], axis=1)
 
 
 def read_foreign_table(file: IO[bytes], study: StudyFile, told: Told = report_no_progress) -> ForeignTable:
