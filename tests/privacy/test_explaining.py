@@ -15,7 +15,7 @@ from scipy import optimize, stats
 
 from server.privacy.designs import Design, coin_flip, custom, kuk
 from server.privacy.estimators import logistic_regression
-from server.privacy.estimators.average_effects import Setting
+from server.privacy.estimators.average_effects import EffectSetting
 from server.privacy.estimators.explaining import Explanation, Predictor, explain
 from server.privacy.estimators.latent_likelihood import LatentData
 from server.privacy.estimators.one_sided import mangat
@@ -39,7 +39,7 @@ def groups(tables: dict[float, tuple[int, int]], design: Design) -> Explanation:
         np.ones((len(rows), 1)),
         np.zeros((1, 0)),
     )
-    ends = Setting(True, (1,), (min(tables),)), Setting(True, (1,), (max(tables),))
+    ends = EffectSetting(True, (1,), (min(tables),)), EffectSetting(True, (1,), (max(tables),))
     return explain(data, [Predictor((1,), (ends,))])
 
 
@@ -73,7 +73,9 @@ def test_known_predictors_give_what_the_regression_of_the_library_gives() -> Non
     known, reports = known_only()
     expected = logistic_regression(reports, known, COIN)
     predictors = [
-        Predictor((k,), ((Setting(True, (k,), (-1e-4,), True), Setting(True, (k,), (1e-4,), True)),))
+        Predictor(
+            (k,), ((EffectSetting(True, (k,), (-1e-4,), True), EffectSetting(True, (k,), (1e-4,), True)),)
+        )
         for k in (1, 2)
     ]
     data = LatentData(
@@ -136,10 +138,11 @@ def latent(seen_through: Design) -> LatentData:
 def predictors() -> list[Predictor]:
     nobody = (0.0, 0.0)
     pairs = tuple(
-        (Setting(False, (0, 1), nobody), Setting(False, (0, 1), there)) for there in ((1.0, 0.0), (0.0, 1.0))
+        (EffectSetting(False, (0, 1), nobody), EffectSetting(False, (0, 1), there))
+        for there in ((1.0, 0.0), (0.0, 1.0))
     )
     return [
-        Predictor((1,), ((Setting(True, (1,), (0.0,)), Setting(True, (1,), (1.0,))),)),
+        Predictor((1,), ((EffectSetting(True, (1,), (0.0,)), EffectSetting(True, (1,), (1.0,))),)),
         Predictor((2, 3), pairs),
     ]
 

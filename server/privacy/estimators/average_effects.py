@@ -11,7 +11,7 @@ from server.privacy.estimators.latent_likelihood import Floats, LatentData, chan
 
 
 @dataclass(frozen=True, eq=False)
-class Setting:
+class EffectSetting:
     """Some columns of what is known, or of the answers' dummies, set to a number for everybody, or moved by it."""
 
     known: bool
@@ -28,7 +28,7 @@ class Setting:
 
 
 def average_effect(
-    data: LatentData, theta: Floats, covariance: Floats, first: Setting, second: Setting
+    data: LatentData, theta: Floats, covariance: Floats, first: EffectSetting, second: EffectSetting
 ) -> tuple[float, float]:
     """The mean share under the second setting minus that under the first, per unit moved, and its standard error."""
     (low, low_slope), (high, high_slope) = (_mean_share(data, theta, each) for each in (first, second))
@@ -37,7 +37,7 @@ def average_effect(
     return (high - low) / width, math.sqrt(max(float(slope @ covariance @ slope), 0.0))
 
 
-def _mean_share(data: LatentData, theta: Floats, setting: Setting) -> tuple[float, Floats]:
+def _mean_share(data: LatentData, theta: Floats, setting: EffectSetting) -> tuple[float, Floats]:
     """The mean share of yes where everybody is set so, and its gradient. Who answered predictors how stays as it is."""
     known = setting.apply(data.known) if setting.known else data.known
     dummies = data.dummies if setting.known else setting.apply(data.dummies)

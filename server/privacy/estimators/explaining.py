@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.special import chdtrc, logit
 
 from server.privacy._checks import probability
-from server.privacy.estimators.average_effects import Setting, average_effect
+from server.privacy.estimators.average_effects import EffectSetting, average_effect
 from server.privacy.estimators.latent_likelihood import (
     Floats,
     Height,
@@ -50,7 +50,7 @@ class Predictor:
     """
 
     columns: tuple[int, ...]
-    pairs: tuple[tuple[Setting, Setting], ...]
+    pairs: tuple[tuple[EffectSetting, EffectSetting], ...]
     unit: float = 1.0
 
 

@@ -73,18 +73,18 @@ def name_cells(
                     most = max(len(known), len(own))
                     usual[column] = {str(code): code for code in range(most)}
     found = {column: ReportCells(column, codes) for column, codes in usual.items()}
-    for place, one in enumerate(stated):
-        field, name = f"columns[{place}]", one["name"]
+    for place, entry in enumerate(stated):
+        field, name = f"columns[{place}]", entry["name"]
         if name not in usual:
-            template = N_("must be one of %(limit)s; it is %(value)s")
+            template = N_("must be entry of %(limit)s; it is %(value)s")
             raise refuse(422, f"{field}.name", template, limit=", ".join(usual), value=shorten_value(name))
         codes = usual[name]
-        if "cells" in one:
+        if "cells" in entry:
             codes = {
                 text.strip(): _stated_code(usual[name], code, f"{field}.cells.{shorten_value(text)}")
-                for text, code in one["cells"].items()
+                for text, code in entry["cells"].items()
             }
-        found[name] = ReportCells(one.get("header", name).strip(), codes)
+        found[name] = ReportCells(entry.get("header", name).strip(), codes)
     return found
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from server.inputs import N_, refuse
-from server.privacy.estimators.average_effects import Setting
+from server.privacy.estimators.average_effects import EffectSetting
 from server.privacy.estimators.explaining import ExplainedEffect, Explanation, Predictor, explain
 from server.privacy.estimators.latent_likelihood import LatentData
 from server.privacy.estimators.regression import LikelihoodRatioTest
@@ -132,7 +132,9 @@ class _Columns:
                 spread = (
                     2 * float(np.sqrt(masses @ (own - mean) ** 2)) or 1.0
                 )  # Gelman (2008): as a column of 0 and 1
-                moved = [Setting(True, (len(made),), (step,), moves=True) for step in (-_SLIGHTLY, _SLIGHTLY)]
+                moved = [
+                    EffectSetting(True, (len(made),), (step,), moves=True) for step in (-_SLIGHTLY, _SLIGHTLY)
+                ]
                 pair = (moved[0], moved[1])
                 self.predictors.append(Predictor((len(made),), (pair,), spread))
                 self.levels.append(())
@@ -162,22 +164,27 @@ class _Columns:
         self.data = LatentData(counts, np.stack(made, axis=1), outcome, others, dummies)
 
 
-def _pair_known(where: tuple[int, ...], means: Sequence[float]) -> tuple[tuple[Setting, Setting], ...]:
+def _pair_known(
+    where: tuple[int, ...], means: Sequence[float]
+) -> tuple[tuple[EffectSetting, EffectSetting], ...]:
     """Everybody at the first level, and at each other one."""
     base = tuple(-mean for mean in means)
     return tuple(
         (
-            Setting(True, where, base),
-            Setting(True, where, tuple((k == level) - mean for k, mean in enumerate(means))),
+            EffectSetting(True, where, base),
+            EffectSetting(True, where, tuple((k == level) - mean for k, mean in enumerate(means))),
         )
         for level in range(len(means))
     )
 
 
-def _pair_answers(own: tuple[int, ...]) -> tuple[tuple[Setting, Setting], ...]:
+def _pair_answers(own: tuple[int, ...]) -> tuple[tuple[EffectSetting, EffectSetting], ...]:
     nobody = tuple(0.0 for _ in own)
     return tuple(
-        (Setting(False, own, nobody), Setting(False, own, tuple(float(k == level) for k in range(len(own)))))
+        (
+            EffectSetting(False, own, nobody),
+            EffectSetting(False, own, tuple(float(k == level) for k in range(len(own)))),
+        )
         for level in range(len(own))
     )
 
