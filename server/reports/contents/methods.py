@@ -213,8 +213,9 @@ def _distinct(designs: Sequence[Design]) -> list[Design]:
 
 
 def _matrix(words: ReportWords, labels: Sequence[Text], design: Design) -> Iterator[tuple[Cell, ...]]:
+    more = [Text(str(code)) for code in range(len(labels), design.weights.shape[1])]  # of data from elsewhere
     for truth, entered in enumerate(labels):
-        for code, arrived in enumerate(labels):
+        for code, arrived in enumerate([*labels, *more]):
             yield (entered, arrived, *_chance(words, design, truth, code))
 
 
