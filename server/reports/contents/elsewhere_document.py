@@ -48,7 +48,7 @@ def _sections(words: ReportWords, report: Report, explained: ExplainedAnswer | N
         title = _("What “%(answer)s” goes with", answer=explained.name)
         yield Section("explained", Text(title), tuple(describe_explanation(words, explained)))
     yield Section("questions", Text(_("Questions")), (questions(words, report.definition),))
-    yield Section("method", Text(_("Method")), tuple(methods.estimators(words, report)))
+    yield Section("method", Text(_("Method")), tuple(methods.estimators(words, report, live=False)))
     yield Section("checks", Text(_("Diagnostics")), tuple(diagnostics(words, report)))
     yield Section("limits", Text(_("Limits")), tuple(methods.limits(words)))
     facts = _(

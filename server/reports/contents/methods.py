@@ -70,8 +70,8 @@ def _name_design(words: ReportWords, question: Question) -> str:
     return f"{called}. {words.macro(names, 'parameter_name', mechanism, 'innocuous')}: {innocuous}"
 
 
-def estimators(words: ReportWords, report: Report) -> Iterator[Block]:
-    """How estimates, errors and intervals were computed."""
+def estimators(words: ReportWords, report: Report, *, live: bool = True) -> Iterator[Block]:
+    """How estimates, errors and intervals were computed; where it is `live`, there is a page of results."""
     _ = words.gettext
     questions = [entry.question for entry in report.questions]
     yield make_paragraph(
@@ -81,12 +81,19 @@ def estimators(words: ReportWords, report: Report) -> Iterator[Block]:
             methods=interval_methods(words, report) or _("none yet"),
         )
     )
-    yield make_paragraph(
-        _(
-            "These intervals, like a plan, hold for one look at a moment fixed beforehand. Whoever checked along the "
-            "way and stopped when they liked needs wider ones: the page of results, CSV and JSON have them too."
+    if not live:
+        text = _(
+            "These intervals hold for one look at a moment fixed beforehand. Whoever checked along the way and stopped "
+            "when they liked needs wider ones, which JSON has."
         )
-    )
+        yield make_paragraph(text)
+    else:
+        yield make_paragraph(
+            _(
+                "These intervals, like a plan, hold for one look at a moment fixed beforehand. Whoever checked along "
+                "the way and stopped when they liked needs wider ones: the page of results, CSV and JSON have them too."
+            )
+        )
     if any(len(entry.shown) > 1 for entry in report.questions):
         yield make_paragraph(
             _(
