@@ -20,7 +20,7 @@ from server.web.watching.hourly_counts import QueueCounts
 CROWD = 8
 """After a group of so many the next one is given time to grow."""
 STEP = 0.002
-"""Seconds; it goes on as long as it grows from one to the next, and until all who were answered are back."""
+"""Seconds; it goes on as long as it grows from one to the next, and until half of those who were there are back."""
 STEPS = 4
 """Most of them."""
 ANSWERING = 0.1
@@ -120,7 +120,7 @@ class Groups(Generic[Item, Outcome]):
         self._thread.shutdown(wait=False, cancel_futures=True)
 
     def _gather(self) -> None:
-        """Let those who were just answered come back: fewer, larger groups are less work, and nobody waits longer."""
+        """Let some who were just answered come back: fewer, larger groups are less work, and nobody waits longer."""
         self._answered.wait(ANSWERING)
         for _ in range(STEPS):
             waiting = len(self._queue)
@@ -142,7 +142,8 @@ class Groups(Generic[Item, Outcome]):
             outcomes = self._work([item for item, _future in group])
             self._answered.clear()
             self._gathered.clear()
-            self._enough = min(len(self._queue) + len(group), self._size)
+            # Half of them: while these wait for the disk, the others are answered and sent for.
+            self._enough = min((len(self._queue) + len(group) + 1) // 2, self._size)
             loop.call_soon_threadsafe(_wake, group, outcomes, self._answered)
             self._count(len(group), monotonic() - self._since, waiting)
             if len(group) >= CROWD:
