@@ -12,6 +12,7 @@ import scipy
 from server.privacy._checks import list_entries, probability, to_float
 from server.privacy.accounting.distribution import ATOMS_LIMIT, randomised_response, smallest_epsilon
 from server.privacy.accounting.exact_numbers import Loss, Number, check_whole, exact_loss, exact_probability
+from server.privacy.accounting.gridded_losses import convolve_responses
 
 
 @dataclass(frozen=True)
@@ -139,9 +140,10 @@ def best_composition(epsilon: Number | Sequence[Number], k: int = 1, delta: floa
     Composition
         The bounds, any of which may be adaptive: the sum ("basic"), advanced composition,
         zero-concentrated privacy (every release is eps^2/2-zCDP), and "optimal": the
-        exact loss of repeated randomised response, which is the worst case. The last is left
-        out when it would take more than 2**21 values (very many different losses). Of
-        equal bounds the first one is named.
+        loss of repeated randomised response, which is the worst case. It is exact where
+        that takes at most 2**21 values, else an upper bound on a grid of 65,537, and left out
+        for more than 2**21 releases or very many different losses. Of equal bounds the first
+        one is named.
 
     Raises
     ------
@@ -210,5 +212,6 @@ def _optimal(losses: Sequence[float], k: int, delta: float) -> float | None:
         return k * sum(losses)
     if len(losses) * k > ATOMS_LIMIT:
         return None
-    atoms = randomised_response(list(losses) * k)
+    repeated = list(losses) * k
+    atoms = randomised_response(repeated) or convolve_responses(repeated, delta)
     return None if atoms is None else smallest_epsilon(*atoms, delta)
