@@ -27,7 +27,8 @@ way.agree = (part, { consent, least_age: age }) => {
       if (tick.checked) return;
       event.stopImmediatePropagation(); // nothing is sent before, not even a code
       missing.textContent = missing.dataset.text;
-      tick.focus();
+      tick.focus({ preventScroll: true }); // at the edge, Start would lie over what is said
+      missing.scrollIntoView({ block: 'center' });
     });
     section.append(asked);
   }

@@ -4,6 +4,9 @@ Nothing of the file itself is kept: no metadata, no second picture, no trailing 
 """
 
 import io
+import warnings
+
+import numpy as np
 
 from server.inputs.problems import N_, InputError, refuse
 
@@ -46,11 +49,16 @@ def _draw(body: bytes) -> bytes:
     # Not at the top: accepting responses needs none of it.
     from PIL import Image, ImageOps
 
-    with Image.open(io.BytesIO(body), formats=_FORMATS) as opened:  # reads its head alone
-        across, down = opened.size
-        if across * down > PIXELS_LIMIT:
-            template = N_("must have at most %(limit)d pixels; it has %(value)d")
-            raise refuse(413, "logo", template, limit=PIXELS_LIMIT, value=across * down)
+    too_large = refuse(413, "logo", N_("must have at most %(limit)d pixels; it has more"), limit=PIXELS_LIMIT)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Pillow warns of what is refused below
+            opened = Image.open(io.BytesIO(body), formats=_FORMATS)  # reads its head alone
+    except Image.DecompressionBombError:
+        raise too_large from None
+    with opened:
+        if opened.width * opened.height > PIXELS_LIMIT:
+            raise too_large
         if body.count(b"\xff\xda") > _SCANS_LIMIT and opened.format == "JPEG":
             template = N_("must be a plain JPEG; this one asks for more than %(limit)d passes")
             raise refuse(413, "logo", template, limit=_SCANS_LIMIT)
@@ -58,6 +66,13 @@ def _draw(body: bytes) -> bytes:
     picture.thumbnail(LOGO_SIZE)
     paper = Image.new("RGBA", picture.size, "white")
     paper.alpha_composite(picture)
+    drawn = paper.convert("RGB")
+    if drawn.getcolors(256) is None:
+        drawn = drawn.quantize(256).convert("RGB")
+    # The very colours that are left, so that a logo stays the same however often it is moved.
+    colours, places = np.unique(np.asarray(drawn).reshape(-1, 3), axis=0, return_inverse=True)
+    small = Image.fromarray(places.reshape(drawn.height, drawn.width).astype(np.uint8))
+    small.putpalette(colours.tobytes())
     written = io.BytesIO()
-    paper.convert("RGB").quantize(256).save(written, "PNG", optimize=True)
+    small.save(written, "PNG", optimize=True)
     return written.getvalue()

@@ -1,4 +1,4 @@
-"""What a respondent's browser loads, from memory: the page, what explains it, the definition, a logo, the client's files.
+"""What a respondent's browser loads, from memory: pages, the definition, a logo, the client's files.
 
 They depend on the link, the language, the published version and whether it takes responses now, and on
 nothing else: not on a cookie, an address or what else stands in the query. Flask makes each once; it is

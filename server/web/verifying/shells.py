@@ -57,7 +57,7 @@ _MARK = re.compile("zq([a-z]+)qz")
 _MANY = 8_192_016_384
 """A population that stands for any above 1; what it looks like is replaced by the mark of that slot."""
 
-_SENDER = SenderParts(*(Markup(f"zq{name}qz") for name in ("head", "thanks", "helplines")))
+_SENDER = SenderParts(Markup("zqheadqz"), Markup("zqthanksqz"), Markup("zqhelplinesqz"))
 """Lines that are drawn anew from what the page itself states, and must be the same then."""
 _NOTE = Note("zqfamilyqz", "zqroundqz", "zqspendsqz")
 _GROUPS = (None, *(LinkGroup("zqgroupqz", number) for number in (None, 1, _MANY)))
