@@ -25,7 +25,7 @@ function refuse(check) {
   show(copy('refusal', { check }, 'check'));
 }
 
-function begin({ title, introduction, language, questions: entries, epsilon: total }) {
+function begin({ title, introduction, language, questions: entries, epsilon: total, ...asks }) {
   const asked = entries.filter(({ designs }) => designs);
   const n = asked.length;
   const last = entries.length + 1; // screen 0 introduces, k shows entry k - 1, the last one sends
@@ -135,6 +135,7 @@ function begin({ title, introduction, language, questions: entries, epsilon: tot
       unread.textContent = unread.dataset.text;
       (rest.length ? fold.firstElementChild : read).focus();
     });
+    way.agree?.(part, asks);
     way.admit?.(part);
     find('.primary').addEventListener('click', () => {
       byHand ??= Boolean(document.querySelector('#by-hand input')?.checked);

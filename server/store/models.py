@@ -383,7 +383,10 @@ class Draft(Base):
 
 
 class StudySheetRow(Base):
-    """What reports say of a survey's study, as JSON; `number` grows with every change."""
+    """What reports and respondents' pages say of a survey's study, as JSON; `number` grows with every change.
+
+    `logo` is the PNG that respondents' pages show beside who asks, as `server.inputs.pictures` made it.
+    """
 
     __tablename__ = "study_sheets"
     __table_args__ = (sa.CheckConstraint("number >= 1", name="number_is_positive"),)
@@ -393,6 +396,7 @@ class StudySheetRow(Base):
     )
     number: Mapped[int]
     document: Mapped[str] = mapped_column(sa.Text)
+    logo: Mapped[bytes | None] = mapped_column(sa.LargeBinary)
 
 
 class LibraryQuestion(Base):

@@ -20,6 +20,7 @@ from server.releases.kinds import title_of
 from server.store.engines import NAME, SERVING_PATIENCE, make_engine, open_session
 from server.store.schema_fit import watch_revision
 from server.study.answer_texts import FOR_TEMPLATES
+from server.study.study_sheets import split_line
 from server.web import api, assets, error_pages, form_ends, page_manifest, security, views
 from server.web.api.operations import blueprint as operations_of_programs
 from server.web.body_limits import FORM, find_limit
@@ -47,7 +48,7 @@ def create_app(config: Config | None = None, name: str = NAME) -> Flask:
     app.jinja_env.undefined = StrictUndefined
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.jinja_env.globals["form_end"] = form_ends.FIELD
-    app.jinja_env.globals.update(FOR_TEMPLATES, title_of=title_of)
+    app.jinja_env.globals.update(FOR_TEMPLATES, title_of=title_of, split_line=split_line)
     app.jinja_env.filters[strip_marks.__name__] = strip_marks
     app.extensions["moneda.config"] = config
     app.extensions["moneda.engine"] = make_engine(config.database_url, SERVING_PATIENCE, name)

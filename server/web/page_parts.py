@@ -17,6 +17,7 @@ BASE = ("randomize.js", "design.js", "submit.js", "page.js", "delivery.js")
 EXTRAS: tuple[tuple[str, set[str]], ...] = (
     ("preview.js", {"preview"}),
     ("routing.js", {"show_if"}),
+    ("consent.js", {"consent", "least_age"}),
     ("markdown.js", {"markdown", "text", "section", "check"}),
     ("blocks.js", {"text", "section", "check"}),
     ("options.js", set()),
@@ -29,7 +30,7 @@ EXTRAS: tuple[tuple[str, set[str]], ...] = (
 )
 WORD_LISTS = {"en": "words_en.js", "es": "words_es.js"}
 """The files with the words that receipts are told in, by language; in any other they are told in English."""
-WITH_TEXTS = {"blocks.js", "labels.js", "ticks.js", "field.js", "invitation.js"}
+WITH_TEXTS = {"blocks.js", "consent.js", "labels.js", "ticks.js", "field.js", "invitation.js"}
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ class PageParts:
     @property
     def explaining_modules(self) -> tuple[str, ...]:
         """The scripts of the page that explains: what words the survey's numbers, and the coin to play with."""
-        others = {"preview.js", "codes.js", "invitation.js", "answer.js"}
+        others = {"preview.js", "consent.js", "codes.js", "invitation.js", "answer.js"}
         return (*(module for module in self.modules if module not in others), "coin.js", "how.js")
 
     @property
@@ -139,9 +140,11 @@ def _arrives_as_answer(question: dict[str, Any]) -> bool:
 
 
 def _names(document: dict[str, Any]) -> Iterator[str]:
-    # What Markdown could mean something else by; other introductions are plain text.
-    if re.search(r"[*\[]|^ *- ", document["introduction"], re.MULTILINE):
+    # What Markdown could mean something else by; other texts of the first screen are plain.
+    first = f"{document['introduction']}\n{document.get('consent', '')}"
+    if re.search(r"[*\[]|^ *- ", first, re.MULTILINE):
         yield "markdown"
+    yield from {"consent", "least_age"} & document.keys()
     questions = [entry for entry in document["questions"] if "designs" in entry]
     if len({json.dumps([entry["kind"], entry["designs"]]) for entry in questions}) > 2:
         yield "many"

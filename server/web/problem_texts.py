@@ -14,6 +14,7 @@ from server.output.languages import LANGUAGES
 from server.people.account_fields import ACCOUNT_FIELDS
 from server.releases.plans.release_fields import ITEM_PARTS, RELEASE_FIELDS
 from server.study.study_sheets.sheet_fields import AUTHOR_PARTS, IN_LANGUAGE, STUDY_FIELDS
+from server.study.study_sheets.sheet_values import BY_LANGUAGE
 from server.study.survey_fields import QUESTION_PARTS, SURVEY_FIELDS
 from server.web.lessons.lesson_fields import LESSON_FIELDS
 from server.web.webhooks.webhook_fields import WEBHOOK_FIELDS
@@ -44,7 +45,7 @@ _QUESTION = re.compile(r"questions\[(\d{1,9})\](?:\.(.+))?")
 _ITEM = re.compile(r"items\[(\d{1,9})\](?:\.(\w+))?")
 _LINE = re.compile(r"lines\[(\d{1,9})\]")
 _AUTHOR = re.compile(r"authors\[(\d{1,9})\](?:\.(\w+))?")
-_IN_LANGUAGE = re.compile(r"(title|population)\.([a-z]{2})")
+_IN_LANGUAGE = re.compile(rf"({'|'.join(BY_LANGUAGE)})\.([a-z]{{2}})")
 _OPTION = re.compile(r"options\[(\d{1,9})\](\.name)?.*")
 
 

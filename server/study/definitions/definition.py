@@ -38,6 +38,8 @@ class Definition:
     title: str
     introduction: str
     entries: tuple[Entry, ...]
+    consent: str = ""
+    least_age: int | None = None
     format: int = FORMAT
     budget: Number | None = None
     strength: Strength | None = None
@@ -82,6 +84,10 @@ class Definition:
             "title": self.title,
             "introduction": self.introduction,
         }
+        if self.consent:
+            document["consent"] = self.consent
+        if self.least_age is not None:
+            document["least_age"] = self.least_age
         if self.family:
             document["family"] = self.family
         if self.budget is not None:

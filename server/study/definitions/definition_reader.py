@@ -75,6 +75,8 @@ def read_definition(document: object) -> Definition:
         language=document["language"],
         title=document["title"],
         introduction=document["introduction"],
+        consent=document.get("consent", ""),
+        least_age=int(document["least_age"]) if "least_age" in document else None,  # JSON's 18.0 is one, too
         entries=entries,
         format=int(document["format"]),
         budget=budget,

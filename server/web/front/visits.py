@@ -1,4 +1,4 @@
-"""What a respondent's browser loads, from memory: the page, what explains it, the definition, the client's files.
+"""What a respondent's browser loads, from memory: pages, the definition, a logo, the client's files.
 
 They depend on the link, the language, the published version and whether it takes responses now, and on
 nothing else: not on a cookie, an address or what else stands in the query. Flask makes each once; it is
@@ -43,7 +43,7 @@ LEAST = 500
 LONGEST = 1_000
 """Bytes of what a browser says of languages and compression that are looked at, and remembered."""
 
-_PAGE = re.compile(r"/s/([^/]+)(?:/survey\.json|/how)?")
+_PAGE = re.compile(r"/s/([^/]+)(?:/survey\.json|/how|/logo/[0-9a-f]{64}\.png)?")
 _LANGUAGE = re.compile(rb"(?:^|; ?)(%b=[^;]{0,20})(?:;|$)" % LANGUAGE_COOKIE.encode())
 """That cookie alone: nothing of the others is remembered."""
 

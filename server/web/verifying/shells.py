@@ -10,17 +10,19 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import lru_cache
 from itertools import product, zip_longest
 
 from flask import Flask
+from markupsafe import Markup
 
 from server.inputs.decoding import parse_json
 from server.output.formatting import integer
 from server.privacy.planning import count_spent
 from server.study.definitions import version_of
 from server.study.definitions.published import parse_published
+from server.study.study_sheets import Sender
 from server.study.surveys import Shut, Standing
 from server.web.page_parts import PageParts
 from server.web.respondent_page import (
@@ -35,6 +37,7 @@ from server.web.respondent_page import (
     draw_shut_page,
     draw_unknown_page,
 )
+from server.web.sender_parts import SenderParts, draw_sender, read_stated
 
 _TEXT = r"""(?:[^<>&"'\n]|&(?:amp|lt|gt|#34|#39);)+"""
 _NUMBER = r"[0-9]{1,3}(?:[.,]?[0-9]{3})*"
@@ -54,6 +57,8 @@ _MARK = re.compile("zq([a-z]+)qz")
 _MANY = 8_192_016_384
 """A population that stands for any above 1; what it looks like is replaced by the mark of that slot."""
 
+_SENDER = SenderParts(Markup("zqheadqz"), Markup("zqthanksqz"), Markup("zqhelplinesqz"))
+"""Lines that are drawn anew from what the page itself states, and must be the same then."""
 _NOTE = Note("zqfamilyqz", "zqroundqz", "zqspendsqz")
 _GROUPS = (None, *(LinkGroup("zqgroupqz", number) for number in (None, 1, _MANY)))
 _LINKS = ((None, False), (None, True), *((group, True) for group in _GROUPS if group is not None))
@@ -139,7 +144,7 @@ class ShellDrawer:
         if key not in self._drawn:
             with self._asking(slug, language, "/how"):
                 self._drawn[key] = tuple(
-                    Shell("explained", draw_how_page(slug, survey, stratum=stratum, playable=True))
+                    Shell("explained", draw_how_page(slug, survey, _SENDER, stratum=stratum, playable=True))
                     for stratum in (False, True)
                 )
         return self._drawn[key]
@@ -150,11 +155,21 @@ class ShellDrawer:
         if key not in self._drawn:
             with self._asking(slug, language, "/receipt"):
                 self._drawn[key] = (
-                    Shell("200", draw_receipt_page(slug, takes_back=True)),
-                    Shell("410", draw_receipt_page(slug, takes_back=False)),
+                    Shell("200", draw_receipt_page(slug, _SENDER, takes_back=True)),
+                    Shell("410", draw_receipt_page(slug, _SENDER, takes_back=False)),
                     Shell("404", draw_unknown_page()),
                 )
         return self._drawn[key]
+
+    def name_sender(
+        self, slug: str, language: str, page: str, shells: Iterable[Shell]
+    ) -> tuple[Sender, Iterable[Shell]]:
+        """Who asks, as a served page states it, and shells in which it is drawn from that."""
+        sender = read_stated(page)
+        with self._asking(slug, language):
+            drawn = draw_sender(slug, sender)
+        marks = list(zip(astuple(_SENDER), astuple(drawn), strict=True))
+        return sender, (Shell(shell.state, _replace_marks(shell.text, marks)) for shell in shells)
 
     @contextmanager
     def _asking(self, slug: str, language: str, page: str = "") -> Iterator[None]:
@@ -166,7 +181,7 @@ def _draw_open(slug: str, survey: PublishedSurvey) -> Iterator[Shell]:
     family = json.loads(survey.published).get("family", _NOTE.family)
     note = Note(family, _NOTE.round, str(count_spent(survey.definition.loss)))
     for group, invited, simulated in product(_GROUPS, (False, True), (False, True)):
-        data = PageData(slug, survey.version, note, group, invited, simulated)
+        data = PageData(slug, survey.version, note, group, invited, simulated, _SENDER)
         state = "open" + ", by invitation" * invited + ", simulated" * simulated
         yield Shell(state, draw_page(data, survey.published, survey.definition))
 
@@ -181,8 +196,24 @@ def _draw_shut(slug: str) -> Iterator[Shell]:
         present = {"invited": invited, "show_if": routed, "stratum": stratum}
         names = frozenset(name for name, held in present.items() if held)
         parts = PageParts(names, questions=reports, reports=reports, language="en")
-        data = ShutData(slug, reason, "zqversionqz", _NOTE, group, parts, opens="zqopensqz", zone="zqzoneqz")
+        data = ShutData(
+            slug,
+            reason,
+            "zqversionqz",
+            _NOTE,
+            group,
+            parts,
+            opens="zqopensqz",
+            zone="zqzoneqz",
+            sender=_SENDER,
+        )
         yield Shell(reason, draw_shut_page(data))
+
+
+def _replace_marks(text: str, marks: Iterable[tuple[str, str]]) -> str:
+    for mark, line in marks:
+        text = text.replace(mark, line)
+    return text
 
 
 def _mark(shells: Iterable[Shell], language: str) -> tuple[Shell, ...]:

@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,8 +14,10 @@ from flask import Flask
 from werkzeug.test import TestResponse
 
 from server.output.languages import DEFAULT_LANGUAGE, LANGUAGES
+from server.study.study_sheets import Sender
 from server.web.page_manifest import PATH
 from server.web.respondent_page import PublishedSurvey
+from server.web.sender_parts import read_stated
 from server.web.verifying.answer_differences import compare_answers, compare_headers
 from server.web.verifying.page_references import find_foreign_references
 from server.web.verifying.shells import PageDifference, Shell, ShellDrawer, match_page, parse_survey
@@ -209,7 +212,7 @@ class _SiteComparer:
             if survey is None
             else self._drawer.draw_open(slug, language, survey)
         )
-        problems, found = self._match(answer, shells)
+        problems, found = self._match(slug, language, answer, shells)
         if (answer.status == 200) != (survey is not None):
             problems.append(f"answers with status {answer.status}")
         if found is None:
@@ -223,30 +226,39 @@ class _SiteComparer:
         """While the survey takes no responses, its numbers are known to the site alone: only what the page loads is."""
         survey = self._surveys[slug][1]
         if survey is None:
-            return self._read(answer)[0]
-        problems, _ = self._match(answer, self._drawer.draw_how(slug, visitor.choose_language(), survey))
+            return self._read(slug, answer)[0]
+        language = visitor.choose_language()
+        problems, _ = self._match(slug, language, answer, self._drawer.draw_how(slug, language, survey))
         return problems + [f"answers with status {answer.status}"] * (answer.status != 200)
 
     def _check_receipt(self, slug: str, answer: SiteAnswer, visitor: Visitor) -> list[str]:
-        problems, found = self._match(answer, self._drawer.draw_receipt(slug, visitor.choose_language()))
+        language = visitor.choose_language()
+        problems, found = self._match(slug, language, answer, self._drawer.draw_receipt(slug, language))
         known = found is None or found["state"] == str(answer.status)
         return problems + [f"answers with status {answer.status}"] * (not known)
 
-    def _read(self, answer: SiteAnswer) -> tuple[list[str], str]:
-        """The text of a page, and what is wrong with its headers and with what it loads."""
+    def _read(self, slug: str, answer: SiteAnswer) -> tuple[list[str], str]:
+        """The text of a page, and what is wrong with its headers and with what it loads beside its own logo."""
         problems = compare_headers(answer, self._expect("/"))
         try:
             text = answer.body.decode()
         except UnicodeDecodeError:
             return [*problems, "not UTF-8"], ""
-        return problems + find_foreign_references(text, self._pinned), text
+        logo = read_stated(text).logo
+        own = {f"/s/{slug}/logo/{logo}.png"} if re.fullmatch("[0-9a-f]{64}", logo) else set()
+        return problems + find_foreign_references(text, self._pinned | own), text
 
-    def _match(self, answer: SiteAnswer, shells: Iterable[Shell]) -> tuple[list[str], dict[str, str] | None]:
+    def _match(
+        self, slug: str, language: str, answer: SiteAnswer, shells: Iterable[Shell]
+    ) -> tuple[list[str], dict[str, str] | None]:
         """What is wrong with a page, and its data where it is one of these shells."""
-        problems, text = self._read(answer)
-        found = match_page(text, shells)
+        problems, text = self._read(slug, answer)
+        sender, named = self._drawer.name_sender(slug, language, text, shells)
+        found = match_page(text, named)
         if isinstance(found, PageDifference):
             return [*problems, found.describe()], None
+        if sender != Sender():
+            found["sender"] = json.dumps(sender.as_json(), ensure_ascii=False)
         return problems, found
 
     def _compare_data(self, slug: str, language: str, found: Mapping[str, str]) -> list[str]:
@@ -254,8 +266,8 @@ class _SiteComparer:
         problems = []
         for slot, text in found.items():
             name, value = slot, text
-            if slot == "opens":  # a time, as the language writes it
-                name = f"opens ({language})"
+            if slot in ("opens", "sender"):  # a time as the language writes it, words in the language
+                name = f"{slot} ({language})"
             elif slot == "population":
                 value = re.sub("[.,]", "", text)
             if known.setdefault(name, value) != value:

@@ -23,6 +23,7 @@ from server.web.download_names import name_of_survey_file
 from server.web.page_parts import parts_of
 from server.web.problem_texts import describe
 from server.web.security import housekeeper, on_survey, record, researcher, signed_in
+from server.web.sender_parts import draw_sender_of
 from server.web.webhooks.webhook_events import find_planned_number
 
 blueprint = Blueprint("manage", __name__, url_prefix="/manage")
@@ -128,6 +129,7 @@ def preview(survey: Survey) -> ResponseReturnValue:
         names=answer_names(parts),
         guesses=draft.guesses,
         group=None,
+        sender=draw_sender_of(survey, survey.link),
         preview=True,
         simulated=survey.simulated,
     )
