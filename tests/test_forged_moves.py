@@ -7,6 +7,7 @@ every way there is, and the shares are solved for anew.
 import csv
 import io
 import json
+import math
 from fractions import Fraction
 from itertools import product
 from typing import Any
@@ -15,11 +16,13 @@ import jsonschema
 import pytest
 from flask.testing import FlaskClient
 
+from server import reports
 from server.config import SCHEMAS
-from tests.support import every_kind, factories
+from tests.support import every_kind, factories, sample_releases
 
 Matrix = list[list[Fraction]]
 WHOLE = 2**32
+SAID = "Whoever had an open link could answer any number of times, and nobody can tell."
 
 
 def invert(weights: list[list[int]]) -> Matrix:
@@ -89,35 +92,39 @@ def test_what_is_told_is_what_trying_everything_finds(signed_in: FlaskClient, da
 
 
 def test_two_questions_together(signed_in: FlaskClient, database_url: str) -> None:
-    """A pair of answers under coins of 1/4 and 1/10: 15 points."""
+    """A pair of answers under coins of 1/4 and 1/10, on the results page and in a released table."""
     survey = factories.publish(database_url, factories.definition())
     factories.store(database_url, survey, [([0, 0], 40), ([1, 0], 20), ([0, 1], 20), ([1, 1], 20)])
-    one, other = (invert(design) for design in ([[3 * 2**30, 2**30], [2**30, 3 * 2**30]], coin(0.1)))
+    asked = signed_in.get(f"/s/{survey.slug}/survey.json").get_json()["definition"]["questions"]
+    one, other = (invert(question["designs"][0]["weights"]) for question in asked)
     values = [
         [one[i][y] * other[j][z] for y, z in product(range(2), repeat=2)]
         for i, j in product(range(2), repeat=2)
     ]
-    points = f"{float(try_all(values)) * 100:.1f}"
+    points = math.ceil(try_all(values) * 1000) / 10  # rounded up
     first, second = (question["name"] for question in survey.definition["questions"])
     page = signed_in.get(f"/manage/surveys/{survey.slug}/results?row={first}&column={second}").text
     assert f"could be off by at most {points} points" in page
-
-
-def coin(gamma: float) -> list[list[int]]:
-    """The weights of a coin that keeps an answer with probability 1/2 + gamma."""
-    kept = round((0.5 + gamma) * WHOLE)
-    return [[kept, WHOLE - kept], [WHOLE - kept, kept]]
-
-
-SAID = "Whoever had an open link could answer any number of times, and nobody can tell."
+    sample_releases.grant(database_url, survey.slug)
+    sample_releases.release(database_url, survey.slug, {"kind": "table", "questions": [first, second]})
+    book = sample_releases.ledger(database_url, survey.slug)
+    with factories.writing(database_url) as session:
+        published = reports.read_published(session, sample_releases.found(session, survey.slug), book)
+    page = reports.write_public_page(published, "en")
+    assert SAID in page
+    assert f">{points} points<" in page
+    document = json.loads(reports.public_json(published))
+    jsonschema.validate(document, json.loads((SCHEMAS / "public_report.schema.json").read_text()))
+    shares = {move["question"]: move["share"] for move in document["forging"]["at_most"]}
+    assert shares == pytest.approx({first: 0.02, second: 0.05})
+    rows = list(csv.DictReader(io.StringIO(reports.public_csv(published))))
+    assert {row["of_1"]: float(row["text"]) for row in rows if row["what"] == "forging.share"} == shares
 
 
 def test_every_report_of_an_open_survey_says_so(signed_in: FlaskClient, database_url: str) -> None:
     """And none of one that asked for codes from the start."""
     survey = factories.publish(database_url, factories.definition([0.25]))
     closed = factories.publish(database_url, factories.definition([0.25]))
-    with factories.writing(database_url):
-        pass
     factories.settle(database_url, closed.slug, by_invitation=True)
     for each in (survey, closed):
         factories.store(database_url, each, [([0], 60), ([1], 40)])
