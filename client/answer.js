@@ -37,6 +37,7 @@ function begin({ title, introduction, language, questions: entries, epsilon: tot
   let hasRead = false; // the whole introduction
   let byHand = null; // whether the reader throws, once a question was shown
   const isShown = (entry) => way.isShown(entry, entries, answers);
+  if (!preview) way.work?.(id, page.responses); // so that it is done when it is needed
 
   own.lang = language;
   toys.groups = groupLabels(asked);

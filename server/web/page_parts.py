@@ -27,6 +27,7 @@ EXTRAS: tuple[tuple[str, set[str]], ...] = (
     ("field.js", set()),
     ("codes.js", {"invited"}),
     ("invitation.js", {"invited"}),
+    ("work.js", {"work"}),
 )
 WORD_LISTS = {"en": "words_en.js", "es": "words_es.js"}
 """The files with the words that receipts are told in, by language; in any other they are told in English."""
@@ -59,13 +60,14 @@ class PageParts:
     @property
     def explaining_modules(self) -> tuple[str, ...]:
         """The scripts of the page that explains: what words the survey's numbers, and the coin to play with."""
-        others = {"preview.js", "consent.js", "codes.js", "invitation.js", "answer.js"}
+        others = {"preview.js", "consent.js", "codes.js", "invitation.js", "work.js", "answer.js"}
         return (*(module for module in self.modules if module not in others), "coin.js", "how.js")
 
     @property
     def late_modules(self) -> tuple[str, ...]:
         """The scripts of the page that takes no answers now, but still sends what waits on a device."""
-        return (*BASE, *(("codes.js", "invitation.js") if "invited" in self else ()), "late.js")
+        asked = {"codes.js": "invited", "invitation.js": "invited", "work.js": "work"}
+        return (*BASE, *(module for module, name in asked.items() if name in self), "late.js")
 
     @property
     def templates(self) -> tuple[str, ...]:
@@ -102,12 +104,20 @@ def _list_templates(modules: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def parts_of(
-    published: bytes, *, preview: bool = False, invited: bool = False, stratum: bool = False
+    published: bytes,
+    *,
+    preview: bool = False,
+    invited: bool = False,
+    stratum: bool = False,
+    work: bool = False,
 ) -> PageParts:
-    """What the page of a published definition must hold, behind a link that asks for an invitation or has a stratum."""
+    """What the page of a published definition must hold.
+
+    Behind a link that asks for an invitation or has a stratum, on a server that asks for work.
+    """
     document: dict[str, Any] = json.loads(published)
     designs = [entry["designs"] for entry in document["questions"] if "designs" in entry]
-    asked_for = {"preview": preview, "invited": invited, "stratum": stratum}
+    asked_for = {"preview": preview, "invited": invited, "stratum": stratum, "work": work}
     names = {*_names(document), *(name for name, wanted in asked_for.items() if wanted)}
     return PageParts(
         frozenset(names),

@@ -53,6 +53,8 @@ class PageData:
     invited: bool
     simulated: bool
     sender: SenderParts
+    work: bool
+    """Whether work is asked for, of who needs no code."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,8 @@ class ShutData:
 
 def draw_page(data: PageData, published: bytes, definition: Definition) -> str:
     """The page of a link that takes responses, within a request for it; it has the published definition."""
-    parts = parts_of(published, invited=data.invited, stratum=data.group is not None)
+    stratum = data.group is not None
+    parts = parts_of(published, invited=data.invited, stratum=stratum, work=data.work)
     return render_template(
         "respond/survey.html",
         slug=data.slug,

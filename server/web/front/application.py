@@ -21,6 +21,7 @@ from server.web import security
 from server.web.app import create_app
 from server.web.body_limits import FORM, match_limit
 from server.web.first_results import prepare_results
+from server.web.front.arrival_limits import ArrivalLimit
 from server.web.front.bridge import Bridge
 from server.web.front.code_looks import Looks
 from server.web.front.group_commits import OverloadedError
@@ -86,7 +87,7 @@ class Front:
         )
         self._room = Room()
         self._bridge = Bridge(app.wsgi_app)
-        self._intake = Intake(engine, config, self._replies, self._room)
+        self._intake = Intake(engine, config, self._replies, self._room, ArrivalLimit(processes))
         self._looks = Looks(engine, config, self._replies, self._room, LookLimit(processes))
         self._receipts = Receipts(engine, config, self._replies, self._room, LookLimit(processes))
         self._visits = Visits(self._bridge, engine, app.extensions["moneda.assets"])

@@ -63,6 +63,8 @@ _NOTE = Note("zqfamilyqz", "zqroundqz", "zqspendsqz")
 _GROUPS = (None, *(LinkGroup("zqgroupqz", number) for number in (None, 1, _MANY)))
 _LINKS = ((None, False), (None, True), *((group, True) for group in _GROUPS if group is not None))
 """Which group a link names, and whether it belongs to one: others may have taken its place."""
+_ADMISSIONS = ((False, False), (False, True), (True, False))
+"""Whether a code is asked for, and whether work."""
 _REASONS: tuple[Standing | Shut, ...] = (
     Standing.CLOSED,
     Standing.FULL,
@@ -180,20 +182,20 @@ class ShellDrawer:
 def _draw_open(slug: str, survey: PublishedSurvey) -> Iterator[Shell]:
     family = json.loads(survey.published).get("family", _NOTE.family)
     note = Note(family, _NOTE.round, str(count_spent(survey.definition.loss)))
-    for group, invited, simulated in product(_GROUPS, (False, True), (False, True)):
-        data = PageData(slug, survey.version, note, group, invited, simulated, _SENDER)
-        state = "open" + ", by invitation" * invited + ", simulated" * simulated
+    for group, (invited, work), simulated in product(_GROUPS, _ADMISSIONS, (False, True)):
+        data = PageData(slug, survey.version, note, group, invited, simulated, _SENDER, work)
+        state = "open" + ", by invitation" * invited + ", with work" * work + ", simulated" * simulated
         yield Shell(state, draw_page(data, survey.published, survey.definition))
 
 
 def _draw_shut(slug: str) -> Iterator[Shell]:
     yield Shell("unknown", draw_unknown_page())
-    for reason, (group, stratum), invited, routed, reports in product(
-        _REASONS, _LINKS, (False, True), (False, True), (1, 2)
+    for reason, (group, stratum), invited, work, routed, reports in product(
+        _REASONS, _LINKS, (False, True), (False, True), (False, True), (1, 2)
     ):
         if isinstance(reason, Shut) and (group is not None or not stratum):
             continue  # that of a group, which it does not name
-        present = {"invited": invited, "show_if": routed, "stratum": stratum}
+        present = {"invited": invited, "show_if": routed, "stratum": stratum, "work": work}
         names = frozenset(name for name, held in present.items() if held)
         parts = PageParts(names, questions=reports, reports=reports, language="en")
         data = ShutData(

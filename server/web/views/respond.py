@@ -11,7 +11,7 @@ from server.inputs import N_, InputError, refuse
 from server.output.formatting import moment
 from server.store.models import Survey
 from server.study import strata, study_sheets, surveys
-from server.web.context import allow_keeping, session
+from server.web.context import allow_keeping, config, session
 from server.web.page_parts import PageParts, parts_of
 from server.web.respondent_page import (
     LinkGroup,
@@ -46,11 +46,13 @@ def page(slug: str) -> ResponseReturnValue:
     try:
         responses.check_standing(standing)
     except InputError as refusal:
-        parts = parts_of(current.published, invited=invited, stratum=stratum is not None)
+        parts = parts_of(
+            current.published, invited=invited, stratum=stratum is not None, work=config().asks_for_work
+        )
         return _draw_shut(slug, standing, survey, group, parts), refusal.status
-    data = PageData(
-        slug, current.sha256, _note_of(survey), group, invited, survey.simulated, draw_sender_of(survey, slug)
-    )
+    sender = draw_sender_of(survey, slug)
+    work = config().asks_for_work and not invited
+    data = PageData(slug, current.sha256, _note_of(survey), group, invited, survey.simulated, sender, work)
     return draw_page(data, current.published, surveys.definition_of(current))
 
 
@@ -84,7 +86,7 @@ def _show_shut(slug: str) -> ResponseReturnValue:
     allow_keeping(survey, surveys.now())
     # What waits may have been answered by another link, with a code.
     invited = bool(strata.invited_links(session(), survey))
-    parts = parts_of(current.published, invited=invited, stratum=True)
+    parts = parts_of(current.published, invited=invited, stratum=True, work=config().asks_for_work)
     reason = responses.reason_of(surveys.find_standing(survey, surveys.now()), shut)
     return _draw_shut(slug, reason, survey, None, parts), 410
 
