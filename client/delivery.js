@@ -1,7 +1,7 @@
 // The last screens: what will be sent, the receipt, and what this device remembers.
 
 import { kinds, way } from './design.js';
-import { copy, make, quote, show } from './page.js';
+import { copy, make, quote, reader, show } from './page.js';
 import { alone, drop, erase, keep, markSent, markShown, persist, post, recall, withoutCode } from './submit.js';
 
 const PATIENT = 3; // failed attempts until the page says more than that the connection is poor
@@ -108,7 +108,7 @@ export function deliver(page, body, { to = page.responses, waiting = false, now 
   /** One page of this survey at a time is here. */
   async function attempt() {
     if (!claim()) return { over: true };
-    const outcome = await post(to, body, { language: document.documentElement.lang, signal: stop.signal });
+    const outcome = await post(to, body, { language: reader(), signal: stop.signal });
     if (stop.signal.aborted) return { over: true };
     if (outcome.status === 200 || outcome.status === 201) markSent(page);
     return outcome;
