@@ -135,17 +135,26 @@ bench-archive: $(VENV)/.tests-installed $(SPARK_PACKAGES)/.installed ## Tallying
 
 TRANSLATIONS := server/translations
 LANGUAGES = $(shell $(PY) -c 'from server.output.languages import TRANSLATED; print(*TRANSLATED)')
+FOR_RESPONDENTS = $(shell $(PY) -c 'from server.output.languages import FOR_RESPONDENTS; print(*FOR_RESPONDENTS)')
+# Where respondents look, and what they may be refused with.
+RESPONDENTS_SOURCES := $(addprefix templates/,respond base.html _headline.html errors/error.html) \
+  $(addprefix server/,web/error_pages.py web/problem_texts.py web/views/respond.py web/front collect/responses \
+  collect/submissions.py inputs/decoding.py study/answer_texts.py)
 PYBABEL := $(PY) -m babel.messages.frontend --quiet
+EXTRACT := $(PYBABEL) extract --mapping-file=$(TRANSLATIONS)/babel.cfg --keywords=N_ --keywords=_l --keywords=lazy_gettext \
+  --project=Moneda --version=0.1.0 --copyright-holder='Moneda contributors' --add-location=file --sort-by-file
+UPDATE = $(PYBABEL) update --output-dir=$(TRANSLATIONS) --locale=$$language --init-missing --no-fuzzy-matching \
+  --ignore-obsolete --ignore-pot-creation-date
 
 messages: $(VENV)/.installed ## Collect texts into the catalogue of each language and compile the catalogues
-	$(PYBABEL) extract --mapping-file=$(TRANSLATIONS)/babel.cfg --keywords=N_ --keywords=_l --keywords=lazy_gettext \
-	  --project=Moneda --version=0.1.0 --copyright-holder='Moneda contributors' --add-location=file --sort-by-file \
-	  --output-file=$(TRANSLATIONS)/messages.pot server templates
+	$(EXTRACT) --output-file=$(TRANSLATIONS)/messages.pot server templates
+	$(EXTRACT) --output-file=$(TRANSLATIONS)/respondents.pot $(RESPONDENTS_SOURCES)
 	@for language in $(LANGUAGES); do \
-	  $(PYBABEL) update --input-file=$(TRANSLATIONS)/messages.pot --output-dir=$(TRANSLATIONS) --locale=$$language \
-	    --init-missing --no-fuzzy-matching --ignore-obsolete --ignore-pot-creation-date || exit 1; \
+	  $(UPDATE) --input-file=$(TRANSLATIONS)/messages.pot || exit 1; \
+	  $(PY) -m babel.messages.frontend compile --directory=$(TRANSLATIONS) --locale=$$language --statistics || exit 1; \
 	done
-	$(PY) -m babel.messages.frontend compile --directory=$(TRANSLATIONS) --statistics
+	@for language in $(FOR_RESPONDENTS); do $(UPDATE) --input-file=$(TRANSLATIONS)/respondents.pot || exit 1; done
+	$(PY) -m tests.support.complete_catalogues $(TRANSLATIONS) $(FOR_RESPONDENTS)
 
 UV_COMPILE = UV_CUSTOM_COMPILE_COMMAND='make lock' $(PY) -m uv --quiet --no-config pip compile --upgrade \
   --universal --python-version 3.11 --fork-strategy fewest --generate-hashes --no-emit-index-url --no-emit-find-links

@@ -5,6 +5,7 @@ import { greet, review } from './delivery.js';
 import { answersOf, kinds, loadSurvey, rowsOf, statedBy, way } from './design.js';
 import { askOne, copy, groupLabels, labelGroups, labelOf, make, own, quote, show, toys } from './page.js';
 import { drawCoins, randomId, randomize } from './randomize.js';
+import { rewordInPlace } from './rewording.js';
 import { drop, spentBefore, writeBody } from './submit.js';
 
 const page = document.querySelector('main').dataset;
@@ -50,6 +51,7 @@ function begin({ title, introduction, language, questions: entries, epsilon: tot
   if (history.state?.screen) history.go(-history.state.screen);
   else if (!preview) history.replaceState({ screen }, '');
   if (!way.preview?.(entries, (place) => (answers ? open(place) : location.reload()))) showIntroduction({ focus: false });
+  rewordInPlace(() => answers, () => open(screen));
   if (document.getElementById('throws')) {
     // By everybody, so that it tells nothing, and once the first screen is there.
     const files = copy('throws');
@@ -193,6 +195,7 @@ function begin({ title, introduction, language, questions: entries, epsilon: tot
 
   /** Once Send is pressed only the body exists: no second attempt meets a second coin. */
   function forget() {
+    document.querySelector('.languages').hidden = true; // elsewhere, what waits could be lost
     coins?.fill(0);
     coins = answers = null;
     if (!preview && screen) history.go(-screen);

@@ -1,7 +1,7 @@
 // The last screens: what will be sent, the receipt, and what this device remembers.
 
 import { kinds, way } from './design.js';
-import { copy, make, quote, show } from './page.js';
+import { copy, make, quote, reader, show } from './page.js';
 import { alone, drop, erase, keep, markSent, markShown, persist, post, recall, withoutCode, withWork } from './submit.js';
 
 const NOTICED = 1000; // ms of work after Send until the page says so
@@ -123,7 +123,7 @@ export function deliver(page, body, { to = page.responses, waiting = false, now 
     if (!claim()) return { over: true };
     await sign();
     if (stop.signal.aborted) return { over: true };
-    const outcome = await post(to, sent, { language: document.documentElement.lang, signal: stop.signal });
+    const outcome = await post(to, sent, { language: reader(), signal: stop.signal });
     if (stop.signal.aborted) return { over: true };
     if (outcome.status === 428) way.setClock?.(outcome.date);
     if (outcome.status === 200 || outcome.status === 201) markSent(page);

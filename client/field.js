@@ -3,11 +3,11 @@
 import { PASS, kinds } from './design.js';
 import { ofChoice } from './labels.js';
 import { between, binOf, binnedNumber, gridOf, number, typed } from './numbers.js';
-import { addOption, copy, own, picture, put, says } from './page.js';
+import { addOption, copy, own, picture, put, reader, says, write } from './page.js';
 
 // Numbers are written as the survey's language writes them, which is known when its definition is here.
-const figures = { format: (value, options) => new Intl.NumberFormat(own.lang, { maximumFractionDigits: 20, ...options }).format(value) };
-const either = new Intl.ListFormat(document.documentElement.lang, { type: 'disjunction' });
+const figures = { format: (value, options) => write(value, own.lang, { maximumFractionDigits: 20, ...options }) };
+const either = (names) => new Intl.ListFormat(reader(), { type: 'disjunction' }).format(names);
 
 const withUnit = (value, { unit }) => [figures.format(value), unit].filter(Boolean).join(' ');
 const passes = ({ prefer_not_to_say: may }) => (may ? [says[PASS]] : []);
@@ -34,7 +34,7 @@ kinds.number = {
   label(question, { across } = {}) {
     const { people, counts: [[, low], [, high], pass] } = question.designs[0].odds;
     const [lowest, highest] = ends(question);
-    const part = copy('label-line', { people, low, high, lowest, highest, all: either.format(ends(question)) });
+    const part = copy('label-line', { people, low, high, lowest, highest, all: either(ends(question)) });
     if (pass) part.append(copy('label-pass', { people, among: question.designs[0].odds.counts[0][2], pass: pass[2] }));
     return picture(part, people, [low, high, pass?.[2]], across);
   },

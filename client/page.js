@@ -4,7 +4,12 @@ import { answersOf, kinds } from './design.js';
 
 const MOST_DOTS = 1000;
 const main = document.querySelector('main');
-const figures = new Intl.NumberFormat(document.documentElement.lang, { maximumFractionDigits: 4 });
+
+/** The reader's language, which may be changed in place. */
+export const reader = () => document.documentElement.lang;
+
+/** A number in digits that readers of every language know, those that codes and addresses are in; the server writes the same. */
+export const write = (value, language, options) => new Intl.NumberFormat(language, { numberingSystem: 'latn', ...options }).format(value);
 
 /** Answers that we word, in the survey's language; sentences call them {Yes}, {No} and {Same}. */
 export const says = document.getElementById('names')?.dataset ?? {};
@@ -27,14 +32,17 @@ export function copy(template, values = {}, key) {
 export function put(text, values) {
   return text.replace(/\{(\w+)\}/g, (whole, name) => {
     const value = values[name];
-    return typeof value === 'number' ? figures.format(value) : value ?? whole;
+    return typeof value === 'number' ? write(value, reader(), { maximumFractionDigits: 4 }) : value ?? whole;
   });
 }
 
 /** Replace the screen. The heading takes the focus, so that it is read aloud. */
 export function show(part, { header = true, focus = true } = {}) {
-  document.querySelector('body > header').hidden = !header;
+  const head = document.querySelector('body > header');
+  head.hidden = !header;
+  const languages = document.querySelector('.languages');
   main.replaceChildren(part);
+  (main.querySelector('.top') ?? head).append(languages);
   scrollTo(0, 0);
   const heading = main.querySelector('h1');
   heading.tabIndex = -1;

@@ -14,7 +14,7 @@ from jinja2 import StrictUndefined
 from server import __version__
 from server.config import ROOT, TRANSLATIONS, Config, from_environment
 from server.output.formatting import filters
-from server.output.languages import DEFAULT_LANGUAGE, LANGUAGES
+from server.output.languages import DEFAULT_LANGUAGE, LANGUAGES, RESPONDENT_LANGUAGES
 from server.output.markdown import strip_marks
 from server.releases.kinds import title_of
 from server.store.engines import NAME, SERVING_PATIENCE, make_engine, open_session
@@ -26,7 +26,7 @@ from server.web.api.operations import blueprint as operations_of_programs
 from server.web.body_limits import FORM, find_limit
 from server.web.handbook import find_place
 from server.web.housekeeping import Housekeeper
-from server.web.language_choice import LANGUAGE_COOKIE, VARIES, choose_language
+from server.web.language_choice import LANGUAGE_COOKIE, VARIES, choose_language, find_offered
 from server.web.page_parts import WORD_LISTS
 from server.web.webhooks.deliverer import Deliverer
 
@@ -103,7 +103,7 @@ def _add_languages(app: Flask, config: Config) -> None:
         asked = request.args.to_dict() if here else {}
         return [
             (code, language.name, f"{path}?{urlencode({**asked, 'lang': code})}")
-            for code, language in LANGUAGES.items()
+            for code, language in (find_offered(request.path) if here else LANGUAGES).items()
         ]
 
     def remember(response: Response) -> Response:
@@ -127,6 +127,7 @@ def _add_languages(app: Flask, config: Config) -> None:
     app.context_processor(
         lambda: {
             "locale": locale(),
+            "direction": RESPONDENT_LANGUAGES[locale()].direction,
             "word_lists": WORD_LISTS,
             "words_language": locale() if locale() in WORD_LISTS else "en",
             "languages": languages(),

@@ -29,7 +29,7 @@ EXTRAS: tuple[tuple[str, set[str]], ...] = (
     ("invitation.js", {"invited"}),
     ("work.js", {"work"}),
 )
-WORD_LISTS = {"en": "words_en.js", "es": "words_es.js"}
+WORD_LISTS = {"en": "words_en.js", "es": "words_es.js", "fr": "words_fr.js", "pt": "words_pt.js"}
 """The files with the words that receipts are told in, by language; in any other they are told in English."""
 WITH_TEXTS = {"blocks.js", "consent.js", "labels.js", "ticks.js", "field.js", "invitation.js"}
 
@@ -54,13 +54,22 @@ class PageParts:
         return (
             *BASE,
             *(module for module, asked_by in EXTRAS if self.names & {module, *asked_by}),
+            "rewording.js",
             "answer.js",
         )
 
     @property
     def explaining_modules(self) -> tuple[str, ...]:
         """The scripts of the page that explains: what words the survey's numbers, and the coin to play with."""
-        others = {"preview.js", "consent.js", "codes.js", "invitation.js", "work.js", "answer.js"}
+        others = {
+            "preview.js",
+            "consent.js",
+            "codes.js",
+            "invitation.js",
+            "work.js",
+            "rewording.js",
+            "answer.js",
+        }
         return (*(module for module in self.modules if module not in others), "coin.js", "how.js")
 
     @property

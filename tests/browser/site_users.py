@@ -115,6 +115,14 @@ class Respondent:
         return shown.inner_text()
 
 
+def change_language(visit: Respondent, language: str) -> Respondent:
+    """Take another language for the screen that is shown; the same person, who reads it."""
+    visit.page.locator(".languages summary").click()
+    visit.page.locator(f".languages a[lang={language}]").click()
+    expect(visit.page.locator(f"html[lang={language}]")).to_be_attached()
+    return Respondent(visit.page, visit.slug, language)
+
+
 def stop_clock(page: Page) -> None:
     """Let the page's time stand still, but for `page.clock.run_for`: the same moment for everybody."""
     page.clock.install(time=0)

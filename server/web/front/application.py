@@ -46,7 +46,7 @@ from server.web.front.signs_of_life import SignsOfLife
 from server.web.front.visits import Visits
 from server.web.front.wsgi import make_environ
 from server.web.housekeeping import Housekeeper
-from server.web.language_choice import VARIES
+from server.web.language_choice import RESPONDENTS, VARIES
 from server.web.problem_texts import describe
 from server.web.watching.database_sizes import measure_sizes
 from server.web.watching.hourly_counts import HourlyCounts
@@ -193,7 +193,7 @@ class Front:
     def _render_page(
         self, language: str, field: str, template: str, values: tuple[tuple[str, object], ...]
     ) -> str:
-        with self._app.test_request_context("/", headers={"Accept-Language": language}):
+        with self._app.test_request_context(RESPONDENTS, headers={"Accept-Language": language}):
             name, message = describe(Problem(field, template, dict(values)))
             title = gettext("That cannot be done")
             return render_template("errors/error.html", title=title, message=f"{name}: {message}")

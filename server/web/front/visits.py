@@ -32,7 +32,7 @@ from server.web.front.bridge import Bridge
 from server.web.front.group_commits import Groups, OverloadedError
 from server.web.front.messages import Scope, Send, index_headers
 from server.web.front.wsgi import make_environ, make_get
-from server.web.language_choice import LANGUAGE_COOKIE, choose_language
+from server.web.language_choice import LANGUAGE_COOKIE, RESPONDENTS, choose_language
 from server.web.watching.hourly_counts import QueueCounts
 
 KEPT = 1_000
@@ -200,7 +200,13 @@ def _choose_language(query: bytes, headers: Mapping[bytes, bytes]) -> str:
 @lru_cache(maxsize=1_000)
 def _chosen(query: bytes, accepted: bytes, cookie: bytes) -> str:
     headers = [(b"accept-language", accepted), (b"cookie", cookie)]
-    scope = {"method": "GET", "path": "/", "query_string": query, "http_version": "1.1", "headers": headers}
+    scope = {
+        "method": "GET",
+        "path": RESPONDENTS,
+        "query_string": query,
+        "http_version": "1.1",
+        "headers": headers,
+    }
     return choose_language(Request(make_environ(scope)))
 
 

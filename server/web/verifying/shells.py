@@ -19,6 +19,7 @@ from markupsafe import Markup
 
 from server.inputs.decoding import parse_json
 from server.output.formatting import integer
+from server.output.languages import load_catalogue
 from server.privacy.planning import count_spent
 from server.study.definitions import version_of
 from server.study.definitions.published import parse_published
@@ -40,7 +41,7 @@ from server.web.respondent_page import (
 from server.web.sender_parts import SenderParts, draw_sender, read_stated
 
 _TEXT = r"""(?:[^<>&"'\n]|&(?:amp|lt|gt|#34|#39);)+"""
-_NUMBER = r"[0-9]{1,3}(?:[.,]?[0-9]{3})*"
+_NUMBER = r"[0-9]{1,3}(?:[.,\u202f]?[0-9]{3})*"
 _SLOTS = {
     "version": "[0-9a-f]{64}",
     "family": "[0-9a-f]{32}",
@@ -54,15 +55,13 @@ _SLOTS = {
 """What may stand in each slot."""
 _SURVEY = re.compile(rb'\{"definition":(.*),"version":"([0-9a-f]{64})"\}', re.DOTALL)
 _MARK = re.compile("zq([a-z]+)qz")
-_MANY = 8_192_016_384
-"""A population that stands for any above 1; what it looks like is replaced by the mark of that slot."""
+_MANY = (8_192_016_303, 8_192_016_384, 8_192_016_400)
+"""Populations that stand for any above 2, in each form of the plural; what they look like is
+replaced by the mark of that slot."""
 
 _SENDER = SenderParts(Markup("zqheadqz"), Markup("zqthanksqz"), Markup("zqhelplinesqz"))
 """Lines that are drawn anew from what the page itself states, and must be the same then."""
 _NOTE = Note("zqfamilyqz", "zqroundqz", "zqspendsqz")
-_GROUPS = (None, *(LinkGroup("zqgroupqz", number) for number in (None, 1, _MANY)))
-_LINKS = ((None, False), (None, True), *((group, True) for group in _GROUPS if group is not None))
-"""Which group a link names, and whether it belongs to one: others may have taken its place."""
 _ADMISSIONS = ((False, False), (False, True), (True, False))
 """Whether a code is asked for, and whether work."""
 _REASONS: tuple[Standing | Shut, ...] = (
@@ -129,7 +128,7 @@ class ShellDrawer:
         key = ("open", slug, language, survey.version)
         if key not in self._drawn:
             with self._asking(slug, language):
-                self._drawn[key] = _mark(_draw_open(slug, survey), language)
+                self._drawn[key] = _mark(_draw_open(slug, survey, _list_groups(language)), language)
         return self._drawn[key]
 
     def draw_shut(self, slug: str, language: str) -> tuple[Shell, ...]:
@@ -137,7 +136,7 @@ class ShellDrawer:
         key = ("shut", slug, language)
         if key not in self._drawn:
             with self._asking(slug, language):
-                self._drawn[key] = _mark(_draw_shut(slug), language)
+                self._drawn[key] = _mark(_draw_shut(slug, _list_groups(language)), language)
         return self._drawn[key]
 
     def draw_how(self, slug: str, language: str, survey: PublishedSurvey) -> tuple[Shell, ...]:
@@ -179,19 +178,30 @@ class ShellDrawer:
             yield
 
 
-def _draw_open(slug: str, survey: PublishedSurvey) -> Iterator[Shell]:
+def _list_groups(language: str) -> tuple[LinkGroup, ...]:
+    """A group of unknown population, and one for each form of the plural that the language has."""
+    form_of = load_catalogue(language).plural
+    forms: dict[int, int] = {}
+    for number in (*_MANY, 1, 2):
+        forms.setdefault(form_of(number), number)
+    return tuple(LinkGroup("zqgroupqz", number) for number in (None, *forms.values()))
+
+
+def _draw_open(slug: str, survey: PublishedSurvey, groups: tuple[LinkGroup, ...]) -> Iterator[Shell]:
     family = json.loads(survey.published).get("family", _NOTE.family)
     note = Note(family, _NOTE.round, str(count_spent(survey.definition.loss)))
-    for group, (invited, work), simulated in product(_GROUPS, _ADMISSIONS, (False, True)):
+    for group, (invited, work), simulated in product((None, *groups), _ADMISSIONS, (False, True)):
         data = PageData(slug, survey.version, note, group, invited, simulated, _SENDER, work)
         state = "open" + ", by invitation" * invited + ", with work" * work + ", simulated" * simulated
         yield Shell(state, draw_page(data, survey.published, survey.definition))
 
 
-def _draw_shut(slug: str) -> Iterator[Shell]:
+def _draw_shut(slug: str, groups: tuple[LinkGroup, ...]) -> Iterator[Shell]:
     yield Shell("unknown", draw_unknown_page())
+    # Which group a link names, and whether it belongs to one: others may have taken its place.
+    links = ((None, False), (None, True), *((group, True) for group in groups))
     for reason, (group, stratum), invited, work, routed, reports in product(
-        _REASONS, _LINKS, (False, True), (False, True), (False, True), (1, 2)
+        _REASONS, links, (False, True), (False, True), (False, True), (1, 2)
     ):
         if isinstance(reason, Shut) and (group is not None or not stratum):
             continue  # that of a group, which it does not name
@@ -219,8 +229,9 @@ def _replace_marks(text: str, marks: Iterable[tuple[str, str]]) -> str:
 
 
 def _mark(shells: Iterable[Shell], language: str) -> tuple[Shell, ...]:
-    population = integer(_MANY, language)
-    return tuple(Shell(shell.state, shell.text.replace(population, "zqpopulationqz")) for shell in shells)
+    population = re.compile("|".join(re.escape(integer(number, language)) for number in _MANY))
+    texts = {population.sub("zqpopulationqz", shell.text): shell.state for shell in shells}
+    return tuple(Shell(state, text) for text, state in texts.items())
 
 
 def match_page(served: str, shells: Iterable[Shell]) -> dict[str, str] | PageDifference:

@@ -13,7 +13,7 @@ from typing import Any
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from server.output.languages import DEFAULT_LANGUAGE, LANGUAGES
+from server.output.languages import DEFAULT_LANGUAGE, RESPONDENT_LANGUAGES
 from server.study.study_sheets import Sender
 from server.web.page_manifest import PATH
 from server.web.respondent_page import PublishedSurvey
@@ -170,7 +170,7 @@ class _SiteComparer:
             _Target(f"page of {slug}", f"/s/{slug}", partial(page, None)),
             *(
                 _Target(f"page of {slug}, in {language.name}", f"/s/{slug}?lang={code}", partial(page, code))
-                for code, language in LANGUAGES.items()
+                for code, language in RESPONDENT_LANGUAGES.items()
             ),
             _Target(f"survey of {slug}", f"/s/{slug}/survey.json", partial(self._check_survey, slug)),
             _Target(f"explanation of {slug}", f"/s/{slug}/how", partial(self._check_how, slug)),
@@ -187,7 +187,7 @@ class _SiteComparer:
 
     def _check_file(self, path: str, answer: SiteAnswer, visitor: Visitor) -> list[str]:
         if path == "/":
-            self._pages[path, visitor.choose_language()] = hashlib.sha256(answer.body).digest()
+            self._pages[path, visitor.choose_language(path)] = hashlib.sha256(answer.body).digest()
         return compare_answers(answer, self._expect(path, visitor.accepted))
 
     def _check_survey(self, slug: str, answer: SiteAnswer, visitor: Visitor) -> list[str]:
@@ -205,7 +205,7 @@ class _SiteComparer:
         return problems
 
     def _check_page(self, slug: str, asked: str | None, answer: SiteAnswer, visitor: Visitor) -> list[str]:
-        language = asked or visitor.choose_language()
+        language = asked or visitor.choose_language(f"/s/{slug}")
         survey = self._surveys[slug][1]
         shells = (
             self._drawer.draw_shut(slug, language)
@@ -227,12 +227,12 @@ class _SiteComparer:
         survey = self._surveys[slug][1]
         if survey is None:
             return self._read(slug, answer)[0]
-        language = visitor.choose_language()
+        language = visitor.choose_language(f"/s/{slug}/how")
         problems, _ = self._match(slug, language, answer, self._drawer.draw_how(slug, language, survey))
         return problems + [f"answers with status {answer.status}"] * (answer.status != 200)
 
     def _check_receipt(self, slug: str, answer: SiteAnswer, visitor: Visitor) -> list[str]:
-        language = visitor.choose_language()
+        language = visitor.choose_language(f"/s/{slug}/receipt")
         problems, found = self._match(slug, language, answer, self._drawer.draw_receipt(slug, language))
         known = found is None or found["state"] == str(answer.status)
         return problems + [f"answers with status {answer.status}"] * (not known)
@@ -269,7 +269,7 @@ class _SiteComparer:
             if slot in ("opens", "sender"):  # a time as the language writes it, words in the language
                 name = f"{slot} ({language})"
             elif slot == "population":
-                value = re.sub("[.,]", "", text)
+                value = re.sub("[.,\u202f]", "", text)
             if known.setdefault(name, value) != value:
                 problems.append(f"its {name} is {value!r}, and was {known[name]!r} before")
         return problems
