@@ -22,7 +22,7 @@ from server.output.formatting import integer
 from server.privacy.planning import count_spent
 from server.study.definitions import version_of
 from server.study.definitions.published import parse_published
-from server.study.study_sheets import Sender
+from server.study.study_sheets import SurveySender
 from server.study.surveys import Shut, Standing
 from server.web.page_parts import PageParts
 from server.web.respondent_page import (
@@ -163,7 +163,7 @@ class ShellDrawer:
 
     def name_sender(
         self, slug: str, language: str, page: str, shells: Iterable[Shell]
-    ) -> tuple[Sender, Iterable[Shell]]:
+    ) -> tuple[SurveySender, Iterable[Shell]]:
         """Who asks, as a served page states it, and shells in which it is drawn from that."""
         sender = read_stated(page)
         with self._asking(slug, language):

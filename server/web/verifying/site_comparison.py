@@ -14,7 +14,7 @@ from flask import Flask
 from werkzeug.test import TestResponse
 
 from server.output.languages import DEFAULT_LANGUAGE, LANGUAGES
-from server.study.study_sheets import Sender
+from server.study.study_sheets import SurveySender
 from server.web.page_manifest import PATH
 from server.web.respondent_page import PublishedSurvey
 from server.web.sender_parts import read_stated
@@ -257,7 +257,7 @@ class _SiteComparer:
         found = match_page(text, named)
         if isinstance(found, PageDifference):
             return [*problems, found.describe()], None
-        if sender != Sender():
+        if sender != SurveySender():
             found["sender"] = json.dumps(sender.as_json(), ensure_ascii=False)
         return problems, found
 
