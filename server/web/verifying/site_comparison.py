@@ -253,11 +253,10 @@ class _SiteComparer:
     ) -> tuple[list[str], dict[str, str] | None]:
         """What is wrong with a page, and its data where it is one of these shells."""
         problems, text = self._read(slug, answer)
-        sender, named = self._drawer.name_sender(slug, language, text, shells)
-        found = match_page(text, named)
+        found = match_page(text, self._drawer.name_sender(slug, language, text, shells))
         if isinstance(found, PageDifference):
             return [*problems, found.describe()], None
-        if sender != SurveySender():
+        if (sender := read_stated(text)) != SurveySender():
             found["sender"] = json.dumps(sender.as_json(), ensure_ascii=False)
         return problems, found
 
