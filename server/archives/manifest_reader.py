@@ -8,7 +8,7 @@ from server.archives.archive_reader import Archive, name_entry_in_problems
 from server.archives.layout import MANIFEST, Document
 from server.archives.table_reader import check_day, describe_misspelling
 from server.inputs import N_, InputError, parse_json, refuse, shorten_value
-from server.inputs.pictures import draw_logo
+from server.inputs.logos import draw_logo
 from server.inputs.schema import violations
 from server.store.models import State
 from server.study import schedule, strata, surveys

@@ -385,7 +385,7 @@ class Draft(Base):
 class StudySheetRow(Base):
     """What reports and respondents' pages say of a survey's study, as JSON; `number` grows with every change.
 
-    `logo` is the PNG that respondents' pages show beside who asks, as `server.inputs.pictures` made it.
+    `logo` is the PNG that respondents' pages show beside who asks, as `server.inputs.logos` made it.
     """
 
     __tablename__ = "study_sheets"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from flask import render_template, url_for
 
 from server.study.definitions import Definition
-from server.study.study_sheets import Sender
+from server.study.study_sheets import SurveySender
 from server.study.surveys import Shut, Standing
 from server.web.context import answer_names
 from server.web.page_parts import PageParts, parts_of
@@ -139,5 +139,5 @@ def draw_receipt_page(slug: str, sender: SenderParts, *, takes_back: bool) -> st
 def draw_unknown_page() -> str:
     """The page of a link that leads nowhere."""
     return render_template(
-        "respond/closed.html", known=False, reason="unknown", sender=draw_sender("", Sender())
+        "respond/closed.html", known=False, reason="unknown", sender=draw_sender("", SurveySender())
     )

@@ -14,7 +14,7 @@ from flask_babel import get_locale
 from markupsafe import Markup
 
 from server.store.models import Survey
-from server.study.study_sheets import Sender, read_sender
+from server.study.study_sheets import SurveySender, read_sender
 from server.web.context import session
 
 _STATED = re.compile(r'<aside id="sender" data-stated="([^"\n]*)"')
@@ -29,9 +29,9 @@ class SenderParts:
     help_lines: Markup
 
 
-def draw_sender(slug: str, sender: Sender) -> SenderParts:
+def draw_sender(slug: str, sender: SurveySender) -> SenderParts:
     """The lines for the pages of a link, within a request for one of them, in its language."""
-    stated = json.dumps(sender.as_json(), ensure_ascii=False) if sender != Sender() else ""
+    stated = json.dumps(sender.as_json(), ensure_ascii=False) if sender != SurveySender() else ""
     return SenderParts(
         _draw("head", slug, sender, stated),
         _draw("thanks", sender.thanks),
@@ -44,13 +44,15 @@ def draw_sender_of(survey: Survey, slug: str) -> SenderParts:
     return draw_sender(slug, read_sender(session(), survey, str(get_locale())))
 
 
-def read_stated(page: str) -> Sender:
+def read_stated(page: str) -> SurveySender:
     """What a page states of who asks; nobody where it states nothing that can be read."""
     found = _STATED.search(page)
     try:
-        return Sender() if found is None else Sender.from_json(json.loads(html.unescape(found[1])))
+        return (
+            SurveySender() if found is None else SurveySender.from_json(json.loads(html.unescape(found[1])))
+        )
     except (ValueError, TypeError, KeyError, AttributeError):
-        return Sender()
+        return SurveySender()
 
 
 def _draw(name: str, *values: object) -> Markup:

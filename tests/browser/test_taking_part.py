@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Page, expect
 
-from server.inputs.pictures import draw_logo
+from server.inputs.logos import draw_logo
 from server.people import survey_access
 from server.study import study_sheets
 from tests.browser.axe_inspector import Inspector

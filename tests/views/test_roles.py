@@ -51,6 +51,7 @@ LEAST = {
     "respond.store": ANYBODY,
     "respond.look": ANYBODY,
     "respond.receipt": ANYBODY,
+    "respond.logo": ANYBODY,
     "respond.check_receipt": ANYBODY,
     "respond.take_back": ANYBODY,
     "manage.home": ANYBODY,

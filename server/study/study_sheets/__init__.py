@@ -1,6 +1,6 @@
 """A study as its researchers describe it: who asks, whom, how and when; filled once, and said by every report."""
 
-from server.study.study_sheets.senders import OwnWords, Sender, read_sender, split_line
+from server.study.study_sheets.senders import OwnWords, SurveySender, read_sender, split_line
 from server.study.study_sheets.sheet_reader import parse_study_sheet
 from server.study.study_sheets.sheet_rows import StoredSheet, read_study_sheet, save_logo, save_study_sheet
 from server.study.study_sheets.sheet_values import UNSTATED, Author, StudySheet, choose_language
@@ -9,9 +9,9 @@ __all__ = [
     "UNSTATED",
     "Author",
     "OwnWords",
-    "Sender",
     "StoredSheet",
     "StudySheet",
+    "SurveySender",
     "choose_language",
     "parse_study_sheet",
     "read_sender",

@@ -29,7 +29,7 @@ class OwnWords:
 
 
 @dataclass(frozen=True)
-class Sender:
+class SurveySender:
     """What respondents' pages say of who asks, and at the end; `logo` is the SHA-256 of the picture."""
 
     name: str = ""
@@ -44,13 +44,13 @@ class Sender:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, document: dict[str, Any]) -> "Sender":
+    def from_json(cls, document: dict[str, Any]) -> "SurveySender":
         """Raises TypeError or KeyError where it is none."""
         words = {name: OwnWords(**document[name]) for name in ("thanks", "help_lines")}
         return cls(**{**document, **words})
 
 
-def read_sender(session: Session, survey: Survey, language: str) -> Sender:
+def read_sender(session: Session, survey: Survey, language: str) -> SurveySender:
     """What the pages of a survey say in a language; nothing of who asks before its researchers choose to show it."""
     stored = read_study_sheet(session, survey)
     sheet = stored.sheet
@@ -58,9 +58,9 @@ def read_sender(session: Session, survey: Survey, language: str) -> Sender:
         OwnWords(*(choose_language(texts, language) or ())) for texts in (sheet.thanks, sheet.help_lines)
     )
     if not sheet.shown:
-        return Sender(thanks=thanks, help_lines=help_lines)
+        return SurveySender(thanks=thanks, help_lines=help_lines)
     logo = "" if stored.logo is None else hashlib.sha256(stored.logo).hexdigest()
-    return Sender(sheet.sponsor, sheet.contact_name, sheet.contact_email, logo, thanks, help_lines)
+    return SurveySender(sheet.sponsor, sheet.contact_name, sheet.contact_email, logo, thanks, help_lines)
 
 
 def split_line(line: str) -> tuple[str, str, str]:

@@ -55,7 +55,7 @@ def save_study_sheet(
 
 
 def save_logo(session: Session, survey: Survey, logo: bytes | None) -> list[str]:
-    """Make this PNG of `server.inputs.pictures`, or none, the logo; the name of its field if that is new."""
+    """Make this PNG of `server.inputs.logos`, or none, the logo; the name of its field if that is new."""
     if logo == read_study_sheet(session, survey).logo:
         return []
     _begin_change(session, survey).logo = logo

@@ -23,7 +23,6 @@ from server.output.languages import load_catalogue
 from server.privacy.planning import count_spent
 from server.study.definitions import version_of
 from server.study.definitions.published import parse_published
-from server.study.study_sheets import Sender
 from server.study.surveys import Shut, Standing
 from server.web.page_parts import PageParts
 from server.web.respondent_page import (
@@ -162,15 +161,13 @@ class ShellDrawer:
                 )
         return self._drawn[key]
 
-    def name_sender(
-        self, slug: str, language: str, page: str, shells: Iterable[Shell]
-    ) -> tuple[Sender, Iterable[Shell]]:
-        """Who asks, as a served page states it, and shells in which it is drawn from that."""
-        sender = read_stated(page)
+    def name_sender(self, slug: str, language: str, page: str, shells: Iterable[Shell]) -> Iterable[Shell]:
+        """Shells with who asks, drawn from what a served page states of that."""
         with self._asking(slug, language):
-            drawn = draw_sender(slug, sender)
-        marks = list(zip(astuple(_SENDER), astuple(drawn), strict=True))
-        return sender, (Shell(shell.state, _replace_marks(shell.text, marks)) for shell in shells)
+            drawn = draw_sender(slug, read_stated(page))
+        for mark, line in zip(astuple(_SENDER), astuple(drawn), strict=True):
+            shells = [Shell(shell.state, shell.text.replace(mark, line)) for shell in shells]
+        return shells
 
     @contextmanager
     def _asking(self, slug: str, language: str, page: str = "") -> Iterator[None]:
@@ -220,12 +217,6 @@ def _draw_shut(slug: str, groups: tuple[LinkGroup, ...]) -> Iterator[Shell]:
             sender=_SENDER,
         )
         yield Shell(reason, draw_shut_page(data))
-
-
-def _replace_marks(text: str, marks: Iterable[tuple[str, str]]) -> str:
-    for mark, line in marks:
-        text = text.replace(mark, line)
-    return text
 
 
 def _mark(shells: Iterable[Shell], language: str) -> tuple[Shell, ...]:

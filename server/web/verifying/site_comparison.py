@@ -14,7 +14,7 @@ from flask import Flask
 from werkzeug.test import TestResponse
 
 from server.output.languages import DEFAULT_LANGUAGE, RESPONDENT_LANGUAGES
-from server.study.study_sheets import Sender
+from server.study.study_sheets import SurveySender
 from server.web.page_manifest import PATH
 from server.web.respondent_page import PublishedSurvey
 from server.web.sender_parts import read_stated
@@ -253,11 +253,10 @@ class _SiteComparer:
     ) -> tuple[list[str], dict[str, str] | None]:
         """What is wrong with a page, and its data where it is one of these shells."""
         problems, text = self._read(slug, answer)
-        sender, named = self._drawer.name_sender(slug, language, text, shells)
-        found = match_page(text, named)
+        found = match_page(text, self._drawer.name_sender(slug, language, text, shells))
         if isinstance(found, PageDifference):
             return [*problems, found.describe()], None
-        if sender != Sender():
+        if (sender := read_stated(text)) != SurveySender():
             found["sender"] = json.dumps(sender.as_json(), ensure_ascii=False)
         return problems, found
 

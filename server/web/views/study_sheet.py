@@ -8,7 +8,7 @@ from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from server.inputs import InputError
-from server.inputs.pictures import PICTURE_LIMIT, draw_logo
+from server.inputs.logos import PICTURE_LIMIT, draw_logo
 from server.output.languages import LANGUAGES
 from server.people.change_log import Action
 from server.store.models import Role, Survey
