@@ -17,7 +17,7 @@ PIP := $(PY) -m pip --disable-pip-version-check -qq
 SOURCES := server tests
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test test-long test-spark lint python-tests client-tests chromium proxies r format screenshots pictures bench-privacy bench-intake bench-visit bench-slow bench-results bench-live bench-reports bench-tidying bench-archive messages lock clean
+.PHONY: help run demo test test-long test-spark lint python-tests client-tests chromium proxies r format screenshots pictures bench-privacy bench-intake bench-visit bench-slow bench-flood bench-results bench-live bench-reports bench-tidying bench-archive messages lock clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "  %-18s %s\n", $$1, $$2 }'
@@ -117,6 +117,9 @@ bench-visit: $(VENV)/.tests-installed ## What a respondent's visit costs the ser
 
 bench-slow: $(VENV)/.tests-installed ## How long others wait beside a thousand connections that stall
 	$(PY) -m tests.benchmarks.slow
+
+bench-flood: $(VENV)/.tests-installed ## How many scripted responses one address gets stored, with and without work
+	$(PY) -m tests.benchmarks.flood
 
 bench-tidying: $(VENV)/.tests-installed ## Longest waits of others while a survey is tidied
 	$(PY) -m tests.benchmarks.tidying

@@ -12,6 +12,7 @@ from flask_babel import Babel, get_locale
 from jinja2 import StrictUndefined
 
 from server import __version__
+from server.collect.proofs_of_work import SECONDS_OF_AN_OLD_PHONE
 from server.config import ROOT, TRANSLATIONS, Config, from_environment
 from server.output.formatting import filters
 from server.output.languages import DEFAULT_LANGUAGE, LANGUAGES, RESPONDENT_LANGUAGES
@@ -135,6 +136,7 @@ def _add_languages(app: Flask, config: Config) -> None:
             "may": security.may,
             "reader": security.get_reader(),
             "sends_webhooks": config.webhooks,
+            "seconds_of_work": round(SECONDS_OF_AN_OLD_PHONE) if config.asks_for_work else 0,
         }
     )
 

@@ -93,7 +93,8 @@ def _describe_forging(
         )
         for move in list_moves(asked)
     )
-    rows += tuple(_together(words, asked, names) for names in tables)
+    known = {one.question.name for one in asked.questions}  # a ledger may be told beside fewer versions
+    rows += tuple(_together(words, asked, names) for names in tables if set(names) <= known)
     versions = (_("versions"),) if asked.differ else ()
     columns = (_("Question"), *versions, _("a share, by at most"), _("the mean, by at most"))
     caption = _("If 1 in 100 responses were made up: how far off a number could be")
@@ -120,10 +121,10 @@ def _share(words: ReportWords, move: float | None) -> Number:
     return Number(rounded, points, "0.0%")
 
 
-def _mean(words: ReportWords, move: ForgedMove) -> Number | Text:
+def _mean(words: ReportWords, move: ForgedMove) -> Number:
     ends = move.asked.question.ends
     if move.whole_range:
-        return Text(words.gettext("anything"))
+        return Number(None, words.gettext("anything"), "0.0")
     if move.mean is None or ends is None:
         return Number(None, cell_texts.NOTHING, "0.0")
     width = float(ends[1] - ends[0])
