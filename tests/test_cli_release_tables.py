@@ -368,7 +368,7 @@ BAD_DATA = {
     "open quote": (HEAD + ROW.replace(b"-", b'"x'), "data: must be CSV; it is not from row"),
     "no column": (
         HEAD.replace(b"sex", b"Sex") + ROW,
-        "a column for each name in the plan, also sex; it has Sex, state",
+        "a column for each name that is declared, also sex; it has Sex, state",
     ),
     "column twice": (HEAD.replace(b"remark", b"sex") + ROW, "data[1]: must be unique; sex stands twice"),
     "no rows": (HEAD, "data: must have a row for each person"),
@@ -386,7 +386,7 @@ BAD_PLANS: dict[str, tuple[object, str]] = {
         "neighbours: must be one of unbounded, bounded; it is near",
     ),
     "separator": ({**GOOD, "separator": "x"}, "separator: must be one of"),
-    "other separator": ({**GOOD, "separator": ";"}, "a column for each name in the plan"),
+    "other separator": ({**GOOD, "separator": ";"}, "a column for each name that is declared"),
     "two forms": (
         declared("x", categories=["a", "b"], low=1),
         "columns.x: must have exactly one of categories, low, path; it has categories, low",

@@ -17,6 +17,7 @@ MODULES: Final = {
     "survey": "survey_commands",
     "simulate": "survey_commands",
     "estimate": "estimate_command",
+    "analyse": "analyse_command",
     "plan": "plan_command",
     "release": "release_command",
     "report": "report_command",

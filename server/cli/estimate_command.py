@@ -11,7 +11,8 @@ from click.core import ParameterSource
 from server import reports
 from server.archives.folders import ENGINES
 from server.cli.archive_command import print_archives
-from server.cli.common import JSON, print_document, print_table
+from server.cli.common import JSON, found_survey, print_document, print_table, snapshot_session
+from server.cli.explain_output import BY, EXPLAIN, print_explanation
 from server.cli.result_output import mean_cells, share_cells
 from server.output.formatting import level
 from server.privacy.designs import (
@@ -35,6 +36,7 @@ from server.privacy.estimators import (
     estimate_shares,
     impossible_share_test,
 )
+from server.reports.explaining import explain_answer, explanation_json, of_report
 
 BY_SIZE = "by_size"
 """The interval that a survey's report shows."""
@@ -49,6 +51,9 @@ MECHANISMS: dict[str, Callable[[int, float], Design]] = {
 
 
 @click.command()
+@click.argument("slug", required=False)
+@EXPLAIN
+@BY
 @click.option("--gamma", type=float, help="Of the coin flip, in (0, 1/2).")
 @click.option("--mechanism", type=click.Choice(list(MECHANISMS)), help="Instead of --gamma, with --epsilon.")
 @click.option("--options", type=int, default=2, show_default=True, help="Of k_ary and ordinal.")
@@ -94,6 +99,9 @@ MECHANISMS: dict[str, Callable[[int, float], Design]] = {
 )
 @JSON
 def estimate(
+    slug: str | None,
+    answer: str | None,
+    by: tuple[str, ...],
     gamma: float | None,
     mechanism: str | None,
     options: int,
@@ -110,9 +118,17 @@ def estimate(
     interval: str,
     as_json: bool,
 ) -> None:
-    """Estimate true shares from counts of reports, or of the surveys in archive folders, without a database."""
+    """Estimate true shares from counts of reports, or of the surveys in archive folders, without a database.
+
+    With the SLUG of a survey, --explain an answer of it by others, or by the strata.
+    """
+    if slug is not None:
+        _explain(slug, answer, by, as_json)
+        return
+    if answer is not None or by:
+        raise click.UsageError("--explain and --by need the SLUG of a survey; it is missing")
     if folders:
-        _refuse_counts(click.get_current_context())
+        _refuse_counts(click.get_current_context(), ("folders", "engine", "master"), "--archive")
         print_archives(folders, engine, master, as_json)
         return
     if counts is None:
@@ -150,13 +166,28 @@ def estimate(
         )
 
 
-def _refuse_counts(context: click.Context) -> None:
-    """Beside --archive stands nothing that is about counts."""
+def _explain(slug: str, answer: str | None, by: tuple[str, ...], as_json: bool) -> None:
+    """What an answer of a survey goes with, of the responses that its report shows."""
+    _refuse_counts(click.get_current_context(), ("slug", "answer", "by"), "a SLUG")
+    if answer is None:
+        raise click.UsageError("--explain must be given with a SLUG; it is missing")
+    with snapshot_session() as session:
+        made = reports.read(session, found_survey(session, slug))
+        reports.require_shown(made)
+        explained = explain_answer(of_report(made), answer, by)
+    if as_json:
+        print_document(explanation_json(explained), as_json)
+        return
+    print_explanation(explained)
+
+
+def _refuse_counts(context: click.Context, beside: tuple[str, ...], given: str) -> None:
+    """Beside --archive, or a survey, stands nothing that is about counts."""
     for parameter in context.command.params:
-        if parameter.name in ("folders", "engine", "master", "as_json"):
+        if parameter.name in (*beside, "as_json"):
             continue
         if context.get_parameter_source(str(parameter.name)) == ParameterSource.COMMANDLINE:
-            raise click.UsageError(f"{parameter.opts[0]} must not be given with --archive")
+            raise click.UsageError(f"{parameter.opts[0]} must not be given with {given}")
 
 
 def _design(

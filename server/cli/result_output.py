@@ -12,6 +12,7 @@ from server.privacy.estimators import AnsweredMeanEstimate, MeanEstimate, Pooled
 from server.simulation import Entered
 
 WEIGHTED = "weighted by population"
+WEIGHTED_BY_ROW = "weighted"
 
 
 def print_report(made: reports.Report, entered: Mapping[str, Entered] | None = None) -> None:
@@ -49,6 +50,9 @@ def print_report(made: reports.Report, entered: Mapping[str, Entered] | None = N
 
 def weighting_lines(made: reports.Report) -> Iterator[str]:
     """Whether the first numbers are weighted, and how."""
+    if made.weighting == reports.Weighting.BY_ROW:
+        yield "Weighted: every row counts as much as its weight."
+        return
     if made.weighting != reports.Weighting.BY_POPULATION:
         why = f" ({made.weighting})" if made.nodes else ""
         yield f"Not weighted: every response counts the same{why}."
@@ -79,7 +83,8 @@ def _first_lines(
             entered is not None and entry.weighted
         ):  # people are made up alike in every stratum, not by population
             line[-2] = "-"
-        yield [*line[:-1], _join_remarks(line[-1], WEIGHTED if entry.weighted else "")]
+        how = WEIGHTED if made.by_row is None else WEIGHTED_BY_ROW
+        yield [*line[:-1], _join_remarks(line[-1], how if entry.weighted else "")]
     if entry.weighted:
         for line in _lines(entry, made.plain(entry), entered):
             yield [*line[:-1], _join_remarks(line[-1], "not weighted")]

@@ -1,4 +1,4 @@
-"""`python -m server survey study`: the study sheet of a survey, printed or replaced."""
+"""`python -m server survey study`, the study sheet of a survey, and `survey study-file`, how to read its responses."""
 
 import json
 from typing import IO
@@ -9,6 +9,7 @@ from server.cli.common import SLUG, database_session, found_survey, survey_to_ch
 from server.inputs import parse_json
 from server.people import change_log
 from server.people.change_log import Action
+from server.reports.elsewhere import write_study_file
 from server.study import study_sheets
 from server.study.definitions.definition_reader import DEFINITION_LIMIT
 
@@ -33,3 +34,11 @@ def study(slug: str, file: IO[bytes] | None) -> None:
             if changed:
                 change_log.record(session, None, Action.STUDY_CHANGED, found, fields=", ".join(changed))
         click.echo(json.dumps(sheet.as_json(), ensure_ascii=False, indent=2))
+
+
+@click.command("study-file")
+@SLUG
+def study_file(slug: str) -> None:
+    """Print what the columns of a published survey's responses hold, as `analyse` reads it (JSON)."""
+    with database_session() as session:
+        click.echo(write_study_file(session, found_survey(session, slug)), nl=False)

@@ -4,8 +4,7 @@ Nothing of it is stored. A cell that was not declared is refused and never dropp
 is seen only in the data would give away who is in it.
 """
 
-import csv
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
@@ -14,23 +13,22 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
-from server.inputs import N_, InputError, refuse, shorten_value
+from server.inputs import N_, refuse, shorten_value
+from server.inputs.csv_rows import (
+    PART,
+    Told,
+    check_length,
+    code_cells,
+    read_rows,
+    refuse_cell,
+    report_no_progress,
+)
 from server.inputs.decimals import read_decimal
 from server.releases.table_columns import Categories, Columns, Numbers
 from server.study.definitions import Grid
 
-_PART = 10_000
-_LINE_LIMIT = 1 << 16
-_SEPARATORS = (",", ";", "\t")
 _KNOWN_LIMIT = 1 << 16
 """Most different cells of a column whose codes are remembered."""
-
-Told = Callable[[int], None]
-"""Is told how many bytes were read."""
-
-
-def report_no_progress(_done: int) -> None:
-    """Nobody waits."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +60,7 @@ def read_table(file: IO[bytes], columns: Columns, told: Told = report_no_progres
     InputError
         Naming the row (the first one is 1), the column, what may be there, and what is.
     """
-    rows, separator = _rows(file, columns, told)
+    rows, separator = read_rows(file, columns.headers, columns.separator, told)
     header = next(rows)
     where = {name: header.index(name) for name in columns.headers}
     readers = {name: _reader(column, separator) for name, column in columns.columns.items()}
@@ -70,11 +68,11 @@ def read_table(file: IO[bytes], columns: Columns, told: Told = report_no_progres
     parts: dict[str, list[NDArray[np.int32]]] = {name: [] for name in readers}
     placed: list[NDArray[np.int32]] = []
     number = 1
-    while part := list(islice(rows, _PART)):
-        _check_length(part, number, len(header))
+    while part := list(islice(rows, PART)):
+        check_length(part, number, len(header))
         for name, reader in readers.items():
             column = where[name]
-            parts[name].append(_code_cells(reader, [row[column] for row in part], name, number))
+            parts[name].append(code_cells(reader, [row[column] for row in part], name, number))
         if columns.places is not None:
             path = [where[name] for name in columns.places.path]
             paths = [_path(row, path) for row in part]
@@ -88,92 +86,6 @@ def read_table(file: IO[bytes], columns: Columns, told: Told = report_no_progres
         codes={name: np.concatenate(some) for name, some in parts.items()},
         places=np.concatenate(placed) if placed else None,
     )
-
-
-def _rows(file: IO[bytes], columns: Columns, told: Told) -> tuple[Iterator[list[str]], str]:
-    """The rows of a file, the names of the columns first, and what stands between two cells."""
-    lines = _lines(file, told)
-    first = next(lines, "")
-    separator = _separator(first, columns)
-
-    def rows() -> Iterator[list[str]]:
-        reader = csv.reader(_chain_lines(first, lines), delimiter=separator, strict=True)
-        try:
-            names = _header(next(reader, []), columns)
-            yield names
-            blank = 0
-            for row in reader:
-                if not row and len(names) > 1:  # some programs write such lines at the end
-                    blank += 1
-                    continue
-                yield from [[]] * blank
-                blank = 0
-                yield row or [""]
-        except csv.Error:
-            template = N_("must be CSV; it is not from row %(position)d on")
-            raise refuse(422, "data", template, position=reader.line_num) from None
-
-    return rows(), separator
-
-
-def _chain_lines(first: str, lines: Iterator[str]) -> Iterator[str]:
-    yield first
-    yield from lines
-
-
-def _lines(file: IO[bytes], told: Told) -> Iterator[str]:
-    """The lines of a text, with their ends; without the mark that some programs put before it."""
-    done = 0
-    while line := file.readline(_LINE_LIMIT):
-        if len(line) == _LINE_LIMIT and not line.endswith(b"\n"):
-            template = N_("must have rows of at most %(limit)d bytes; one has more")
-            raise refuse(413, "data", template, limit=_LINE_LIMIT)
-        try:
-            text = line.decode("utf-8-sig" if done == 0 else "utf-8")
-        except UnicodeDecodeError as error:
-            template = N_("must be UTF-8; byte %(position)d is not")
-            raise refuse(400, "data", template, position=done + error.start) from None
-        done += len(line)
-        told(done)
-        yield text
-
-
-def _separator(first: str, columns: Columns) -> str:
-    """The declared separator, else the one by which most of the names that are needed are found."""
-    if columns.separator is not None:
-        return columns.separator
-    wanted = set(columns.headers)
-
-    def found(separator: str) -> int:
-        try:
-            return len(
-                wanted.intersection(map(str.strip, next(csv.reader([first], delimiter=separator), [])))
-            )
-        except csv.Error:
-            return 0
-
-    return max(_SEPARATORS, key=found)  # of equals the first
-
-
-def _header(row: list[str], columns: Columns) -> list[str]:
-    names = [name.strip() for name in row]
-    for name in columns.headers:
-        if name not in names:
-            template = N_("must have a column for each name in the plan, also %(limit)s; it has %(value)s")
-            raise refuse(
-                422, "data", template, limit=shorten_value(name), value=shorten_value(", ".join(names))
-            )
-        if names.count(name) > 1:
-            template = N_("must be unique; %(value)s stands twice")
-            raise refuse(422, "data[1]", template, value=shorten_value(name))
-    return names
-
-
-def _check_length(part: Sequence[list[str]], before: int, cells: int) -> None:
-    for number, row in enumerate(part, before + 1):
-        if len(row) != cells:
-            template = N_("must have %(limit)d cells; it has %(length)d")
-            raise refuse(422, f"data[{number}]", template, limit=cells, length=len(row))
 
 
 class _Texts(dict[str, int]):
@@ -219,20 +131,6 @@ def _reader(column: Categories | Numbers, separator: str) -> _Texts | _Steps:
     return _Texts(column) if isinstance(column, Categories) else _Steps(column.grid, separator)
 
 
-def _code_cells(reader: _Texts | _Steps, cells: Sequence[str], name: str, before: int) -> NDArray[np.int32]:
-    codes = [reader[cell] for cell in cells]
-    if -1 in codes:
-        place = codes.index(-1)
-        raise _refuse_cell(before + 1 + place, name, reader.template, cells[place], **reader.values_named)
-    return np.array(codes, dtype=np.int32)
-
-
-def _refuse_cell(row: int, column: str, template: str, value: str, **values: object) -> InputError:
-    return refuse(
-        422, f"data[{row}].{shorten_value(column)}", template, **values, value=shorten_value(value) or '""'
-    )
-
-
 def _path(row: Sequence[str], columns: Sequence[int]) -> tuple[str, ...]:
     """The names down to a row's place; empty cells at the end belong to a shorter branch."""
     names = [row[column].strip() for column in columns]
@@ -251,5 +149,5 @@ def _found(
     if -1 in codes:
         place = codes.index(-1)
         template = N_("must be one of the declared leaves; it is %(value)s")
-        raise _refuse_cell(before + 1 + place, ", ".join(columns), template, " > ".join(paths[place]))
+        raise refuse_cell(before + 1 + place, ", ".join(columns), template, " > ".join(paths[place]))
     return np.array(codes, dtype=np.int32)

@@ -22,14 +22,14 @@ def csv_text(rows: Iterable[Sequence[object]]) -> str:
 def _cell(value: object) -> object:
     """Neutralise a text that a spreadsheet would run; numbers stay numbers."""
     if isinstance(value, str):
-        return _neutralise(value)
+        return neutralise_text(value)
     if isinstance(value, bool):
         return "true" if value else "false"
     return "" if value is None else value
 
 
 @lru_cache(maxsize=1 << 12)  # the same few texts stand in many rows
-def _neutralise(text: str) -> str:
+def neutralise_text(text: str) -> str:
     """A text that looks as if it had been neutralised gets another apostrophe: two texts never become one."""
     # Spaces, line ends and invisible characters may be dropped before a cell is read.
     visible = (letter for letter in text if unicodedata.category(letter)[0] not in "CZ")

@@ -113,7 +113,7 @@ def _question_json(report: Report, entry: QuestionReport) -> dict[str, Any]:
         "answer_texts": list(AnswerTexts(report.definition).of(question)),
         **routing_json(question),
         "encoding": question.encoding,
-        "epsilon": report.asked.loss(question.name, entry.versions),
+        "epsilon": finite(report.asked.loss(question.name, entry.versions)),
         "versions": list(entry.versions),
         **_weighting_json(report, entry),
         # Of what is weighted, the reports stand with the strata, or in the file that has these.
@@ -131,7 +131,8 @@ def _weighting_json(report: Report, entry: QuestionReport) -> dict[str, Any]:
     """Whether the first numbers are weighted, and how; then what is estimated with every response counting the same."""
     group = report.whole(entry)
     if group is None or not group.weighted:
-        return {"weighting": str(report.weighting if group is None else group.weighting), "unweighted": None}
+        plain = None if report.by_row is None else _found_json(report.plain(entry))
+        return {"weighting": str(report.weighting if group is None else group.weighting), "unweighted": plain}
     since = report.populations_since
     return {
         "weighting": str(group.weighting),
@@ -189,7 +190,7 @@ def _parts_json(column: ReportColumn) -> list[dict[str, Any]]:
             "versions": list(part.versions),
             "weight": weight,
             "weights": part.design.weights.tolist(),
-            "epsilon": part.design.epsilon,
+            "epsilon": finite(part.design.epsilon),  # of no design that we collect with
             "odds": {
                 "people": part.design.odds.people,
                 "counts": [list(row) for row in part.design.odds.counts],

@@ -16,6 +16,7 @@ class Weighting(StrEnum):
     """Whether a group's strata count as much as their populations, and if not, why."""
 
     BY_POPULATION = "by population"
+    BY_ROW = "by the weights of the rows"
     NO_STRATA = "no strata below"
     NO_POPULATION = "no stratum has a population"
     POPULATION_MISSING = "some stratum has no population"

@@ -49,7 +49,8 @@ class Report:
     same. `populations_since` is when a population last changed, where that is known. `admissions` say who was
     let in to each version that is pooled. `stated_hidden` are the groups to withhold, where small ones stand together
     already and no longer tell which (an archive folder). `study` is what the researchers say of it. `invited` are the
-    codes that were issued, if any were, of a report on all versions.
+    codes that were issued, if any were, of a report on all versions. `by_row` are the questions where each
+    row of a table from elsewhere has a weight of its own.
     """
 
     definition: Definition
@@ -78,6 +79,7 @@ class Report:
     stated_hidden: frozenset[object] | None = None
     study: StudySheet = UNSTATED
     invited: InvitedCodes | None = None
+    by_row: tuple[QuestionReport, ...] | None = None
 
     @property
     def n(self) -> int:
@@ -87,6 +89,8 @@ class Report:
     @cached_property
     def questions(self) -> tuple[QuestionReport, ...]:
         """What is said first: of the population, where the strata can be weighted by theirs; else of the responses."""
+        if self.by_row is not None:
+            return self.by_row
         groups = [self.whole(entry) for entry in self.unweighted]
         return tuple(
             entry if group is None or group.report is None else group.report
@@ -102,6 +106,8 @@ class Report:
     @property
     def weighting(self) -> Weighting:
         """Whether the first numbers are weighted (those of some question, `not_weighted`), and if not, why."""
+        if self.by_row is not None:
+            return Weighting.BY_ROW
         found = {group.weighting for entry in self.unweighted if (group := self.whole(entry)) is not None}
         if Weighting.BY_POPULATION in found:
             return Weighting.BY_POPULATION

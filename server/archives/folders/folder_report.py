@@ -21,10 +21,10 @@ from server.collect.batches import Margin
 from server.collect.waves import Wave, places_of, same_question
 from server.reports import Report
 from server.reports.question_estimates import estimate_question
-from server.store.models import Stratum
 from server.study import surveys
 from server.study.smallest_group import Unseen
-from server.study.strata import Node, walk
+from server.study.strata import Node
+from server.study.strata.stated_tree import build_tree
 
 _CONFIDENCE = 0.95
 
@@ -184,27 +184,7 @@ def _total(tally: Mapping[str, Margin], sizes: Mapping[str, int]) -> tuple[Margi
 
 def _tree(survey: ArchivedSurvey) -> tuple[Node, ...]:
     """The strata as every report has them; their ids are their numbers."""
-    strata = [
-        Stratum(id=number, name=stated["names"][-1], population=stated["population"], merged=False)
-        for number, stated in enumerate(survey.manifest["strata"], 1)
-    ]
-    below: dict[tuple[str, ...], list[tuple[Stratum, tuple[str, ...]]]] = {}
-    known: set[tuple[str, ...]] = {()}
-    for stratum, stated in zip(strata, survey.manifest["strata"], strict=True):
-        names = tuple(stated["names"])
-        if names in known or names[:-1] not in known:
-            raise ArchiveFolderError(
-                f"{survey.folder / MANIFEST}: each stratum must come once, after the one above it"
-            )
-        known.add(names)
-        below.setdefault(names[:-1], []).append((stratum, names))
-
-    def nodes(above: tuple[str, ...]) -> tuple[Node, ...]:
-        return tuple(Node(stratum, names, nodes(names)) for stratum, names in below.get(above, []))
-
-    found = nodes(())
-    if [node.stratum.id for node in walk(found)] != [stratum.id for stratum in strata]:
-        raise ArchiveFolderError(
-            f"{survey.folder / MANIFEST}: strata must stand before those below them, together"
-        )
-    return found
+    try:
+        return build_tree([(tuple(one["names"]), one["population"]) for one in survey.manifest["strata"]])
+    except ValueError as error:
+        raise ArchiveFolderError(f"{survey.folder / MANIFEST}: {error}") from error

@@ -52,7 +52,9 @@ class Design:
     weights: NDArray[np.int64]
 
     def __init__(self, weights: ArrayLike) -> None:
-        object.__setattr__(self, "weights", _checked_weights(weights))
+        matrix = check_rows(weights)
+        _refuse_certain(matrix)
+        object.__setattr__(self, "weights", matrix)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Design) and np.array_equal(self.weights, other.weights)
@@ -218,7 +220,8 @@ def require_design(design: object, name: str = "design") -> Design:
     return design
 
 
-def _checked_weights(weights: ArrayLike) -> NDArray[np.int64]:
+def check_rows(weights: ArrayLike) -> NDArray[np.int64]:
+    """Weights of rows that each sum to 2**32, read-only."""
     matrix = whole_numbers("weights", weights)
     if matrix.ndim != 2 or min(matrix.shape) < 2:
         raise ValueError(f"weights must have at least 2 rows and 2 columns; their shape is {matrix.shape}")
@@ -226,12 +229,16 @@ def _checked_weights(weights: ArrayLike) -> NDArray[np.int64]:
     for row, total in enumerate(matrix.sum(axis=1).tolist()):
         if total != TOTAL:
             raise ValueError(f"row {row} of the weights must sum to 2**32 = {TOTAL}; it sums to {total}")
+    matrix = matrix.copy()
+    matrix.setflags(write=False)
+    return matrix
+
+
+def _refuse_certain(matrix: NDArray[np.int64]) -> None:
+    """Refuse a report from which some truth can be excluded."""
     mixed = (matrix == 0).any(axis=0) & (matrix > 0).any(axis=0)
     if mixed.any():
         raise ValueError(
             f"report {int(mixed.argmax())} must be possible for every truth or for none; "
             "otherwise its privacy loss is infinite"
         )
-    matrix = matrix.copy()
-    matrix.setflags(write=False)
-    return matrix

@@ -43,6 +43,19 @@ def custom(matrix: ArrayLike) -> Design:
     >>> custom([[0.75, 0.25], [0.5, 0.5]]).weights.tolist()
     [[3221225472, 1073741824], [2147483648, 2147483648]]
     """
+    entries = any_array("matrix", matrix)
+    weights = weigh_rows(entries)
+    mixed = (entries == 0).any(axis=0) & (entries > 0).any(axis=0)
+    if mixed.any():
+        raise ValueError(
+            f"column {int(mixed.argmax())} of the matrix must be 0 for every truth or for none; "
+            "otherwise its privacy loss is infinite"
+        )
+    return Design(weights)
+
+
+def weigh_rows(matrix: ArrayLike) -> list[list[int]]:
+    """Rows of probabilities as rows of weights, as `custom` makes them; a chance of 0 may stand anywhere."""
     entries: NDArray[Any] = any_array("matrix", matrix)
     fractions = entries.dtype == object and all(isinstance(entry, Rational | float) for entry in entries.flat)
     if entries.dtype.kind not in "fiu" and not fractions:
@@ -52,12 +65,6 @@ def custom(matrix: ArrayLike) -> Design:
     outside = ~((entries >= 0) & (entries <= 1))
     if outside.any():
         raise ValueError(f"matrix must hold numbers in [0, 1]; one is {entries[outside][0]}")
-    mixed = (entries == 0).any(axis=0) & (entries > 0).any(axis=0)
-    if mixed.any():
-        raise ValueError(
-            f"column {int(mixed.argmax())} of the matrix must be 0 for every truth or for none; "
-            "otherwise its privacy loss is infinite"
-        )
     weights = []
     for number, row in enumerate(entries.tolist()):
         exact = [Fraction(entry) for entry in row]
@@ -68,7 +75,7 @@ def custom(matrix: ArrayLike) -> Design:
             )
         scale = math.lcm(*(entry.denominator for entry in exact))
         weights.append(apportion_weights([int(entry * scale) for entry in exact]))
-    return Design(weights)
+    return weights
 
 
 def kronecker(a: Design, b: Design) -> Design:

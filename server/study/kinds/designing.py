@@ -28,6 +28,9 @@ DEVICES: Mapping[str, Callable[..., Design]] = {
 }
 """Yes/no designs by the chances of a physical device, which fix the privacy loss."""
 
+ELSEWHERE = ("mangat", "triangular", "forced_yes", "matrix")
+"""Designs that others collected with: a study file states them, and no survey here."""
+
 STRENGTHS = ("gamma", "epsilon")
 
 
@@ -51,7 +54,8 @@ class Choice:
     @property
     def by_share(self) -> bool:
         """Whether the survey decides how strong it is, by its strength or its budget."""
-        return self.mechanism not in DEVICES and not any(name in STRENGTHS for name, _ in self.parameters)
+        fixed = self.mechanism in DEVICES or self.mechanism in ELSEWHERE
+        return not fixed and not any(name in STRENGTHS for name, _ in self.parameters)
 
     def as_json(self) -> dict[str, Any]:
         return {"mechanism": self.mechanism, **dict(self.parameters)}

@@ -1,0 +1,35 @@
+"""What the commands that explain an answer share: their options, and how they print what they found."""
+
+import click
+
+from server.cli.common import print_table
+from server.output.formatting import level
+from server.reports.explaining import ExplainedAnswer, explanation_lines
+
+EXPLAIN = click.option(
+    "--explain",
+    "answer",
+    metavar="ANSWER",
+    help="What this answer goes with: a question of Yes or No, or QUESTION.ANSWER; with --by.",
+)
+BY = click.option(
+    "--by",
+    multiple=True,
+    metavar="COLUMN",
+    help="What it may go with: a covariate, `stratum`, another question or QUESTION.ANSWER; repeatable.",
+)
+
+
+def print_explanation(explained: ExplainedAnswer) -> None:
+    """A line for each step of each predictor, and what must be known of all."""
+    found = explained.explanation
+    click.echo(f"\nWhat “{explained.name}” goes with ({explained.rows} responses):")
+    rows, notes = explanation_lines(explained)
+    heading = f"odds, with {level(found.confidence, 'en')}% interval"
+    print_table(["by", "", heading, "on average, points", "p"], rows)
+    test = found.test
+    click.echo(
+        f"All together: chi-squared {test.statistic:.2f} on {test.degrees_of_freedom}, p = {test.p_value:.3f}."
+    )
+    for note in notes:
+        click.echo(note)

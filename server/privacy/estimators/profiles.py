@@ -1,0 +1,67 @@
+"""Intervals from the profile of a likelihood: what a coefficient may be while the others fit it as well as they can."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from server.privacy.estimators.latent_likelihood import Floats, Height, Objective, climb
+
+FARTHEST = 25.0
+"""How far from the estimate a limit is looked for: beyond it, a share differs from 0 or 1 by less than 1e-10."""
+_CLOSE = 1e-3
+"""Of the root of twice the loss of log-likelihood: a limit is then right to three digits."""
+_BETTER = 1e-6
+
+
+class HigherError(Exception):
+    """A higher maximum was found beside the one that a profile began at."""
+
+    def __init__(self, theta: Floats) -> None:
+        self.theta = theta
+        super().__init__("the likelihood has a higher maximum")
+
+
+@dataclass(frozen=True, eq=False)
+class _Looked:
+    """The root of twice what is lost where the coefficient is `at`, and the others as they fit it."""
+
+    at: float
+    lost: float
+    theta: Floats
+
+
+def find_limit(objective: Objective, top: Height, place: int, step: float, quantile: float) -> float:
+    """A limit of the coefficient at `place`, on the side of `step`; infinite where there is none.
+
+    Raises
+    ------
+    HigherError
+        With where a higher value was found.
+    """
+    free = np.ones(top.theta.size, dtype=np.bool_)
+    free[place] = False
+
+    def look(at: float, near: Floats) -> _Looked:
+        start = near.copy()
+        start[place] = at
+        found = climb(objective, start, free)
+        if found.value > top.value + _BETTER * (1 + abs(top.value)):
+            raise HigherError(found.theta)
+        return _Looked(at, math.sqrt(max(2 * (top.value - found.value), 0.0)), found.theta)
+
+    inner = _Looked(float(top.theta[place]), 0.0, top.theta)
+    begin = inner.at
+    outer = look(begin + step, inner.theta)
+    while outer.lost < quantile:
+        inner, step = outer, 1.6 * step
+        if abs(outer.at - begin) >= FARTHEST:
+            return math.copysign(math.inf, step)
+        outer = look(begin + math.copysign(min(abs(step), FARTHEST), step), inner.theta)
+    while outer.lost - quantile > _CLOSE and abs(outer.at - inner.at) > 1e-7:
+        part = (quantile - inner.lost) / (outer.lost - inner.lost)
+        middle = look(inner.at + (outer.at - inner.at) * min(max(part, 0.1), 0.9), inner.theta)
+        if abs(middle.lost - quantile) <= _CLOSE:
+            return middle.at
+        inner, outer = (middle, outer) if middle.lost < quantile else (inner, middle)
+    return outer.at

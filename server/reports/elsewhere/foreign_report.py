@@ -1,0 +1,139 @@
+"""A table from elsewhere with its study file -> the `Report` that it would give had it been collected here."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import IO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from server.collect.tallies import Tally, count_cells
+from server.collect.waves import Wave, WaveQuestion, places_of, same_question
+from server.inputs import N_, refuse
+from server.inputs.csv_rows import Told, report_no_progress
+from server.reports.elsewhere.foreign_table import ForeignTable, read_foreign_table
+from server.reports.elsewhere.study_file import StudyFile
+from server.reports.estimate_values import QuestionReport
+from server.reports.question_estimates import estimate_question, post_stratified
+from server.reports.report import Report
+from server.study import surveys
+from server.study.smallest_group import Unseen
+
+CONFIDENCE = 0.95
+MOST_WEIGHTS = 200
+"""Different weights: rows of one weight are a stratum of the estimates."""
+
+
+@dataclass(frozen=True, eq=False)
+class ForeignData:
+    """What was read, and the report on it. Nothing of it is stored."""
+
+    study: StudyFile
+    table: ForeignTable
+    report: Report
+
+
+def read_foreign_data(file: IO[bytes], study: StudyFile, told: Told = report_no_progress) -> ForeignData:
+    """Read a table and estimate what it says.
+
+    Raises
+    ------
+    InputError
+        Naming the row, the column, what may be there, and what is.
+    """
+    table = read_foreign_table(file, study, told)
+    return ForeignData(study, table, _report(study, table))
+
+
+def _report(study: StudyFile, table: ForeignTable) -> Report:
+    strata = places_of(study.nodes)
+    places, shares = table.place, None
+    if table.weights is not None:
+        places, shares = _weigh(table.weights, str(study.weights))
+        strata = [None] * len(shares)
+    waves = tuple(_wave(study, table, number, strata, places) for number in study.definitions)
+    asked = [same_question(question.name, waves) for question in study.definition.questions]
+    today = surveys.today()
+    return Report(
+        definition=study.definition,
+        slug="elsewhere",
+        version_number=waves[0].number,
+        version=study.sha256,
+        published_on=today,
+        made_on=today,
+        simulated=False,
+        confidence=CONFIDENCE,
+        minimum=1,
+        withheld=False,
+        unseen=Unseen(0, 0, 0),
+        pooled=True,
+        waves=waves,
+        unweighted=tuple(estimate_question(each, range(len(strata)), CONFIDENCE) for each in asked),
+        nodes=study.nodes if shares is None else (),
+        days=(),
+        left_out=(),
+        without_left_out=False,
+        merged=False,
+        incomplete=False,
+        populations_since=study.populations_since,
+        admissions=(),
+        stated_hidden=frozenset(),
+        by_row=None if shares is None else tuple(_weight(each, shares) for each in asked),
+    )
+
+
+def _weight(asked: Sequence[WaveQuestion], shares: NDArray[np.float64]) -> QuestionReport:
+    """A question whose rows of one weight are a part; of versions that did not ask it nothing counts."""
+    own = np.where(np.sum([one.wave.sizes for one in asked], axis=0) > 0, shares, 0.0)
+    parts = [[place] for place in range(len(shares))]
+    return post_stratified(asked, parts, (own / own.sum()).tolist(), CONFIDENCE, one_partition=False)
+
+
+def _weigh(weights: NDArray[np.float64], column: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """The place of each row among the different weights, and what all rows of each count together."""
+    different, places = np.unique(weights, return_inverse=True)
+    if len(different) > MOST_WEIGHTS:
+        template = N_(
+            "must have at most %(limit)s different numbers; it has %(length)d. Round them to groups"
+        )
+        raise refuse(422, f"data.{column}", template, limit=MOST_WEIGHTS, length=len(different))
+    sizes = np.bincount(places)
+    if len(different) > 1 and sizes.min() < 2:
+        template = N_(
+            "must hold each number in two rows or more; %(value)s stands once. Round them to groups"
+        )
+        raise refuse(422, f"data.{column}", template, value=f"{different[sizes.argmin()]:g}")
+    masses = different * sizes
+    return places.astype(np.int64), masses / masses.sum()
+
+
+def _wave(
+    study: StudyFile,
+    table: ForeignTable,
+    number: int,
+    strata: Sequence[int | None],
+    places: NDArray[np.int64],
+) -> Wave:
+    definition = study.definitions[number]
+    own = table.version == number
+    at = places[own]
+    patterns = table.patterns(definition, own)
+    ones = np.ones(len(at), np.int64)
+    margins = [
+        count_cells(at * reports + patterns[:, byte], ones, len(strata) * reports).reshape(-1, reports)
+        for byte, design in enumerate(definition.designs)
+        for reports in (design.weights.shape[1],)
+    ]
+
+    def pieces() -> Iterator[tuple[int, Tally]]:
+        for place in np.unique(at).tolist():
+            yield place, Tally(patterns[at == place], ones[at == place])
+
+    return Wave(
+        number,
+        definition,
+        strata,
+        np.concatenate(margins, axis=1),
+        count_cells(at, ones, len(strata)),
+        pieces,
+    )

@@ -1,0 +1,147 @@
+"""A table from elsewhere: a CSV file and what its study file says of it -> the code of each cell."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import IO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from server.inputs import N_, refuse
+from server.inputs.csv_rows import (
+    PART,
+    Told,
+    check_length,
+    code_cells,
+    read_rows,
+    refuse_cell,
+    report_no_progress,
+)
+from server.reports.csv_cells import neutralise_text
+from server.reports.elsewhere.study_columns import ABSENT, NumberCells, TextCells
+from server.reports.elsewhere.study_file import StudyFile
+from server.reports.stratum_estimates import NO_STRATUM, WITHHELD_STRATUM
+from server.study.definitions import Definition
+from server.study.strata import walk
+
+MOST_ROWS = 10_000_000
+"""Rows of a table: each is a person."""
+_LARGEST_WEIGHT = 1e6
+_SMALLEST_WEIGHT = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class ForeignTable:
+    """The rows of a table: `version` is the number that each answers, `place` the place of its stratum.
+
+    `reports` are by column; `covariates` by name, as numbers or as the places of texts.
+    """
+
+    rows: int
+    version: NDArray[np.int64]
+    place: NDArray[np.int64]
+    reports: Mapping[str, NDArray[np.uint8]]
+    covariates: Mapping[str, NDArray[np.float64]]
+    weights: NDArray[np.float64] | None
+
+    def patterns(self, definition: Definition, own: NDArray[np.bool_]) -> NDArray[np.uint8]:
+        """The reports of some rows, a column for each byte of the definition."""
+        names = [name for question in definition.questions for name in question.columns]
+        return np.stack([self.reports[name][own] for name in names], axis=1)
+
+
+def read_foreign_table(file: IO[bytes], study: StudyFile, told: Told = report_no_progress) -> ForeignTable:
+    """Read a CSV file; columns that the study file does not name are passed over.
+
+    Raises
+    ------
+    InputError
+        Naming the row (the first one is 1), the column, what may be there, and what is.
+    """
+    rows, separator = read_rows(file, study.headers, None, told)
+    header = next(rows)
+    readers = {name: reader for name, reader in _readers(study, comma=separator != ",")}
+    where = {name: header.index(name) for name in readers}
+    parts: dict[str, list[NDArray[np.int32]]] = {name: [] for name in readers}
+    number = 1
+    while part := list(islice(rows, PART)):
+        check_length(part, number, len(header))
+        for name, reader in readers.items():
+            parts[name].append(code_cells(reader, [row[where[name]] for row in part], name, number))
+        number += len(part)
+        if number > MOST_ROWS + 1:
+            raise refuse(413, "data", N_("must have at most %(limit)d rows; it has more"), limit=MOST_ROWS)
+    if number == 1:
+        raise refuse(422, "data", N_("must have a row for each person below the names of the columns"))
+    codes = {name: np.concatenate(some) for name, some in parts.items()}
+    return _sort_columns(study, readers, codes, number - 1)
+
+
+def _readers(study: StudyFile, *, comma: bool) -> Iterator[tuple[str, TextCells | NumberCells]]:
+    columns = [
+        {name for one in each.questions for name in one.columns} for each in study.definitions.values()
+    ]
+    for name, cells in study.cells.items():
+        some = not all(name in own for own in columns)
+        yield cells.header, TextCells({**cells.codes, "": ABSENT} if some else cells.codes)
+    if len(study.definitions) > 1:
+        yield "version", TextCells({str(number): number for number in study.definitions})
+    if study.nodes:
+        yield "stratum", TextCells(_name_places(study))
+    for covariate in study.covariates:
+        if covariate.categories:
+            yield covariate.name, TextCells({text: code for code, text in enumerate(covariate.categories)})
+        else:
+            yield covariate.name, NumberCells(covariate.low, covariate.high, comma=comma)
+    if study.weights is not None:
+        yield study.weights, NumberCells(_SMALLEST_WEIGHT, _LARGEST_WEIGHT, comma=comma)
+
+
+def _name_places(study: StudyFile) -> dict[str, int]:
+    """The place of each stratum by its path, also as our exports write one that looks like a formula."""
+    paths = {node.path: place for place, node in enumerate(walk(study.nodes), 1)}
+    exported = {neutralise_text(path): place for path, place in paths.items()}
+    return {**exported, **paths, NO_STRATUM: 0, WITHHELD_STRATUM: 0, "": 0}
+
+
+def _sort_columns(
+    study: StudyFile,
+    readers: Mapping[str, TextCells | NumberCells],
+    codes: Mapping[str, NDArray[np.int32]],
+    rows: int,
+) -> ForeignTable:
+    def values(name: str) -> NDArray[np.float64]:
+        reader = readers[name]
+        if isinstance(reader, NumberCells):
+            return np.array(reader.numbers)[codes[name]]
+        return codes[name].astype(np.float64)
+
+    newest = next(iter(study.definitions))
+    version = codes["version"].astype(np.int64) if len(study.definitions) > 1 else np.full(rows, newest)
+    place = codes["stratum"].astype(np.int64) if study.nodes else np.zeros(rows, np.int64)
+    for number, definition in study.definitions.items():
+        own = version == number
+        had = {name: one for one in definition.questions for name in one.columns}
+        for name, cells in study.cells.items():
+            most = 0
+            if name in had:
+                design = had[name].designs[had[name].columns.index(name)]
+                most = design.weights.shape[1]
+            wrong = own & ((codes[cells.header] >= most) if most else (codes[cells.header] != ABSENT))
+            if wrong.any():
+                row = int(wrong.argmax())
+                template = N_(
+                    "must fit version %(limit)s, which has %(low)d reports here; its number is %(value)s"
+                )
+                code = int(codes[cells.header][row])
+                said = '""' if code == ABSENT else str(code)
+                raise refuse_cell(row + 2, cells.header, template, said, limit=number, low=most)
+    return ForeignTable(
+        rows=rows,
+        version=version,
+        place=place,
+        reports={name: codes[cells.header].astype(np.uint8) for name, cells in study.cells.items()},
+        covariates={covariate.name: values(covariate.name) for covariate in study.covariates},
+        weights=None if study.weights is None else values(study.weights),
+    )

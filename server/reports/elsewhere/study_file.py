@@ -1,0 +1,149 @@
+"""A study file: what the columns of a table from elsewhere hold. Untrusted bytes -> a `StudyFile`."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from server.inputs import N_, InputError, parse_json, refuse, shorten_value
+from server.inputs.decoding import check_text
+from server.inputs.schema import violations
+from server.reports.elsewhere.foreign_designs import read_survey
+from server.reports.elsewhere.study_columns import ReportCells, check_unique, name_cells
+from server.study.definitions import Definition
+from server.study.strata import Node
+from server.study.strata.stated_tree import build_tree
+
+STUDY_LIMIT = 8 << 20
+"""Largest study file, in bytes."""
+
+
+@dataclass(frozen=True)
+class Covariate:
+    """A column of what is known of each person: texts, the first of which others are compared with, or a number."""
+
+    name: str
+    categories: tuple[str, ...] = ()
+    low: float = 0.0
+    high: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class StudyFile:
+    """What the columns hold. `definitions` are those of the versions by number, the newest first."""
+
+    sha256: str
+    definitions: Mapping[int, Definition]
+    cells: Mapping[str, ReportCells]
+    nodes: tuple[Node, ...]
+    populations_since: date | None
+    covariates: tuple[Covariate, ...]
+    weights: str | None
+
+    @property
+    def definition(self) -> Definition:
+        """What the newest version asks."""
+        return next(iter(self.definitions.values()))
+
+    @property
+    def headers(self) -> tuple[str, ...]:
+        """Every name that the first row of the table must have."""
+        names = [cells.header for cells in self.cells.values()]
+        names += ["version"] * (len(self.definitions) > 1) + ["stratum"] * bool(self.nodes)
+        names += [covariate.name for covariate in self.covariates]
+        return (*names, self.weights) if self.weights is not None else tuple(names)
+
+
+def parse_study(body: bytes) -> StudyFile:
+    """Check a study file.
+
+    Raises
+    ------
+    InputError
+        Naming the field, what it may say, and what it says.
+    """
+    document = parse_json(body, STUDY_LIMIT)
+    check_text(document)
+    problems = violations(document, "elsewhere")
+    if problems:
+        raise InputError(422, problems)
+    definitions = _read_definitions(document)
+    covariates = tuple(
+        _read_covariate(stated, f"covariates[{place}]")
+        for place, stated in enumerate(document.get("covariates", ()))
+    )
+    nodes = _read_strata(document.get("strata", ()))
+    weights = document.get("weights")
+    if weights is not None and any(node.population is not None for node in nodes):
+        raise refuse(
+            422, "weights", N_("must not be given together with %(limit)s"), limit="strata.population"
+        )
+    study = StudyFile(
+        sha256=hashlib.sha256(body).hexdigest(),
+        definitions=definitions,
+        cells=name_cells(definitions, document.get("columns", ())),
+        nodes=nodes,
+        populations_since=_read_day(document.get("populations_since")),
+        covariates=covariates,
+        weights=weights,
+    )
+    check_unique(study.headers, "columns")
+    return study
+
+
+def _read_definitions(document: Mapping[str, Any]) -> dict[int, Definition]:
+    given = [name for name in ("survey", "versions") if name in document]
+    if len(given) != 1:
+        template = N_("must have exactly one of %(limit)s; it has %(value)s")
+        raise refuse(422, "study", template, limit="survey, versions", value=", ".join(given) or "-")
+    if "survey" in document:
+        return {1: read_survey(document["survey"], "survey")}
+    found: dict[int, Definition] = {}
+    for place, stated in enumerate(document["versions"]):
+        number = int(stated["number"])
+        if number in found:
+            template = N_("must be unique; %(value)s stands twice")
+            raise refuse(422, f"versions[{place}].number", template, value=number)
+        found[number] = read_survey(stated["survey"], f"versions[{place}].survey")
+    return found
+
+
+def _read_covariate(stated: Mapping[str, Any], field: str) -> Covariate:
+    name = stated["name"].strip()
+    if "categories" in stated:
+        for other in ("low", "high"):
+            if other in stated:
+                template = N_("must not be given together with %(limit)s")
+                raise refuse(422, f"{field}.{other}", template, limit="categories")
+        texts = tuple(text.strip() for text in stated["categories"])
+        check_unique(texts, f"{field}.categories")
+        return Covariate(name, texts)
+    for needed in ("low", "high"):
+        if needed not in stated:
+            raise refuse(422, f"{field}.{needed}", N_("is required"))
+    low, high = float(stated["low"]), float(stated["high"])
+    if not low < high:
+        template = N_("must be more than %(limit)s; it is %(value)s")
+        raise refuse(422, f"{field}.high", template, limit=stated["low"], value=stated["high"])
+    return Covariate(name, (), low, high)
+
+
+def _read_strata(stated: Sequence[Mapping[str, Any]]) -> tuple[Node, ...]:
+    try:
+        return build_tree([(tuple(one["path"]), one.get("population")) for one in stated])
+    except ValueError as error:
+        template = N_("must be strata in the order of their tree: %(value)s")
+        raise refuse(422, "strata", template, value=str(error)) from None
+
+
+def _read_day(text: str | None) -> date | None:
+    if text is None:
+        return None
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        template = N_("must be a day like %(limit)s; it is %(value)s")
+        raise refuse(
+            422, "populations_since", template, limit="2026-05-01", value=shorten_value(text)
+        ) from None

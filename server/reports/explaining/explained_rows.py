@@ -1,0 +1,81 @@
+"""The responses that an explanation is about, in blocks: tallies of reports, with what is known beside them."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from server.collect.tallies import Tally
+from server.collect.waves import Wave, places_of
+from server.reports.elsewhere import ForeignData
+from server.reports.elsewhere.study_file import Covariate
+from server.reports.report import Report
+from server.study.strata import walk
+
+STRATUM = "stratum"
+"""What a predictor is called that says which of the largest strata a response is from."""
+
+
+@dataclass(frozen=True, eq=False)
+class RowBlock:
+    """Rows of one version that are together: their reports, what each row counts, and what is known of each."""
+
+    wave: Wave
+    tally: Tally
+    counts: NDArray[np.float64]
+    groups: NDArray[np.int64]
+    known: Mapping[str, NDArray[np.float64]]
+
+
+@dataclass(frozen=True, eq=False)
+class ExplainableRows:
+    """What can be explained: `groups` names the largest strata, by their numbers; `blocks` are read anew each time."""
+
+    report: Report
+    groups: tuple[str, ...]
+    covariates: tuple[Covariate, ...]
+    blocks: Callable[[], Iterator[RowBlock]]
+
+
+def of_report(report: Report) -> ExplainableRows:
+    """Of a survey that was collected here: of what its report shows, the strata that it shows apart."""
+    names, number = _group_strata(report)
+
+    def blocks() -> Iterator[RowBlock]:
+        for wave in report.waves:
+            for block in wave.blocks():
+                counts = block.tally.counts.astype(np.float64)
+                yield RowBlock(wave, block.tally, counts, number[block.places], {})
+
+    return ExplainableRows(report, names, (), blocks)
+
+
+def of_foreign(data: ForeignData) -> ExplainableRows:
+    """Of data from elsewhere, with its covariates and weights."""
+    names, number = _group_strata(data.report)
+    table = data.table
+
+    def blocks() -> Iterator[RowBlock]:
+        for wave in data.report.waves:
+            own = table.version == wave.number
+            patterns = table.patterns(wave.definition, own)
+            counts = np.ones(len(patterns)) if table.weights is None else table.weights[own]
+            known = {name: values[own] for name, values in table.covariates.items()}
+            tally = Tally(patterns, np.ones(len(patterns), np.int64))
+            yield RowBlock(wave, tally, counts, number[table.place[own]], known)
+
+    return ExplainableRows(data.report, names, data.study.covariates, blocks)
+
+
+def _group_strata(report: Report) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+    """The largest strata that are shown, and all others together; the group of each place in the list of strata."""
+    names: list[str] = []
+    numbers: dict[int | None, int] = {}
+    for node in report.nodes:
+        if report.shows(node.stratum.id):
+            numbers |= {below.stratum.id: len(names) for below in walk([node])}
+            names.append(node.stratum.name)
+    places: Sequence[int | None] = places_of(report.nodes)
+    found = np.array([numbers.get(place, len(names)) for place in places], dtype=np.int64)
+    return (*names, "(others)"), found

@@ -1,0 +1,241 @@
+"""`python -m server analyse`: what was collected elsewhere is estimated as if it had been collected here."""
+
+import io
+import json
+import math
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from server.cli import main
+from server.study.definitions.definition_reader import parse_definition
+from tests.conftest import NewDatabase
+from tests.support import every_kind, factories
+
+NOWHERE = "sqlite:////proc/nowhere/moneda.sqlite3"
+"""A database that cannot be made: what comes from elsewhere needs none, and leaves nothing in one."""
+
+
+def run(url: str, *arguments: str) -> Result:
+    return CliRunner(env={"DATABASE_URL": url}).invoke(main, arguments)
+
+
+def written(url: str, *arguments: str) -> bytes:
+    done = run(url, *arguments)
+    assert done.exit_code == 0, done.output
+    return done.stdout_bytes
+
+
+def analysed(folder: Path, study: Mapping[str, Any], data: str, *options: str) -> Result:
+    (folder / "study.json").write_text(json.dumps(study), "utf-8")
+    (folder / "data.csv").write_text(data, "utf-8")
+    return run(NOWHERE, "analyse", str(folder / "data.csv"), "--study", str(folder / "study.json"), *options)
+
+
+def found(folder: Path, study: Mapping[str, Any], data: str) -> dict[str, Any]:
+    done = analysed(folder, study, data, "--json")
+    assert done.exit_code == 0, done.output
+    document: dict[str, Any] = json.loads(done.stdout)
+    return document
+
+
+def question(design: Mapping[str, Any], name: str = "cheated", **more: Any) -> dict[str, Any]:
+    return {"name": name, "kind": "yes_no", "text": f"{name}?", "design": design, **more}
+
+
+def study(*questions: Mapping[str, Any], **more: Any) -> dict[str, Any]:
+    return {"format": 1, "survey": {"questions": list(questions)}, **more}
+
+
+COIN = question({"mechanism": "coin_flip", "gamma": 0.25})
+
+
+def column(reports: Mapping[str, int], header: str = "cheated") -> str:
+    return "\n".join([header, *(text for text, times in reports.items() for _ in range(times))]) + "\n"
+
+
+@pytest.mark.parametrize("second", [False, True], ids=["one version", "two versions"])
+def test_what_was_collected_here_says_the_same_from_its_file(
+    new_database: NewDatabase, tmp_path: Path, second: bool
+) -> None:
+    """Every number of `report --json`, digit for digit: every kind of question, strata by population, versions."""
+    url, rng = new_database(True), np.random.default_rng(3)
+    documents = [every_kind.document()]
+    if second:
+        documents.append(every_kind.document())
+        documents[1]["questions"][0]["design"] = {"mechanism": "coin_flip", "gamma": 0.2}
+    survey = None
+    for document in documents:
+        survey = factories.publish(url, document, survey.slug if survey else "")
+        if document is documents[0]:
+            links = factories.plant(url, survey.slug, "Spain > =Ávila, 700\nSpain > Soria, 200\nPeru, 300")
+        widths = [design.weights.shape[1] for design in parse_definition(document).designs]
+        for link in ("", links["Spain > =Ávila"], links["Spain > Soria"], links["Peru"]):
+            rows = [([int(rng.integers(width)) for width in widths], 1) for _ in range(40)]
+            factories.store(url, survey, rows, link)
+    assert survey is not None
+    here = json.loads(written(url, "report", survey.slug, "--json"))
+    with zipfile.ZipFile(io.BytesIO(written(url, "report", survey.slug, "--format", "microdata"))) as packed:
+        (tmp_path / "responses.csv").write_bytes(packed.read("responses.csv"))
+    (tmp_path / "study.json").write_bytes(written(url, "survey", "study-file", survey.slug))
+    arguments = ("analyse", str(tmp_path / "responses.csv"), "--study", str(tmp_path / "study.json"))
+    elsewhere = json.loads(written(NOWHERE, *arguments, "--json"))
+    assert elsewhere["questions"] == here["questions"]
+    assert elsewhere["n"] == here["n"] == 160 * len(documents)
+    # The table of the terminal has the same lines, too.
+    table = written(url, "report", survey.slug).decode().split("\nWeighted")[0]
+    assert table in written(NOWHERE, *arguments).decode()
+
+
+ALWAYS_YES = {
+    "mangat": ({"mechanism": "mangat", "truth": 0.6}, 0.4),
+    "triangular": ({"mechanism": "triangular", "prevalence": 0.25}, 0.25),
+    "forced yes": ({"mechanism": "forced_yes", "yes": 1 / 6}, 1 / 6),
+    "as chances": ({"mechanism": "matrix", "chances": [[0.7, 0.3], [0, 1]]}, 0.3),
+}
+
+
+@pytest.mark.parametrize(("design", "if_no"), ALWAYS_YES.values(), ids=ALWAYS_YES)
+def test_designs_that_exclude_an_answer_are_estimated_and_said_to_protect_nothing(
+    tmp_path: Path, design: dict[str, Any], if_no: float
+) -> None:
+    """(λ − p) / (1 − p), with the standard error of Mangat (1994), whose p is 1 − if_no, but n − 1 in it."""
+    (entry,) = found(tmp_path, study(question(design)), column({"yes": 260, "no": 240}))["questions"]
+    share = (0.52 - if_no) / (1 - if_no)
+    error = math.sqrt(0.52 * 0.48 / 499) / (1 - if_no)
+    assert entry["estimate"]["shares"][1] == pytest.approx(share, abs=1e-8)
+    assert entry["estimate"]["standard_errors"][1] == pytest.approx(error, abs=1e-8)
+    low, high = entry["estimate"]["intervals"][1]
+    assert low < share < high
+    assert entry["epsilon"] is None
+    # The twin that takes the design for two-sided is found out.
+    twin = study(question({"mechanism": "kuk", "if_yes": 0.9, "if_no": if_no}))
+    (other,) = found(tmp_path, twin, column({"yes": 260, "no": 240}))["questions"]
+    assert abs(other["estimate"]["shares"][1] - share) > 0.005
+
+
+def test_rows_count_as_much_as_their_weights(tmp_path: Path) -> None:
+    """The weighted share of the rows' unbiased guesses 2y - 1/2, by hand."""
+    rows = [("yes", 1.0)] * 40 + [("no", 1.0)] * 60 + [("yes", 2.5)] * 90 + [("no", 2.5)] * 60
+    data = "cheated,w\n" + "".join(f"{answer},{weight}\n" for answer, weight in rows)
+    document = found(tmp_path, study(COIN, weights="w"), data)
+    (entry,) = document["questions"]
+    guesses = np.array([2 * (answer == "yes") - 0.5 for answer, _ in rows])
+    weights = np.array([weight for _, weight in rows])
+    assert entry["estimate"]["shares"][1] == pytest.approx(
+        float(guesses @ weights / weights.sum()), abs=1e-12
+    )
+    assert entry["unweighted"]["estimate"]["shares"][1] == pytest.approx(float(guesses.mean()), abs=1e-12)
+    assert (document["weights"], entry["weighting"]) == ("w", "by the weights of the rows")
+    printed = analysed(tmp_path, study(COIN, weights="w"), data).stdout
+    assert "Weighted: every row counts as much as its weight." in printed
+    assert "population" not in printed
+
+
+def test_columns_may_have_other_names_and_other_texts(tmp_path: Path) -> None:
+    stated = {"name": "cheated", "header": "Q7 a", "cells": {"1": "yes", "2": "no"}}
+    plain = found(tmp_path, study(COIN), column({"yes": 30, "no": 50}))
+    assert (
+        found(tmp_path, study(COIN, columns=[stated]), column({"1": 30, "2": 50}, "Q7 a"))["questions"]
+        == plain["questions"]
+    )
+
+
+GOOD = column({"yes": 3, "no": 5})
+WITH = {"covariates": [{"name": "age", "low": 18, "high": 99}, {"name": "sex", "categories": ["f", "m"]}]}
+REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
+    "another text": (
+        study(COIN),
+        "cheated\nyes\nmaybe\n",
+        "data[3].cheated: must be one of 0, 1, no, yes; it is maybe",
+    ),
+    "a formula": (
+        study(COIN),
+        "cheated\n=1+1\n",
+        "data[2].cheated: must be one of 0, 1, no, yes; it is =1+1",
+    ),
+    "an empty cell": (
+        study(COIN),
+        "cheated,x\n,1\n",
+        'data[2].cheated: must be one of 0, 1, no, yes; it is ""',
+    ),
+    "no such column": (
+        study(COIN),
+        "stole\nyes\n",
+        "data: must have a column for each name that is declared, also cheated",
+    ),
+    "too many cells": (study(COIN), "cheated\nyes,1\n", "data[2]: must have 1 cells; it has 2"),
+    "nobody": (study(COIN), "cheated\n", "data: must have a row for each person"),
+    "a number out of range": (
+        study(COIN, **WITH),
+        "cheated,age,sex\nyes,17,f\n",
+        "data[2].age: must be a number from 18 to 99; it is 17",
+    ),
+    "a category that was not declared": (
+        study(COIN, **WITH),
+        "cheated,age,sex\nyes,18,x\n",
+        "data[2].sex: must be one of f, m; it is x",
+    ),
+    "a weight of nothing": (
+        study(COIN, weights="w"),
+        "cheated,w\nyes,0\n",
+        "data[2].w: must be a number from 1e-06 to 1e+06; it is 0",
+    ),
+    "weights that are alone": (
+        study(COIN, weights="w"),
+        "cheated,w\nyes,1\nno,2\n",
+        "data.w: must hold each number in two rows",
+    ),
+    "no design": (
+        study({"name": "cheated", "kind": "yes_no", "text": "?"}),
+        GOOD,
+        "survey.questions[0].design: is required",
+    ),
+    "a chance that is none": (
+        study(question({"mechanism": "mangat", "truth": 2})),
+        GOOD,
+        "survey.questions[0].design.truth: must be from 0.001 to 0.999; it is 2",
+    ),
+    "a matrix that tells nothing": (
+        study(question({"mechanism": "matrix", "chances": [[0.5, 0.5], [0.5, 0.5]]})),
+        GOOD,
+        "survey.questions[0].design: must give reports that tell the answers apart",
+    ),
+    "a matrix whose rows do not sum to 1": (
+        study(question({"mechanism": "matrix", "chances": [[0.5, 0.4], [0.25, 0.75]]})),
+        GOOD,
+        "survey.questions[0].design.chances: must be the chances of a design: row 0",
+    ),
+    "a matrix of a third answer": (
+        study(question({"mechanism": "matrix", "chances": [[0.5, 0.5], [0.25, 0.75], [0.1, 0.9]]})),
+        GOOD,
+        "survey.questions[0].design: must have a row for each answer, 2; it has 3",
+    ),
+    "a column of no question": (
+        study(COIN, columns=[{"name": "x"}]),
+        GOOD,
+        "columns[0].name: must be one of cheated; it is x",
+    ),
+    "a name twice": (
+        study(COIN, covariates=[{"name": "cheated", "low": 0, "high": 1}]),
+        GOOD,
+        "columns: must be unique; cheated stands twice",
+    ),
+    "no survey": ({"format": 1}, GOOD, "study: must have exactly one of survey, versions; it has -"),
+    "another member": ({**study(COIN), "x": 1}, GOOD, "x: is not known here; allowed: format, survey"),
+}
+
+
+@pytest.mark.parametrize(("stated", "data", "message"), REFUSED.values(), ids=REFUSED)
+def test_what_is_wrong_is_named_with_its_place_and_what_may_stand_there(
+    tmp_path: Path, stated: dict[str, Any], data: str, message: str
+) -> None:
+    done = analysed(tmp_path, stated, data)
+    assert done.exit_code == 2, done.output
+    assert message in done.stderr
+    assert done.stdout == ""

@@ -1,0 +1,164 @@
+"""Explain an answer on the command line: of data from elsewhere, and of a survey, whose small groups stay hidden."""
+
+import io
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from server.cli import main
+from tests.conftest import NewDatabase
+from tests.support import every_kind, factories
+from tests.support.factories import Published
+
+NOWHERE = "sqlite:////proc/nowhere/moneda.sqlite3"
+
+
+def run(url: str, *arguments: str) -> Result:
+    return CliRunner(env={"DATABASE_URL": url}).invoke(main, arguments)
+
+
+def read(url: str, *arguments: str) -> dict[str, Any]:
+    done = run(url, *arguments, "--json")
+    assert done.exit_code == 0, done.output
+    document: dict[str, Any] = json.loads(done.stdout)
+    return document
+
+
+def asked() -> dict[str, Any]:
+    questions = [
+        factories.question("copied", "Have you copied?"),
+        factories.question("stole", "Have you stolen?"),
+        {
+            "name": "party",
+            "kind": "select_one",
+            "text": "Which party?",
+            "options": every_kind.options(every_kind.PARTIES),
+            "design": {"mechanism": "k_ary", "epsilon": 2},
+        },
+        {"name": "cups", "kind": "number", "text": "Cups?", "low": 0, "high": 9, "step": 1}
+        | {"design": {"mechanism": "stochastic_rounding", "epsilon": 1}},
+        {
+            "name": "mood",
+            "kind": "scale",
+            "text": "Mood?",
+            "options": every_kind.options(every_kind.LEVELS),
+            "design": {"mechanism": "ordinal", "epsilon": 2},
+        },
+    ]
+    return factories.definition(questions=questions)
+
+
+def collect(url: str) -> Published:
+    """A survey in which who copied has stolen more often, more in the south; few came from the islands."""
+    survey, rng = factories.publish(url, asked()), np.random.default_rng(2)
+    links = factories.plant(url, survey.slug, "North\nSouth > Coast\nSouth > Hills\nIslands")
+    sizes = {"North": 700, "South > Coast": 400, "South > Hills": 400, "Islands": 4}
+    for path, size in sizes.items():
+        copied = rng.random(size) < (0.55 if path.startswith("South") else 0.25)
+        stole = rng.random(size) < np.where(copied, 0.8, 0.2)
+        told = [(rng.random(size) < np.where(truth, 0.75, 0.25)).astype(int) for truth in (copied, stole)]
+        others = [rng.integers(0, width, size) for width in (4, 2, 5)]
+        rows = [([int(report) for report in row], 1) for row in np.stack([*told, *others], axis=1)]
+        factories.store(url, survey, rows, links[path])
+    factories.settle(url, survey.slug, minimum=10)
+    return survey
+
+
+def test_a_survey_and_its_file_are_explained_alike(new_database: NewDatabase, tmp_path: Path) -> None:
+    url = new_database(True)
+    survey = collect(url)
+    by = ("--explain", "copied", "--by", "stratum", "--by", "stole", "--by", "party.red")
+    here = read(url, "estimate", survey.slug, *by)
+    stratum, stole, red = here["predictors"]
+    # The four from the islands, and those from the north that hide them, are in no group of their own.
+    assert (stratum["reference"], [step["step"] for step in stratum["steps"]]) == ("South", ["(others)"])
+    assert stratum["steps"][0]["odds_ratio"] < 1
+    assert (stole["randomised"], stole["reference"], red["name"]) == (True, "no", "party.red")
+    assert stole["steps"][0]["odds_ratio_interval"][0] > 1
+    assert stole["steps"][0]["odds_ratio"] > 3
+    assert stole["likelihood_ratio"]["p_value"] < 0.001
+    with zipfile.ZipFile(
+        io.BytesIO(run(url, "report", survey.slug, "--format", "microdata").stdout_bytes)
+    ) as packed:
+        (tmp_path / "responses.csv").write_bytes(packed.read("responses.csv"))
+    (tmp_path / "study.json").write_bytes(run(url, "survey", "study-file", survey.slug).stdout_bytes)
+    files = ("analyse", str(tmp_path / "responses.csv"), "--study", str(tmp_path / "study.json"))
+    without = (*by[:2], *by[4:])
+    assert read(NOWHERE, *files, *without)["explanation"] == read(url, "estimate", survey.slug, *without)
+    printed = run(url, "estimate", survey.slug, *by).stdout
+    assert "Higher: " in printed
+    assert "need not be cause and effect" in printed
+
+
+def test_what_does_not_tell_is_said_in_place_of_an_odds_ratio(tmp_path: Path) -> None:
+    rows = ["age,sex,copied"] + [f"{20 + k % 40},{'fm'[k % 2]},{int(k % 8 in (0, 5))}" for k in range(80)]
+    (tmp_path / "data.csv").write_text("\n".join(rows) + "\n")
+    study = {
+        "format": 1,
+        "survey": {"questions": [factories.question("copied")]},
+        "covariates": [{"name": "age", "low": 0, "high": 99}, {"name": "sex", "categories": ["f", "m"]}],
+    }
+    (tmp_path / "study.json").write_text(json.dumps(study))
+    files = ("analyse", str(tmp_path / "data.csv"), "--study", str(tmp_path / "study.json"))
+    by = ("--explain", "copied", "--by", "sex", "--by", "age")
+    printed = run(NOWHERE, *files, *by)
+    assert printed.exit_code == 0, printed.output
+    line = next(line for line in printed.stdout.splitlines() if line.startswith("sex"))
+    assert "These responses do not tell." in line
+    assert "times the odds" not in line
+    assert "a weak prior was added" in printed.stdout
+    found = read(NOWHERE, *files, *by)["explanation"]
+    assert found["prior"] == "log-F(1, 1)"
+    (step,) = found["predictors"][0]["steps"]
+    assert (step["tells"], step["odds_ratio"], step["coefficient"]) == (False, None, None)
+
+
+REFUSED = {
+    "no such question": (
+        ("x",),
+        ("stole",),
+        "explain: must be one of copied, stole, party, cups, mood; it is x",
+    ),
+    "no answer named": (("party",), ("stole",), "explain: must name an answer too, one of party.red"),
+    "a number": (("copied",), ("cups",), "by: must have answers; it is a number like cups"),
+    "coins that do not treat answers alike": (
+        ("mood.often",),
+        ("stole",),
+        "explain: must be of a question whose coins",
+    ),
+    "no such predictor": (("copied",), ("age",), "by: must be one of stratum, copied, stole"),
+    "itself": (("copied",), ("copied",), "by: must be unique; copied stands twice"),
+    "twice": (("copied",), ("stole", "stole"), "by: must be unique; stole stands twice"),
+    "nothing": (("copied",), (), "by: must name what the answer may go with"),
+}
+
+
+@pytest.fixture(scope="module")
+def collected(sqlite: NewDatabase) -> tuple[str, str]:
+    url = sqlite(True)
+    return url, collect(url).slug
+
+
+@pytest.mark.parametrize(("answer", "by", "message"), REFUSED.values(), ids=REFUSED)
+def test_what_cannot_be_explained_is_named(
+    collected: tuple[str, str], answer: tuple[str, ...], by: tuple[str, ...], message: str
+) -> None:
+    url, slug = collected
+    words = [word for name in by for word in ("--by", name)]
+    done = run(url, "estimate", slug, "--explain", *answer, *words)
+    assert done.exit_code == 2, done.output
+    assert message in done.stderr
+
+
+def test_nothing_is_explained_of_fewer_than_the_smallest_group(sqlite: NewDatabase) -> None:
+    url = sqlite(True)
+    survey = factories.publish(url, minimum=10)
+    factories.store(url, survey, [([0, 1], 9)])
+    done = run(url, "estimate", survey.slug, "--explain", "q1", "--by", "q2")
+    assert done.exit_code == 2
+    assert "9" not in done.stderr
