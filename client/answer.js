@@ -16,9 +16,11 @@ start().catch((error) => {
 });
 
 async function start() {
+  const survey = loadSurvey(page.definition, page.version); // by everybody: it tells nothing
+  survey.catch(() => {});
   if (!isSecureContext) refuse('https');
   else if (!globalThis.crypto?.getRandomValues || !crypto.subtle) refuse('coins');
-  else if (!greet(page)) begin(await loadSurvey(page.definition, page.version, preview ? 'same-origin' : 'omit'));
+  else if (!greet(page)) begin(await survey);
 }
 
 function refuse(check) {

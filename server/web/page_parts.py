@@ -27,6 +27,10 @@ EXTRAS: tuple[tuple[str, set[str]], ...] = (
     ("codes.js", {"invited"}),
     ("invitation.js", {"invited"}),
 )
+JOINED = (*BASE, *(module for module, _asked_by in EXTRAS), "answer.js", "how.js", "late.js")
+"""The modules of the file that every page of respondents loads (`server.web.joined_modules`), dependencies first."""
+LATER = ("coin.js", "throws.js")
+"""Modules that such a page loads when they are asked for, or once its first screen is there."""
 WORD_LISTS = {"en": "words_en.js", "es": "words_es.js"}
 """The files with the words that receipts are told in, by language; in any other they are told in English."""
 WITH_TEXTS = {"blocks.js", "labels.js", "ticks.js", "field.js", "invitation.js"}
@@ -57,9 +61,9 @@ class PageParts:
 
     @property
     def explaining_modules(self) -> tuple[str, ...]:
-        """The scripts of the page that explains: what words the survey's numbers, and the coin to play with."""
+        """The scripts of the page that explains: what words the survey's numbers."""
         others = {"preview.js", "codes.js", "invitation.js", "answer.js"}
-        return (*(module for module in self.modules if module not in others), "coin.js", "how.js")
+        return (*(module for module in self.modules if module not in others), "how.js")
 
     @property
     def late_modules(self) -> tuple[str, ...]:

@@ -9,6 +9,8 @@ from playwright.sync_api import Page, Route, expect
 
 from server.store.models import Survey
 from server.store.own_tables import invitations_of, responses_of
+from server.web.joined_modules import JOINED_NAME, name_later
+from server.web.page_parts import LATER
 from tests.browser.conftest import Opener
 from tests.browser.recorder import Recorder
 from tests.browser.site_users import PHONE, Respondent
@@ -187,15 +189,17 @@ def without_integrity(page: Page, slug: str) -> None:
 
 
 def rewritten(page: Page, file: str, old: str, new: str) -> None:
-    """Serve a client file with one passage changed."""
+    """Serve a module with one passage changed, in the file that the page loads it in."""
 
     def changed(route: Route) -> None:
         answer = route.fetch()
-        source = answer.text()
-        assert source.count(old) == 1, f"{file} should hold {old!r} once"
-        route.fulfill(response=answer, body=source.replace(old, new))
+        # In the joined file each module begins with its name.
+        before, mark, source = answer.text().rpartition(f"named.includes('{file}')")
+        own, following, rest = source.partition("named.includes(")
+        assert own.count(old) == 1, f"{file} should hold {old!r} once"
+        route.fulfill(response=answer, body=before + mark + own.replace(old, new) + following + rest)
 
-    page.route(f"**/client/*/{file}", changed)
+    page.route(f"**/client/*/{name_later(file) if file in LATER else JOINED_NAME}", changed)
 
 
 def await_files(page: Page) -> None:
