@@ -20,7 +20,10 @@ async function start() {
   survey.catch(() => {});
   if (!isSecureContext) refuse('https');
   else if (!globalThis.crypto?.getRandomValues || !crypto.subtle) refuse('coins');
-  else if (!greet(page)) begin(await survey);
+  else if (!greet(page)) {
+    begin(await survey);
+    way.keepPage?.();
+  }
 }
 
 function refuse(check) {
@@ -142,9 +145,10 @@ function begin({ title, introduction, language, questions: entries, epsilon: tot
       byHand ??= Boolean(document.querySelector('#by-hand input')?.checked);
       go(1);
     });
-    find('.aside').addEventListener('click', () => {
+    find('.aside').addEventListener('click', async () => {
       forget();
       if (!preview) drop(page);
+      await way.dropPage?.();
       show(copy('declined'));
     });
     show(part, options);

@@ -30,7 +30,8 @@ def test_joined_files_hold_every_line_of_their_modules_in_order_and_nothing_else
                 left.pop(0)
                 for extra in added:
                     assert re.fullmatch(
-                        r"const named = document\.querySelector\('script\[data-modules\]'\)\.dataset\.modules\.split\(' '\);"
+                        r"const named = document\.querySelector\('script\[data-modules\]'\)"
+                        r"\.dataset\.modules\.split\(' '\);"
                         r"|const \w+_js = named\.includes\('\w+\.js'\) && \(\(\) => \{"
                         r"|const \{ [\w, :]+ \} = \w+_js;|import \{ [\w, ]+ \} from '\./respondent\.js';"
                         r"|return \{ [\w, ]* \};|return \{  \};|\}\)\(\);",

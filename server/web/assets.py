@@ -9,6 +9,8 @@ from server.config import ROOT
 from server.web.joined_modules import join_modules
 
 CLIENT = ROOT / "client"
+OFFLINE_WORKER = "offline_worker.js"
+"""The one file that may answer in place of the network, for the surveys' pages alone."""
 TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 
 

@@ -26,6 +26,7 @@ EXTRAS: tuple[tuple[str, set[str]], ...] = (
     ("field.js", set()),
     ("codes.js", {"invited"}),
     ("invitation.js", {"invited"}),
+    ("offline.js", {"offline"}),
 )
 JOINED = (*BASE, *(module for module, _asked_by in EXTRAS), "answer.js", "how.js", "late.js")
 """The modules of the file that every page of respondents loads (`server.web.joined_modules`), dependencies first."""
@@ -62,7 +63,7 @@ class PageParts:
     @property
     def explaining_modules(self) -> tuple[str, ...]:
         """The scripts of the page that explains: what words the survey's numbers."""
-        others = {"preview.js", "codes.js", "invitation.js", "answer.js"}
+        others = {"preview.js", "codes.js", "invitation.js", "offline.js", "answer.js"}
         return (*(module for module in self.modules if module not in others), "how.js")
 
     @property
@@ -105,12 +106,17 @@ def _list_templates(modules: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def parts_of(
-    published: bytes, *, preview: bool = False, invited: bool = False, stratum: bool = False
+    published: bytes,
+    *,
+    preview: bool = False,
+    invited: bool = False,
+    stratum: bool = False,
+    offline: bool = False,
 ) -> PageParts:
     """What the page of a published definition must hold, behind a link that asks for an invitation or has a stratum."""
     document: dict[str, Any] = json.loads(published)
     designs = [entry["designs"] for entry in document["questions"] if "designs" in entry]
-    asked_for = {"preview": preview, "invited": invited, "stratum": stratum}
+    asked_for = {"preview": preview, "invited": invited, "stratum": stratum, "offline": offline}
     names = {*_names(document), *(name for name, wanted in asked_for.items() if wanted)}
     return PageParts(
         frozenset(names),

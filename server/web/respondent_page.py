@@ -50,6 +50,7 @@ class PageData:
     group: LinkGroup | None
     invited: bool
     simulated: bool
+    offline: bool = False
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ class ShutData:
 
 def draw_page(data: PageData, published: bytes, definition: Definition) -> str:
     """The page of a link that takes responses, within a request for it; it has the published definition."""
-    parts = parts_of(published, invited=data.invited, stratum=data.group is not None)
+    parts = parts_of(published, invited=data.invited, stratum=data.group is not None, offline=data.offline)
     return render_template(
         "respond/survey.html",
         slug=data.slug,

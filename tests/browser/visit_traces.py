@@ -1,5 +1,6 @@
 """Everything that a visit leaves behind: requests, storage, history, the page itself."""
 
+import itertools
 import re
 from collections.abc import Callable
 from typing import Any
@@ -149,7 +150,7 @@ def traces(page: Page, wire: Wire) -> Traces:
         raise AssertionError(f"not listed by the browser: {missing}; or a receipt without words")
     entries = wire.session.send("Page.getNavigationHistory")
     return {
-        "requests": list(wire.requests.values()),
+        "requests": order_files(list(wire.requests.values())),
         "stored": {**page.evaluate(STORED), **listed},
         "document": page.evaluate(DOCUMENT),
         "cookies": [(cookie["name"], cookie["value"]) for cookie in page.context.cookies()],
@@ -158,6 +159,15 @@ def traces(page: Page, wire: Wire) -> Traces:
             [(entry["url"], entry["title"], entry["transitionType"]) for entry in entries["entries"]],
         ],
     }
+
+
+def order_files(requests: list[Traces]) -> list[Traces]:
+    """Files and questions that a page names are asked for side by side, in any order; all else keeps its place."""
+    found: list[Traces] = []
+    named = re.compile(r"/client/|/survey\.json$")
+    for asked_for, run in itertools.groupby(requests, key=lambda it: bool(named.search(it.get("url", "")))):
+        found += sorted(run, key=lambda it: str(it["url"])) if asked_for else run
+    return found
 
 
 def differences(one: Any, other: Any, place: str = "") -> list[str]:

@@ -165,9 +165,9 @@ class ShellDrawer:
 def _draw_open(slug: str, survey: PublishedSurvey) -> Iterator[Shell]:
     family = json.loads(survey.published).get("family", _NOTE.family)
     note = Note(family, _NOTE.round, str(count_spent(survey.definition.loss)))
-    for group, invited, simulated in product(_GROUPS, (False, True), (False, True)):
-        data = PageData(slug, survey.version, note, group, invited, simulated)
-        state = "open" + ", by invitation" * invited + ", simulated" * simulated
+    for group, invited, simulated, offline in product(_GROUPS, (False, True), (False, True), (False, True)):
+        data = PageData(slug, survey.version, note, group, invited, simulated, offline)
+        state = "open" + ", by invitation" * invited + ", simulated" * simulated + ", offline" * offline
         yield Shell(state, draw_page(data, survey.published, survey.definition))
 
 

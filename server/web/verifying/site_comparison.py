@@ -15,6 +15,7 @@ from werkzeug.test import TestResponse
 from server.output.languages import DEFAULT_LANGUAGE, LANGUAGES
 from server.web.page_manifest import PATH
 from server.web.respondent_page import PublishedSurvey
+from server.web.security import OFFLINE_POLICY
 from server.web.verifying.answer_differences import compare_answers, compare_headers
 from server.web.verifying.page_references import find_foreign_references
 from server.web.verifying.shells import PageDifference, Shell, ShellDrawer, match_page, parse_survey
@@ -234,11 +235,13 @@ class _SiteComparer:
 
     def _read(self, answer: SiteAnswer) -> tuple[list[str], str]:
         """The text of a page, and what is wrong with its headers and with what it loads."""
-        problems = compare_headers(answer, self._expect("/"))
         try:
             text = answer.body.decode()
         except UnicodeDecodeError:
-            return [*problems, "not UTF-8"], ""
+            return [*compare_headers(answer, self._expect("/")), "not UTF-8"], ""
+        # Whether the page may say so, its shell shows.
+        policy = OFFLINE_POLICY if ' data-offline="' in text else ""
+        problems = compare_headers(answer, self._expect("/"), policy)
         return problems + find_foreign_references(text, self._pinned), text
 
     def _match(self, answer: SiteAnswer, shells: Iterable[Shell]) -> tuple[list[str], dict[str, str] | None]:

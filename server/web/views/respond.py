@@ -1,6 +1,6 @@
 """What a respondent meets: the page, the definition, and where responses go."""
 
-from flask import Blueprint, Response
+from flask import Blueprint, Response, g
 from flask.typing import ResponseReturnValue
 from flask_babel import get_locale
 
@@ -45,7 +45,8 @@ def page(slug: str) -> ResponseReturnValue:
     except InputError as refusal:
         parts = parts_of(current.published, invited=invited, stratum=stratum is not None)
         return _draw_shut(slug, standing, survey, group, parts), refusal.status
-    data = PageData(slug, current.sha256, _note_of(survey), group, invited, survey.simulated)
+    data = PageData(slug, current.sha256, _note_of(survey), group, invited, survey.simulated, survey.offline)
+    g.offline = survey.offline
     return draw_page(data, current.published, surveys.definition_of(current))
 
 
