@@ -112,8 +112,9 @@ bench-reports: $(VENV)/.tests-installed ## Time and memory of a report in five f
 bench-intake: $(VENV)/.tests-installed ## What taking responses costs, beside a bare Flask view that answers 204
 	$(PY) -m tests.benchmarks.intake
 
-bench-visit: $(VENV)/.tests-installed ## What a respondent's visit costs the server, beside the same
+bench-visit: $(VENV)/.tests-installed chromium ## What a respondent's visit costs the server, beside the same
 	$(PY) -m tests.benchmarks.visits
+	$(PY) -m tests.benchmarks.first_screen
 
 bench-slow: $(VENV)/.tests-installed ## How long others wait beside a thousand connections that stall
 	$(PY) -m tests.benchmarks.slow

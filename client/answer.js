@@ -17,9 +17,14 @@ start().catch((error) => {
 });
 
 async function start() {
+  const survey = loadSurvey(page.definition, page.version); // by everybody: it tells nothing
+  survey.catch(() => {});
   if (!isSecureContext) refuse('https');
   else if (!globalThis.crypto?.getRandomValues || !crypto.subtle) refuse('coins');
-  else if (!greet(page)) begin(await loadSurvey(page.definition, page.version, preview ? 'same-origin' : 'omit'));
+  else if (!greet(page)) {
+    begin(await survey);
+    way.keepPage?.();
+  }
 }
 
 function refuse(check) {
@@ -144,9 +149,10 @@ function begin({ title, introduction, language, questions: entries, epsilon: tot
       byHand ??= Boolean(document.querySelector('#by-hand input')?.checked);
       go(1);
     });
-    find('.aside').addEventListener('click', () => {
+    find('.aside').addEventListener('click', async () => {
       forget();
       if (!preview) drop(page);
+      await way.dropPage?.();
       show(copy('declined'));
     });
     show(part, options);

@@ -14,7 +14,10 @@ const remembered = (page) => ('preview' in page ? {} : recall(page));
 /** Shows what an earlier visit left here, if it did; what waits is sent. */
 export function greet(page) {
   const { sent } = remembered(page);
-  if (sent) show(withErasing(copy('already'), page), { focus: false });
+  if (sent) {
+    way.dropPage?.(); // of a visit that was cut off
+    show(withErasing(copy('already'), page), { focus: false });
+  }
   return Boolean(sent) || resume(page);
 }
 
@@ -114,7 +117,10 @@ export function deliver(page, body, { to = page.responses, waiting = false, now 
   async function deposit() {
     if ('preview' in page) return {};
     const outcome = await persist(() => alone(page.round, attempt), { wakes, onRetry });
-    if (!outcome.over) way.leave?.();
+    if (!outcome.over) {
+      way.leave?.();
+      await way.dropPage?.();
+    }
     return outcome;
   }
 
@@ -183,6 +189,7 @@ export function deliver(page, body, { to = page.responses, waiting = false, now 
     } else {
       // Stored nowhere, so it is not kept here.
       drop(page);
+      way.dropPage?.();
       show(copy('refused', { why: shut ? 'shut' : refused, ...error, message: error.message }, 'why'));
     }
   }
@@ -218,10 +225,11 @@ function finish(page, id) {
 }
 
 function withErasing(part, page, sending, onLeave) {
-  part.querySelector('.erase')?.addEventListener('click', () => {
+  part.querySelector('.erase')?.addEventListener('click', async () => {
     sending?.abort();
     onLeave?.();
     if (!('preview' in page)) erase(page);
+    await way.dropPage?.();
     show(copy('erased'));
   });
   return part;

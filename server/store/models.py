@@ -138,6 +138,7 @@ class Survey(Base):
     came along; nothing, as a "copy"; or nothing any more, as it "moved".
     Since `populations_since` no population of a stratum has changed: estimates are weighted by them.
     One that is `incomplete` came from a backup that left out what was not shown yet when it was made.
+    One that is `offline` can be answered without a network, once its page was opened.
     `slug` names the survey for good; `link` is what respondents are given, the same until it is replaced.
     """
 
@@ -160,6 +161,7 @@ class Survey(Base):
     draft_number: Mapped[int] = mapped_column(default=1, server_default=sa.text("1"))
     paused: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
     by_invitation: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
+    offline: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
     opens_at: Mapped[datetime | None]
     closes_at: Mapped[datetime | None]
     time_zone: Mapped[str] = mapped_column(sa.String(64), default="UTC", server_default="UTC")

@@ -150,6 +150,8 @@ def _add_client_files(app: Flask) -> None:
         response: Response = app.make_response(known.contents[name])
         response.mimetype = assets.TYPES.get(Path(name).suffix, "text/plain")
         response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
+        if name == assets.OFFLINE_WORKER:
+            response.headers["Service-Worker-Allowed"] = "/s/"
         return response
 
     manifest = page_manifest.write_manifest(page_manifest.make_manifest(known))

@@ -28,7 +28,12 @@ EXTRAS: tuple[tuple[str, set[str]], ...] = (
     ("codes.js", {"invited"}),
     ("invitation.js", {"invited"}),
     ("work.js", {"work"}),
+    ("offline.js", {"offline"}),
 )
+JOINED = (*BASE, *(module for module, _asked_by in EXTRAS), "answer.js", "how.js", "late.js")
+"""The modules of the file that every page of respondents loads (`server.web.joined_modules`), dependencies first."""
+LATER = ("coin.js", "throws.js")
+"""Modules that such a page loads when they are asked for, or once its first screen is there."""
 WORD_LISTS = {"en": "words_en.js", "es": "words_es.js", "fr": "words_fr.js", "pt": "words_pt.js"}
 """The files with the words that receipts are told in, by language; in any other they are told in English."""
 WITH_TEXTS = {"blocks.js", "consent.js", "labels.js", "ticks.js", "field.js", "invitation.js"}
@@ -60,17 +65,18 @@ class PageParts:
 
     @property
     def explaining_modules(self) -> tuple[str, ...]:
-        """The scripts of the page that explains: what words the survey's numbers, and the coin to play with."""
+        """The scripts of the page that explains: what words the survey's numbers."""
         others = {
             "preview.js",
             "consent.js",
             "codes.js",
             "invitation.js",
             "work.js",
+            "offline.js",
             "rewording.js",
             "answer.js",
         }
-        return (*(module for module in self.modules if module not in others), "coin.js", "how.js")
+        return (*(module for module in self.modules if module not in others), "how.js")
 
     @property
     def late_modules(self) -> tuple[str, ...]:
@@ -119,6 +125,7 @@ def parts_of(
     invited: bool = False,
     stratum: bool = False,
     work: bool = False,
+    offline: bool = False,
 ) -> PageParts:
     """What the page of a published definition must hold.
 
@@ -126,7 +133,13 @@ def parts_of(
     """
     document: dict[str, Any] = json.loads(published)
     designs = [entry["designs"] for entry in document["questions"] if "designs" in entry]
-    asked_for = {"preview": preview, "invited": invited, "stratum": stratum, "work": work}
+    asked_for = {
+        "preview": preview,
+        "invited": invited,
+        "stratum": stratum,
+        "work": work,
+        "offline": offline,
+    }
     names = {*_names(document), *(name for name, wanted in asked_for.items() if wanted)}
     return PageParts(
         frozenset(names),

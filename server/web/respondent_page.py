@@ -55,6 +55,7 @@ class PageData:
     sender: SenderParts
     work: bool
     """Whether work is asked for, of who needs no code."""
+    offline: bool
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ class ShutData:
 def draw_page(data: PageData, published: bytes, definition: Definition) -> str:
     """The page of a link that takes responses, within a request for it; it has the published definition."""
     stratum = data.group is not None
-    parts = parts_of(published, invited=data.invited, stratum=stratum, work=data.work)
+    parts = parts_of(published, invited=data.invited, stratum=stratum, work=data.work, offline=data.offline)
     return render_template(
         "respond/survey.html",
         slug=data.slug,

@@ -430,5 +430,10 @@ def test_other_surveys_load_nothing_of_it(open_page: Opener, survey: factories.P
     page = open_page(**PHONE)
     visit = Respondent(page, survey.slug).open("#0123456789ABCDEF")
     expect(visit.button("Start · {n} questions", n=3)).to_be_visible()
-    assert page.locator("script[src*=invitation], script[src*=codes], #invitation, #uninvited").count() == 0
+    assert (
+        page.locator(
+            "script[data-modules*=invitation], script[data-modules*=codes], #invitation, #uninvited"
+        ).count()
+        == 0
+    )
     expect(page.get_by_role("textbox")).to_have_count(0)

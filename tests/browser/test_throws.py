@@ -190,7 +190,7 @@ def test_a_plan_that_does_not_throw_the_published_design_is_not_offered(
             (answer := route.fetch()) and route.fulfill(response=answer, body=changed(answer.text()))
         ),
     )
-    with page.expect_response("**/throws.js"):
+    with page.expect_response("**/respondent_throws.js"):
         visit = Thrower(page, slug).open()
     visit.start(1)
     expect(visit.radio("Yes")).to_be_visible()

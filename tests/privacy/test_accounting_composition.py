@@ -124,7 +124,9 @@ def test_a_grid_that_rounds_to_the_nearest_point_is_seen() -> None:
 
 
 def test_losses_too_small_for_a_grid_are_added_up() -> None:
-    assert "optimal" not in best_composition([1e-300 * (1 + index) for index in range(22)], 1, 1e-6).candidates
+    assert (
+        "optimal" not in best_composition([1e-300 * (1 + index) for index in range(22)], 1, 1e-6).candidates
+    )
 
 
 def test_thirty_losses_a_hundred_times() -> None:

@@ -187,9 +187,12 @@ def _list_groups(language: str) -> tuple[LinkGroup, ...]:
 def _draw_open(slug: str, survey: PublishedSurvey, groups: tuple[LinkGroup, ...]) -> Iterator[Shell]:
     family = json.loads(survey.published).get("family", _NOTE.family)
     note = Note(family, _NOTE.round, str(count_spent(survey.definition.loss)))
-    for group, (invited, work), simulated in product((None, *groups), _ADMISSIONS, (False, True)):
-        data = PageData(slug, survey.version, note, group, invited, simulated, _SENDER, work)
+    for group, (invited, work), simulated, offline in product(
+        (None, *groups), _ADMISSIONS, (False, True), (False, True)
+    ):
+        data = PageData(slug, survey.version, note, group, invited, simulated, _SENDER, work, offline)
         state = "open" + ", by invitation" * invited + ", with work" * work + ", simulated" * simulated
+        state += ", offline" * offline
         yield Shell(state, draw_page(data, survey.published, survey.definition))
 
 

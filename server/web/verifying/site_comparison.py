@@ -17,6 +17,7 @@ from server.output.languages import DEFAULT_LANGUAGE, RESPONDENT_LANGUAGES
 from server.study.study_sheets import SurveySender
 from server.web.page_manifest import PATH
 from server.web.respondent_page import PublishedSurvey
+from server.web.security import OFFLINE_POLICY
 from server.web.sender_parts import read_stated
 from server.web.verifying.answer_differences import compare_answers, compare_headers
 from server.web.verifying.page_references import find_foreign_references
@@ -239,11 +240,13 @@ class _SiteComparer:
 
     def _read(self, slug: str, answer: SiteAnswer) -> tuple[list[str], str]:
         """The text of a page, and what is wrong with its headers and with what it loads beside its own logo."""
-        problems = compare_headers(answer, self._expect("/"))
         try:
             text = answer.body.decode()
         except UnicodeDecodeError:
-            return [*problems, "not UTF-8"], ""
+            return [*compare_headers(answer, self._expect("/")), "not UTF-8"], ""
+        # Whether the page may say so, its shell shows.
+        policy = OFFLINE_POLICY if ' data-offline="' in text else ""
+        problems = compare_headers(answer, self._expect("/"), policy)
         logo = read_stated(text).logo
         own = {f"/s/{slug}/logo/{logo}.png"} if re.fullmatch("[0-9a-f]{64}", logo) else set()
         return problems + find_foreign_references(text, self._pinned | own), text

@@ -2,7 +2,7 @@
 
 import hashlib
 
-from flask import Blueprint, Response
+from flask import Blueprint, Response, g
 from flask.typing import ResponseReturnValue
 from flask_babel import get_locale
 
@@ -52,7 +52,10 @@ def page(slug: str) -> ResponseReturnValue:
         return _draw_shut(slug, standing, survey, group, parts), refusal.status
     sender = draw_sender_of(survey, slug)
     work = config().asks_for_work and not invited
-    data = PageData(slug, current.sha256, _note_of(survey), group, invited, survey.simulated, sender, work)
+    g.offline = survey.offline
+    data = PageData(
+        slug, current.sha256, _note_of(survey), group, invited, survey.simulated, sender, work, survey.offline
+    )
     return draw_page(data, current.published, surveys.definition_of(current))
 
 
