@@ -210,6 +210,7 @@ def test_it_goes_with_copies_and_archives(
     signed_in: FlaskClient, database_url: str, survey: Published
 ) -> None:
     factories.settle(database_url, survey.slug, minimum=10)
+    factories.close(database_url, survey.slug)
     save(signed_in, survey.slug, draw("PNG"))
     imported = sample_archives.imported(signed_in, sample_archives.export(signed_in, survey.slug))
     copied = signed_in.post(f"/manage/surveys/{survey.slug}/duplicate", data={"title": "Again"})
@@ -227,6 +228,7 @@ def test_an_archive_with_another_file_for_a_logo_is_refused(
     signed_in: FlaskClient, database_url: str, survey: Published, logo: str
 ) -> None:
     factories.settle(database_url, survey.slug, minimum=10)
+    factories.close(database_url, survey.slug)
     packed = sample_archives.export(signed_in, survey.slug)
     change = sample_archives.stated("logo", value=logo)
     answer = sample_archives.send(signed_in, change(packed))
