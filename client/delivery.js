@@ -60,7 +60,8 @@ export function deliver(page, body, { to = page.responses, waiting = false, now 
   let kept = remembered(page).id === id;
   let claimed = waiting;
   let begun = false;
-  let sent = body; // as it is posted
+  const works = way.work && !invitation && !('preview' in page); // a code stands in for work
+  let sent = works ? withWork(body, '…') : body; // as it is posted, once its work is done
   details.addEventListener('toggle', () => {
     form.querySelector('pre').textContent = details.open ? sent : '';
     form.querySelector('.words').replaceChildren(...(details.open ? say(asked, reports) : []));
@@ -76,9 +77,9 @@ export function deliver(page, body, { to = page.responses, waiting = false, now 
   if (now) begin();
   else sign();
 
-  /** With the work of this hour, where it is asked for; a code stands in for it. */
+  /** With the work of this hour, where it is asked for. */
   async function sign() {
-    if ('preview' in page || !way.work || invitation) return;
+    if (!works) return;
     const noticed = setTimeout(() => begun && !waiting && tell(status.dataset.working), NOTICED);
     sent = withWork(body, await way.work(id, to));
     clearTimeout(noticed);
