@@ -102,10 +102,11 @@ class Respondent:
         ).to_be_visible()
 
     def send(self) -> None:
-        """Send, and wait for the receipt in its words."""
+        """Send, and wait for the receipt in its words and as a picture."""
         self.button("Send").click()
         expect(self.heading("Sent. Thank you.")).to_be_visible()
         expect(self.page.locator("output")).to_have_text(re.compile(r"^(\S+ ){11}\S+$"))
+        expect(self.page.locator(".receipt details")).to_be_visible()
 
     def sent_body(self) -> str:
         """Open what will be sent, and read it."""

@@ -292,7 +292,7 @@ def test_nothing_is_sent_before_send_is_pressed_or_kept_before_the_review(
     assert all(not before["stored"][kind] for kind in ("session", "databases", "files", "cached"))
     assert before["cookies"] == []
     visit.send()
-    assert len(wire.requests) == loaded + 3  # what was sent, and the words of the receipt
+    assert len(wire.requests) == loaded + 6  # what was sent, the words of the receipt, and its picture
 
 
 def test_the_control_of_the_comparison_two_equal_visits_are_equal(

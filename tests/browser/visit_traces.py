@@ -130,6 +130,7 @@ class Wire:
 # What comes after a screen is shown: the words of a receipt take the place of its number.
 SPELLED = (
     "() => [...document.querySelectorAll('.receipt output')].every((it) => /^\\D+$/.test(it.textContent))"
+    " && !document.querySelector('.receipt details[hidden]')"
 )
 LOOKS = 250
 """How often it is asked whether everything is listed."""
