@@ -1,6 +1,5 @@
 // The receipt as a picture: the address of its page, and the receipt in the part that browsers never send. Made here, and saved from here.
 
-import { draw } from './page.js';
 import { writePicture } from './picture.js';
 import { encode } from './qr.js';
 import { read } from './words.js';
@@ -16,7 +15,7 @@ const edge = Array(QUIET).fill('0'.repeat(size));
 const rows = [...edge, ...code.map((row) => `${side}${row}${side}`), ...edge];
 const runs = rows.flatMap((row, y) => Array.from(row.matchAll(/1+/g), ({ 0: { length }, index }) => `M${index} ${y}h${length}v1h-${length}z`));
 
-// Dark on light, also where the page is dark.
+// Dark on light, also where the page is dark. What pages draw with stands in their one file, of which this is no part.
 part.querySelector('div').append(draw('svg', { viewBox: `0 0 ${size} ${size}`, width: 5 * size, 'shape-rendering': 'crispEdges', 'aria-hidden': 'true' },
   draw('path', { fill: '#fff', d: `M0 0h${size}v${size}H0z` }), draw('path', { d: runs.join('') })));
 const button = part.querySelector('button');
@@ -28,3 +27,10 @@ button.addEventListener('click', () => {
   setTimeout(() => URL.revokeObjectURL(link.href), 60000);
 });
 part.hidden = false;
+
+function draw(name, attributes, ...children) {
+  const element = document.createElementNS('http://www.w3.org/2000/svg', name);
+  for (const [attribute, value] of Object.entries(attributes)) element.setAttribute(attribute, value);
+  element.append(...children);
+  return element;
+}
