@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import openpyxl
+import pypdf
 import pytest
 from click.testing import CliRunner, Result
 
@@ -144,6 +146,44 @@ def test_columns_may_have_other_names_and_other_texts(tmp_path: Path) -> None:
         found(tmp_path, study(COIN, columns=[stated]), column({"1": 30, "2": 50}, "Q7 a"))["questions"]
         == plain["questions"]
     )
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+@pytest.mark.parametrize("ending", ["html", "pdf", "xlsx"])
+def test_the_report_is_written_as_files_and_says_where_the_data_come_from(
+    tmp_path: Path, ending: str, language: str
+) -> None:
+    file = tmp_path / f"report.{ending}"
+    data = "cheated,sex\n" + "yes,f\nyes,f\nyes,f\nno,f\nyes,m\nno,m\n" * 60
+    entry = question({"mechanism": "mangat", "truth": 0.6})
+    stated = study(entry, covariates=[{"name": "sex", "categories": ["f", "m"]}])
+    options = ("--explain", "cheated", "--by", "sex", "--output", str(file), "--language", language)
+    done = analysed(tmp_path, stated, data, *options)
+    assert done.exit_code == 0, done.output
+    if ending == "pdf":
+        text = " ".join(page.extract_text() for page in pypdf.PdfReader(file).pages)
+    elif ending == "xlsx":
+        sheets = openpyxl.load_workbook(file)
+        text = " ".join(
+            str(cell) for sheet in sheets for row in sheet.iter_rows(values_only=True) for cell in row
+        )
+    else:
+        text = file.read_text("utf-8")
+    said = {
+        "en": ("collected elsewhere", "times the odds"),
+        "es": ("se recogieron en otro lugar", "veces la razón"),
+    }
+    text = " ".join(text.split())
+    for words in said[language]:
+        assert words in text, text
+    assert "browser" not in text
+    assert "∞" in text
+
+
+def test_another_ending_is_refused_before_anything_is_read(tmp_path: Path) -> None:
+    done = analysed(tmp_path, study(COIN), GOOD, "--output", str(tmp_path / "report.doc"))
+    assert done.exit_code == 2
+    assert "--output must end in one of .html, .pdf, .xlsx" in done.stderr
 
 
 GOOD = column({"yes": 3, "no": 5})

@@ -1,6 +1,7 @@
 """`python -m server analyse`: reports collected on paper, by telephone or with another tool, estimated as if here."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
@@ -10,8 +11,14 @@ from server import reports
 from server.cli.common import JSON, make_plain, print_document
 from server.cli.explain_output import BY, EXPLAIN, print_explanation
 from server.cli.result_output import print_report
+from server.output.documents import Document, to_html, to_pdf, to_xlsx
+from server.output.languages import DEFAULT_LANGUAGE, LANGUAGES
+from server.reports.contents.elsewhere_document import build_elsewhere_document
 from server.reports.elsewhere import STUDY_LIMIT, ForeignData, parse_study, read_foreign_data
 from server.reports.explaining import explain_answer, explanation_json, of_foreign
+from server.store.private_files import open_private
+
+WRITERS: dict[str, Callable[[Document], str | bytes]] = {".html": to_html, ".pdf": to_pdf, ".xlsx": to_xlsx}
 
 
 @click.command()
@@ -24,14 +31,34 @@ from server.reports.explaining import explain_answer, explanation_json, of_forei
 )
 @EXPLAIN
 @BY
+@click.option(
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help=f"Write the report into this file, whose ending is one of {', '.join(WRITERS)}.",
+)
+@click.option(
+    "--language",
+    type=click.Choice(list(LANGUAGES)),
+    default=DEFAULT_LANGUAGE,
+    show_default=True,
+    help="Of the file.",
+)
 @JSON
 def analyse(
-    file: IO[bytes], study: IO[bytes], answer: str | None, by: tuple[str, ...], as_json: bool
+    file: IO[bytes],
+    study: IO[bytes],
+    answer: str | None,
+    by: tuple[str, ...],
+    output: Path | None,
+    language: str,
+    as_json: bool,
 ) -> None:
     """Estimate from a CSV file of reports that were collected elsewhere, a row for each person.
 
     Nothing is stored. `survey study-file` writes the study file of a survey that was published here.
     """
+    if output is not None and output.suffix.lower() not in WRITERS:
+        raise click.UsageError(f"--output must end in one of {', '.join(WRITERS)}; it is {str(output)!r}")
     if by and answer is None:
         raise click.UsageError("--by needs --explain; it is missing")
     stated = parse_study(study.read(STUDY_LIMIT + 1))
@@ -39,6 +66,9 @@ def analyse(
     with click.progressbar(length=size or 1, label="Reading", file=sys.stderr) as bar:
         data = read_foreign_data(file, stated, lambda done: bar.update(min(done, size) - bar.pos))
     explained = None if answer is None else explain_answer(of_foreign(data), answer, by)
+    if output is not None:
+        written = WRITERS[output.suffix.lower()](build_elsewhere_document(data.report, explained, language))
+        _write(output, written if isinstance(written, bytes) else written.encode())
     if as_json:
         told = {} if explained is None else {"explanation": explanation_json(explained)}
         print_document({**_json(data), **told}, as_json)
@@ -56,6 +86,16 @@ def _size(file: IO[bytes]) -> int:
         return Path(file.name).stat().st_size
     except OSError:
         return 0
+
+
+def _write(output: Path, body: bytes) -> None:
+    try:
+        with open(output, "wb", opener=open_private) as target:
+            target.write(body)
+    except OSError as error:
+        raise click.UsageError(
+            f"--output must be a file that can be written; {str(output)!r} is not: {error.strerror}"
+        ) from error
 
 
 def _json(data: ForeignData) -> dict[str, Any]:

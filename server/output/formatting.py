@@ -137,6 +137,8 @@ def epsilon(value: float, locale: str) -> str:
 
     2.2 is 2.2, as files say it, although the float is a little more.
     """
+    if math.isinf(value):  # of a design that excludes an answer
+        return "∞"
     shown = Decimal(repr(float(value))).quantize(_HUNDREDTH, rounding=ROUND_CEILING)
     return format_decimal(shown, "0.00", locale)
 

@@ -46,7 +46,7 @@ def real(words: ReportWords, value: float | None) -> Number:
 
 def epsilon(words: ReportWords, value: float) -> Number:
     """A privacy loss, rounded up where it is read; a spreadsheet, which would round it to the nearest, shows more."""
-    return Number(value, words.epsilon(value), "0.0000")
+    return Number(_finite(value), words.epsilon(value), "0.0000")
 
 
 def format_spent(words: ReportWords, value: Decimal) -> Number:

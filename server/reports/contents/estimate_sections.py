@@ -24,9 +24,12 @@ MOST_DRAWN = 30
 def estimates(words: ReportWords, report: Report) -> Iterator[Block]:
     """The estimates of all questions; where they are weighted, the unweighted ones at the end."""
     _ = words.gettext
-    yield Paragraph(Text(words.macro("results/_weighting.html", "weighting_note", report)))
+    note = _("Weighted: every row counts as much as its weight.")
+    if report.by_row is None:
+        note = words.macro("results/_weighting.html", "weighting_note", report)
+    yield Paragraph(Text(note))
     yield _table(words, report, report.questions, "estimates", _("Estimates"))
-    if report.weighting == Weighting.BY_POPULATION:
+    if report.weighting in (Weighting.BY_POPULATION, Weighting.BY_ROW):
         caption = _("Unweighted: every response counts the same")
         yield _table(words, report, report.unweighted, "estimates-unweighted", caption)
 

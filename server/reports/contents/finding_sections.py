@@ -23,7 +23,7 @@ _HEADING, _NOTE, _UNIT = 45, 12, 0.65
 def build_lead(words: ReportWords, report: Report) -> tuple[Section, ...]:
     """What the first page of the internal report says."""
     rest = _describe_protection(words, report), _describe_sureness(words, report)
-    return order_lead(_list_findings(words, report), rest)
+    return order_lead(list_findings(words, report), rest)
 
 
 def order_lead(found: Section, rest: tuple[Section, ...]) -> tuple[Section, ...]:
@@ -49,7 +49,7 @@ def say_finding(words: ReportWords, report: Report, entry: QuestionReport) -> st
     return words.macro("results/_findings.html", "sentence", found, report.definition.language)
 
 
-def _list_findings(words: ReportWords, report: Report) -> Section:
+def list_findings(words: ReportWords, report: Report) -> Section:
     """A section for each question, below the headings of the survey's own."""
     numbers = {entry.question.name: number for number, entry in enumerate(report.questions, start=1)}
     sections: list[Section] = []

@@ -70,8 +70,8 @@ def _name_design(words: ReportWords, question: Question) -> str:
     return f"{called}. {words.macro(names, 'parameter_name', mechanism, 'innocuous')}: {innocuous}"
 
 
-def estimators(words: ReportWords, report: Report) -> Iterator[Block]:
-    """How estimates, errors and intervals were computed."""
+def estimators(words: ReportWords, report: Report, *, live: bool = True) -> Iterator[Block]:
+    """How estimates, errors and intervals were computed; where it is `live`, there is a page of results."""
     _ = words.gettext
     questions = [entry.question for entry in report.questions]
     yield make_paragraph(
@@ -81,12 +81,19 @@ def estimators(words: ReportWords, report: Report) -> Iterator[Block]:
             methods=interval_methods(words, report) or _("none yet"),
         )
     )
-    yield make_paragraph(
-        _(
-            "These intervals, like a plan, hold for one look at a moment fixed beforehand. Whoever checked along the "
-            "way and stopped when they liked needs wider ones: the page of results, CSV and JSON have them too."
+    if not live:
+        text = _(
+            "These intervals hold for one look at a moment fixed beforehand. Whoever checked along the way and stopped "
+            "when they liked needs wider ones, which JSON has."
         )
-    )
+        yield make_paragraph(text)
+    else:
+        yield make_paragraph(
+            _(
+                "These intervals, like a plan, hold for one look at a moment fixed beforehand. Whoever checked along "
+                "the way and stopped when they liked needs wider ones: the page of results, CSV and JSON have them too."
+            )
+        )
     if any(len(entry.shown) > 1 for entry in report.questions):
         yield make_paragraph(
             _(
@@ -213,8 +220,9 @@ def _distinct(designs: Sequence[Design]) -> list[Design]:
 
 
 def _matrix(words: ReportWords, labels: Sequence[Text], design: Design) -> Iterator[tuple[Cell, ...]]:
+    more = [Text(str(code)) for code in range(len(labels), design.weights.shape[1])]  # of data from elsewhere
     for truth, entered in enumerate(labels):
-        for code, arrived in enumerate(labels):
+        for code, arrived in enumerate([*labels, *more]):
             yield (entered, arrived, *_chance(words, design, truth, code))
 
 

@@ -76,7 +76,7 @@ def name_cells(
     for place, entry in enumerate(stated):
         field, name = f"columns[{place}]", entry["name"]
         if name not in usual:
-            template = N_("must be entry of %(limit)s; it is %(value)s")
+            template = N_("must be one of %(limit)s; it is %(value)s")
             raise refuse(422, f"{field}.name", template, limit=", ".join(usual), value=shorten_value(name))
         codes = usual[name]
         if "cells" in entry:

@@ -1,0 +1,90 @@
+"""The report on data from elsewhere: the findings and tables of every report, and nothing about how we collect."""
+
+from collections.abc import Iterator
+
+from server.output.charts import PAPER_CSS
+from server.output.documents import Block, Cell, Document, Section, Table, Text
+from server.reports.contents import cell_texts, methods, stratum_sections
+from server.reports.contents.diagnostic_sections import diagnostics
+from server.reports.contents.estimate_sections import estimates
+from server.reports.contents.finding_sections import list_findings
+from server.reports.contents.methods import make_paragraph
+from server.reports.contents.question_sections import questions
+from server.reports.explaining import ExplainedAnswer
+from server.reports.explaining.explained_texts import list_notes, name_step, say_effect
+from server.reports.report import Report
+from server.reports.report_words import ReportWords
+
+
+def build_elsewhere_document(report: Report, explained: ExplainedAnswer | None, locale: str) -> Document:
+    """The document of a report on a table from elsewhere, with an explanation, if one was asked for."""
+    words = ReportWords(locale)
+    _ = words.gettext
+    count = words.ngettext("%(num)s response", "%(num)s responses", report.n, num=words.integer(report.n))
+    origin = _(
+        "These data were collected elsewhere. How answers were randomised is known from the study file alone; "
+        "nothing here shows that it was done so."
+    )
+    return Document(
+        title=cell_texts.quote_text(report.definition, report.definition.title),
+        subtitle=" · ".join((_("Report of %(day)s", day=words.day(report.made_on)), count)),
+        language=locale,
+        sections=tuple(_sections(words, report, explained)),
+        blocks=(make_paragraph(origin),),
+        paper_css=PAPER_CSS,
+    )
+
+
+def _sections(words: ReportWords, report: Report, explained: ExplainedAnswer | None) -> Iterator[Section]:
+    _ = words.gettext
+    yield list_findings(words, report)
+    yield Section("results", Text(_("Estimates")), tuple(estimates(words, report)))
+    inside = tuple(stratum_sections.by_stratum(words, report))
+    if inside:
+        yield Section(
+            "by-stratum", Text(_("By stratum")), (stratum_sections.introduce_tables(words),), inside
+        )
+    if explained is not None:
+        title = _("What “%(answer)s” goes with", answer=explained.name)
+        yield Section("explained", Text(title), tuple(describe_explanation(words, explained)))
+    yield Section("questions", Text(_("Questions")), (questions(words, report.definition),))
+    yield Section("method", Text(_("Method")), tuple(methods.estimators(words, report, live=False)))
+    yield Section("checks", Text(_("Diagnostics")), tuple(diagnostics(words, report)))
+    yield Section("limits", Text(_("Limits")), tuple(methods.limits(words)))
+    facts = _(
+        "Study file (SHA-256): %(hash)s. Made with %(software)s.",
+        hash=report.version,
+        software=report.software,
+    )
+    yield Section("source", Text(_("Source")), (make_paragraph(facts),))
+    yield Section("exact-designs", Text(_("Codebook")), (methods.codebook(words, report.asked),))
+
+
+def describe_explanation(words: ReportWords, explained: ExplainedAnswer) -> Iterator[Block]:
+    """A row for each step of each predictor, and what must be known of all."""
+    _ = words.gettext
+    rows: list[tuple[Cell, ...]] = []
+    for predictor in explained.predictors:
+        for step, effect in predictor.steps:
+            points = cell_texts.share(words, effect.average if effect.tells else None)
+            rows.append(
+                (
+                    Text(predictor.name),
+                    Text(name_step(predictor, step)),
+                    Text(
+                        say_effect(effect, words.gettext, lambda value: words.number(float(f"{value:.3g}")))
+                    ),
+                    points,
+                    cell_texts.p_value(words, predictor.test.p_value),
+                )
+            )
+    confidence = words.level(explained.explanation.confidence)
+    columns = (
+        _("Predictor"),
+        _("Step"),
+        _("Odds, with their %(confidence)s %% interval", confidence=confidence),
+        _("more likely on average by"),
+        _("p value"),
+    )
+    title = _("What “%(answer)s” goes with", answer=explained.name)
+    yield Table("explained", title, columns, tuple(rows), tuple(_(note) for note in list_notes(explained)))
