@@ -33,8 +33,7 @@ async function keep() {
   await cache.put(page.definition, survey);
   const parts = [document, ...Array.from(document.querySelectorAll('template'), ({ content }) => content)];
   const files = parts.flatMap((part) => Array.from(part.querySelectorAll('[integrity]')));
-  await Promise.all(files.map(async ({ src, href, integrity }) => (
-    cache.put(src ?? href, await fetch(src ?? href, { integrity, signal: ends.signal })))));
+  await cache.addAll(files.map(({ src, href, integrity }) => new Request(src ?? href, { integrity, signal: ends.signal })));
   const policy = globalThis.trustedTypes?.createPolicy('offline-worker', { createScriptURL: () => page.offline });
   await navigator.serviceWorker.register(policy?.createScriptURL('') ?? page.offline, { scope });
   ends.signal.throwIfAborted();

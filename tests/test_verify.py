@@ -51,6 +51,7 @@ def site(sqlite: NewDatabase) -> Iterator[Site]:
         "over": {"closes_at": earlier},
         "full": {"cap": 1},
         "simulated": {"simulated": True},
+        "offline": {"offline": True},
     }
     published = {}
     for name, changes in settings.items():
@@ -119,6 +120,7 @@ def test_site_of_this_release_agrees_in_every_state(site: Site, tmp_path: Path) 
         "over": "closed",
         "full": "full",
         "simulated": "open, simulated",
+        "offline": "open, offline",
         "kinds": "open",
     }
     assert data[links["north"]]["population"] == "1537"
