@@ -9,7 +9,7 @@ from playwright.sync_api import Page, Route, expect
 
 from server.web.assets import read_assets
 from server.web.joined_modules import JOINED_NAME
-from tests.browser.conftest import Opener
+from tests.browser.conftest import PATIENCE, Opener
 from tests.browser.recorder import recording
 from tests.browser.site_users import PHONE, SURVEY, Respondent
 from tests.browser.test_traffic import lose_twice
@@ -34,7 +34,12 @@ def left_here(page: Page) -> tuple[list[str], list[str], list[list[str]]]:
 
 
 def await_kept(page: Page) -> None:
-    page.evaluate("navigator.serviceWorker.ready.then(() => {})")
+    page.evaluate(
+        """(patience) => Promise.race([navigator.serviceWorker.ready.then(() => {}), new Promise((_, fail) => {
+          setTimeout(fail, patience, new Error('nothing is kept'));
+        })])""",
+        PATIENCE,
+    )
 
 
 def opened(open_page: Opener, survey: factories.Published, **look: str) -> Respondent:
