@@ -64,6 +64,7 @@ def site(sqlite: NewDatabase) -> Iterator[Site]:
         "full": {"cap": 1},
         "simulated": {"simulated": True},
         "asked": {},
+        "offline": {"offline": True},
     }
     published = {}
     for name, changes in settings.items():
@@ -139,6 +140,7 @@ def test_site_of_this_release_agrees_in_every_state(site: Site, tmp_path: Path) 
         "full": "full",
         "simulated": "open, simulated",
         "asked": "open",
+        "offline": "open, offline",
         "kinds": "open",
     }
     assert data[links["north"]]["population"] == "1537"

@@ -161,7 +161,6 @@ class Survey(Base):
     draft_number: Mapped[int] = mapped_column(default=1, server_default=sa.text("1"))
     paused: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
     by_invitation: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
-    offline: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
     opens_at: Mapped[datetime | None]
     closes_at: Mapped[datetime | None]
     time_zone: Mapped[str] = mapped_column(sa.String(64), default="UTC", server_default="UTC")
@@ -179,6 +178,7 @@ class Survey(Base):
     populations_since: Mapped[date | None]
     link: Mapped[str] = mapped_column(sa.String(32), default=_first_link, server_default=sa.text("''"))
     incomplete: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
+    offline: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
 
     versions: Mapped[list["SurveyVersion"]] = relationship(
         order_by="SurveyVersion.number", back_populates="survey"

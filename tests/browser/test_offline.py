@@ -9,9 +9,11 @@ from playwright.sync_api import Page, Route, expect
 
 from server.web.assets import read_assets
 from server.web.joined_modules import JOINED_NAME
-from tests.browser.conftest import Opener
+from tests.browser.conftest import PATIENCE, Opener
+from tests.browser.recorder import recording
 from tests.browser.site_users import PHONE, SURVEY, Respondent
-from tests.browser.visit_traces import STORED
+from tests.browser.test_traffic import lose_twice
+from tests.browser.visit_traces import COINS, STORED, differences, visited
 from tests.support import factories
 
 LOST = "ERR_INTERNET_DISCONNECTED|Failed to fetch|ERR_FAILED"
@@ -32,7 +34,12 @@ def left_here(page: Page) -> tuple[list[str], list[str], list[list[str]]]:
 
 
 def await_kept(page: Page) -> None:
-    page.evaluate("navigator.serviceWorker.ready.then(() => {})")
+    page.evaluate(
+        """(patience) => Promise.race([navigator.serviceWorker.ready.then(() => {}), new Promise((_, fail) => {
+          setTimeout(fail, patience, new Error('nothing is kept'));
+        })])""",
+        PATIENCE,
+    )
 
 
 def opened(open_page: Opener, survey: factories.Published, **look: str) -> Respondent:
@@ -80,6 +87,32 @@ def test_opened_survey_is_answered_without_a_network_and_arrives_once(
     visit.open()
     expect(visit.heading("This survey was already answered on this device")).to_be_visible()
     assert left_here(page)[:2] == ([], [])
+
+
+@pytest.mark.parametrize("coins", COINS)
+def test_what_is_sent_and_left_without_a_network_depends_on_no_answer(
+    open_page: Opener, served: factories.Served, coins: str
+) -> None:
+    survey = publish_offline(served)
+
+    def behave(visit: Respondent, truth: str) -> None:
+        await_kept(visit.page)
+        visit.page.context.set_offline(True)
+        visit.answer(truth, truth, truth)
+        lose_twice(visit)
+        waiting.append(visit.page.evaluate(STORED))
+        visit.page.context.set_offline(False)
+        expect(visit.heading("Sent. Thank you.")).to_be_visible()
+
+    waiting: list[object] = []
+    with recording(served.url) as recorder:
+        yes, no = (
+            visited(open_page, recorder, served, survey, truth, behave, coins, complaint=LOST)
+            for truth in ("Yes", "No")
+        )
+    assert differences(yes, no) == []
+    assert differences(*waiting) == []
+    assert yes["stored"]["cached"] == yes["stored"]["workers"] == []
 
 
 def stored(served: factories.Served) -> list[tuple[object, ...]]:

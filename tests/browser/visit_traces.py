@@ -167,7 +167,7 @@ def order_files(requests: list[Traces]) -> list[Traces]:
     found: list[Traces] = []
     named = re.compile(r"/client/|/survey\.json$")
     for asked_for, run in itertools.groupby(requests, key=lambda it: bool(named.search(it.get("url", "")))):
-        found += sorted(run, key=lambda it: str(it["url"])) if asked_for else run
+        found += sorted(run, key=lambda it, asked_for=asked_for: str(it["url"]) if asked_for else "")
     return found
 
 
