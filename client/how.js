@@ -4,9 +4,9 @@ import { loadSurvey } from './design.js';
 import { groupLabels, labelGroups, own, toys } from './page.js';
 
 const page = document.querySelector('main').dataset;
-const { language, questions } = await loadSurvey(page.definition, page.version);
+const { language, translations, questions } = await loadSurvey(page.definition, page.version);
 
-own.lang = language;
+Object.assign(own, { lang: language, translations: translations ?? {} });
 toys.groups = groupLabels(questions.filter(({ designs }) => designs));
 document.getElementById('odds').replaceChildren(...labelGroups());
 toys.fill();
