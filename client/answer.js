@@ -3,7 +3,9 @@
 
 import { greet, review } from './delivery.js';
 import { answersOf, kinds, loadSurvey, rowsOf, statedBy, way } from './design.js';
-import { askOne, copy, groupLabels, labelGroups, labelOf, make, own, quote, show, toys } from './page.js';
+import {
+  askOne, copy, groupLabels, labelGroups, labelOf, languageOf, make, own, quote, show, toys, translate,
+} from './page.js';
 import { drawCoins, randomId, randomize } from './randomize.js';
 import { rewordInPlace } from './rewording.js';
 import { drop, spentBefore, writeBody } from './submit.js';
@@ -31,7 +33,7 @@ function refuse(check) {
   show(copy('refusal', { check }, 'check'));
 }
 
-function begin({ title, introduction, language, questions: entries, epsilon: total, ...asks }) {
+function begin({ title, introduction, language, translations, questions: entries, epsilon: total, ...asks }) {
   const asked = entries.filter(({ designs }) => designs);
   const n = asked.length;
   const last = entries.length + 1; // screen 0 introduces, k shows entry k - 1, the last one sends
@@ -45,7 +47,7 @@ function begin({ title, introduction, language, questions: entries, epsilon: tot
   const isShown = (entry) => way.isShown(entry, entries, answers);
   if (!preview) way.work?.(id, page.responses); // so that it is done when it is needed
 
-  own.lang = language;
+  Object.assign(own, { lang: language, translations: translations ?? {} });
   toys.groups = groupLabels(asked);
   quote(document.querySelector('#title'), title);
   history.scrollRestoration = 'manual'; // every screen begins at its heading
@@ -56,7 +58,10 @@ function begin({ title, introduction, language, questions: entries, epsilon: tot
   if (history.state?.screen) history.go(-history.state.screen);
   else if (!preview) history.replaceState({ screen }, '');
   if (!way.preview?.(entries, (place) => (answers ? open(place) : location.reload()))) showIntroduction({ focus: false });
-  rewordInPlace(() => answers, () => open(screen));
+  rewordInPlace(() => answers, () => {
+    quote(document.querySelector('#title'), title);
+    open(screen);
+  });
   if (document.getElementById('throws')) {
     // By everybody, so that it tells nothing, and once the first screen is there.
     const files = copy('throws');
@@ -106,9 +111,10 @@ function begin({ title, introduction, language, questions: entries, epsilon: tot
     const find = (selector) => part.querySelector(selector);
     quote(find('h2'), title);
     // Who asks and what for, before the coin; the rest is a fold away.
-    const [first, ...rest] = introduction.split(/\n\s*\n/);
+    const [first, ...rest] = translate(introduction).split(/\n\s*\n/);
+    const spokenIn = languageOf(introduction);
     const [beginning, more] = part.querySelectorAll('.own');
-    own.write(beginning, first);
+    own.write(beginning, first, spokenIn);
     const fold = more.parentElement;
     const tick = find('#about .option');
     const read = tick.querySelector('input');
@@ -117,7 +123,7 @@ function begin({ title, introduction, language, questions: entries, epsilon: tot
     read.checked = hasRead;
     read.addEventListener('change', () => unread.replaceChildren());
     if (rest.length) {
-      own.write(more, rest.join('\n\n'));
+      own.write(more, rest.join('\n\n'), spokenIn);
       more.after(tick); // it can be ticked once that is unfolded
     } else fold.remove();
     find('#odds').append(...labelGroups());

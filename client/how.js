@@ -6,8 +6,8 @@ import { groupLabels, labelGroups, own, toys } from './page.js';
 const page = document.querySelector('main').dataset;
 loadSurvey(page.definition, page.version).then(explain);
 
-function explain({ language, questions }) {
-  own.lang = language;
+function explain({ language, translations, questions }) {
+  Object.assign(own, { lang: language, translations: translations ?? {} });
   toys.groups = groupLabels(questions.filter(({ designs }) => designs));
   document.getElementById('odds').replaceChildren(...labelGroups());
   toys.fill?.(); // coin.js, if it is here already

@@ -23,9 +23,13 @@ _DECIMAL_COMMA = re.compile(r"([+-]?(?:0|\d+(?=,(?!\d{3}$)))),(\d+)", re.ASCII)
 
 
 def form_fields(document: Mapping[str, Any]) -> dict[str, str | list[str]]:
-    """The fields of a document but for its format: the text of each, or the texts of a list of names."""
+    """The fields of a document but for its format and translations: the text of each, or those of a list of names."""
     fields: dict[str, str | list[str]] = {}
-    _flatten({name: value for name, value in document.items() if name != "format"}, "", fields)
+    _flatten(
+        {name: value for name, value in document.items() if name not in ("format", "translations")},
+        "",
+        fields,
+    )
     return fields
 
 

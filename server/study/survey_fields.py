@@ -29,6 +29,7 @@ SURVEY_FIELDS = {
     "template": N_("Template"),
     "time_zone": N_("Time zone"),
     "title": N_("Title"),
+    "translations": N_("Translations"),
 }
 """By the name that a refusal gives: the path in the definition, or that of the form."""
 QUESTION_PARTS = {

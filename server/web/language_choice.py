@@ -18,9 +18,9 @@ def find_offered(path: str) -> Mapping[str, Language]:
     return RESPONDENT_LANGUAGES if path.startswith(RESPONDENTS) or path.endswith("/preview") else LANGUAGES
 
 
-def choose_language(asked: Request) -> str:
+def choose_language(asked: Request, offered: Mapping[str, Language] | None = None) -> str:
     """The language to answer in: by the address, the cookie or what the browser prefers."""
-    offered = find_offered(asked.path)
+    offered = find_offered(asked.path) if offered is None else offered
     for wanted in (asked.args.get("lang"), asked.cookies.get(LANGUAGE_COOKIE)):
         if wanted is not None and wanted in offered:
             return wanted

@@ -49,6 +49,8 @@ class PageParts:
     language: str
     throws: tuple[Throws, ...] | None = None
     """How each question can be thrown by hand; None where that is not offered."""
+    translated: frozenset[str] = frozenset()
+    """The other languages of the survey's own texts."""
 
     def __contains__(self, name: str) -> bool:
         return name in self.names
@@ -147,6 +149,7 @@ def parts_of(
         reports=sum(map(len, designs)),
         language=document["language"],
         throws=_plan_by_hand(document["questions"]),
+        translated=frozenset(document.get("translations", ())),
     )
 
 

@@ -76,6 +76,40 @@ def test_a_language_is_changed_in_the_middle_and_nothing_is_lost(
     assert len(factories.stored(served.database_url)) >= 1
 
 
+def test_a_survey_is_read_in_the_reader_s_language_and_what_is_missing_as_it_is(
+    open_page: Opener, served: factories.Served
+) -> None:
+    """One set of answers: whichever language they were given in, they are the same bytes, and counted together."""
+    french = {
+        "Exams": "Examens",
+        "Have you ever copied in an exam?": "Avez-vous déjà copié ?",
+        "Hello": "Bonjour",
+    }
+    document = {**SURVEY, "introduction": "Hello", "translations": {"fr": french}}
+    survey = factories.publish(served.database_url, document)
+    page = open_page(**PHONE, locale="fr-CA")
+    reader = Respondent(page, survey.slug, "fr").open()
+    expect(page.locator("#about h2")).to_have_text("Examens")
+    expect(page.locator("#about .own").first).to_have_text("Bonjour")
+    expect(page.locator("#about .own").first).to_have_attribute("lang", "fr")
+    reader.start(2)
+    expect(page.locator("h1")).to_have_text("Avez-vous déjà copié ?")
+    expect(page.get_by_role("radio", name="Oui", exact=True)).to_be_visible()
+    # In a language that it was not translated into, it is what it was written in, and says so.
+    arab = change_language(reader, "ar")
+    expect(page.locator("h1")).to_have_text("Have you ever copied in an exam?")
+    expect(page.locator("h1")).to_have_attribute("lang", "en")
+    expect(page.locator("h1")).to_have_attribute("dir", "auto")
+    reader = change_language(arab, "fr")
+    reader.choose("Yes")
+    # A text that is missing.
+    expect(page.locator("h1")).to_have_text("How many hours?")
+    expect(page.locator("h1")).to_have_attribute("lang", "en")
+    page.get_by_role("textbox").fill("7,5")
+    reader.button("Next").click()
+    reader.send()
+
+
 def test_what_explains_and_what_takes_back_is_in_the_readers_language(
     open_page: Opener, served: factories.Served, inspector: Inspector
 ) -> None:

@@ -111,6 +111,8 @@ LEAST = {
     "links.edit": EDITOR,
     "links.save": EDITOR,
     "study_sheet.page": EDITOR,
+    "translating.page": EDITOR,
+    "translating.save": EDITOR,
     "study_sheet.save": EDITOR,
     "study_sheet.datacite_file": EDITOR,
     "schedule.page": EDITOR,

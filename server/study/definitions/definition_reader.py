@@ -82,6 +82,10 @@ def read_definition(document: object) -> Definition:
         budget=budget,
         strength=strength,
         family=document.get("family", ""),
+        translations={
+            code: {_tidy(text): said for text, said in known.items()}
+            for code, known in document.get("translations", {}).items()
+        },
         plan=None if plan is None else StudyPlan(int(plan["respondents"]), plan["margin"]),
     )
 

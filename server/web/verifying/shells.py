@@ -60,6 +60,8 @@ replaced by the mark of that slot."""
 
 _SENDER = SenderParts(Markup("zqheadqz"), Markup("zqthanksqz"), Markup("zqhelplinesqz"))
 """Lines that are drawn anew from what the page itself states, and must be the same then."""
+_ANY = "zqlinkqz"
+"""Stands for the name of any link; no slot."""
 _NOTE = Note("zqfamilyqz", "zqroundqz", "zqspendsqz")
 _ADMISSIONS = ((False, False), (False, True), (True, False))
 """Whether a code is asked for, and whether work."""
@@ -132,10 +134,16 @@ class ShellDrawer:
 
     def draw_shut(self, slug: str, language: str) -> tuple[Shell, ...]:
         """Every page that a link may have which takes none; of which survey it is, nobody is told."""
-        key = ("shut", slug, language)
+        key, every = ("shut", slug, language), ("shut", language)
+        if (
+            every not in self._drawn
+        ):  # they are many, and differ from one link to the next in nothing but its name
+            with self._asking(_ANY, language):
+                self._drawn[every] = _mark(_draw_shut(_ANY, _list_groups(language)), language)
         if key not in self._drawn:
-            with self._asking(slug, language):
-                self._drawn[key] = _mark(_draw_shut(slug, _list_groups(language)), language)
+            self._drawn[key] = tuple(
+                Shell(shell.state, shell.text.replace(_ANY, slug)) for shell in self._drawn[every]
+            )
         return self._drawn[key]
 
     def draw_how(self, slug: str, language: str, survey: PublishedSurvey) -> tuple[Shell, ...]:
