@@ -15,7 +15,7 @@ Translations = Mapping[str, Mapping[str, str]]
 
 def list_texts(document: Mapping[str, Any]) -> tuple[str, ...]:
     """Whatever respondents read that its researcher wrote, in the order of the survey; each text once."""
-    found = [document.get("title", ""), document.get("introduction", "")]
+    found = [document.get(name, "") for name in ("title", "introduction", "consent")]
     for entry in document.get("questions", ()):
         found += [entry.get("text", ""), entry.get("body", ""), entry.get("unit", "")]
         found += [option.get("text", "") for option in entry.get("options", ())]

@@ -1,13 +1,13 @@
 """Surveys that can be answered without a network, once they were opened.
 
-Revision: 0026
+Revision: 0024
 Follows: 0023
 """
 
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0026"
+revision = "0024"
 down_revision = "0023"
 branch_labels = None
 depends_on = None
