@@ -3,9 +3,7 @@
 
 import { greet, review } from './delivery.js';
 import { answersOf, kinds, loadSurvey, rowsOf, statedBy, way } from './design.js';
-import {
-  askOne, copy, groupLabels, labelGroups, labelOf, languageOf, make, own, quote, show, toys, translate,
-} from './page.js';
+import { askOne, copy, groupLabels, labelGroups, labelOf, languageOf, make, own, quote, show, toys, translate } from './page.js';
 import { drawCoins, randomId, randomize } from './randomize.js';
 import { rewordInPlace } from './rewording.js';
 import { drop, spentBefore, writeBody } from './submit.js';

@@ -59,13 +59,22 @@ def _shorten(source: str) -> str:
 
 
 def _bind_imports(source: str) -> str:
-    """Instead of importing, take what the function of the other module has given."""
+    """Instead of importing, take what the function of the other module has given.
+
+    Raises
+    ------
+    ValueError
+        If an import takes more than one line.
+    """
 
     def bind(found: re.Match[str]) -> str:
         names, module = found.groups()
         return f"const {names} = {_name_exports(f'{module}.js')};\n" if names else ""
 
-    return _IMPORT.sub(bind, source)
+    bound = _IMPORT.sub(bind, source)
+    if left := re.search(r"^import\b.*", bound, re.MULTILINE):
+        raise ValueError(f"imports must stand on a line each, to be joined; found {left[0]!r}")
+    return bound
 
 
 def _name_exports(module: str) -> str:
