@@ -51,7 +51,11 @@ const find = (page, { id, className }) => (id ? page.getElementById(id) : page.q
 function take(page) {
   const { lang, dir } = page.documentElement;
   Object.assign(document.documentElement, { lang, dir });
-  for (const element of texts()) element.replaceWith(document.importNode(find(page, element), true));
+  for (const element of texts()) {
+    const there = document.importNode(find(page, element), true);
+    if (element.localName === 'a') element.textContent = there.textContent; // what it does is listened to
+    else element.replaceWith(there);
+  }
 }
 
 const inputs = () => Array.from(document.querySelectorAll('main input'));

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, Response, Route, expect
 
 from server.web.joined_modules import JOINED_NAME
 from tests.browser.conftest import Opener
-from tests.browser.site_users import PHONE, SURVEY, Respondent, press_on, stop_clock
+from tests.browser.site_users import PHONE, SURVEY, Respondent, change_language, press_on, stop_clock
 from tests.support import factories
 
 LABELS = {
@@ -96,7 +96,7 @@ def test_the_words_are_the_readers_and_the_answers_the_surveys(
 
 
 def test_the_language_can_be_changed_and_no_cookie_is_set(english: Respondent) -> None:
-    english.page.get_by_role("link", name="Español").click()
+    change_language(english, "es")
     expect(english.page.get_by_role("button", name="Empezar")).to_be_visible()
     assert english.page.context.cookies() == []
 
