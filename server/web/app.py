@@ -28,7 +28,7 @@ from server.web.body_limits import FORM, find_limit
 from server.web.handbook import find_place
 from server.web.housekeeping import Housekeeper
 from server.web.language_choice import LANGUAGE_COOKIE, VARIES, choose_language, find_offered
-from server.web.page_parts import WORD_LISTS
+from server.web.page_parts import WORD_LISTS, list_files
 from server.web.webhooks.deliverer import Deliverer
 
 for _module in iter_modules(api.__path__):
@@ -165,6 +165,7 @@ def _add_client_files(app: Flask) -> None:
         "client", fingerprint=known.fingerprint, name=name
     )
     app.jinja_env.globals["client_integrity"] = known.integrity.__getitem__
+    app.jinja_env.globals["script_files"] = list_files
 
 
 def _add_sessions(app: Flask) -> None:

@@ -1,18 +1,18 @@
-"""The scripts of respondents' pages in one file, made of the modules of `client/` when the server starts.
+"""The scripts of respondents' pages in a few files, made of the modules of `client/` when the server starts.
 
-On a poor network each file more costs a round trip, and comments cost bytes. So a page loads one file, which holds
-every module as a function that gives what it exports, and names those that its survey needs: they run in the order of
-the file. What is loaded later, in files of its own, imports from that one. The code is that of the modules, line by
-line, without comments and indentation: the same bytes on every machine.
+On a poor network each file more costs time, and comments cost bytes. So a page loads a few files, at once: what every
+page needs, what only some do, and the way through it. They hold every module as a function that gives what it
+exports, and run those that the page names, in the order of `JOINED`. What is loaded later, in files of its own,
+imports from these. The code is that of the modules, line by line, without comments and indentation: the same bytes on
+every machine.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from server.web.page_parts import JOINED, LATER
 
-JOINED_NAME = "respondent.js"
-
+_FILES = {module: file for file, modules in JOINED.items() for module in modules}
 _IMPORT = re.compile(r"^import (?:(\{.*\}) from )?'\./(\w+)\.js';\n", re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:const|function|class) (\w+))", re.MULTILINE)
 _COMMENT = re.compile(
@@ -24,15 +24,25 @@ _INDENTATION = re.compile(r"^ +|^\n", re.MULTILINE)
 
 def join_modules(sources: Mapping[str, bytes]) -> dict[str, bytes]:
     """The files that are made of the modules, by their names."""
-    parts = [
-        "const named = document.querySelector('script[data-modules]').dataset.modules.split(' ');\n",
-        *(_wrap_module(name, sources[name].decode()) for name in JOINED),
-        f"export {{ {', '.join(_name_exports(name) for name in JOINED)} }};\n",
-    ]
-    made = {JOINED_NAME: "".join(parts).encode()}
+    made = {}
+    for file, modules in JOINED.items():
+        texts = [sources[name].decode() for name in modules]
+        parts = [
+            *_import_others(texts, file),
+            "const named = document.querySelector('script[data-modules]').dataset.modules.split(' ');\n",
+            *map(_wrap_module, modules, texts),
+            f"export {{ {', '.join(map(_name_exports, modules))} }};\n",
+        ]
+        made[file] = "".join(parts).encode()
     for name in LATER:
-        made[name_later(name)] = _import_joined(sources[name].decode()).encode()
+        text = sources[name].decode()
+        made[name_later(name)] = "".join([*_import_others([text]), _bind_imports(_shorten(text))]).encode()
     return made
+
+
+def find_file(module: str) -> str:
+    """The file that a page loads a module in."""
+    return name_later(module) if module in LATER else _FILES[module]
 
 
 def name_later(module: str) -> str:
@@ -49,9 +59,16 @@ def _wrap_module(name: str, source: str) -> str:
     )
 
 
-def _import_joined(source: str) -> str:
-    found = [_name_exports(f"{module}.js") for _names, module in _IMPORT.findall(source)]
-    return f"import {{ {', '.join(found)} }} from './{JOINED_NAME}';\n{_bind_imports(_shorten(source))}"
+def _import_others(texts: Iterable[str], file: str = "") -> Iterator[str]:
+    """What modules of a file import from those of others."""
+    wanted: dict[str, list[str]] = {}
+    for text in texts:
+        for _names, module in _IMPORT.findall(text):
+            home, name = _FILES[f"{module}.js"], _name_exports(f"{module}.js")
+            if home != file and name not in wanted.setdefault(home, []):
+                wanted[home].append(name)
+    for home, names in wanted.items():
+        yield f"import {{ {', '.join(names)} }} from './{home}';\n"
 
 
 def _shorten(source: str) -> str:

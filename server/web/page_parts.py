@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -30,8 +30,24 @@ EXTRAS: tuple[tuple[str, set[str]], ...] = (
     ("work.js", {"work"}),
     ("offline.js", {"offline"}),
 )
-JOINED = (*BASE, *(module for module, _asked_by in EXTRAS), "answer.js", "how.js", "late.js")
-"""The modules of the file that every page of respondents loads (`server.web.joined_modules`), dependencies first."""
+JOINED: Mapping[str, tuple[str, ...]] = {
+    "respondent.js": BASE,
+    "respondent_extras.js": ("preview.js", "consent.js", "work.js", "offline.js"),
+    "respondent_kinds.js": (
+        "routing.js",
+        "markdown.js",
+        "blocks.js",
+        "options.js",
+        "labels.js",
+        "ticks.js",
+        "numbers.js",
+        "field.js",
+        "codes.js",
+        "invitation.js",
+    ),
+    "respondent_way.js": ("rewording.js", "answer.js", "how.js", "late.js"),
+}
+"""The files that pages of respondents load (`server.web.joined_modules`) with their modules, dependencies first."""
 LATER = ("coin.js", "throws.js")
 """Modules that such a page loads when they are asked for, or once its first screen is there."""
 WORD_LISTS = {"en": "words_en.js", "es": "words_es.js", "fr": "words_fr.js", "pt": "words_pt.js"}
@@ -114,6 +130,11 @@ class PageParts:
         """Whether every answer is Yes or No, and arrives as such."""
         others = {name for name, kind in KINDS.items() if not kind.by_device}
         return not self.names & {"prefer_not_to_say", "kuk", "crosswise", *others}
+
+
+def list_files(modules: Collection[str]) -> list[str]:
+    """The files that hold these modules, in the order in which a page loads them."""
+    return [file for file, held in JOINED.items() if not set(held).isdisjoint(modules)]
 
 
 def _list_templates(modules: tuple[str, ...]) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from scipy import stats
 from server.privacy.designs import TOTAL, weigh_between
 from server.study.definitions import GridPoint
 from server.study.definitions.definition_reader import parse_definition
-from server.web.joined_modules import JOINED_NAME
+from server.web.joined_modules import find_file
 from tests.browser import question_screens
 from tests.browser.conftest import Opener
 from tests.browser.question_screens import ANSWERS, QUESTIONS
@@ -95,7 +95,7 @@ def page(open_page: Opener, served: factories.Served) -> Page:
 
 
 def served_url(page: Page) -> str:
-    return str(page.locator(f"script[src$='/{JOINED_NAME}']").evaluate("script => script.src"))
+    return str(page.locator(f"script[src$='/{find_file('randomize.js')}']").evaluate("script => script.src"))
 
 
 def drawn(page: Page, off: float = 0.0) -> list[list[dict[str, Any]]]:

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from server.web.assets import read_assets
-from server.web.joined_modules import JOINED_NAME
+from server.web.joined_modules import find_file
 from tests.browser.conftest import PATIENCE, Opener
 from tests.browser.recorder import recording
 from tests.browser.site_users import PHONE, SURVEY, Respondent
@@ -65,7 +65,9 @@ def test_opened_survey_is_answered_without_a_network_and_arrives_once(
     (kept,) = page.evaluate(STORED)["cached"]
     names = [re.sub(r".*/", "", url) for url in kept[1]]
     assert kept[0] == f"moneda:/s/{survey.slug}"
-    assert {survey.slug, "survey.json", "style.css", JOINED_NAME} <= set(names)
+    assert {survey.slug, "survey.json", "style.css", find_file("page.js"), find_file("answer.js")} <= set(
+        names
+    )
     assert page.evaluate(STORED)["local"] == []
 
     page.context.set_offline(True)
@@ -158,7 +160,7 @@ def test_a_page_that_keeps_itself_after_it_was_sent_is_caught(
         route.fulfill(response=answer, body=text)
 
     page.route(f"**/s/{survey.slug}", unpinned)
-    page.route(f"**/client/*/{JOINED_NAME}", changed)
+    page.route(f"**/client/*/{find_file('offline.js')}", changed)
     visit = Respondent(page, survey.slug).open()
     expect(visit.button("Start · {n} questions", n=3)).to_be_visible()
     await_kept(page)
@@ -199,7 +201,7 @@ def test_a_kept_file_that_was_altered_does_not_run(open_page: Opener, served: fa
     visit = opened(open_page, survey)
     page = visit.page
     watch = open_page.watch(page)
-    watch.expect(rf"'integrity' attribute for resource '[^']*/{JOINED_NAME}'")
+    watch.expect(rf"'integrity' attribute for resource '[^']*/{find_file('answer.js')}'")
     watch.allow(f"{LOST}|was preloaded")
     page.evaluate(
         """async ([name, file]) => {
@@ -207,7 +209,7 @@ def test_a_kept_file_that_was_altered_does_not_run(open_page: Opener, served: fa
           const kept = await cache.match(file);
           await cache.put(file, new Response(`${await kept.text()}//`, { headers: kept.headers }));
         }""",
-        [f"moneda:/s/{survey.slug}", f"/client/{read_assets().fingerprint}/{JOINED_NAME}"],
+        [f"moneda:/s/{survey.slug}", f"/client/{read_assets().fingerprint}/{find_file('answer.js')}"],
     )
     page.context.new_cdp_session(page).send("Network.clearBrowserCache")  # where the file is as well
     page.context.set_offline(True)

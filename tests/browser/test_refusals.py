@@ -11,7 +11,7 @@ from playwright.sync_api import Page, Route, expect
 
 from server.study.definitions import version_of
 from server.study.definitions.definition_reader import parse_definition
-from server.web.joined_modules import JOINED_NAME
+from server.web.joined_modules import find_file
 from tests.browser.conftest import Opener
 from tests.browser.site_users import PHONE, SURVEY, Respondent
 from tests.support import factories
@@ -100,11 +100,11 @@ def test_scripts_that_were_altered_do_not_run(
     page: Page, open_page: Opener, survey: factories.Published
 ) -> None:
     page.route(
-        f"**/client/*/{JOINED_NAME}",
+        f"**/client/*/{find_file('design.js')}",
         lambda route: route.fulfill(response=(answer := route.fetch()), body=answer.text() + "\n// altered"),
     )
     open_page.watch(page).allow("was preloaded")  # and nothing asks for it
-    open_page.watch(page).expect(rf"'integrity' attribute for resource '[^']*/{JOINED_NAME}'")
+    open_page.watch(page).expect(rf"'integrity' attribute for resource '[^']*/{find_file('design.js')}'")
     hurry = page.context.new_cdp_session(page)
     hurry.send("Animation.enable")
     hurry.send("Animation.setPlaybackRate", {"playbackRate": 100})

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, Response, Route, expect
 
-from server.web.joined_modules import JOINED_NAME
+from server.web.joined_modules import find_file
 from tests.browser.conftest import Opener
 from tests.browser.site_users import PHONE, SURVEY, Respondent, change_language, press_on, stop_clock
 from tests.support import factories
@@ -279,6 +279,8 @@ def test_the_first_load_is_under_30_kb(open_page: Opener, survey: factories.Publ
         f"\nFirst load of the respondent's page ({language}): {sum(sent.values()) + drawn:,} bytes sent, {sent}; "
         f"{sum(unpacked.values()) + drawn:,} unpacked"
     )
-    assert {"survey.json", "style.css", JOINED_NAME, survey.slug} <= set(sent)
+    assert {"survey.json", "style.css", find_file("page.js"), find_file("answer.js"), survey.slug} <= set(
+        sent
+    )
     assert sum(sent.values()) + drawn < MOST_SENT
     assert sum(unpacked.values()) + drawn < MOST_UNPACKED

@@ -10,8 +10,7 @@ from playwright.sync_api import Page, Route, expect
 
 from server.store.models import Survey
 from server.store.own_tables import invitations_of, responses_of
-from server.web.joined_modules import JOINED_NAME, name_later
-from server.web.page_parts import LATER
+from server.web.joined_modules import find_file
 from tests.browser.conftest import Opener
 from tests.browser.recorder import Recorder
 from tests.browser.site_users import PHONE, Respondent
@@ -204,13 +203,13 @@ def rewritten(page: Page, file: str, old: str, new: str) -> None:
 
     def changed(route: Route) -> None:
         answer = route.fetch()
-        # In the joined file each module begins with its name.
+        # In a joined file each module begins with its name.
         before, mark, source = answer.text().rpartition(f"named.includes('{file}')")
         own, following, rest = source.partition("named.includes(")
         assert own.count(old) == 1, f"{file} should hold {old!r} once"
         route.fulfill(response=answer, body=before + mark + own.replace(old, new) + following + rest)
 
-    page.route(f"**/client/*/{name_later(file) if file in LATER else JOINED_NAME}", changed)
+    page.route(f"**/client/*/{find_file(file)}", changed)
 
 
 def await_files(page: Page) -> None:
