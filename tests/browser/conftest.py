@@ -106,7 +106,9 @@ def served(
     complaints = tmp_path_factory.mktemp("served") / "stderr"
     with complaints.open("w") as log, factories.serving(sqlite(True), log=log) as running:
         yield running
-    assert complaints.read_text() == ""
+    # What is still due when a server stops is done after the next start; whether there is any, depends on the machine.
+    due = "tidying was not finished and stays due: the server was stopped"
+    assert [line for line in complaints.read_text().splitlines() if not line.endswith(due)] == []
 
 
 @pytest.fixture
