@@ -49,7 +49,7 @@ class ForgedMove:
 
 def has_open_link(admissions: Sequence[Admission]) -> bool:
     """Whether some link let in everybody who had it, or may have: where it is not known, too."""
-    return any(LINK in each.ways or not each.ways for each in admissions)
+    return any(LINK in each.ways or not each.known for each in admissions)
 
 
 def list_moves(asked: VersionDesigns) -> Iterator[ForgedMove]:

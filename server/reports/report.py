@@ -153,7 +153,7 @@ class Report:
 
     @property
     def has_open_link(self) -> bool:
-        """Whether anybody who had a link could answer any number of times."""
+        """Whether anybody who had a link could answer any number of times, or may have been able to."""
         return has_open_link(self.admissions)
 
     def outline(self, unweighted: bool = False) -> Iterator[SurveySection | QuestionReport]:

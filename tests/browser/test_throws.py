@@ -156,7 +156,7 @@ def test_every_throw_counted_gives_the_published_shares(open_page: Opener, serve
 
 
 SWAPPED = ("throws.js", "const record = row ?", "row = (row + 1) % 3; const record = row ?")
-OPPOSITE = ("throws.js", "make('td', {}, words.own)", "make('td', {}, textOf(question, order[0]))")
+OPPOSITE = ("throws.js", "make('td', {}, words().own)", "make('td', {}, textOf(question, order[0]))")
 
 
 @pytest.mark.parametrize("twin", [SWAPPED, OPPOSITE], ids=["outcomes swapped", "own answer replaced"])
