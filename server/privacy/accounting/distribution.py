@@ -29,12 +29,18 @@ def randomised_response(losses: Sequence[float]) -> tuple[NDArray[np.float64], N
         return None
     totals, logarithms = np.zeros(1), np.zeros(1)
     for epsilon, count in groups.items():
-        truths = np.arange(count + 1, dtype=np.float64)
-        chance = gammaln(count + 1.0) - gammaln(truths + 1) - gammaln(count - truths + 1)
-        chance += truths * epsilon - count * (epsilon + log1p(math.exp(-epsilon)))
-        totals = np.add.outer(totals, (2 * truths - count) * epsilon).ravel()
-        logarithms = np.add.outer(logarithms, chance).ravel()
+        own, chances = list_totals(epsilon, count)
+        totals = np.add.outer(totals, own).ravel()
+        logarithms = np.add.outer(logarithms, chances).ravel()
     return totals, logarithms
+
+
+def list_totals(epsilon: float, count: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The totals of so many equal losses, in ascending order, and the logarithms of their probabilities."""
+    truths = np.arange(count + 1, dtype=np.float64)
+    chances = gammaln(count + 1.0) - gammaln(truths + 1) - gammaln(count - truths + 1)
+    chances += truths * epsilon - count * (epsilon + log1p(math.exp(-epsilon)))
+    return (2 * truths - count) * epsilon, chances
 
 
 def smallest_epsilon(losses: NDArray[np.float64], logarithms: NDArray[np.float64], delta: float) -> float:

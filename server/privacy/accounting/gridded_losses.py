@@ -12,7 +12,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln, log1p
+
+from server.privacy.accounting.distribution import list_totals
 
 POINTS = 1 << 15
 """Points of the grid on each side of the mean."""
@@ -53,7 +54,7 @@ def convolve_responses(losses: Sequence[float], delta: float) -> tuple[_Floats, 
     step = reach / POINTS
     if step < 1e-100:
         return None
-    parts = [_list_totals(loss, count, tail / len(groups)) for loss, count in groups.items()]
+    parts = [_list_likely(loss, count, tail / len(groups)) for loss, count in groups.items()]
     if 2 * sum(len(totals) for totals, _logarithms, _beyond in parts) > STEPS_LIMIT:
         return None
     grid, centre, infinite, steps = np.zeros(2 * POINTS + 1), 0, 0.0, 0
@@ -73,11 +74,9 @@ def convolve_responses(losses: Sequence[float], delta: float) -> tuple[_Floats, 
     return total, chances
 
 
-def _list_totals(loss: float, count: int, tail: float) -> tuple[_Floats, _Floats, float]:
-    """The totals of equal losses with the logarithms of their probabilities, and what lies above the last of them."""
-    truths = np.arange(count + 1, dtype=np.float64)
-    chances = gammaln(count + 1.0) - gammaln(truths + 1) - gammaln(count - truths + 1)
-    chances += truths * loss - count * (loss + log1p(math.exp(-loss)))
+def _list_likely(loss: float, count: int, tail: float) -> tuple[_Floats, _Floats, float]:
+    """Those of `list_totals` that are likely enough to matter, and what lies above the last of them."""
+    totals, chances = list_totals(loss, count)
     # What gammaln loses to rounding grows with its value.
     chances += 2.0**-46 * (1 + np.abs(chances))
     first = min(int(np.searchsorted(np.logaddexp.accumulate(chances), math.log(tail))), count)
@@ -86,7 +85,7 @@ def _list_totals(loss: float, count: int, tail: float) -> tuple[_Floats, _Floats
     )
     beyond = float(np.exp(chances[last + 1 :]).sum())
     chances[first] = np.logaddexp.reduce(chances[: first + 1])
-    return (2 * truths[first : last + 1] - count) * loss, chances[first : last + 1], beyond
+    return totals[first : last + 1], chances[first : last + 1], beyond
 
 
 def _spread(losses: _Floats, masses: _Floats, step: float) -> Mapping[int, float]:
