@@ -17,7 +17,7 @@ PIP := $(PY) -m pip --disable-pip-version-check -qq
 SOURCES := server tests
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test test-long test-spark lint python-tests client-tests chromium proxies r format screenshots pictures bench-privacy bench-intake bench-visit bench-slow bench-results bench-live bench-reports bench-tidying bench-archive messages lock clean
+.PHONY: help run demo test test-long test-spark lint python-tests client-tests chromium proxies r format screenshots pictures bench-privacy bench-intake bench-visit bench-slow bench-flood bench-results bench-live bench-reports bench-tidying bench-archive messages lock clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "  %-18s %s\n", $$1, $$2 }'
@@ -112,11 +112,15 @@ bench-reports: $(VENV)/.tests-installed ## Time and memory of a report in five f
 bench-intake: $(VENV)/.tests-installed ## What taking responses costs, beside a bare Flask view that answers 204
 	$(PY) -m tests.benchmarks.intake
 
-bench-visit: $(VENV)/.tests-installed ## What a respondent's visit costs the server, beside the same
+bench-visit: $(VENV)/.tests-installed chromium ## What a respondent's visit costs the server, beside the same
 	$(PY) -m tests.benchmarks.visits
+	$(PY) -m tests.benchmarks.first_screen
 
 bench-slow: $(VENV)/.tests-installed ## How long others wait beside a thousand connections that stall
 	$(PY) -m tests.benchmarks.slow
+
+bench-flood: $(VENV)/.tests-installed ## How many scripted responses one address gets stored, with and without work
+	$(PY) -m tests.benchmarks.flood
 
 bench-tidying: $(VENV)/.tests-installed ## Longest waits of others while a survey is tidied
 	$(PY) -m tests.benchmarks.tidying
@@ -135,17 +139,26 @@ bench-archive: $(VENV)/.tests-installed $(SPARK_PACKAGES)/.installed ## Tallying
 
 TRANSLATIONS := server/translations
 LANGUAGES = $(shell $(PY) -c 'from server.output.languages import TRANSLATED; print(*TRANSLATED)')
+FOR_RESPONDENTS = $(shell $(PY) -c 'from server.output.languages import FOR_RESPONDENTS; print(*FOR_RESPONDENTS)')
+# Where respondents look, and what they may be refused with.
+RESPONDENTS_SOURCES := $(addprefix templates/,respond base.html _headline.html errors/error.html) \
+  $(addprefix server/,web/error_pages.py web/problem_texts.py web/views/respond.py web/front collect/responses \
+  collect/submissions.py inputs/decoding.py study/answer_texts.py)
 PYBABEL := $(PY) -m babel.messages.frontend --quiet
+EXTRACT := $(PYBABEL) extract --mapping-file=$(TRANSLATIONS)/babel.cfg --keywords=N_ --keywords=_l --keywords=lazy_gettext \
+  --project=Moneda --version=0.1.0 --copyright-holder='Moneda contributors' --add-location=file --sort-by-file
+UPDATE = $(PYBABEL) update --output-dir=$(TRANSLATIONS) --locale=$$language --init-missing --no-fuzzy-matching \
+  --ignore-obsolete --ignore-pot-creation-date
 
 messages: $(VENV)/.installed ## Collect texts into the catalogue of each language and compile the catalogues
-	$(PYBABEL) extract --mapping-file=$(TRANSLATIONS)/babel.cfg --keywords=N_ --keywords=_l --keywords=lazy_gettext \
-	  --project=Moneda --version=0.1.0 --copyright-holder='Moneda contributors' --add-location=file --sort-by-file \
-	  --output-file=$(TRANSLATIONS)/messages.pot server templates
+	$(EXTRACT) --output-file=$(TRANSLATIONS)/messages.pot server templates
+	$(EXTRACT) --output-file=$(TRANSLATIONS)/respondents.pot $(RESPONDENTS_SOURCES)
 	@for language in $(LANGUAGES); do \
-	  $(PYBABEL) update --input-file=$(TRANSLATIONS)/messages.pot --output-dir=$(TRANSLATIONS) --locale=$$language \
-	    --init-missing --no-fuzzy-matching --ignore-obsolete --ignore-pot-creation-date || exit 1; \
+	  $(UPDATE) --input-file=$(TRANSLATIONS)/messages.pot || exit 1; \
+	  $(PY) -m babel.messages.frontend compile --directory=$(TRANSLATIONS) --locale=$$language --statistics || exit 1; \
 	done
-	$(PY) -m babel.messages.frontend compile --directory=$(TRANSLATIONS) --statistics
+	@for language in $(FOR_RESPONDENTS); do $(UPDATE) --input-file=$(TRANSLATIONS)/respondents.pot || exit 1; done
+	$(PY) -m tests.support.complete_catalogues $(TRANSLATIONS) $(FOR_RESPONDENTS)
 
 UV_COMPILE = UV_CUSTOM_COMPILE_COMMAND='make lock' $(PY) -m uv --quiet --no-config pip compile --upgrade \
   --universal --python-version 3.11 --fork-strategy fewest --generate-hashes --no-emit-index-url --no-emit-find-links

@@ -3,8 +3,9 @@
 
 import { greet, review } from './delivery.js';
 import { answersOf, kinds, loadSurvey, rowsOf, statedBy, way } from './design.js';
-import { askOne, copy, groupLabels, labelGroups, labelOf, make, own, quote, show, toys } from './page.js';
+import { askOne, copy, groupLabels, labelGroups, labelOf, languageOf, make, own, quote, show, toys, translate } from './page.js';
 import { drawCoins, randomId, randomize } from './randomize.js';
+import { rewordInPlace } from './rewording.js';
 import { drop, spentBefore, writeBody } from './submit.js';
 
 const page = document.querySelector('main').dataset;
@@ -16,16 +17,21 @@ start().catch((error) => {
 });
 
 async function start() {
+  const survey = loadSurvey(page.definition, page.version); // by everybody: it tells nothing
+  survey.catch(() => {});
   if (!isSecureContext) refuse('https');
   else if (!globalThis.crypto?.getRandomValues || !crypto.subtle) refuse('coins');
-  else if (!greet(page)) begin(await loadSurvey(page.definition, page.version, preview ? 'same-origin' : 'omit'));
+  else if (!greet(page)) {
+    begin(await survey);
+    way.keepPage?.();
+  }
 }
 
 function refuse(check) {
   show(copy('refusal', { check }, 'check'));
 }
 
-function begin({ title, introduction, language, questions: entries, epsilon: total }) {
+function begin({ title, introduction, language, translations, questions: entries, epsilon: total, ...asks }) {
   const asked = entries.filter(({ designs }) => designs);
   const n = asked.length;
   const last = entries.length + 1; // screen 0 introduces, k shows entry k - 1, the last one sends
@@ -37,8 +43,9 @@ function begin({ title, introduction, language, questions: entries, epsilon: tot
   let hasRead = false; // the whole introduction
   let byHand = null; // whether the reader throws, once a question was shown
   const isShown = (entry) => way.isShown(entry, entries, answers);
+  if (!preview) way.work?.(id, page.responses); // so that it is done when it is needed
 
-  own.lang = language;
+  Object.assign(own, { lang: language, translations: translations ?? {} });
   toys.groups = groupLabels(asked);
   quote(document.querySelector('#title'), title);
   history.scrollRestoration = 'manual'; // every screen begins at its heading
@@ -49,6 +56,10 @@ function begin({ title, introduction, language, questions: entries, epsilon: tot
   if (history.state?.screen) history.go(-history.state.screen);
   else if (!preview) history.replaceState({ screen }, '');
   if (!way.preview?.(entries, (place) => (answers ? open(place) : location.reload()))) showIntroduction({ focus: false });
+  rewordInPlace(() => answers, () => {
+    quote(document.querySelector('#title'), title);
+    open(screen);
+  });
   if (document.getElementById('throws')) {
     // By everybody, so that it tells nothing, and once the first screen is there.
     const files = copy('throws');
@@ -98,9 +109,10 @@ function begin({ title, introduction, language, questions: entries, epsilon: tot
     const find = (selector) => part.querySelector(selector);
     quote(find('h2'), title);
     // Who asks and what for, before the coin; the rest is a fold away.
-    const [first, ...rest] = introduction.split(/\n\s*\n/);
+    const [first, ...rest] = translate(introduction).split(/\n\s*\n/);
+    const spokenIn = languageOf(introduction);
     const [beginning, more] = part.querySelectorAll('.own');
-    own.write(beginning, first);
+    own.write(beginning, first, spokenIn);
     const fold = more.parentElement;
     const tick = find('#about .option');
     const read = tick.querySelector('input');
@@ -109,7 +121,7 @@ function begin({ title, introduction, language, questions: entries, epsilon: tot
     read.checked = hasRead;
     read.addEventListener('change', () => unread.replaceChildren());
     if (rest.length) {
-      own.write(more, rest.join('\n\n'));
+      own.write(more, rest.join('\n\n'), spokenIn);
       more.after(tick); // it can be ticked once that is unfolded
     } else fold.remove();
     find('#odds').append(...labelGroups());
@@ -135,14 +147,16 @@ function begin({ title, introduction, language, questions: entries, epsilon: tot
       unread.textContent = unread.dataset.text;
       (rest.length ? fold.firstElementChild : read).focus();
     });
+    way.agree?.(part, asks);
     way.admit?.(part);
     find('.primary').addEventListener('click', () => {
       byHand ??= Boolean(document.querySelector('#by-hand input')?.checked);
       go(1);
     });
-    find('.aside').addEventListener('click', () => {
+    find('.aside').addEventListener('click', async () => {
       forget();
       if (!preview) drop(page);
+      await way.dropPage?.();
       show(copy('declined'));
     });
     show(part, options);
@@ -191,6 +205,7 @@ function begin({ title, introduction, language, questions: entries, epsilon: tot
 
   /** Once Send is pressed only the body exists: no second attempt meets a second coin. */
   function forget() {
+    document.querySelector('.languages').hidden = true; // elsewhere, what waits could be lost
     coins?.fill(0);
     coins = answers = null;
     if (!preview && screen) history.go(-screen);

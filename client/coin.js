@@ -1,7 +1,7 @@
 // A coin to play with, on made-up answers: it goes through the very randomize() of real ones. Loaded when it is asked for.
 
 import { kinds } from './design.js';
-import { copy, draw, make, own, put, textOf, textsOf, toys } from './page.js';
+import { copy, draw, languageOf, make, put, says, textsOf, toys, translate } from './page.js';
 import { drawCoins, randomize } from './randomize.js';
 
 const FLIP = 700; // milliseconds, as in the style sheet
@@ -21,7 +21,7 @@ function fill(id, groups, toyOf) {
     const part = copy('choose');
     const [select, chosen] = part.children;
     const choose = () => chosen.replaceChildren(toyOf(groups[select.selectedIndex].question));
-    select.append(...groups.map(({ question }) => Object.assign(new Option(question.text), { lang: own.lang })));
+    select.append(...groups.map(({ question }) => Object.assign(new Option(translate(question.text)), { lang: languageOf(question.text) })));
     select.addEventListener('change', choose);
     place.replaceChildren(part);
     choose();
@@ -40,14 +40,14 @@ function trialOf(question) {
 function hasTwoFaces({ question }) {
   const { kind, designs: [{ weights }] } = question;
   const faces = kind === 'yes_no' && weights.length === 2 && weights[0][0] >= weights[1][0];
-  return faces && kinds.yes_no.codes(question)[0].names[1] === textOf(question, 'yes');
+  return faces && kinds.yes_no.codes(question)[0].names[1] === says().yes;
 }
 
 /** One flip, and what would arrive. */
 function tryCoin({ cases: names }, { weights }) {
   const part = copy('try');
   const face = part.querySelector('.coin').classList;
-  const says = part.querySelector('[role="status"]');
+  const told = part.querySelector('[role="status"]');
   let flips = 0;
   part.querySelectorAll('button').forEach((button, truth) => button.addEventListener('click', () => {
     const [coin] = drawCoins(1);
@@ -55,12 +55,12 @@ function tryCoin({ cases: names }, { weights }) {
     const stays = weights.every((_, entered) => randomize(entered, coin, weights) === entered);
     const words = { entered: names[truth].name, arrives: names[randomize(truth, coin, weights)].name };
     const mine = (flips += 1);
-    says.textContent = '';
+    told.textContent = '';
     face.remove('heads', 'tails');
     button.getBoundingClientRect(); // lays the page out, so that the same face can be flipped to again
     face.add(stays ? 'heads' : 'tails');
     setTimeout(() => {
-      if (mine === flips) says.textContent = put(says.dataset[stays ? 'heads' : 'tails'], words);
+      if (mine === flips) told.textContent = put(told.dataset[stays ? 'heads' : 'tails'], words);
     }, matchMedia('(prefers-reduced-motion: reduce)').matches ? 0 : FLIP);
   }));
   return part;

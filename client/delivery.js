@@ -1,9 +1,10 @@
 // The last screens: what will be sent, the receipt, and what this device remembers.
 
 import { kinds, way } from './design.js';
-import { copy, make, quote, show } from './page.js';
-import { alone, drop, erase, keep, markSent, markShown, persist, post, recall, withoutCode } from './submit.js';
+import { copy, make, quote, reader, show } from './page.js';
+import { alone, drop, erase, keep, markSent, markShown, persist, post, recall, withoutCode, withWork } from './submit.js';
 
+const NOTICED = 1000; // ms of work after Send until the page says so
 const PATIENT = 3; // failed attempts until the page says more than that the connection is poor
 
 let reviewed = false; // whether what this visit's review has shown is kept
@@ -13,7 +14,10 @@ const remembered = (page) => ('preview' in page ? {} : recall(page));
 /** Shows what an earlier visit left here, if it did; what waits is sent. */
 export function greet(page) {
   const { sent } = remembered(page);
-  if (sent) show(withErasing(copy('already'), page), { focus: false });
+  if (sent) {
+    way.dropPage?.(); // of a visit that was cut off
+    show(withErasing(copy('already'), page), { focus: false });
+  }
   return Boolean(sent) || resume(page);
 }
 
@@ -44,7 +48,7 @@ export function review(page, body, options) {
 
 /** Shows `body`, sends it when asked, or `now`, until it has arrived, and hands over the receipt. */
 export function deliver(page, body, { to = page.responses, waiting = false, now = false, screen = 'review', asked = [], onBack, onLeave } = {}) {
-  const { id, reports } = JSON.parse(body);
+  const { id, reports, invitation } = JSON.parse(body);
   const first = () => copy(waiting ? 'waiting' : screen, { keeps: reviewed || 'preview' in page ? 'yes' : 'no' }, 'keeps');
   const form = make('form', { class: 'screen' }, first(), copy('sending', { n: reports.length, by: to === page.responses ? 'this' : 'other' }, 'by'));
   const details = form.querySelector('details');
@@ -56,8 +60,10 @@ export function deliver(page, body, { to = page.responses, waiting = false, now 
   let kept = remembered(page).id === id;
   let claimed = waiting;
   let begun = false;
+  const works = way.work && !invitation && !('preview' in page); // a code stands in for work
+  let sent = works ? withWork(body, '…') : body; // as it is posted, once its work is done
   details.addEventListener('toggle', () => {
-    form.querySelector('pre').textContent = details.open ? body : '';
+    form.querySelector('pre').textContent = details.open ? sent : '';
     form.querySelector('.words').replaceChildren(...(details.open ? say(asked, reports) : []));
   });
   form.querySelector('.back')?.addEventListener('click', onBack);
@@ -69,6 +75,17 @@ export function deliver(page, body, { to = page.responses, waiting = false, now 
   });
   show(withErasing(form, page, stop, onLeave), { header: !onBack, focus: Boolean(onBack) });
   if (now) begin();
+  else sign();
+
+  /** With the work of this hour, where it is asked for. */
+  async function sign() {
+    if (!works) return;
+    const noticed = setTimeout(() => begun && !waiting && tell(status.dataset.working), NOTICED);
+    sent = withWork(body, await way.work(id, to));
+    clearTimeout(noticed);
+    if (status.textContent === status.dataset.working) tell(status.dataset.sending);
+    if (details.open) form.querySelector('pre').textContent = sent;
+  }
 
   function begin() {
     begun = true;
@@ -101,15 +118,21 @@ export function deliver(page, body, { to = page.responses, waiting = false, now 
   async function deposit() {
     if ('preview' in page) return {};
     const outcome = await persist(() => alone(page.round, attempt), { wakes, onRetry });
-    if (!outcome.over) way.leave?.();
+    if (!outcome.over) {
+      way.leave?.();
+      await way.dropPage?.();
+    }
     return outcome;
   }
 
   /** One page of this survey at a time is here. */
   async function attempt() {
     if (!claim()) return { over: true };
-    const outcome = await post(to, body, { language: document.documentElement.lang, signal: stop.signal });
+    await sign();
     if (stop.signal.aborted) return { over: true };
+    const outcome = await post(to, sent, { language: reader(), signal: stop.signal });
+    if (stop.signal.aborted) return { over: true };
+    if (outcome.status === 428) way.setClock?.(outcome.date);
     if (outcome.status === 200 || outcome.status === 201) markSent(page);
     return outcome;
   }
@@ -126,6 +149,7 @@ export function deliver(page, body, { to = page.responses, waiting = false, now 
   function onRetry(tries, error, after) {
     const { dataset } = status;
     const poor = tries < PATIENT && !after && error.status !== 423;
+    if (poor && error.status === 428) return; // for an hour of another clock
     tell(poor ? dataset.slow : `${error.status === 423 ? `${dataset.paused} ` : ''}${dataset[kept ? 'kept' : 'open']}`);
     if (poor) return;
     if (!waiting) wait();
@@ -166,6 +190,7 @@ export function deliver(page, body, { to = page.responses, waiting = false, now 
     } else {
       // Stored nowhere, so it is not kept here.
       drop(page);
+      way.dropPage?.();
       show(copy('refused', { why: shut ? 'shut' : refused, ...error, message: error.message }, 'why'));
     }
   }
@@ -201,10 +226,11 @@ function finish(page, id) {
 }
 
 function withErasing(part, page, sending, onLeave) {
-  part.querySelector('.erase')?.addEventListener('click', () => {
+  part.querySelector('.erase')?.addEventListener('click', async () => {
     sending?.abort();
     onLeave?.();
     if (!('preview' in page)) erase(page);
+    await way.dropPage?.();
     show(copy('erased'));
   });
   return part;

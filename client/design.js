@@ -27,11 +27,11 @@ export class Refusal extends Error {
   }
 }
 
-/** Fetch the definition, and check it against the page's version. */
-export async function loadSurvey(url, pinned, credentials = 'omit') {
+/** Fetch the definition, as the page has asked for it already, and check it against the page's version. */
+export async function loadSurvey(url, pinned) {
   let survey;
   try {
-    const answer = await fetch(url, { credentials, cache: 'no-store', referrerPolicy: 'no-referrer' });
+    const answer = await fetch(url, { referrerPolicy: 'no-referrer' });
     if ([410, 423].includes(answer.status)) throw new Refusal('standing', answer.status);
     if (!answer.ok) throw new Error(`status ${answer.status}`);
     survey = await answer.json();

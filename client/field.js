@@ -3,14 +3,14 @@
 import { PASS, kinds } from './design.js';
 import { ofChoice } from './labels.js';
 import { between, binOf, binnedNumber, gridOf, number, typed } from './numbers.js';
-import { addOption, copy, own, picture, put, says } from './page.js';
+import { addOption, copy, picture, put, quote, reader, says, spoken, translate, write } from './page.js';
 
-// Numbers are written as the survey's language writes them, which is known when its definition is here.
-const figures = { format: (value, options) => new Intl.NumberFormat(own.lang, { maximumFractionDigits: 20, ...options }).format(value) };
-const either = new Intl.ListFormat(document.documentElement.lang, { type: 'disjunction' });
+// Numbers are written as the language writes them that the survey speaks, which is known when its definition is here.
+const figures = { format: (value, options) => write(value, spoken(), { maximumFractionDigits: 20, ...options }) };
+const either = (names) => new Intl.ListFormat(reader(), { type: 'disjunction' }).format(names);
 
-const withUnit = (value, { unit }) => [figures.format(value), unit].filter(Boolean).join(' ');
-const passes = ({ prefer_not_to_say: may }) => (may ? [says[PASS]] : []);
+const withUnit = (value, { unit = '' }) => [figures.format(value), translate(unit)].filter(Boolean).join(' ');
+const passes = ({ prefer_not_to_say: may }) => (may ? [says()[PASS]] : []);
 const ends = (question) => [withUnit(question.low, question), withUnit(question.high, question), ...passes(question)];
 
 /** The words for each bin: its lowest number and its highest. */
@@ -19,7 +19,7 @@ function bins(question) {
   const starts = [low, ...cuts];
   return starts.map((start, bin) => {
     const end = bin < cuts.length ? Number((cuts[bin] - step).toPrecision(12)) : high;
-    return end === start ? withUnit(start, question) : put(says.span, { low: figures.format(start), high: withUnit(end, question) });
+    return end === start ? withUnit(start, question) : put(says().span, { low: figures.format(start), high: withUnit(end, question) });
   });
 }
 
@@ -34,7 +34,7 @@ kinds.number = {
   label(question, { across } = {}) {
     const { people, counts: [[, low], [, high], pass] } = question.designs[0].odds;
     const [lowest, highest] = ends(question);
-    const part = copy('label-line', { people, low, high, lowest, highest, all: either.format(ends(question)) });
+    const part = copy('label-line', { people, low, high, lowest, highest, all: either(ends(question)) });
     if (pass) part.append(copy('label-pass', { people, among: question.designs[0].odds.counts[0][2], pass: pass[2] }));
     return picture(part, people, [low, high, pass?.[2]], across);
   },
@@ -74,7 +74,7 @@ function askNumber(form, question, chosen) {
   const pass = question.prefer_not_to_say && addOption(form, 'checkbox', question, PASS, chosen === PASS);
   input.inputMode = low < 0 ? 'text' : shape === 'whole' ? 'numeric' : 'decimal';
   input.value = typeof chosen === 'number' ? figures.format(chosen, { useGrouping: false }) : '';
-  form.querySelector('.unit').textContent = question.unit ?? '';
+  quote(form.querySelector('.unit'), question.unit ?? '');
   range.textContent = put(range.dataset[shape], values);
   const read = () => {
     const value = typed(input.value, step);

@@ -4,9 +4,11 @@ import { loadSurvey } from './design.js';
 import { groupLabels, labelGroups, own, toys } from './page.js';
 
 const page = document.querySelector('main').dataset;
-const { language, questions } = await loadSurvey(page.definition, page.version);
+loadSurvey(page.definition, page.version).then(explain);
 
-own.lang = language;
-toys.groups = groupLabels(questions.filter(({ designs }) => designs));
-document.getElementById('odds').replaceChildren(...labelGroups());
-toys.fill();
+function explain({ language, translations, questions }) {
+  Object.assign(own, { lang: language, translations: translations ?? {} });
+  toys.groups = groupLabels(questions.filter(({ designs }) => designs));
+  document.getElementById('odds').replaceChildren(...labelGroups());
+  toys.fill?.(); // coin.js, if it is here already
+}

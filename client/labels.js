@@ -4,10 +4,10 @@ import { kinds } from './design.js';
 import { copy, labelYesNo, picture, quote, says, textsOf } from './page.js';
 
 /** What arrives where it is neither Yes nor No. */
-const arrivals = ({ design: { mechanism } }) => ({ kuk: [says.black, says.red], crosswise: [says.different, says.same] })[mechanism];
+const arrivals = ({ design: { mechanism } }) => ({ kuk: [says().black, says().red], crosswise: [says().different, says().same] })[mechanism];
 
 const whole = { label: labelWhole, codes: (question) => [{ names: textsOf(question) }] };
-const oneHot = boxes('label-one-hot', [says.unchosen, says.chosen]);
+const oneHot = boxes('label-one-hot', () => [says().unchosen, says().chosen]);
 
 /** Label, codes and trial of a choice that is sent whole, or as a box for each answer. */
 export const ofChoice = Object.fromEntries(Object.keys(oneHot).map((name) => [
@@ -49,7 +49,7 @@ export function boxes(template, names) {
       part.append(picture(copy('label-box', { people, empty, ticked }), people, [empty, ticked], across));
       return part;
     },
-    codes: (question) => textsOf(question).map((about) => ({ about, names })),
-    trial: ({ designs: [{ weights }] }) => ({ cases: names.map((name, truth) => ({ name, row: weights[truth] })), arrives: names }),
+    codes: (question) => textsOf(question).map((about) => ({ about, names: names() })),
+    trial: ({ designs: [{ weights }] }) => ({ cases: names().map((name, truth) => ({ name, row: weights[truth] })), arrives: names() }),
   };
 }

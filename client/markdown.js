@@ -1,11 +1,11 @@
 // The researcher's texts: paragraphs, lists, bold, italic and links, built as nodes. Nothing else of Markdown, and never HTML.
 
-import { make, own, quote } from './page.js';
+import { languageOf, make, own, quote, translate } from './page.js';
 
 const INLINE = /\*\*(\S|\S.*?\S)\*\*|\*([^\s*]|[^\s*].*?[^\s*])\*|\[([^\][]+)\]\(((?:https:\/\/|mailto:)[^\s()<>"]+)\)/;
 
-own.write = (element, text) => {
-  quote(element, '').append(...blocks(text));
+own.write = (element, text, lang = languageOf(text)) => {
+  quote(element, '', lang).append(...blocks(translate(text)));
   return element;
 };
 

@@ -4,11 +4,16 @@ import { answersOf, kinds } from './design.js';
 
 const MOST_DOTS = 1000;
 const main = document.querySelector('main');
-const figures = new Intl.NumberFormat(document.documentElement.lang, { maximumFractionDigits: 4 });
 
-/** Answers that we word, in the survey's language; sentences call them {Yes}, {No} and {Same}. */
-export const says = document.getElementById('names')?.dataset ?? {};
-const words = { Yes: says.yes, No: says.no, Same: says.same };
+/** The reader's language, which may be changed in place. */
+export const reader = () => document.documentElement.lang;
+
+/** A number in digits that readers of every language know, those that codes and addresses are in; the server writes the same. */
+export const write = (value, language, options) => new Intl.NumberFormat(language, { numberingSystem: 'latn', ...options }).format(value);
+
+/** Answers that we word, in a language of the survey; sentences call them {Yes}, {No} and {Same}. */
+export const says = () => document.getElementById('names')?.dataset ?? {};
+const words = () => ({ Yes: says().yes, No: says().no, Same: says().same });
 
 /** A copy of a template. {name} becomes values[name]; data-one, data-many="name" choose by number, data-key by the value of `key`. */
 export function copy(template, values = {}, key) {
@@ -19,7 +24,7 @@ export function copy(template, values = {}, key) {
   }
   for (const other of part.querySelectorAll(`[data-${key}]:not([data-${key}~="${values[key]}"])`)) other.remove();
   const texts = document.createTreeWalker(part, NodeFilter.SHOW_TEXT);
-  while (texts.nextNode()) texts.currentNode.data = put(texts.currentNode.data, { ...words, ...values });
+  while (texts.nextNode()) texts.currentNode.data = put(texts.currentNode.data, { ...words(), ...values });
   return part;
 }
 
@@ -27,14 +32,17 @@ export function copy(template, values = {}, key) {
 export function put(text, values) {
   return text.replace(/\{(\w+)\}/g, (whole, name) => {
     const value = values[name];
-    return typeof value === 'number' ? figures.format(value) : value ?? whole;
+    return typeof value === 'number' ? write(value, reader(), { maximumFractionDigits: 4 }) : value ?? whole;
   });
 }
 
 /** Replace the screen. The heading takes the focus, so that it is read aloud. */
 export function show(part, { header = true, focus = true } = {}) {
-  document.querySelector('body > header').hidden = !header;
+  const head = document.querySelector('body > header');
+  head.hidden = !header;
+  const languages = document.querySelector('.languages');
   main.replaceChildren(part);
+  (main.querySelector('.top') ?? head).append(languages);
   scrollTo(0, 0);
   const heading = main.querySelector('h1');
   heading.tabIndex = -1;
@@ -43,11 +51,16 @@ export function show(part, { header = true, focus = true } = {}) {
   main.querySelector('.reload')?.addEventListener('click', () => location.reload());
 }
 
-/** The researcher's own words, in their own language: plain text, unless markdown.js is here. */
-export const own = { lang: '', write: (element, text) => quote(element, text) };
-export const quote = (element, textContent) => Object.assign(element, { textContent, lang: own.lang, dir: 'auto' });
+/** The researcher's own words, in the reader's language where they are translated, else in their own: plain text, unless markdown.js is here. */
+export const own = { lang: '', translations: {}, write: (element, text, lang) => quote(element, text, lang) };
+export const translate = (text) => (reader() === own.lang ? text : own.translations[reader()]?.[text] ?? text);
+export const quote = (element, text, lang = languageOf(text)) => Object.assign(element, { textContent: translate(text), lang, dir: 'auto' });
 
-export const textOf = (question, answer) => optionOf(question, answer)?.text ?? says[answer || 'none'];
+/** The language that a survey speaks to the reader: of its numbers, and of answers that we word. */
+export const spoken = () => (own.translations[reader()] ? reader() : own.lang);
+export const languageOf = (text) => (translate(text) !== text || Object.values(says()).includes(text) ? spoken() : own.lang);
+
+export const textOf = (question, answer) => optionOf(question, answer)?.text ?? says()[answer || 'none'];
 const optionOf = ({ options }, answer) => options?.find(({ name }) => name === answer);
 
 /** A radio button or checkbox for an answer. */
@@ -88,7 +101,7 @@ function dress(element, attributes, ...children) {
 export const toys = { groups: [], fill: null };
 
 export const labelOf = (question, options) => kinds[question.kind].label(question, options);
-export const textsOf = (question) => answersOf(question).map((answer) => textOf(question, answer));
+export const textsOf = (question) => answersOf(question).map((answer) => translate(textOf(question, answer)));
 
 /** The distinct labels, each with its first question and the numbers of all. */
 export function groupLabels(questions) {

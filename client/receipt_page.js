@@ -1,7 +1,8 @@
 // Is my response in, and take it back: by the receipt alone. It leaves this page in the body of a request only, and is kept nowhere.
 
+import { scanned } from './scanned.js';
 import { post } from './submit.js';
-import { read } from './words.js';
+import { read, spell } from './words.js';
 
 const form = document.getElementById('receipt');
 const field = form.querySelector('textarea');
@@ -53,3 +54,10 @@ withdrawal.addEventListener('click', () => {
   if (!found) return;
   ask(form.dataset.withdraws, found).then(() => field.focus());
 });
+
+if (scanned) {
+  spell(scanned, field.lang).then((words) => {
+    field.value = words;
+    document.getElementById('scanned').hidden = false;
+  });
+}

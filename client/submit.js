@@ -6,8 +6,8 @@ const LONGEST_ASKED = 3600000; // ms that a server may ask to wait
 export class SendError extends Error {
   constructor({ status, field = '', message = '' }) {
     super(message);
-    // Our bodies are whole, short and JSON: 400, 411 and 413 tell of what happened to one on its way.
-    Object.assign(this, { status, field, again: [0, 400, 408, 411, 413, 423, 425, 429].includes(status) || status >= 500 });
+    // Our bodies are whole, short and JSON: 400, 411 and 413 tell of what happened to one on its way. 428: with other work.
+    Object.assign(this, { status, field, again: [0, 400, 408, 411, 413, 423, 425, 428, 429].includes(status) || status >= 500 });
   }
 }
 
@@ -16,6 +16,9 @@ export function writeBody(id, version, reports, largest) {
   const padded = reports.map((report, byte) => `${report}`.padStart(`${largest[byte]}`.length));
   return `{\n  "id": "${id}",\n  "version": "${version}",\n  "reports": [${padded.join(', ')}]\n}`;
 }
+
+/** The body with the work that the server asks for. */
+export const withWork = (body, work) => body.replace(/\n}$/, `,\n  "work": "${work}"\n}`);
 
 /** The body without the code of an invitation, where none is taken any more. */
 export const withoutCode = (body) => body.replace(/,\n {2}"invitation": "[^"]*"\n}$/, '\n}');
@@ -64,11 +67,12 @@ export async function post(url, body, { language, patience = 20000, signal } = {
       redirect: 'error', // another page's success would pass for ours
     });
     const after = readRetryAfter(answer.headers);
+    const date = Date.parse(answer.headers.get('date'));
     // A gateway's page says nothing about what is stored; our server speaks JSON.
     if (!answer.headers.get('content-type')?.startsWith('application/json')) return { status: 0, after };
     // Left unread, it holds the connection. A success whose body is lost is one.
     const read = answer.json().catch(() => null);
-    return { ...(!answer.ok && (await read)?.error), status: answer.status, after, read };
+    return { ...(!answer.ok && (await read)?.error), status: answer.status, after, date, read };
   } catch {
     return { status: 0 };
   } finally {

@@ -5,7 +5,7 @@ import { askOne, copy, draw, listAnswers, make, put, quote, textOf } from './pag
 
 const FACES = { coin: 2, die: 6, disc: 10 };
 const WHOLE = 2 ** 32;
-const { dataset: words } = document.getElementById('record');
+const words = () => document.getElementById('record').dataset;
 const given = JSON.parse(document.getElementById('throws').dataset.plans);
 const plans = new Map(); // by name, of those that do what the published design does
 const thrown = new Set(); // names; nobody is asked to throw for them again
@@ -49,7 +49,7 @@ function askRecord(form, question, chosen) {
   let start = 0;
   form.querySelector('tbody').append(...[own, ...counts].map((count, row) => {
     const seen = describe(device, times, start, start += count);
-    const record = row ? quote(make('td', {}), textOf(question, order[row - 1])) : make('td', {}, words.own);
+    const record = row ? quote(make('td', {}), textOf(question, order[row - 1])) : make('td', {}, words().own);
     return make('tr', {}, make('td', {}, ...seen), record);
   }));
   return askOne(form, question, chosen);
@@ -60,7 +60,7 @@ function describe(device, times, start, end) {
   const faces = FACES[device];
   const facesOf = (outcome) => Array.from({ length: times }, (_, place) => Math.floor(outcome / faces ** (times - 1 - place)) % faces);
   const number = (outcome) => facesOf(outcome).map((face) => face + Number(device === 'die')).join('');
-  if (device !== 'coin') return [end - start > 1 ? put(words.span, { low: number(start), high: number(end - 1) }) : number(start)];
+  if (device !== 'coin') return [end - start > 1 ? put(words().span, { low: number(start), high: number(end - 1) }) : number(start)];
   const lines = [];
   for (let size; start < end; start += size) {
     size = faces ** times;
@@ -74,5 +74,5 @@ function describe(device, times, start, end) {
 
 function drawCoin(face) {
   const pictured = face === 'any' ? [] : [draw('svg', { 'aria-hidden': 'true' }, draw('use', { href: `#${face}` }))];
-  return make('span', { class: 'face' }, ...pictured, words[face]);
+  return make('span', { class: 'face' }, ...pictured, words()[face]);
 }

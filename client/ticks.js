@@ -5,7 +5,7 @@ import { boxes } from './labels.js';
 import { selectMultiple } from './options.js';
 import { addOption, says } from './page.js';
 
-kinds.select_multiple = { ...selectMultiple, ...boxes('label-boxes', [says.unticked, says.ticked]), screen: 'ticks', ask };
+kinds.select_multiple = { ...selectMultiple, ...boxes('label-boxes', () => [says().unticked, says().ticked]), screen: 'ticks', ask };
 
 function ask(form, question, chosen) {
   const add = (name, checked) => addOption(form, 'checkbox', question, name, checked);

@@ -55,6 +55,8 @@ class Config:
         Where Prometheus may read (`MONEDA_METRICS`).
     webhooks : bool
         Whether this server may send them (`MONEDA_WEBHOOKS`): it then connects to others, who learn where it is.
+    asks_for_work : bool
+        Whether a device works for some seconds before an open link takes its response (`MONEDA_PROOF_OF_WORK`).
     log_format, log_level : str
         How log lines are written (`MONEDA_LOG_FORMAT`), and from which level on (`MONEDA_LOG_LEVEL`).
     """
@@ -64,6 +66,7 @@ class Config:
     proxies: tuple[Network, ...] = ()
     metrics: Address | None = None
     webhooks: bool = False
+    asks_for_work: bool = False
     log_format: str = LOG_FORMATS[0]
     log_level: str = "warning"
 
@@ -121,6 +124,7 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Config:
         proxies=proxies,
         metrics=_read_address("MONEDA_METRICS", metrics) if metrics else None,
         webhooks=_choose(environment, "MONEDA_WEBHOOKS", SWITCH, SWITCH[0]) == SWITCH[1],
+        asks_for_work=_choose(environment, "MONEDA_PROOF_OF_WORK", SWITCH, SWITCH[0]) == SWITCH[1],
         log_format=_choose(environment, "MONEDA_LOG_FORMAT", LOG_FORMATS, config.log_format),
         log_level=_choose(environment, "MONEDA_LOG_LEVEL", LOG_LEVELS, config.log_level),
     )

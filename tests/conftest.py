@@ -191,6 +191,7 @@ def _memory() -> Path | None:
 
 def _drop(database_url: str) -> None:
     """Give the room on the disk back: hundreds of databases take some gigabytes."""
+    factories.let_go(database_url)
     url = sa.make_url(database_url)
     if url.get_backend_name() == "sqlite":
         Path(str(url.database)).unlink(missing_ok=True)

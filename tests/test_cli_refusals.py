@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from server.cli import main
-from server.output.languages import LANGUAGES
+from server.output.languages import LANGUAGES, RESPONDENT_LANGUAGES
 from tests.conftest import NewDatabase
 from tests.support import factories
 from tests.support.factories import dump, moneda
@@ -80,7 +80,10 @@ def test_bad_number_is_refused(arguments: list[str], message: str) -> None:
         (factories.definition(title=" \n\t"), "title: must not be empty"),
         (factories.definition(title=None), "title: must be text; it is null"),
         (factories.definition(title="\x00"), "title: must not contain a NUL character"),
-        (factories.definition(language="xx"), f"language: must be one of {', '.join(LANGUAGES)}; it is xx"),
+        (
+            factories.definition(language="xx"),
+            f"language: must be one of {', '.join(RESPONDENT_LANGUAGES)}; it is xx",
+        ),
         (factories.definition(format=3), "format: must be one of 1, 2; it is 3"),
         (factories.definition(colour="red"), "colour: is not known here; allowed: "),
         (factories.definition([]), "questions: must have at least 1 entries; it has 0"),

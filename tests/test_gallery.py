@@ -12,10 +12,13 @@ from server.study.gallery import Template, find, templates
 from server.study.planning import plan
 
 SAID = {
-    "en": "After you press Send, your answers can be found or removed by your receipt alone, while the survey is open.",
+    "en": (
+        "After you press Send, only your receipt finds or removes your answers among the others, while the survey is "
+        "open. Whoever runs the survey can delete them all together."
+    ),
     "es": (
-        "Después de pulsar Enviar, tus respuestas se pueden encontrar o eliminar solo con tu comprobante, "
-        "mientras la encuesta esté abierta."
+        "Después de pulsar Enviar, solo con tu comprobante se encuentran o eliminan tus respuestas entre las demás, "
+        "mientras la encuesta esté abierta. Quien lleva la encuesta puede borrarlas todas juntas."
     ),
 }
 OWED = {

@@ -1,5 +1,6 @@
 """Headers, cookies and caches: the same on every route, error pages included."""
 
+import re
 from http.cookies import SimpleCookie
 
 import pytest
@@ -70,6 +71,22 @@ def _different(rule: str) -> dict[str, str]:
         framed = policy.replace("frame-ancestors 'none'", "frame-ancestors 'self'")
         return {"Content_Security_Policy": framed, "X_Frame_Options": "SAMEORIGIN"}
     return {}
+
+
+def test_only_pages_that_may_keep_themselves_name_a_worker_and_only_for_surveys(
+    app: Flask, database_url: str, survey: Published
+) -> None:
+    browser = app.test_client()
+    factories.settle(database_url, survey.slug, offline=True)
+    policy = EXACT["Content-Security-Policy"].replace("trusted-types 'none'", "trusted-types offline-worker")
+    page = browser.get(f"/s/{survey.slug}")
+    assert _with_headers(page, Content_Security_Policy=policy)
+    assert _with_headers(browser.get(f"/s/{survey.slug}/how"))
+    (worker,) = re.findall('data-offline="([^"]+)"', page.text)
+    assert browser.get(worker).headers["Service-Worker-Allowed"] == "/s/"
+    assert "Service-Worker-Allowed" not in browser.get(worker.replace("offline_worker", "answer")).headers
+    factories.settle(database_url, survey.slug, paused=True)
+    assert _with_headers(browser.get(f"/s/{survey.slug}"))
 
 
 def test_every_route_sends_every_header(app: Flask, signed_in: FlaskClient, survey: Published) -> None:

@@ -5,7 +5,13 @@ import re
 
 import pytest
 
-from server.output.languages import DEFAULT_LANGUAGE, LANGUAGES, TRANSLATED
+from server.output.languages import (
+    DEFAULT_LANGUAGE,
+    FOR_RESPONDENTS,
+    LANGUAGES,
+    RESPONDENT_LANGUAGES,
+    TRANSLATED,
+)
 from server.reports.formats import FORMATS, PAGE
 from tests.support.factories import ROOT
 
@@ -29,7 +35,7 @@ def test_every_format_of_a_report_is_described(path: str, heading: str) -> None:
 
 def test_every_language_has_its_catalogue_its_gallery_and_its_guide() -> None:
     catalogues = (ROOT / "server" / "translations").glob("*/LC_MESSAGES/messages.po")
-    assert {path.parts[-3] for path in catalogues} == set(TRANSLATED)
+    assert {path.parts[-3] for path in catalogues} == {*TRANSLATED, *FOR_RESPONDENTS}
     gallery = [path.name.split(".")[:2] for path in (ROOT / "server" / "study" / "gallery").glob("*.json")]
     names = {name for name, _ in gallery}
     assert sorted(map(tuple, gallery)) == sorted((name, code) for name in names for code in LANGUAGES)
@@ -39,13 +45,14 @@ def test_every_language_has_its_catalogue_its_gallery_and_its_guide() -> None:
 
 def test_a_file_of_a_survey_may_be_in_every_language_and_in_no_other() -> None:
     schema = json.loads((ROOT / "server" / "schemas" / "survey.schema.json").read_text("utf-8"))
-    assert schema["properties"]["language"]["enum"] == list(LANGUAGES)
+    assert schema["properties"]["language"]["enum"] == list(RESPONDENT_LANGUAGES)
+    assert list(schema["properties"]["translations"]["properties"]) == list(RESPONDENT_LANGUAGES)
 
 
 def test_no_two_languages_are_called_the_same() -> None:
-    called = [name for language in LANGUAGES.values() for name in language.called]
+    called = [name for language in RESPONDENT_LANGUAGES.values() for name in language.called]
     assert len(set(called)) == len(called)
-    assert [code for code, language in LANGUAGES.items() if code not in language.called] == []
+    assert [code for code, language in RESPONDENT_LANGUAGES.items() if code not in language.called] == []
     assert [name for name in called if name != name.casefold()] == []
     assert DEFAULT_LANGUAGE in LANGUAGES
 

@@ -9,6 +9,8 @@ from pathlib import Path
 
 from flask.testing import FlaskClient
 
+from server.web.joined_modules import name_later
+from server.web.page_parts import JOINED, LATER
 from tests.support.factories import ROOT
 
 
@@ -30,6 +32,7 @@ def test_manifest_is_the_same_wherever_it_is_made_and_served(client: FlaskClient
 def test_manifest_names_every_file_by_its_own_hash(client: FlaskClient) -> None:
     manifest = client.get("/client/manifest.json").get_json()
     names = {path.name for path in (ROOT / "client").iterdir()}
+    names |= {*JOINED, *map(name_later, LATER)}
     assert {address.rpartition("/")[2] for address in manifest["files"]} == names
     for address, digest in manifest["files"].items():
         assert hashlib.sha256(client.get(address).data).hexdigest() == digest, address

@@ -83,6 +83,8 @@ def document() -> dict[str, Any]:
         **factories.definition(questions=entries),
         "title": TITLE,
         "introduction": introduction,
+        "consent": "I **agree** to this.",
+        "least_age": 18,
     }
 
 
@@ -130,7 +132,7 @@ def test_every_text_stands_in_every_format_drawn(
         "xlsx": report_readers.plain(made["xlsx"]),
     }
     for name, said in drawn.items():
-        for text in (*TEXTS, *ROUTED):
+        for text in (*TEXTS, *ROUTED, "I agree to this."):
             assert report_readers.plain(text) in said, (name, text)
         assert "**" not in said
         assert "](" not in said
@@ -151,7 +153,8 @@ def test_programs_find_the_texts_and_whom_each_question_was_shown(
         json_, json.loads((ROOT / "server" / "schemas" / f"{schema}.schema.json").read_text("utf-8"))
     )
     about = json_ if kind == "internal" else json_["versions"][0]
-    assert about["introduction"] == asked["introduction"]
+    for name in ("introduction", "consent", "least_age"):
+        assert about[name] == asked[name]
     entries = {entry["name"]: entry for entry in asked["questions"]}
     assert [(text["name"], text["before"]) for text in about["texts"]] == [
         ("meaning", "worked"),
@@ -174,6 +177,7 @@ def test_programs_find_the_texts_and_whom_each_question_was_shown(
     name, kind_ = ("question", "kind") if kind == "internal" else ("of_1", "what")
     assert [(row[name], row[kind_]) for row in texts] == [
         ("", "introduction"),
+        ("", "consent"),
         ("meaning", "text"),
         ("others", "section"),
         ("seen", "check"),

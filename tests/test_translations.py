@@ -6,16 +6,19 @@ import subprocess
 import sys
 from itertools import zip_longest
 from pathlib import Path
+from typing import Any
 
 import pytest
 from babel.messages import Message
+from babel.messages.pofile import write_po
 from flask.testing import FlaskClient
 
 from server.output.formatting import day, integer
-from server.output.languages import TRANSLATED
+from server.output.languages import FOR_RESPONDENTS, RESPONDENT_LANGUAGES, TRANSLATED
 from server.study import surveys
 from tests.support import factories
-from tests.support.catalogue_words import TRANSLATIONS, messages, texts
+from tests.support.catalogue_words import TRANSLATIONS, catalogue, messages, texts
+from tests.support.complete_catalogues import compile_complete
 
 VALUE = r"%\(\w+\)(?:[sd]|\.\df)"
 PLACEHOLDER = re.compile(VALUE + r"|\{\w+\}|</?\w+>")
@@ -51,7 +54,7 @@ def test_collecting_the_messages_again_changes_nothing(tmp_path: Path) -> None:
         f"TRANSLATIONS={again}",
     ]
     subprocess.run(make, cwd=factories.ROOT, check=True, capture_output=True)
-    for language in TRANSLATED:
+    for language in (*TRANSLATED, *FOR_RESPONDENTS):
         for name in ("messages.po", "messages.mo"):
             path = Path(language) / "LC_MESSAGES" / name
             assert (again / path).read_bytes() == (TRANSLATIONS / path).read_bytes(), (
@@ -59,7 +62,7 @@ def test_collecting_the_messages_again_changes_nothing(tmp_path: Path) -> None:
             )
 
 
-@pytest.mark.parametrize("language", TRANSLATED)
+@pytest.mark.parametrize("language", [*TRANSLATED, *FOR_RESPONDENTS])
 def test_every_message_is_translated_with_the_same_placeholders(language: str) -> None:
     assert len(messages(language)) > 200
     assert [flaw for message in messages(language) for flaw in flaws(message)] == []
@@ -76,6 +79,94 @@ def test_a_flawed_translation_is_noticed() -> None:
     assert (
         flaws(Message(("1 of %(n)s", "%(k)s of %(n)s"), ("uno", "uno"))) == ["other placeholders: 'uno'"] * 2
     )
+
+
+def test_a_language_with_a_gap_is_not_offered(tmp_path: Path) -> None:
+    """Its compiled catalogue, without which nobody is offered it, is withdrawn; be the gap one form of a plural."""
+    assert set(FOR_RESPONDENTS) == {"fr", "pt", "ar"} <= set(RESPONDENT_LANGUAGES)
+    for gap in (("Uma", ""), "", "fuzzy", None):
+        kept = catalogue("pt")
+        for message in kept:
+            if gap is not None and message.pluralizable == isinstance(gap, tuple) and message.id:
+                message.string = "Uma" if gap == "fuzzy" else gap
+                message.flags |= {"fuzzy"} if gap == "fuzzy" else set()
+                break
+        folder = tmp_path / "pt" / "LC_MESSAGES"
+        folder.mkdir(parents=True, exist_ok=True)
+        with (folder / "messages.po").open("wb") as file:
+            write_po(file, kept)
+        assert compile_complete(tmp_path, "pt") == (gap is not None)
+        assert (folder / "messages.mo").exists() == (gap is None)
+
+
+def test_what_respondents_read_is_in_every_catalogue() -> None:
+    """Each text of their templates, as the catalogue of the whole interface names where it stands."""
+    theirs = (
+        "templates/respond/",
+        "templates/base.html",
+        "templates/_headline.html",
+        "templates/errors/error.html",
+    )
+    wanted = {
+        str(message.id)
+        for message in messages("es")
+        if any(name.startswith(theirs) for name, _ in message.locations)
+    }
+    assert len(wanted) > 300
+    for language in FOR_RESPONDENTS:
+        assert wanted - {str(message.id) for message in messages(language)} == set()
+
+
+@pytest.mark.parametrize("language", FOR_RESPONDENTS)
+def test_whatever_a_respondent_is_refused_with_is_translated(
+    client: FlaskClient, survey: factories.Published, language: str
+) -> None:
+    """Each odd response, look and address is refused in other words than in English."""
+    bodies: list[dict[str, Any]] = [
+        {"json": survey.response(**changes)}
+        for changes in (
+            {"reports": [7, 0]},
+            {"reports": [0]},
+            {"reports": "x"},
+            {"reports": [0.5, 0]},
+            {"reports": [999, 0]},
+            {"id": "x"},
+            {"version": "x"},
+            {"version": "0" * 64},
+            {"invitation": "x"},
+            {"more": 1},
+        )
+    ]
+    bodies += [{"json": []}, {"json": {}}, {"data": b"{}", "content_type": "text/plain"}]
+    bodies += [
+        {"data": data, "content_type": "application/json"}
+        for data in (
+            b"",
+            b"{",
+            b"\xff",
+            b"NaN",
+            b'{"id": 1, "id": 1}',
+            b'["\\u0000"]',
+            b'["\\ud800"]',
+            b"[" * 5000,
+            b" " * 90000,
+        )
+    ]
+    asked = [(survey.url, body) for body in bodies]
+    asked += [("/s/nothing/responses", bodies[0]), (f"/s/{survey.slug}/receipt.json", {"json": {}})]
+    asked += [
+        (f"/s/{survey.slug}/{name}.json", {"json": {name: "x"}}) for name in ("code", "receipt", "withdrawal")
+    ]
+    asked += [(f"/s/{survey.slug}/nothing/at/all", {"data": {}})]
+    for address, body in asked:
+        english, theirs = (
+            client.post(address, headers={"Accept-Language": code}, **body) for code in ("en", language)
+        )
+        assert english.status_code == theirs.status_code >= 400
+        said = [
+            (answer.json or {}).get("error", {}).get("message") or answer.text for answer in (english, theirs)
+        ]
+        assert said[0] != said[1], (address, body, said)
 
 
 @pytest.mark.parametrize(

@@ -53,8 +53,8 @@ def pseudo_site(sqlite: NewDatabase, pseudo_program: Mapping[str, str]) -> Itera
 def readers(
     sqlite: NewDatabase, pseudo_site: factories.Served, pseudo_program: Mapping[str, str]
 ) -> list[Reader]:
-    """Everybody who opened every page, also of a server that may send nothing."""
-    with factories.serving(sqlite(True), **pseudo_program) as silent:
+    """Everybody who opened every page, also of a server that may send nothing and asks for work."""
+    with factories.serving(sqlite(True), MONEDA_PROOF_OF_WORK="on", **pseudo_program) as silent:
         owner = Reader(silent, factories.sign_in_secret(silent.database_url))
         walk_silent(owner, silent.database_url)
     return [*walk(pseudo_site), owner]

@@ -16,8 +16,8 @@ import sqlalchemy as sa
 from click.testing import Result
 
 from server.config import Config
-from server.store.models import Stratum
-from server.study import surveys
+from server.store.models import Stratum, Survey
+from server.study import study_sheets, surveys
 from server.web.app import create_app
 from server.web.assets import read_assets
 from server.web.page_manifest import make_manifest
@@ -28,6 +28,18 @@ from tests.support.tampering_proxy import Asked, Reply, Tamper, tampering
 
 Site = tuple[str, dict[str, str]]
 Answers = tuple[int, dict[str, list[str]], dict[str, dict[str, str]]]
+
+
+SHEET = {
+    "sponsor": 'The <b>union</b> & "co"',
+    "contact_name": "Ana, 555 0100",
+    "shown": True,
+    "thanks": {"en": "Thank you.\n\nSoon we know more."},
+    "help_lines": {
+        "en": "Samaritans: 116 123\nAdvice: https://advice.example/",
+        "es": "Consejo: 900 100 200",
+    },
+}
 
 
 @pytest.fixture(scope="module")
@@ -51,6 +63,8 @@ def site(sqlite: NewDatabase) -> Iterator[Site]:
         "over": {"closes_at": earlier},
         "full": {"cap": 1},
         "simulated": {"simulated": True},
+        "asked": {},
+        "offline": {"offline": True},
     }
     published = {}
     for name, changes in settings.items():
@@ -58,6 +72,12 @@ def site(sqlite: NewDatabase) -> Iterator[Site]:
         published[name] = factories.publish(database_url, document)
         links[name] = published[name].slug
         factories.settle(database_url, links[name], **changes)
+    with factories.writing(database_url) as session:
+        for survey in session.scalars(
+            sa.select(Survey).where(Survey.slug.in_([links["asked"], links["paused"]]))
+        ):
+            study_sheets.save_study_sheet(session, survey, study_sheets.parse_study_sheet(SHEET))
+            study_sheets.save_logo(session, survey, b"a picture")
     links["kinds"] = factories.publish(database_url, every_kind.document()).slug
     with factories.serving(database_url) as served:
         assert factories.ask(served.url + published["full"].url, published["full"].response())[0] == 201
@@ -119,12 +139,18 @@ def test_site_of_this_release_agrees_in_every_state(site: Site, tmp_path: Path) 
         "over": "closed",
         "full": "full",
         "simulated": "open, simulated",
+        "asked": "open",
+        "offline": "open, offline",
         "kinds": "open",
     }
     assert data[links["north"]]["population"] == "1537"
     assert data[links["south"]]["group"] == 'South <b> & "co"'
     assert data[links["early"]]["zone"] == "America/Mexico City"
     assert data[links["plain"]]["title"] == "Survey plain"
+    for name in ("asked", "paused"):
+        asked = json.loads(data[links[name]]["sender (es)"])
+        assert (asked["name"], asked["logo"]) == (SHEET["sponsor"], hashlib.sha256(b"a picture").hexdigest())
+        assert asked["help_lines"] == {"language": "es", "text": "Consejo: 900 100 200"}
     assert "family" in data[links["kinds"]]
     assert "family" not in data[links["plain"]], "what the definition says is no data"
 
@@ -196,6 +222,12 @@ def test_whatever_is_altered_is_named_with_who_met_it(site: Site) -> None:
         version = hashlib.sha256(made_up).hexdigest().encode()
         reply.status, reply.body = 200, b'{"definition":%b,"version":"%b"}' % (made_up, version)
 
+    def divert_call(asked: Asked, reply: Reply) -> None:
+        reply.replace(b'"tel:116123"', b'"tel:900123"')
+
+    def load_other_picture(asked: Asked, reply: Reply) -> None:
+        reply.replace(b'<img src="/s/', b'<img src="/S/')
+
     def swell(asked: Asked, reply: Reply) -> None:
         reply.body = b" " * (5 << 20)
 
@@ -205,6 +237,8 @@ def test_whatever_is_altered_is_named_with_who_met_it(site: Site) -> None:
     tampers: dict[str, Tamper] = {
         s("plain"): add_script,
         f"{s('plain')}/survey.json": weaken,
+        s("asked"): divert_call,
+        f"{s('asked')}/how": load_other_picture,
         f"{s('whole')}/how": add_handler,
         f"{s('kinds')}/receipt": keep_response,
         s("whole"): add_handler,
@@ -225,7 +259,7 @@ def test_whatever_is_altered_is_named_with_who_met_it(site: Site) -> None:
         address + files[5]: redirect,
         address + files[6]: swell,
     }
-    touched = ("plain", "whole", "invited", "kinds", "simulated", "north", "south", "paused")
+    touched = ("asked", "plain", "whole", "invited", "kinds", "simulated", "north", "south", "paused")
     with tampering(url, tampers) as through:
         status, problems, _ = verify(through, *(s(name) for name in touched))
     assert status == 1
@@ -242,6 +276,8 @@ def test_whatever_is_altered_is_named_with_who_met_it(site: Site) -> None:
     assert "desk, English, visit 1" in (found := of(f"survey of {links['plain']}"))
     assert "phone" not in found
     assert "<main> has onfocus='steal()' (each of the visits)" in of(page("whole"))
+    assert "tel:900123" in of(page("asked"))
+    assert "loads '/S/" in of(f"explanation of {links['asked']}")
     assert "onfocus" in of(f"explanation of {links['whole']}")
     assert 'data-withdraws="/S/' in of(f"receipts of {links['kinds']}")
     assert 'data-responses="/S/' in of(page("invited"))

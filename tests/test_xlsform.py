@@ -35,8 +35,13 @@ def test_a_kobo_form_in_the_language_that_was_chosen() -> None:
 
     assert imported.definition.language == "en"
     assert entries(imported)[2]["text"] == "Do you smoke?"
-    named = {note.sheet for note in imported.not_taken if note.message.endswith("this one is in English")}
-    assert named == {"survey", "choices"}
+    # The other labels are translations, each of the text that it stands beside.
+    spanish = imported.definition.translations["es"]
+    assert list(imported.definition.translations) == ["es"]
+    assert spanish["Do you smoke?"] == "¿Fumas?"
+    assert spanish["Thank you for **taking part**."] == "Gracias por **participar**."
+    assert "Cada día" in spanish.values()
+    assert "Anything else?" not in spanish  # which was not taken
 
 
 def test_everything_else_is_listed_with_its_place() -> None:
@@ -57,7 +62,6 @@ def test_everything_else_is_listed_with_its_place() -> None:
         ("survey", "16", "type", "geopoint"),
         ("survey", "17", "type", "calculate"),
         ("settings", "", "form_id", "form_id"),
-        ("survey", "", "label::English (en)", "label::English (en)"),
     } <= places
     assert all(note.message for note in listed)
 
@@ -356,7 +360,8 @@ def test_a_question_without_an_honest_answer_for_others_is_asked_of_everyone() -
         (["label::English", "label::Español"], None, "es", "es"),
         (["label::English", "label::Español"], None, "en", "en"),
         (["label::English", "label::Español"], "español", "en", "es"),
-        (["label::French (fr)", "label::English"], "French (fr)", "es", "en"),
+        (["label::German (de)", "label::English"], "German (de)", "es", "en"),
+        (["label::French (fr)", "label::English"], "French (fr)", "es", "fr"),
     ],
 )
 def test_the_language_is_the_one_the_form_states(
@@ -383,7 +388,24 @@ def test_a_label_of_no_language_stands_in_where_one_is_missing() -> None:
     assert [question.text for question in imported.definition.questions] == ["¿A?", "B?"]
 
 
-def test_a_form_in_neither_language_is_refused() -> None:
-    rows = [["type", "name", "label::Français (fr)"], ["select_one yn", "a", "Vrai ?"]]
+def test_a_form_in_a_language_of_respondents_alone_is_taken() -> None:
+    rows = [
+        ["type", "name", "label::Français (fr)", "label::العربية", "label::Deutsch (de)"],
+        ["select_one yn", "a", "Vrai ?", "صحيح؟", "Wahr?"],
+    ]
+
+    imported = parse_xlsform(form(rows))
+
+    assert (imported.definition.language, imported.definition.translations) == (
+        "fr",
+        {"ar": {"Vrai ?": "صحيح؟"}},
+    )
+    assert [note.message for note in imported.not_taken if note.column == "label::Deutsch (de)"] == [
+        "respondents’ pages are not in this language"
+    ]
+
+
+def test_a_form_in_no_language_of_respondents_is_refused() -> None:
+    rows = [["type", "name", "label::Deutsch (de)"], ["select_one yn", "a", "Wahr?"]]
 
     assert "there is no wording in the chosen language" in refused(form(rows))

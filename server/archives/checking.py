@@ -16,6 +16,7 @@ from server.reports.day_counts import Period
 from server.study import editing
 from server.study.definitions import Definition, Question, version_of
 from server.study.definitions.definition_reader import DEFINITION_LIMIT, parse_definition
+from server.study.definitions.own_texts import keep_readable
 from server.study.definitions.published import parse_published
 from server.study.definitions.reading_designs import are_usable
 from server.study.strata.tree import SEPARATOR
@@ -123,6 +124,8 @@ def _draft(archive: Archive) -> Document:
         blank = {"name": "", "kind": "", "text": ""}
         entries = [{**blank, **entry} for entry in typed.get("questions", [])]
         before = {**typed, "format": document.get("format"), "questions": entries}
+        if translations := keep_readable(document.get("translations")):
+            before["translations"] = translations
         return editing.settle_document(typed, before, equal=editing.equal_division(before), rename=False)
 
 

@@ -31,8 +31,9 @@ def duplicate(
         document = {**document, **parse_form([("title", title)]), "questions": document["questions"]}
     copy = surveys.create(session, owner, document)
     copy.minimum, copy.by_invitation, copy.time_zone = survey.minimum, survey.by_invitation, survey.time_zone
-    study = study_sheets.read_study_sheet(session, survey).sheet.copy_for_another()
-    study_sheets.save_study_sheet(session, copy, study)
+    stored = study_sheets.read_study_sheet(session, survey)
+    study_sheets.save_study_sheet(session, copy, stored.sheet.copy_for_another())
+    study_sheets.save_logo(session, copy, stored.logo)
     if with_strata:
         copy_tree(session, copy, [_part(node) for node in strata.walk(strata.tree(session, survey))])
     session.flush()

@@ -98,6 +98,7 @@ def _store(
     if "study" in checked.manifest:
         study = study_sheets.parse_study_sheet(checked.manifest["study"])
         study_sheets.save_study_sheet(session, survey, study)
+    study_sheets.save_logo(session, survey, checked.manifest.get("logo"))
     ids = copy_tree(
         session,
         survey,

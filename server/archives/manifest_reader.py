@@ -1,5 +1,6 @@
 """The manifest of an archive -> a checked document."""
 
+from base64 import b64decode
 from datetime import datetime
 from zoneinfo import available_timezones
 
@@ -7,6 +8,7 @@ from server.archives.archive_reader import Archive, name_entry_in_problems
 from server.archives.layout import MANIFEST, Document
 from server.archives.table_reader import check_day, describe_misspelling
 from server.inputs import N_, InputError, parse_json, refuse, shorten_value
+from server.inputs.logos import draw_logo
 from server.inputs.schema import violations
 from server.store.models import State
 from server.study import schedule, strata, surveys
@@ -17,7 +19,7 @@ _LIMIT = 8 * 1024 * 1024
 
 
 def read_manifest(archive: Archive) -> Document:
-    """What an archive says beside its texts, responses and invitations.
+    """What an archive says beside its texts, responses and invitations; a logo in it is drawn anew, and bytes.
 
     Raises
     ------
@@ -34,6 +36,8 @@ def read_manifest(archive: Archive) -> Document:
         _check_strata(document["strata"])
         with name_entry_in_problems("study"):
             parse_study_sheet(document.get("study", {}))
+        if "logo" in document:
+            document["logo"] = _read_logo(document["logo"])
         linked = list_leaf_numbers(document)
         for place, batch in enumerate(document["batches"]):
             for field in ("issued_on", "withdrawn_on"):
@@ -43,6 +47,13 @@ def read_manifest(archive: Archive) -> Document:
                 template = N_("must be the number of a stratum with a link; it is %(value)s")
                 raise refuse(422, f"batches[{place}].stratum", template, value=batch["stratum"])
     return document
+
+
+def _read_logo(text: str) -> bytes:
+    try:
+        return draw_logo(b64decode(text, validate=True))
+    except ValueError:
+        raise refuse(422, "logo", N_("must be base64; it is %(value)s"), value=shorten_value(text)) from None
 
 
 def list_leaf_numbers(manifest: Document) -> set[int]:

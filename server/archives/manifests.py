@@ -1,5 +1,6 @@
 """The manifest: what an archive says of a survey, but for its texts, responses and invitations."""
 
+from base64 import b64encode
 from collections.abc import Sequence
 
 import sqlalchemy as sa
@@ -31,6 +32,7 @@ def manifest_of(
     Its invitations let nobody in any more, and how many were used is not told elsewhere.
     """
     numbers = stratum_numbers(nodes)
+    stored = study_sheets.read_study_sheet(session, survey)
     return {
         "format": FORMAT,
         "software": f"Moneda {__version__}",
@@ -89,7 +91,7 @@ def manifest_of(
             for batch in batches_of(session, survey)
             if survey.state != State.CLOSED
         ],
-        **_set(study=study_sheets.read_study_sheet(session, survey).sheet.as_json() or None),
+        **_set(study=stored.sheet.as_json() or None, logo=stored.logo and b64encode(stored.logo).decode()),
     }
 
 

@@ -23,7 +23,7 @@ from server.cli.simulate_command import run_archive_simulation, run_simulation
 from server.cli.study_command import study, study_file
 from server.cli.tidy_command import tidy_after
 from server.collect import acceptance
-from server.output.languages import DEFAULT_LANGUAGE, LANGUAGES
+from server.output.languages import DEFAULT_LANGUAGE, LANGUAGES, RESPONDENT_LANGUAGES
 from server.people import change_log
 from server.people.change_log import Action
 from server.simulation import Assumptions, rehearse, setting_of
@@ -44,7 +44,11 @@ for command in (duplicate, archive, unarchive, delete, study, study_file):
 
 @survey.command("import")
 @click.argument("file", type=click.File("rb"))
-@click.option("--language", type=click.Choice(list(LANGUAGES)), help="Labels to take from an XLSForm.")
+@click.option(
+    "--language",
+    type=click.Choice(list(RESPONDENT_LANGUAGES)),
+    help="Labels of an XLSForm that are the survey's own texts.",
+)
 @JSON
 def import_(file: Any, language: str | None, as_json: bool) -> None:
     """Make a draft from a survey definition (JSON) or an XLSForm (.xlsx); - for standard input.

@@ -5,6 +5,7 @@ import re
 from contextlib import suppress
 from dataclasses import dataclass
 
+from server.collect.proofs_of_work import Work, parse_work
 from server.inputs.code_forms import CODE_LENGTH, normalise_code
 from server.inputs.decoding import parse_json
 from server.inputs.problems import N_, refuse, shorten_value
@@ -30,18 +31,19 @@ class Submission:
     version: str
     reports: bytes
     invitation: str | None = None
+    work: Work | None = None
 
 
 def parse_submission(body: bytes) -> Submission:
-    """`{"id", "version", "reports", "invitation"?}` -> a `Submission`; what depends on the survey comes later."""
+    """`{"id", "version", "reports", "invitation"?, "work"?}` -> a `Submission`; what depends on the survey is later."""
     value = parse_json(body, RESPONSE_LIMIT)
     if not isinstance(value, dict):
         raise refuse(422, "body", N_("must be a JSON object; it is %(value)s"), value=shorten_value(value))
-    for name in value.keys() - {"id", "version", "reports", "invitation"}:
+    for name in value.keys() - {"id", "version", "reports", "invitation", "work"}:
         raise refuse(
             422,
             shorten_value(name),
-            N_("is not a field of a response; allowed: id, version, reports, invitation"),
+            N_("is not a field of a response; allowed: id, version, reports, invitation, work"),
         )
     for name in ("id", "version", "reports"):
         if name not in value:
@@ -62,7 +64,9 @@ def parse_submission(body: bytes) -> Submission:
         )
     reports = _parse_reports(value["reports"])
     invitation = _parse_invitation(value["invitation"]) if "invitation" in value else None
-    return Submission(hash_receipt(bytes.fromhex(value["id"])), value["version"], reports, invitation)
+    work = parse_work(value["work"]) if "work" in value else None
+    response_id = hash_receipt(bytes.fromhex(value["id"]))
+    return Submission(response_id, value["version"], reports, invitation, work)
 
 
 def parse_look(body: bytes) -> str:

@@ -23,9 +23,13 @@ _DECIMAL_COMMA = re.compile(r"([+-]?(?:0|\d+(?=,(?!\d{3}$)))),(\d+)", re.ASCII)
 
 
 def form_fields(document: Mapping[str, Any]) -> dict[str, str | list[str]]:
-    """The fields of a document but for its format: the text of each, or the texts of a list of names."""
+    """The fields of a document but for its format and translations: the text of each, or those of a list of names."""
     fields: dict[str, str | list[str]] = {}
-    _flatten({name: value for name, value in document.items() if name != "format"}, "", fields)
+    _flatten(
+        {name: value for name, value in document.items() if name not in ("format", "translations")},
+        "",
+        fields,
+    )
     return fields
 
 
@@ -141,7 +145,9 @@ def _read_object(node: Any, rules: Mapping[str, Any], path: str) -> dict[str, An
     if not isinstance(node, dict) or any(isinstance(key, int) for key in node):
         raise _unknown(path)
     members: Mapping[str, Any] = rules["properties"]
-    if re.fullmatch(r"questions\[\d+\]", path):
+    if path == "":
+        members = _mark_optional(rules)
+    elif re.fullmatch(r"questions\[\d+\]", path):
         kind = node.get("kind", [""])
         members = _members(kind[-1] if isinstance(kind, list) else "")
     read = {}
@@ -181,15 +187,22 @@ def _members(kind: str) -> Mapping[str, Any]:
     definitions = schema()["$defs"]
     entries = {name: rules for name, rules in definitions.items() if "kind" in rules.get("properties", {})}
     for entry in (*entries.values(), entries.get(kind, {"properties": {}})):
-        needed = entry.get("required", ())
-        for name, member in entry["properties"].items():
-            members[name] = member if name in needed else {**_resolve_rules(member), "optional": True}
+        members.update(_mark_optional(entry))
         for case in entry["properties"].get("design", {}).get("allOf", ()):
             design.update(case["then"]["properties"])
     # `true` in the schema: stated elsewhere.
     members["kind"] = design["mechanism"] = {"type": "string"}
     members["design"] = {"type": "object", "properties": design}
     return members
+
+
+def _mark_optional(rules: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The members of an object; those that may be absent say so."""
+    needed = rules.get("required", ())
+    return {
+        name: member if name in needed else {**_resolve_rules(member), "optional": True}
+        for name, member in rules["properties"].items()
+    }
 
 
 def _resolve_rules(rules: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 from babel.dates import format_date, format_time
 from babel.numbers import format_decimal, parse_pattern
 
-from server.output.languages import LANGUAGES
+from server.output.languages import RESPONDENT_LANGUAGES
 
 _HUNDREDTH, _FOURTH = Decimal("0.01"), Decimal("0.0001")
 _NEAR = 1e-8
@@ -69,7 +69,7 @@ def _tenths(number: float, locale: str) -> str:
 
 def integer(number: int, locale: str) -> str:
     """1537 -> "1,537"; in Spanish "1537", but "15.370"."""
-    language = LANGUAGES.get(locale.partition("_")[0])
+    language = RESPONDENT_LANGUAGES.get(locale.partition("_")[0])
     ungrouped = language is not None and abs(number) < language.grouped_from
     return format_decimal(number, _UNGROUPED if ungrouped else _WHOLE, locale)
 

@@ -1,4 +1,4 @@
-"""The languages of the interface: one line of `LANGUAGES` each."""
+"""The languages of the site: one line of the table each, of the whole interface or of respondents' pages alone."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -10,7 +10,7 @@ from server.config import TRANSLATIONS
 
 @dataclass(frozen=True)
 class Language:
-    """A language of the interface.
+    """A language of the site.
 
     Attributes
     ----------
@@ -19,28 +19,44 @@ class Language:
     called : tuple of str
         By its code and otherwise, in small letters, in the files of others.
     guide : str
-        The guide for researchers in it: a file of docs/, and the beginning of its pictures' names.
+        The guide for researchers in it: a file of docs/, and the beginning of its pictures' names. Without one, it is
+        a language of respondents' pages alone.
     grouped_from : int
         The smallest whole number whose thousands are set apart. Babel does not know CLDR's
         minimumGroupingDigits; browsers do, and number the same page.
+    direction : str
+        "ltr" or "rtl": where its lines begin.
     """
 
     name: str
     called: tuple[str, ...]
-    guide: str
+    guide: str = ""
     grouped_from: int = 1_000
+    direction: str = "ltr"
 
 
-LANGUAGES = {
+_TABLE = {
     "en": Language("English", ("en", "eng", "english", "inglés", "ingles"), "guide"),
     "es": Language(
         "Español", ("es", "spa", "esp", "spanish", "español", "espanol", "castellano"), "guia", 10_000
     ),
+    "fr": Language("Français", ("fr", "fra", "fre", "french", "français", "francais")),
+    "pt": Language("Português", ("pt", "por", "portuguese", "português", "portugues")),
+    "ar": Language("العربية", ("ar", "ara", "arabic", "العربية"), direction="rtl"),
 }
-"""By their codes. The schema of a survey names the same codes: what other programs check a file with."""
+LANGUAGES = {code: language for code, language in _TABLE.items() if language.guide}
+"""Of the whole interface, by their codes."""
 DEFAULT_LANGUAGE = "en"
 """The language that the texts are written in; the others are translated."""
 TRANSLATED = tuple(code for code in LANGUAGES if code != DEFAULT_LANGUAGE)
+FOR_RESPONDENTS = tuple(code for code in _TABLE if code not in LANGUAGES)
+"""Translated where respondents look. `make messages` compiles a catalogue of theirs only if it has no gap."""
+RESPONDENT_LANGUAGES = {
+    code: language
+    for code, language in _TABLE.items()
+    if code in LANGUAGES or (TRANSLATIONS / code / "LC_MESSAGES" / "messages.mo").is_file()
+}
+"""Of respondents' pages: each complete, or not offered. The schema of a survey names the same codes."""
 
 
 @cache

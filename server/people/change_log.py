@@ -50,6 +50,8 @@ class Action(StrEnum):
     MINIMUM_SET = "minimum set"
     BY_INVITATION = "by invitation"
     BY_LINK = "by link"
+    OFFLINE_ALLOWED = "offline allowed"
+    OFFLINE_FORBIDDEN = "offline forbidden"
     STRATUM_BY_INVITATION = "stratum by invitation"
     STRATUM_BY_LINK = "stratum by link"
     STRATUM_AS_ABOVE = "stratum as above"
@@ -124,6 +126,8 @@ SENTENCES = {
     Action.MINIMUM_SET: N_("set the smallest group shown: %(number)s"),
     Action.BY_INVITATION: N_("let people in by invitation only"),
     Action.BY_LINK: N_("let everybody in who has the link"),
+    Action.OFFLINE_ALLOWED: N_("let the survey be answered without a network"),
+    Action.OFFLINE_FORBIDDEN: N_("let the survey be answered with a network only"),
     Action.STRATUM_BY_INVITATION: N_("let people into %(stratum)s by invitation only"),
     Action.STRATUM_BY_LINK: N_("let everybody into %(stratum)s who has its link"),
     Action.STRATUM_AS_ABOVE: N_("let people into %(stratum)s as into the part around it, or the survey"),

@@ -19,6 +19,7 @@ from server.privacy.estimators import (
     estimate_pooled_joint,
 )
 from server.reports.estimate_values import value_range
+from server.reports.forged_moves import measure_joint_move
 from server.reports.pairs import Pairs, count_pairs
 from server.reports.report import Report
 from server.reports.report_columns import INTERVAL
@@ -98,6 +99,11 @@ class Crossed:
         """What is looked at in groups lies between: a share of 100, or the number of the second question."""
         ends = value_range(self.column.question) if self.numeric else None
         return (0.0, 100.0) if ends is None else (float(ends[0]), float(ends[1]))
+
+    @property
+    def forged(self) -> float:
+        """How far made-up responses (`FORGED`) could move the share of a pair of answers at most."""
+        return measure_joint_move([self.row.question.designs, self.column.question.designs])
 
     @property
     def too_large(self) -> bool:

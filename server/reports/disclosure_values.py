@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from server.reports.achieved_precision import AchievedPrecision, list_precision
+from server.reports.forged_moves import list_move_texts
 from server.reports.public_source import NOTHING
 from server.reports.references import list_report_references
 from server.reports.report import Report
@@ -40,6 +41,7 @@ def list_disclosures(report: Report) -> Iterator[tuple[str, str, str]]:
         for name, value in values.items():
             if value is not None:
                 yield question, f"precision.{what}.{name}", repr(value)
+    yield from list_move_texts(report.answered, report.admissions)
     for reference in list_report_references(report, NOTHING):
         yield "", "reference", reference.cite()
 

@@ -12,6 +12,7 @@ from server.releases.values import Ledger
 from server.reports.answer_names import AnswerTexts
 from server.reports.disclosure_values import disclosures_json
 from server.reports.estimate_values import QuestionReport, ReportMean
+from server.reports.forged_moves import moves_json
 from server.reports.ledger_files import ledger_json
 from server.reports.public_source import NOTHING
 from server.reports.references import list_report_references
@@ -42,6 +43,7 @@ def to_json(report: Report, ledger: Ledger = NOTHING) -> str:
         "simulated": report.simulated,
         "incomplete": report.incomplete,
         "admission": admissions_json(report.admissions),
+        "forging": moves_json(report.answered, report.admissions),
         "n": report.n,
         "more_fewer_than": report.unseen.number or None,
         "strata_cut": report.strata_cut,

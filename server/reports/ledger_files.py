@@ -10,6 +10,7 @@ from server.releases.values import STRATUM, Ledger, Released
 from server.reports.answer_names import AnswerTexts
 from server.reports.csv_cells import csv_text
 from server.reports.disclosure_values import ITEM_MISSING
+from server.reports.forged_moves import list_move_texts, moves_json
 from server.reports.public_source import Published, PublishedVersion
 from server.reports.references import list_public_references
 from server.reports.survey_texts import (
@@ -68,6 +69,7 @@ def public_json(published: Published) -> str:
         "software": published.software,
         "study": published.study.as_json(),
         "admission": admissions_json(published.admissions),
+        "forging": moves_json(published.asked, published.admissions),
         "versions": [_version_json(version) for version in published.versions],
         "item_missing": ITEM_MISSING,
         "references": [reference.as_json() for reference in list_public_references(published)],
@@ -121,8 +123,10 @@ def public_csv(published: Published) -> str:
         said = {"what": "study", "of_1": name, "statistic": "text", "text": written}
         rows.append((published.simulated, *(said.get(column, "") for column in _PUBLIC[1:])))
     references = [("reference", reference.cite()) for reference in list_public_references(published)]
-    for what, written in [("item_missing", str(ITEM_MISSING)), *references]:
-        said = {"what": what, "statistic": "disclosure", "text": written}
+    moves = list_move_texts(published.asked, published.admissions)
+    disclosed = [("", "item_missing", str(ITEM_MISSING)), *moves, *[("", *one) for one in references]]
+    for question, what, written in disclosed:
+        said = {"what": what, "of_1": question, "statistic": "disclosure", "text": written}
         rows.append((published.simulated, *(said.get(column, "") for column in _PUBLIC[1:])))
     return csv_text(rows)
 

@@ -13,6 +13,7 @@ from server.output.charts import Axis, share_axis
 from server.reports.admission import Admission
 from server.reports.day_counts import Period
 from server.reports.estimate_values import QuestionReport, compute_limits
+from server.reports.forged_moves import has_open_link
 from server.reports.population_weights import Weighting
 from server.reports.response_rates import InvitedCodes
 from server.reports.stratum_estimates import (
@@ -149,6 +150,11 @@ class Report:
     def answered(self) -> VersionDesigns:
         """Those of them that have responses; the newest where none has."""
         return VersionDesigns({number: self.asked.definitions[number] for number in self.versions})
+
+    @property
+    def has_open_link(self) -> bool:
+        """Whether anybody who had a link could answer any number of times, or may have been able to."""
+        return has_open_link(self.admissions)
 
     def outline(self, unweighted: bool = False) -> Iterator[SurveySection | QuestionReport]:
         """The questions under the headings of their sections."""

@@ -40,7 +40,7 @@ def read(
         strata.tree(session, survey),
         response_counts.count_shown_by_day(session, survey),
         admissions(session, survey),
-        study_sheets.read_study_sheet(session, survey).sheet,
+        study_sheets.read_study_sheet(session, survey).sheet.for_reports,
         pooled=number is None,
         confidence=confidence,
     )

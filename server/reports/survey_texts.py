@@ -16,13 +16,14 @@ INCOMPLETE = N_(
 
 
 def texts_json(definition: Definition) -> dict[str, Any]:
-    """Its language, its introduction, and what stands among the questions, as its definition has it.
+    """Its language, introduction and consent, and what stands among the questions, as its definition has it.
 
     `before` is the name of the question that follows, null at the end.
     """
     return {
         "language": definition.language,
         "introduction": definition.introduction,
+        **{name: value for name, value in definition.as_json().items() if name in ("consent", "least_age")},
         "texts": [
             {**entry.as_json(), "before": following}
             for entry, following in _list_followers(definition)
@@ -69,9 +70,11 @@ class QuotedText:
 
 
 def list_texts(definition: Definition) -> Iterator[QuotedText]:
-    """The introduction, then what stands among the questions."""
+    """The introduction, what people agreed to, then what stands among the questions."""
     if definition.introduction:
         yield QuotedText("", "introduction", definition.introduction, None)
+    if definition.consent:
+        yield QuotedText("", "consent", definition.consent, None)
     for entry in definition.entries:
         if isinstance(entry, Question):
             continue

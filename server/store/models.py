@@ -138,6 +138,7 @@ class Survey(Base):
     came along; nothing, as a "copy"; or nothing any more, as it "moved".
     Since `populations_since` no population of a stratum has changed: estimates are weighted by them.
     One that is `incomplete` came from a backup that left out what was not shown yet when it was made.
+    One that is `offline` can be answered without a network, once its page was opened.
     `slug` names the survey for good; `link` is what respondents are given, the same until it is replaced.
     """
 
@@ -177,6 +178,7 @@ class Survey(Base):
     populations_since: Mapped[date | None]
     link: Mapped[str] = mapped_column(sa.String(32), default=_first_link, server_default=sa.text("''"))
     incomplete: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
+    offline: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
 
     versions: Mapped[list["SurveyVersion"]] = relationship(
         order_by="SurveyVersion.number", back_populates="survey"
@@ -383,7 +385,10 @@ class Draft(Base):
 
 
 class StudySheetRow(Base):
-    """What reports say of a survey's study, as JSON; `number` grows with every change."""
+    """What reports and respondents' pages say of a survey's study, as JSON; `number` grows with every change.
+
+    `logo` is the PNG that respondents' pages show beside who asks, as `server.inputs.logos` made it.
+    """
 
     __tablename__ = "study_sheets"
     __table_args__ = (sa.CheckConstraint("number >= 1", name="number_is_positive"),)
@@ -393,6 +398,7 @@ class StudySheetRow(Base):
     )
     number: Mapped[int]
     document: Mapped[str] = mapped_column(sa.Text)
+    logo: Mapped[bytes | None] = mapped_column(sa.LargeBinary)
 
 
 class LibraryQuestion(Base):

@@ -17,7 +17,7 @@ from server.store.models import Survey
 from server.study.smallest_group import LARGEST_MINIMUM, LEAST_MINIMUM
 
 LARGEST_CAP = 10_000_000
-FIELDS = ("time_zone", "opens_at", "closes_at", "cap", "minimum", "by_invitation")
+FIELDS = ("time_zone", "opens_at", "closes_at", "cap", "minimum", "by_invitation", "offline")
 
 _FIRST, _LAST = datetime(2000, 1, 1), datetime(2199, 12, 31)  # noqa: DTZ001 - as clocks show them
 _TIME = re.compile(r"(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2})(?::00)?", re.ASCII)
@@ -33,6 +33,7 @@ class Schedule:
     cap: int | None
     minimum: int
     by_invitation: bool
+    offline: bool
 
 
 @cache
@@ -61,6 +62,7 @@ def format_schedule(schedule: Schedule) -> dict[str, str]:
         "cap": "" if schedule.cap is None else str(schedule.cap),
         "minimum": str(schedule.minimum),
         "by_invitation": "yes" if schedule.by_invitation else "",
+        "offline": "yes" if schedule.offline else "",
     }
 
 
@@ -100,7 +102,8 @@ def parse_schedule(fields: Mapping[str, str]) -> Schedule:
     minimum = read(_number, "minimum", fields.get("minimum", "").strip(), LEAST_MINIMUM, LARGEST_MINIMUM)
     if problems:
         raise InputError(422, problems)
-    return Schedule(zone, opens, closes, cap, minimum, fields.get("by_invitation") == "yes")
+    by_invitation, offline = (fields.get(field) == "yes" for field in ("by_invitation", "offline"))
+    return Schedule(zone, opens, closes, cap, minimum, by_invitation, offline)
 
 
 def _impossible(field: str, text: str) -> InputError:

@@ -7,11 +7,13 @@ SURVEY_FIELDS = {
     "budget": N_("Budget for one respondent"),
     "cap": N_("Most responses"),
     "closes_at": N_("Closing time"),
+    "consent": N_("Consent"),
     "draft": N_("The draft"),
     "file": N_("File"),
     "gamma": N_("Privacy and sample size"),
     "introduction": N_("Introduction"),
     "language": N_("Language of your texts"),
+    "least_age": N_("Least age"),
     "lines": N_("Add strata"),
     "list": N_("List of questions"),
     "minimum": N_("Smallest group shown"),
@@ -27,6 +29,7 @@ SURVEY_FIELDS = {
     "template": N_("Template"),
     "time_zone": N_("Time zone"),
     "title": N_("Title"),
+    "translations": N_("Translations"),
 }
 """By the name that a refusal gives: the path in the definition, or that of the form."""
 QUESTION_PARTS = {

@@ -2,7 +2,7 @@
 
 from server.inputs.decoding import parse_json
 from server.inputs.problems import N_, refuse, shorten_value
-from server.output.languages import LANGUAGES
+from server.output.languages import RESPONDENT_LANGUAGES
 from server.study.definitions.definition_reader import DEFINITION_LIMIT, parse_definition
 from server.study.xlsform import Imported, looks_like_workbook, parse_xlsform
 
@@ -27,9 +27,15 @@ def parse_file(name: str, body: bytes, language: str = "", fallback: str = "en")
     if not body:
         raise refuse(422, "file", N_("must be chosen, and must not be empty"))
     if looks_like_workbook(body):
-        if language not in ("", *LANGUAGES):
+        if language not in ("", *RESPONDENT_LANGUAGES):
             template = N_("must be one of %(limit)s; it is %(value)s")
-            raise refuse(422, "language", template, limit=", ".join(LANGUAGES), value=shorten_value(language))
+            raise refuse(
+                422,
+                "language",
+                template,
+                limit=", ".join(RESPONDENT_LANGUAGES),
+                value=shorten_value(language),
+            )
         return parse_xlsform(body, language or None, fallback)
     if not body.lstrip().startswith((b"{", b"[")) and not name.casefold().endswith(".json"):
         raise refuse(

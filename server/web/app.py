@@ -12,21 +12,23 @@ from flask_babel import Babel, get_locale
 from jinja2 import StrictUndefined
 
 from server import __version__
+from server.collect.proofs_of_work import SECONDS_OF_AN_OLD_PHONE
 from server.config import ROOT, TRANSLATIONS, Config, from_environment
 from server.output.formatting import filters
-from server.output.languages import DEFAULT_LANGUAGE, LANGUAGES
+from server.output.languages import DEFAULT_LANGUAGE, LANGUAGES, RESPONDENT_LANGUAGES
 from server.output.markdown import strip_marks
 from server.releases.kinds import title_of
 from server.store.engines import NAME, SERVING_PATIENCE, make_engine, open_session
 from server.store.schema_fit import watch_revision
 from server.study.answer_texts import FOR_TEMPLATES
+from server.study.study_sheets import split_line
 from server.web import api, assets, error_pages, form_ends, page_manifest, security, views
 from server.web.api.operations import blueprint as operations_of_programs
 from server.web.body_limits import FORM, find_limit
 from server.web.handbook import find_place
 from server.web.housekeeping import Housekeeper
-from server.web.language_choice import LANGUAGE_COOKIE, VARIES, choose_language
-from server.web.page_parts import WORD_LISTS
+from server.web.language_choice import LANGUAGE_COOKIE, VARIES, choose_language, find_offered
+from server.web.page_parts import WORD_LISTS, list_files
 from server.web.webhooks.deliverer import Deliverer
 
 for _module in iter_modules(api.__path__):
@@ -47,7 +49,7 @@ def create_app(config: Config | None = None, name: str = NAME) -> Flask:
     app.jinja_env.undefined = StrictUndefined
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.jinja_env.globals["form_end"] = form_ends.FIELD
-    app.jinja_env.globals.update(FOR_TEMPLATES, title_of=title_of)
+    app.jinja_env.globals.update(FOR_TEMPLATES, title_of=title_of, split_line=split_line)
     app.jinja_env.filters[strip_marks.__name__] = strip_marks
     app.extensions["moneda.config"] = config
     app.extensions["moneda.engine"] = make_engine(config.database_url, SERVING_PATIENCE, name)
@@ -102,7 +104,7 @@ def _add_languages(app: Flask, config: Config) -> None:
         asked = request.args.to_dict() if here else {}
         return [
             (code, language.name, f"{path}?{urlencode({**asked, 'lang': code})}")
-            for code, language in LANGUAGES.items()
+            for code, language in (find_offered(request.path) if here else LANGUAGES).items()
         ]
 
     def remember(response: Response) -> Response:
@@ -126,6 +128,7 @@ def _add_languages(app: Flask, config: Config) -> None:
     app.context_processor(
         lambda: {
             "locale": locale(),
+            "direction": RESPONDENT_LANGUAGES[locale()].direction,
             "word_lists": WORD_LISTS,
             "words_language": locale() if locale() in WORD_LISTS else "en",
             "languages": languages(),
@@ -133,6 +136,7 @@ def _add_languages(app: Flask, config: Config) -> None:
             "may": security.may,
             "reader": security.get_reader(),
             "sends_webhooks": config.webhooks,
+            "seconds_of_work": round(SECONDS_OF_AN_OLD_PHONE) if config.asks_for_work else 0,
         }
     )
 
@@ -146,6 +150,8 @@ def _add_client_files(app: Flask) -> None:
         response: Response = app.make_response(known.contents[name])
         response.mimetype = assets.TYPES.get(Path(name).suffix, "text/plain")
         response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
+        if name == assets.OFFLINE_WORKER:
+            response.headers["Service-Worker-Allowed"] = "/s/"
         return response
 
     manifest = page_manifest.write_manifest(page_manifest.make_manifest(known))
@@ -159,6 +165,7 @@ def _add_client_files(app: Flask) -> None:
         "client", fingerprint=known.fingerprint, name=name
     )
     app.jinja_env.globals["client_integrity"] = known.integrity.__getitem__
+    app.jinja_env.globals["script_files"] = list_files
 
 
 def _add_sessions(app: Flask) -> None:

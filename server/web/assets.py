@@ -1,4 +1,4 @@
-"""The files of `client/`, served as they are: their bytes, fingerprint and integrity hashes."""
+"""The files of `client/`, and those that are made of them: their bytes, fingerprint and integrity hashes."""
 
 import hashlib
 from base64 import b64encode
@@ -6,8 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from server.config import ROOT
+from server.web.joined_modules import join_modules
 
 CLIENT = ROOT / "client"
+OFFLINE_WORKER = "offline_worker.js"
+"""The one file that may answer in place of the network, for the surveys' pages alone."""
 TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 
 
@@ -28,6 +31,7 @@ def read_assets(folder: Path = CLIENT) -> Assets:
     """Hash every file; the fingerprint of all of them is part of their address, so that a copy
     in a cache can never be mixed with files of another release."""
     contents = {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()}
+    contents |= join_modules(contents)
     together = hashlib.sha256()
     integrity = {}
     for name, content in contents.items():

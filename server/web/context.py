@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import IO
 
 from flask import Response, current_app, g, get_template_attribute, request, url_for
-from flask_babel import force_locale
+from flask_babel import force_locale, get_locale
 from markupsafe import Markup
 from sqlalchemy.orm import Session
 
@@ -47,9 +47,11 @@ def link_to(slug: str) -> str:
 
 
 def answer_names(parts: PageParts) -> Markup:
-    """What the page of a survey calls the answers that we word: in the survey's language, not in the page's."""
-    with force_locale(parts.language):
-        names: Markup = get_template_attribute("respond/_names.html", "names")(parts)
+    """What the page of a survey calls the answers that we word: in the page's language where the survey has it, too."""
+    reading = str(get_locale())
+    language = reading if reading in parts.translated else parts.language
+    with force_locale(language):
+        names: Markup = get_template_attribute("respond/_names.html", "names")(parts, language)
     return names
 
 

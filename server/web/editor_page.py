@@ -9,10 +9,12 @@ from typing import Any
 from flask import render_template, request
 
 from server.inputs import InputError, Problem, schema_limit
+from server.output.languages import RESPONDENT_LANGUAGES
 from server.store.models import Survey
 from server.study import drafts, editing, planning, question_library
 from server.study.definitions import Definition
 from server.study.definitions.definition_reader import parse_definition
+from server.study.definitions.own_texts import find_untranslated
 from server.web.context import session
 from server.web.odds_pictures import draw_odds
 from server.web.problem_texts import describe
@@ -58,6 +60,8 @@ def render_editor(
         document=document,
         fields=fields,
         checked=everything,
+        respondent_languages=RESPONDENT_LANGUAGES,
+        untranslated={} if survey is None else find_untranslated(document),
         base=base or (survey.draft_number if survey is not None else 0),
         overtaken=overtaken,
         at=at,

@@ -1,17 +1,27 @@
-"""Which language of the interface a request asks for."""
+"""Which language a request asks for, of those that its page is offered in."""
+
+from collections.abc import Mapping
 
 from werkzeug.wrappers import Request
 
-from server.output.languages import DEFAULT_LANGUAGE, LANGUAGES
+from server.output.languages import DEFAULT_LANGUAGE, LANGUAGES, RESPONDENT_LANGUAGES, Language
 
 LANGUAGE_COOKIE = "moneda_language"
 VARIES = "Accept-Language, Cookie"
 """By what the language of an answer is chosen."""
+RESPONDENTS = "/s/"
+"""How the addresses of respondents' pages begin."""
 
 
-def choose_language(asked: Request) -> str:
+def find_offered(path: str) -> Mapping[str, Language]:
+    """The languages of a page: more for respondents, and for whoever previews what they see."""
+    return RESPONDENT_LANGUAGES if path.startswith(RESPONDENTS) or path.endswith("/preview") else LANGUAGES
+
+
+def choose_language(asked: Request, offered: Mapping[str, Language] | None = None) -> str:
     """The language to answer in: by the address, the cookie or what the browser prefers."""
+    offered = find_offered(asked.path) if offered is None else offered
     for wanted in (asked.args.get("lang"), asked.cookies.get(LANGUAGE_COOKIE)):
-        if wanted in LANGUAGES:
+        if wanted is not None and wanted in offered:
             return wanted
-    return asked.accept_languages.best_match(LANGUAGES) or DEFAULT_LANGUAGE
+    return asked.accept_languages.best_match(offered) or DEFAULT_LANGUAGE

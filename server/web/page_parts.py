@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,6 +17,7 @@ BASE = ("randomize.js", "design.js", "submit.js", "page.js", "delivery.js")
 EXTRAS: tuple[tuple[str, set[str]], ...] = (
     ("preview.js", {"preview"}),
     ("routing.js", {"show_if"}),
+    ("consent.js", {"consent", "least_age"}),
     ("markdown.js", {"markdown", "text", "section", "check"}),
     ("blocks.js", {"text", "section", "check"}),
     ("options.js", set()),
@@ -26,10 +27,32 @@ EXTRAS: tuple[tuple[str, set[str]], ...] = (
     ("field.js", set()),
     ("codes.js", {"invited"}),
     ("invitation.js", {"invited"}),
+    ("work.js", {"work"}),
+    ("offline.js", {"offline"}),
 )
-WORD_LISTS = {"en": "words_en.js", "es": "words_es.js"}
+JOINED: Mapping[str, tuple[str, ...]] = {
+    "respondent.js": BASE,
+    "respondent_extras.js": ("preview.js", "consent.js", "work.js", "offline.js"),
+    "respondent_kinds.js": (
+        "routing.js",
+        "markdown.js",
+        "blocks.js",
+        "options.js",
+        "labels.js",
+        "ticks.js",
+        "numbers.js",
+        "field.js",
+        "codes.js",
+        "invitation.js",
+    ),
+    "respondent_way.js": ("rewording.js", "answer.js", "how.js", "late.js"),
+}
+"""The files that pages of respondents load (`server.web.joined_modules`) with their modules, dependencies first."""
+LATER = ("coin.js", "throws.js")
+"""Modules that such a page loads when they are asked for, or once its first screen is there."""
+WORD_LISTS = {"en": "words_en.js", "es": "words_es.js", "fr": "words_fr.js", "pt": "words_pt.js"}
 """The files with the words that receipts are told in, by language; in any other they are told in English."""
-WITH_TEXTS = {"blocks.js", "labels.js", "ticks.js", "field.js", "invitation.js"}
+WITH_TEXTS = {"blocks.js", "consent.js", "labels.js", "ticks.js", "field.js", "invitation.js"}
 
 
 @dataclass(frozen=True)
@@ -42,6 +65,8 @@ class PageParts:
     language: str
     throws: tuple[Throws, ...] | None = None
     """How each question can be thrown by hand; None where that is not offered."""
+    translated: frozenset[str] = frozenset()
+    """The other languages of the survey's own texts."""
 
     def __contains__(self, name: str) -> bool:
         return name in self.names
@@ -52,19 +77,30 @@ class PageParts:
         return (
             *BASE,
             *(module for module, asked_by in EXTRAS if self.names & {module, *asked_by}),
+            "rewording.js",
             "answer.js",
         )
 
     @property
     def explaining_modules(self) -> tuple[str, ...]:
-        """The scripts of the page that explains: what words the survey's numbers, and the coin to play with."""
-        others = {"preview.js", "codes.js", "invitation.js", "answer.js"}
-        return (*(module for module in self.modules if module not in others), "coin.js", "how.js")
+        """The scripts of the page that explains: what words the survey's numbers."""
+        others = {
+            "preview.js",
+            "consent.js",
+            "codes.js",
+            "invitation.js",
+            "work.js",
+            "offline.js",
+            "rewording.js",
+            "answer.js",
+        }
+        return (*(module for module in self.modules if module not in others), "how.js")
 
     @property
     def late_modules(self) -> tuple[str, ...]:
         """The scripts of the page that takes no answers now, but still sends what waits on a device."""
-        return (*BASE, *(("codes.js", "invitation.js") if "invited" in self else ()), "late.js")
+        asked = {"codes.js": "invited", "invitation.js": "invited", "work.js": "work"}
+        return (*BASE, *(module for module, name in asked.items() if name in self), "late.js")
 
     @property
     def templates(self) -> tuple[str, ...]:
@@ -96,17 +132,37 @@ class PageParts:
         return not self.names & {"prefer_not_to_say", "kuk", "crosswise", *others}
 
 
+def list_files(modules: Collection[str]) -> list[str]:
+    """The files that hold these modules, in the order in which a page loads them."""
+    return [file for file, held in JOINED.items() if not set(held).isdisjoint(modules)]
+
+
 def _list_templates(modules: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(f"respond/_{module[:-3]}.html" for module in modules if module in WITH_TEXTS)
 
 
 def parts_of(
-    published: bytes, *, preview: bool = False, invited: bool = False, stratum: bool = False
+    published: bytes,
+    *,
+    preview: bool = False,
+    invited: bool = False,
+    stratum: bool = False,
+    work: bool = False,
+    offline: bool = False,
 ) -> PageParts:
-    """What the page of a published definition must hold, behind a link that asks for an invitation or has a stratum."""
+    """What the page of a published definition must hold.
+
+    Behind a link that asks for an invitation or has a stratum, on a server that asks for work.
+    """
     document: dict[str, Any] = json.loads(published)
     designs = [entry["designs"] for entry in document["questions"] if "designs" in entry]
-    asked_for = {"preview": preview, "invited": invited, "stratum": stratum}
+    asked_for = {
+        "preview": preview,
+        "invited": invited,
+        "stratum": stratum,
+        "work": work,
+        "offline": offline,
+    }
     names = {*_names(document), *(name for name, wanted in asked_for.items() if wanted)}
     return PageParts(
         frozenset(names),
@@ -114,6 +170,7 @@ def parts_of(
         reports=sum(map(len, designs)),
         language=document["language"],
         throws=_plan_by_hand(document["questions"]),
+        translated=frozenset(document.get("translations", ())),
     )
 
 
@@ -139,9 +196,11 @@ def _arrives_as_answer(question: dict[str, Any]) -> bool:
 
 
 def _names(document: dict[str, Any]) -> Iterator[str]:
-    # What Markdown could mean something else by; other introductions are plain text.
-    if re.search(r"[*\[]|^ *- ", document["introduction"], re.MULTILINE):
+    # What Markdown could mean something else by; other texts of the first screen are plain.
+    first = f"{document['introduction']}\n{document.get('consent', '')}"
+    if re.search(r"[*\[]|^ *- ", first, re.MULTILINE):
         yield "markdown"
+    yield from {"consent", "least_age"} & document.keys()
     questions = [entry for entry in document["questions"] if "designs" in entry]
     if len({json.dumps([entry["kind"], entry["designs"]]) for entry in questions}) > 2:
         yield "many"

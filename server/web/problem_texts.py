@@ -10,10 +10,11 @@ from flask_babel import gettext
 
 from server.collect.code_fields import CODE_FIELDS
 from server.inputs import N_, Problem
-from server.output.languages import LANGUAGES
+from server.output.languages import LANGUAGES, RESPONDENT_LANGUAGES
 from server.people.account_fields import ACCOUNT_FIELDS
 from server.releases.plans.release_fields import ITEM_PARTS, RELEASE_FIELDS
 from server.study.study_sheets.sheet_fields import AUTHOR_PARTS, IN_LANGUAGE, STUDY_FIELDS
+from server.study.study_sheets.sheet_values import BY_LANGUAGE
 from server.study.survey_fields import QUESTION_PARTS, SURVEY_FIELDS
 from server.web.lessons.lesson_fields import LESSON_FIELDS
 from server.web.webhooks.webhook_fields import WEBHOOK_FIELDS
@@ -44,7 +45,8 @@ _QUESTION = re.compile(r"questions\[(\d{1,9})\](?:\.(.+))?")
 _ITEM = re.compile(r"items\[(\d{1,9})\](?:\.(\w+))?")
 _LINE = re.compile(r"lines\[(\d{1,9})\]")
 _AUTHOR = re.compile(r"authors\[(\d{1,9})\](?:\.(\w+))?")
-_IN_LANGUAGE = re.compile(r"(title|population)\.([a-z]{2})")
+_IN_LANGUAGE = re.compile(rf"({'|'.join(BY_LANGUAGE)})\.([a-z]{{2}})")
+_TRANSLATIONS = re.compile(r"translations\.([a-z]{2})\b.*", re.DOTALL)
 _OPTION = re.compile(r"options\[(\d{1,9})\](\.name)?.*")
 
 
@@ -75,6 +77,10 @@ def describe(problem: Problem) -> tuple[str, str]:
     if translated is not None and translated[2] in LANGUAGES:
         language = LANGUAGES[translated[2]].name
         return gettext(IN_LANGUAGE, field=gettext(FIELDS[translated[1]]), language=language), message
+    other = _TRANSLATIONS.fullmatch(problem.field)
+    if other is not None and other[1] in RESPONDENT_LANGUAGES:
+        called, part = FIELDS["translations"], RESPONDENT_LANGUAGES[other[1]].name
+        return gettext("%(whole)s, %(part)s", whole=gettext(called), part=part), message
     name = FIELDS.get(problem.field)
     return gettext(name) if name else problem.field, message
 

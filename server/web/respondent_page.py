@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from flask import render_template, url_for
 
 from server.study.definitions import Definition
+from server.study.study_sheets import SurveySender
 from server.study.surveys import Shut, Standing
 from server.web.context import answer_names
 from server.web.page_parts import PageParts, parts_of
+from server.web.sender_parts import SenderParts, draw_sender
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,10 @@ class PageData:
     group: LinkGroup | None
     invited: bool
     simulated: bool
+    sender: SenderParts
+    work: bool
+    """Whether work is asked for, of who needs no code."""
+    offline: bool
 
 
 @dataclass(frozen=True)
@@ -64,11 +70,13 @@ class ShutData:
     parts: PageParts
     opens: str
     zone: str
+    sender: SenderParts
 
 
 def draw_page(data: PageData, published: bytes, definition: Definition) -> str:
     """The page of a link that takes responses, within a request for it; it has the published definition."""
-    parts = parts_of(published, invited=data.invited, stratum=data.group is not None)
+    stratum = data.group is not None
+    parts = parts_of(published, invited=data.invited, stratum=stratum, work=data.work, offline=data.offline)
     return render_template(
         "respond/survey.html",
         slug=data.slug,
@@ -82,6 +90,7 @@ def draw_page(data: PageData, published: bytes, definition: Definition) -> str:
         group=data.group,
         note=data.note,
         simulated=data.simulated,
+        sender=data.sender,
         preview=False,
     )
 
@@ -101,10 +110,13 @@ def draw_shut_page(data: ShutData) -> str:
         preview=False,
         opens=data.opens,
         zone=data.zone,
+        sender=data.sender,
     )
 
 
-def draw_how_page(slug: str, survey: PublishedSurvey, *, stratum: bool, playable: bool) -> str:
+def draw_how_page(
+    slug: str, survey: PublishedSurvey, sender: SenderParts, *, stratum: bool, playable: bool
+) -> str:
     """The page that explains, within a request for it; with the coin to play with while the survey takes responses."""
     parts = parts_of(survey.published, stratum=stratum)
     return render_template(
@@ -114,16 +126,19 @@ def draw_how_page(slug: str, survey: PublishedSurvey, *, stratum: bool, playable
         group=stratum,
         names=answer_names(parts),
         guesses=survey.definition.guesses,
+        sender=sender,
         version=survey.version,
         definition_url=url_for("respond.definition", slug=slug) if playable else "",
     )
 
 
-def draw_receipt_page(slug: str, *, takes_back: bool) -> str:
+def draw_receipt_page(slug: str, sender: SenderParts, *, takes_back: bool) -> str:
     """Where a response is looked for and taken back, or, once its survey is closed, that this is over."""
-    return render_template("respond/receipt.html", slug=slug, open=takes_back)
+    return render_template("respond/receipt.html", slug=slug, sender=sender, open=takes_back)
 
 
 def draw_unknown_page() -> str:
     """The page of a link that leads nowhere."""
-    return render_template("respond/closed.html", known=False, reason="unknown")
+    return render_template(
+        "respond/closed.html", known=False, reason="unknown", sender=draw_sender("", SurveySender())
+    )

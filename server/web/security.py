@@ -79,6 +79,8 @@ CONTENT_SECURITY_POLICY = (
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'; "
     "require-trusted-types-for 'script'; trusted-types 'none'"
 )
+OFFLINE_POLICY = CONTENT_SECURITY_POLICY.replace("trusted-types 'none'", "trusted-types offline-worker")
+"""Of a survey that can be answered without a network: its page may name the one worker that answers then."""
 UNUSED_FEATURES = (
     "accelerometer browsing-topics camera display-capture geolocation gyroscope hid identity-credentials-get "
     "idle-detection local-fonts magnetometer microphone midi payment publickey-credentials-get screen-wake-lock serial "
@@ -95,6 +97,8 @@ SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
 def add_headers(response: Response) -> Response:
     """The same headers on every answer; a page may set a stricter cache rule, never a laxer policy."""
     policy = CONTENT_SECURITY_POLICY
+    if g.get("offline"):
+        policy = OFFLINE_POLICY
     if request.endpoint in FRAMED:
         policy = policy.replace("frame-ancestors 'none'", "frame-ancestors 'self'")
     elif request.endpoint in FRAMING:

@@ -102,10 +102,11 @@ class Respondent:
         ).to_be_visible()
 
     def send(self) -> None:
-        """Send, and wait for the receipt in its words."""
+        """Send, and wait for the receipt in its words and as a picture."""
         self.button("Send").click()
         expect(self.heading("Sent. Thank you.")).to_be_visible()
         expect(self.page.locator("output")).to_have_text(re.compile(r"^(\S+ ){11}\S+$"))
+        expect(self.page.locator(".receipt details")).to_be_visible()
 
     def sent_body(self) -> str:
         """Open what will be sent, and read it."""
@@ -113,6 +114,14 @@ class Respondent:
         shown = self.page.locator("pre")
         expect(shown).not_to_be_empty()
         return shown.inner_text()
+
+
+def change_language(visit: Respondent, language: str) -> Respondent:
+    """Take another language for the screen that is shown; the same person, who reads it."""
+    visit.page.locator(".languages summary").click()
+    visit.page.locator(f".languages a[lang={language}]").click()
+    expect(visit.page.locator(f"html[lang={language}]")).to_be_attached()
+    return Respondent(visit.page, visit.slug, language)
 
 
 def stop_clock(page: Page) -> None:

@@ -300,8 +300,8 @@ def test_the_study_sheet(
     fields = write_form(parse_study_sheet(study_document()))
     for name, text in {**fields, "doi": "10.1", "authors[0].orcid": "0"}.items():
         field = page.locator(f'[name="{name}"]')
-        if name == "public":
-            field.check()
+        if field.get_attribute("type") == "checkbox":
+            field.set_checked(bool(text))
         elif name == "sampling":
             field.select_option(text)
         else:

@@ -9,7 +9,10 @@ from tests.browser.site_users import DESK, PHONE, Respondent, press_on
 from tests.support import factories
 
 WHO = "We are the students' union and ask about exams."
-CONSENT = "After you press Send, your answers can be found or removed by your receipt alone, while the survey is open."
+CONSENT = (
+    "After you press Send, only your receipt finds or removes your answers among the others, while the survey is "
+    "open. Whoever runs the survey can delete them all together."
+)
 QUESTION = "Have you ever copied in an exam?"
 FOLDED = f"{WHO}\n\nTaking part is voluntary.\n\n{CONSENT}"
 LONG = " ".join([WHO] * 25)

@@ -14,6 +14,7 @@ from scipy import stats
 from server.privacy.designs import TOTAL, weigh_between
 from server.study.definitions import GridPoint
 from server.study.definitions.definition_reader import parse_definition
+from server.web.joined_modules import find_file
 from tests.browser import question_screens
 from tests.browser.conftest import Opener
 from tests.browser.question_screens import ANSWERS, QUESTIONS
@@ -29,7 +30,7 @@ BYTES_OF_KINDS = 2 * 26  # two answers to each question of every kind
 ALARM = 1e-6 / (2 * len(GAMMAS) + BYTES + BYTES_OF_KINDS)  # of one test: every truth, every byte of the coins
 
 DRAW = """async ([url, definition, n, off]) => {
-  const { drawCoins, randomize } = await import(url);
+  const { randomize_js: { drawCoins, randomize } } = await import(url);
   const { questions } = (await (await fetch(definition)).json()).definition;
   return questions.map(({ designs: [{ weights }] }) => weights.map(([no, yes], truth) => {
     const shift = Math.round(off * 2 ** 32);
@@ -40,8 +41,8 @@ DRAW = """async ([url, definition, n, off]) => {
   }));
 }"""
 
-DRAW_KINDS = """async ([files, definition, answers, n, off]) => {
-  const [{ rowsOf }, { drawCoins, randomize }] = await Promise.all(files.map((file) => import(file)));
+DRAW_KINDS = """async ([url, definition, answers, n, off]) => {
+  const { design_js: { rowsOf }, randomize_js: { drawCoins, randomize } } = await import(url);
   const { questions } = (await (await fetch(definition)).json()).definition;
   const shift = Math.round(off * 2 ** 32);
   return questions.filter(({ designs }) => designs).flatMap((question) => (
@@ -54,7 +55,7 @@ DRAW_KINDS = """async ([files, definition, answers, n, off]) => {
 }"""
 
 COINS = """async ([url, n]) => {
-  const { drawCoins } = await import(url);
+  const { randomize_js: { drawCoins } } = await import(url);
   const bytes = new Uint8Array(drawCoins(n).buffer);
   const counts = [0, 1, 2, 3].map(() => new Array(256).fill(0));
   bytes.forEach((byte, place) => { counts[place % 4][byte] += 1; });
@@ -93,8 +94,8 @@ def page(open_page: Opener, served: factories.Served) -> Page:
     return opened
 
 
-def served_url(page: Page, file: str = "randomize.js") -> str:
-    return str(page.locator(f"script[src*='/{file}']").evaluate("script => script.src"))
+def served_url(page: Page) -> str:
+    return str(page.locator(f"script[src$='/{find_file('randomize.js')}']").evaluate("script => script.src"))
 
 
 def drawn(page: Page, off: float = 0.0) -> list[list[dict[str, Any]]]:
@@ -151,9 +152,10 @@ def drawn_of_kinds(open_page: Opener, served: factories.Served, off: float = 0.0
     page = open_page()
     slug = factories.publish(served.database_url, question_screens.everything()).slug
     expect(Respondent(page, slug).open().page.locator("main .primary")).to_be_visible()
-    files = [served_url(page, "design.js"), served_url(page)]
     definition = page.locator("main").get_attribute("data-definition")
-    counts: list[list[int]] = page.evaluate(DRAW_KINDS, [files, definition, ANSWERS, OF_KINDS, off])
+    counts: list[list[int]] = page.evaluate(
+        DRAW_KINDS, [served_url(page), definition, ANSWERS, OF_KINDS, off]
+    )
     return counts
 
 

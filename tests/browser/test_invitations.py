@@ -13,7 +13,7 @@ import segno
 from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.browser.conftest import Opener
-from tests.browser.site_users import DESK, PHONE, SURVEY, Desk, Respondent, press_on, sign_in
+from tests.browser.site_users import DESK, PHONE, SURVEY, Desk, Respondent, change_language, press_on, sign_in
 from tests.support import factories, pdf_reader
 
 STORED = "[...Object.entries(localStorage), ...Object.entries(sessionStorage)].flat().join(' ')"
@@ -415,10 +415,10 @@ def test_the_code_survives_a_reload_another_language_and_the_way_to_the_content(
     expect(page).to_have_url(re.compile(r"^[^#]*$"))
     page.reload()
     expect(page.get_by_text(code)).to_be_visible()
-    page.get_by_role("link", name="Español").click()
+    change_language(visit, "es")
     page.wait_for_url(re.compile(r"\?lang=es#"))
     expect(page.get_by_text(code)).to_be_visible()
-    page.keyboard.press("Tab")
+    page.locator(".skip").focus()
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile(plain(code)))
     # Another link in the same window is another invitation.
@@ -430,5 +430,10 @@ def test_other_surveys_load_nothing_of_it(open_page: Opener, survey: factories.P
     page = open_page(**PHONE)
     visit = Respondent(page, survey.slug).open("#0123456789ABCDEF")
     expect(visit.button("Start · {n} questions", n=3)).to_be_visible()
-    assert page.locator("script[src*=invitation], script[src*=codes], #invitation, #uninvited").count() == 0
+    assert (
+        page.locator(
+            "script[data-modules*=invitation], script[data-modules*=codes], #invitation, #uninvited"
+        ).count()
+        == 0
+    )
     expect(page.get_by_role("textbox")).to_have_count(0)

@@ -187,11 +187,11 @@ def test_fifty_options_stay_usable_on_a_phone(open_page: Opener, served: factori
     assert len(question_screens.sent_reports(visit, served)) == 50
 
 
-def test_what_a_survey_does_not_need_is_not_loaded(open_page: Opener, served: factories.Served) -> None:
+def test_what_a_survey_does_not_need_does_not_run(open_page: Opener, served: factories.Served) -> None:
     """The first load of a survey of every kind and named design, for the record."""
     for document, most in (
-        (question_screens.survey(QUESTIONS["stole"]), 80_000),
-        (question_screens.everything(), 115_000),
+        (question_screens.survey(QUESTIONS["stole"]), 90_000),
+        (question_screens.everything(), 110_000),
     ):
         page = open_page(**PHONE)
         slug = factories.publish(served.database_url, document).slug
@@ -204,7 +204,10 @@ def test_what_a_survey_does_not_need_is_not_loaded(open_page: Opener, served: fa
         expect(visit.page.locator("main .primary")).to_be_visible()
         print(f"\nFirst load: {sum(sizes.values()):,} bytes uncompressed, {sizes}")
         assert sum(sizes.values()) < most
-        assert ("field.js" in sizes) == ("ticks.js" in sizes) == ("labels.js" in sizes) == (most > 80_000)
+        modules = (page.locator("script[data-modules]").get_attribute("data-modules") or "").split()
+        needs = most > 90_000
+        assert ("field.js" in modules) == ("ticks.js" in modules) == ("labels.js" in modules) == needs
+        assert ("kinds.css" in sizes) == needs
 
 
 def test_a_check_answers_in_the_numbers_of_its_survey(open_page: Opener, served: factories.Served) -> None:

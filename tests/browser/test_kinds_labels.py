@@ -152,16 +152,16 @@ def test_what_plays_is_pinned_and_only_loaded_when_asked_for(
     asked: list[str] = []
     page.on("request", lambda request: asked.append(Path(request.url).name))
     page.route(
-        "**/coin.js",
+        "**/respondent_coin.js",
         lambda route: route.fulfill(response=(answer := route.fetch()), body=answer.text() + "\n// altered"),
     )
-    open_page.watch(page).expect(r"'integrity' attribute for resource '[^']*/coin.js'")
+    open_page.watch(page).expect(r"'integrity' attribute for resource '[^']*/respondent_coin.js'")
     visit = Respondent(page, slug).open()
     expect(visit.button("Start · 1 question")).to_be_visible()
-    assert "coin.js" not in asked
+    assert "respondent_coin.js" not in asked
     page.get_by_text("How can I check?").click()
     page.wait_for_timeout(500)
-    assert "coin.js" in asked
+    assert "respondent_coin.js" in asked
     expect(page.locator("#test-here button")).to_have_count(0)
     question_screens.begin(visit)
     question_screens.answer(visit, QUESTIONS["stole"], "no")

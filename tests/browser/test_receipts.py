@@ -1,6 +1,9 @@
 """The receipt in a browser: its words, what they are typed like, taking back, and what is queued stays out."""
 
 import re
+import struct
+import zlib
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -9,6 +12,7 @@ from tests.browser.axe_inspector import Inspector
 from tests.browser.conftest import Opener
 from tests.browser.site_users import DESK, PHONE, SURVEY, Respondent, words
 from tests.support import factories
+from tests.support.code_reader import read_code
 
 
 def send(page: Page, served: factories.Served, language: str = "en") -> tuple[Respondent, str]:
@@ -71,3 +75,92 @@ def test_a_response_is_looked_for_and_taken_back_by_its_words(
     expect(page.get_by_role("heading", level=1)).to_be_visible()
     expect(page.get_by_role("textbox")).to_have_count(0)
     inspector.look(page, f"closed {language}")
+
+
+def rows_of(picture: Path) -> list[str]:
+    """The dark squares of a saved code, without what is around it; every dot and check of the PNG is looked at."""
+    content = picture.read_bytes()
+    assert content[:8] == b"\x89PNG\r\n\x1a\n"
+    chunks, rest = {}, content[8:]
+    while rest:
+        (length,) = struct.unpack(">I", rest[:4])
+        body, check, rest = rest[4 : 8 + length], rest[8 + length : 12 + length], rest[12 + length :]
+        assert zlib.crc32(body) == int.from_bytes(check)
+        chunks[body[:4]] = body[4:]
+    width, height, *form = struct.unpack(">IIBBBBB", chunks[b"IHDR"])
+    assert (width, form) == (height, [1, 0, 0, 0, 0])
+    raw = zlib.decompress(chunks[b"IDAT"])
+    step = 1 + width // 8
+    lines = [raw[start : start + step] for start in range(0, len(raw), step)]
+    assert len(lines) == height
+    assert {byte for line in lines for byte in line[1:]} <= {0x00, 0xFF}  # squares of eight dots
+    assert all(lines[place] == lines[place - place % 8] for place in range(height))
+    rows = ["".join("0" if byte else "1" for byte in line[1:]) for line in lines[::8]]
+    assert {*rows[:4], *rows[-4:]} == {"0" * (width // 8)}
+    assert {row[:4] + row[-4:] for row in rows} == {"0" * 8}
+    return [row[4:-4] for row in rows[4:-4]]
+
+
+@pytest.mark.parametrize(("language", "device"), [("es", PHONE), ("en", {**DESK, "color_scheme": "dark"})])
+def test_a_saved_receipt_is_scanned_and_sent_by_nobody_but_who_asks(
+    language: str,
+    device: dict[str, object],
+    open_page: Opener,
+    served: factories.Served,
+    inspector: Inspector,
+    tmp_path: Path,
+) -> None:
+    page = open_page(locale=language, **device)
+    say = words(language)
+    visit, receipt = send(page, served, language)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(f"{request.url} {request.post_data}"))
+    page.get_by_text(say("As a picture to scan or save")).click()
+    expect(page.locator(".receipt svg")).to_be_visible()
+    inspector.look(page, f"code {language}")
+    with page.expect_download() as download:
+        page.get_by_role("button", name=say("Save the picture")).click()
+    assert download.value.suggested_filename == f"{say('receipt')}.png"
+    download.value.save_as(tmp_path / "code.png")
+    address = read_code(rows_of(tmp_path / "code.png"))
+    number = address.partition("#")[2]
+    assert address == f"{served.url}/s/{visit.slug}/receipt#{number}"
+    assert not [url for url in asked if not url.startswith("blob:")]
+
+    other = open_page(locale=language, **device)
+    other.on("request", lambda request: asked.append(f"{request.url} {request.post_data}"))
+    other.goto(f"/s/{visit.slug}/how")
+    other.goto(address)
+    field = other.get_by_label(say("Your receipt"))
+    expect(field).to_have_value(receipt)
+    expect(other.locator("#scanned")).to_be_visible()
+    inspector.look(other, f"scanned {language}")
+    assert other.url == f"{served.url}/s/{visit.slug}/receipt"
+    assert not [url for url in asked if number in url.replace(address, "") or receipt in url]
+    other.go_back()
+    other.go_forward()
+    assert other.url == f"{served.url}/s/{visit.slug}/receipt"
+    # Another one, scanned into the same page; and what is none stays where it is.
+    other.goto(f"/s/{visit.slug}/receipt#{'0' * 32}")
+    expect(field).to_have_value(re.compile(r"^(\S+ )\1{10}\S+$"))
+    other.goto(address)
+    expect(field).to_have_value(receipt)
+    other.get_by_role("button", name=say("Is my response in?")).click()
+    expect(other.get_by_role("status")).to_have_text(say("Your response is in."))
+    factories.close(served.database_url, visit.slug)
+    open_page.watch(other).expect("status of 410")
+    other.goto(f"/s/{visit.slug}/how")
+    other.goto(address)
+    expect(other.get_by_role("textbox")).to_have_count(0)
+    assert other.url == f"{served.url}/s/{visit.slug}/receipt"
+
+
+def test_an_address_without_a_receipt_fills_in_nothing(open_page: Opener, served: factories.Served) -> None:
+    slug = factories.publish(served.database_url, SURVEY).slug
+    page = open_page(**PHONE)
+    for fragment in ("main", "0" * 31, "F" * 32):
+        page.goto(f"/s/{slug}/receipt?with={fragment}#{fragment}")
+        expect(page.get_by_label("Your receipt")).to_be_visible()
+        expect(page.get_by_label("Your receipt")).to_have_value("")
+        expect(page.locator("#scanned")).to_be_hidden()
+        assert page.url.endswith(f"#{fragment}")

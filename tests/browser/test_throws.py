@@ -156,7 +156,7 @@ def test_every_throw_counted_gives_the_published_shares(open_page: Opener, serve
 
 
 SWAPPED = ("throws.js", "const record = row ?", "row = (row + 1) % 3; const record = row ?")
-OPPOSITE = ("throws.js", "make('td', {}, words.own)", "make('td', {}, textOf(question, order[0]))")
+OPPOSITE = ("throws.js", "make('td', {}, words().own)", "make('td', {}, textOf(question, order[0]))")
 
 
 @pytest.mark.parametrize("twin", [SWAPPED, OPPOSITE], ids=["outcomes swapped", "own answer replaced"])
@@ -190,7 +190,7 @@ def test_a_plan_that_does_not_throw_the_published_design_is_not_offered(
             (answer := route.fetch()) and route.fulfill(response=answer, body=changed(answer.text()))
         ),
     )
-    with page.expect_response("**/throws.js"):
+    with page.expect_response("**/respondent_throws.js"):
         visit = Thrower(page, slug).open()
     visit.start(1)
     expect(visit.radio("Yes")).to_be_visible()

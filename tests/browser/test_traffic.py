@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import Opener
 from tests.browser.recorder import Recorder, recording
-from tests.browser.site_users import PHONE, SURVEY, Respondent, stop_clock
+from tests.browser.site_users import PHONE, SURVEY, Respondent, change_language, stop_clock
 from tests.browser.visit_traces import COINS, Wire, await_files, differences, traces, visited
 from tests.support import factories
 
@@ -104,7 +104,18 @@ def reopened(visit: Respondent, truth: str) -> None:
     expect(visit.heading("This survey was already answered on this device")).to_be_visible()
 
 
+def language_changed(visit: Respondent, truth: str) -> None:
+    visit.start(3)
+    visit.choose(truth)
+    visit.radio(OTHER[truth]).check()
+    there = change_language(visit, "ar")
+    there.button("Next").click()
+    there.choose(truth)
+    there.send()
+
+
 VISITS = [
+    language_changed,
     plain,
     mixed,
     back_and_changed,
@@ -281,7 +292,7 @@ def test_nothing_is_sent_before_send_is_pressed_or_kept_before_the_review(
     assert all(not before["stored"][kind] for kind in ("session", "databases", "files", "cached"))
     assert before["cookies"] == []
     visit.send()
-    assert len(wire.requests) == loaded + 3  # what was sent, and the words of the receipt
+    assert len(wire.requests) == loaded + 6  # what was sent, the words of the receipt, and its picture
 
 
 def test_the_control_of_the_comparison_two_equal_visits_are_equal(

@@ -124,7 +124,7 @@ def test_a_page_that_writes_the_code_by_the_truth_is_caught(
 
 KEEPING = {
     "the history": ("invitation.js", "location.pathname + location.search;", "location.href;"),
-    "the address": ("invitation.js", "  forget();\n", ""),
+    "the address": ("invitation.js", "\nforget();\n", "\n"),
     "the storage": ("submit.js", "...rounds(family), [round]", "body: read(page.round), [round]"),
     "a request": ("invitation.js", "let typed = '';", "let typed = ''; fetch(`/?${location.hash.slice(1)}`);"),
 }  # fmt: skip

@@ -1,5 +1,6 @@
 """Everything that a visit leaves behind: requests, storage, history, the page itself."""
 
+import itertools
 import re
 from collections.abc import Callable
 from typing import Any
@@ -9,6 +10,7 @@ from playwright.sync_api import Page, Route, expect
 
 from server.store.models import Survey
 from server.store.own_tables import invitations_of, responses_of
+from server.web.joined_modules import find_file
 from tests.browser.conftest import Opener
 from tests.browser.recorder import Recorder
 from tests.browser.site_users import PHONE, Respondent
@@ -127,6 +129,7 @@ class Wire:
 # What comes after a screen is shown: the words of a receipt take the place of its number.
 SPELLED = (
     "() => [...document.querySelectorAll('.receipt output')].every((it) => /^\\D+$/.test(it.textContent))"
+    " && !document.querySelector('.receipt details[hidden]')"
 )
 LOOKS = 250
 """How often it is asked whether everything is listed."""
@@ -147,7 +150,7 @@ def traces(page: Page, wire: Wire) -> Traces:
         raise AssertionError(f"not listed by the browser: {missing}; or a receipt without words")
     entries = wire.session.send("Page.getNavigationHistory")
     return {
-        "requests": list(wire.requests.values()),
+        "requests": order_files(list(wire.requests.values())),
         "stored": {**page.evaluate(STORED), **listed},
         "document": page.evaluate(DOCUMENT),
         "cookies": [(cookie["name"], cookie["value"]) for cookie in page.context.cookies()],
@@ -156,6 +159,15 @@ def traces(page: Page, wire: Wire) -> Traces:
             [(entry["url"], entry["title"], entry["transitionType"]) for entry in entries["entries"]],
         ],
     }
+
+
+def order_files(requests: list[Traces]) -> list[Traces]:
+    """Files and questions that a page names are asked for side by side, in any order; all else keeps its place."""
+    found: list[Traces] = []
+    named = re.compile(r"/client/|/survey\.json$")
+    for asked_for, run in itertools.groupby(requests, key=lambda it: bool(named.search(it.get("url", "")))):
+        found += sorted(run, key=lambda it, asked_for=asked_for: str(it["url"]) if asked_for else "")
+    return found
 
 
 def differences(one: Any, other: Any, place: str = "") -> list[str]:
@@ -187,15 +199,17 @@ def without_integrity(page: Page, slug: str) -> None:
 
 
 def rewritten(page: Page, file: str, old: str, new: str) -> None:
-    """Serve a client file with one passage changed."""
+    """Serve a module with one passage changed, in the file that the page loads it in."""
 
     def changed(route: Route) -> None:
         answer = route.fetch()
-        source = answer.text()
-        assert source.count(old) == 1, f"{file} should hold {old!r} once"
-        route.fulfill(response=answer, body=source.replace(old, new))
+        # In a joined file each module begins with its name.
+        before, mark, source = answer.text().rpartition(f"named.includes('{file}')")
+        own, following, rest = source.partition("named.includes(")
+        assert own.count(old) == 1, f"{file} should hold {old!r} once"
+        route.fulfill(response=answer, body=before + mark + own.replace(old, new) + following + rest)
 
-    page.route(f"**/client/*/{file}", changed)
+    page.route(f"**/client/*/{find_file(file)}", changed)
 
 
 def await_files(page: Page) -> None:

@@ -58,11 +58,11 @@ test('decimals are counted in exact steps', () => {
   assert.equal(gridOf({ low: 0, high: 1, step: 0 }).of, -1);
 });
 
-test('a number may be typed with a point or a comma', () => {
-  for (const [text, value] of [['1.5', 1.5], ['1,5', 1.5], [' 7 ', 7], ['-2,25', -2.25], ['−3', -3], ['.5', 0.5], ['08', 8], ['2.', 2]]) {
+test('a number may be typed with a point or a comma, in digits of three scripts', () => {
+  for (const [text, value] of [['1.5', 1.5], ['1,5', 1.5], [' 7 ', 7], ['-2,25', -2.25], ['−3', -3], ['.5', 0.5], ['08', 8], ['2.', 2], ['١٢٫٥', 12.5], ['۷', 7], ['\u200e-5', -5]]) {
     assert.equal(typed(text, 0.25), value, text);
   }
-  for (const text of ['', ' ', 'x', '1e3', '1.2.3', '1,2,3', '1 000', '0x10', '5%', '--1', '١', 'Infinity', '.', '-']) {
+  for (const text of ['', ' ', 'x', '1e3', '1.2.3', '1,2,3', '1 000', '0x10', '5%', '--1', '²', 'Infinity', '.', '-']) {
     assert.equal(typed(text, 0.25), null, text);
   }
 });

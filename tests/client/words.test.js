@@ -5,6 +5,8 @@ import { test } from 'node:test';
 import { read, spell } from '../../client/words.js';
 import '../../client/words_en.js';
 import '../../client/words_es.js';
+import '../../client/words_fr.js';
+import '../../client/words_pt.js';
 
 // From the test vectors of BIP-39 (github.com/trezor/python-mnemonic, vectors.json).
 const VECTORS = [
@@ -24,7 +26,7 @@ for (const [receipt, words] of VECTORS) {
 test('reads every way in which words may be typed', async () => {
   for (let time = 0; time < 50; time += 1) {
     const receipt = randomBytes(16).toString('hex');
-    for (const language of ['en', 'es']) {
+    for (const language of ['en', 'es', 'fr', 'pt']) {
       const words = await spell(receipt, language);
       const plain = words.normalize('NFD').replace(/\p{M}/gu, '');
       const short = plain.split(' ').map((word) => word.slice(0, 4)).join('\n');
@@ -58,10 +60,11 @@ test('notices fifteen of sixteen words that are another one', async () => {
 });
 
 test('has the lists of BIP-39, word for word', async () => {
-  // Fingerprints of english.txt and spanish.txt (NFC, one word in a line) of the package mnemonic 0.21.
+  // Fingerprints of english.txt, spanish.txt, french.txt and portuguese.txt (NFC, one word in a line) of the package mnemonic 0.21.
   const { lists } = await import('../../client/words.js');
   const hashes = Object.entries(lists).map(([language, list]) => [language, createHash('sha256').update(`${list.join('\n')}\n`).digest('hex')]);
   assert.deepEqual(Object.fromEntries(hashes), {
     en: '2f5eed53a4727b4bf8880d8f3f199efc90e58503646d9ff8eff3a2ed3b24dbda', es: '0c639b0d58b6e56c18dcf418017ff341418a129e45fbf303361e8569edb02efe',
+    fr: '431c1d074225d2b7e82db857d7c3ea58051df546e7c8b74c1f6dcab36351fd56', pt: '2685e9c194c82ae67e10ba59d9ea5345a23dc093e92276fc5361f6667d79cd3f',
   });
 });

@@ -81,6 +81,15 @@ def batch(scene: Scene) -> Form:
     return {"codes": "\r\n".join(codes), "in path": {"batch": number}}
 
 
+def translating(scene: Scene) -> Form:
+    page = scene.people[EDITOR].get(f"/manage/surveys/{scene.slug}/translations?to=fr").text
+    return {
+        "base": page.partition('name="base" value="')[2].partition('"')[0],
+        "to": "fr",
+        "text-0": "Examens",
+    }
+
+
 def issuing(scene: Scene) -> Form:
     """Codes for a link that asks for them."""
     factories.settle(scene.database_url, scene.slug, by_invitation=True)
@@ -195,6 +204,7 @@ FORMS: Mapping[str, tuple[str, Callable[[Scene], Form]]] = {
     "settings.renew_recovery": ("stranger", with_codes),
     "settings.end_sign_in": ("stranger", lambda scene: {"sign_in": "others"}),
     "links.save": (EDITOR, lambda scene: {"lines": "North\r\nSouth", "action": "add"}),
+    "translating.save": (EDITOR, translating),
     "study_sheet.save": (EDITOR, lambda scene: write_form(parse_study_sheet(study_document()))),
     "schedule.save": (EDITOR, lambda scene: {"cap": "500", "minimum": "10", "time_zone": "UTC"}),
     "schedule.pause": (EDITOR, lambda scene: {}),

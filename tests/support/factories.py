@@ -243,14 +243,27 @@ def sign_in(client: FlaskClient, secret: str) -> FlaskClient:
     return client
 
 
+_ENGINES: dict[str, sa.Engine] = {}
+"""On PostgreSQL: connecting anew for each thing that a test does takes longer than most of them."""
+
+
 @contextmanager
 def writing(database_url: str) -> Iterator[Session]:
     """A session that is committed at the end."""
-    engine = make_engine(database_url)
+    engine = _ENGINES.get(database_url) or make_engine(database_url)
     try:
         with open_session(engine, writes=True) as session, session.begin():
             yield session
     finally:
+        if engine.dialect.name == "postgresql":
+            _ENGINES.setdefault(database_url, engine)
+        if _ENGINES.get(database_url) is not engine:  # SQLite's file holds everything once it is closed
+            engine.dispose()
+
+
+def let_go(database_url: str) -> None:
+    """Close the connection that is kept to a database."""
+    if engine := _ENGINES.pop(database_url, None):
         engine.dispose()
 
 

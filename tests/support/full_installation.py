@@ -44,6 +44,7 @@ class Scene:
                 "slug": self.slug,
                 "link": self.slug,
                 "secret": "unknown",
+                "sha256": "0" * 64,
                 "batch": 1,
                 "number": 1,
                 "webhook": "0" * 32,

@@ -92,10 +92,11 @@ def imported(client: FlaskClient, body: bytes) -> str:
 def without_admission(report: str) -> tuple[dict[str, Any], set[bool]]:
     """A report as JSON but for who was let in, and whether that is known: of a copy, nobody knows it.
 
-    Also without codes: those of a closed survey stay where they were issued.
+    Also without codes: those of a closed survey stay where they were issued; and without what made-up responses
+    could move, which is told of whatever anybody may have answered.
     """
     said = json.loads(report)
-    del said["invited"]
+    del said["invited"], said["forging"]
     return said, {each["known"] for each in said.pop("admission")}
 
 

@@ -1,10 +1,11 @@
-"""What applications and engines compile, kept from test to test: nearly every test makes both anew.
+"""What applications and engines read and compile, kept from test to test: nearly every test makes both anew.
 
 Templates, addresses and statements become code by what they say alone, so what one application or engine has compiled
 holds for the next. A server that runs for long compiles each once, too.
 """
 
-from types import MethodType
+from functools import cache
+from types import CodeType, MethodType
 from typing import Any
 
 import sqlalchemy as sa
@@ -16,6 +17,8 @@ from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.util import LRUCache
 from werkzeug.routing import Rule
 
+from server.web import assets, page_manifest
+
 
 def keep() -> None:
     """Let every application and engine of this process take what an earlier one has compiled."""
@@ -24,6 +27,7 @@ def keep() -> None:
     Flask.url_rule_class = _Rule
     for dialect in (SQLiteDialect_pysqlite, PGDialect_psycopg):
         _share_statements(dialect)
+    _share_files()
 
 
 def compile_templates(app: Flask) -> None:
@@ -32,16 +36,35 @@ def compile_templates(app: Flask) -> None:
         app.jinja_env.get_template(name)
 
 
+def _share_files() -> None:
+    """Read and hash what reaches browsers once: nothing in the checkout changes while tests run."""
+    make_anew = page_manifest.make_manifest
+    assets.read_assets = read = cache(assets.read_assets)
+
+    @cache
+    def make_once() -> dict[str, Any]:
+        return make_anew(read())
+
+    def make(known: assets.Assets) -> dict[str, Any]:
+        return make_once() if known is read() else make_anew(known)
+
+    page_manifest.make_manifest = make
+
+
 class _Templates(BytecodeCache):
+    """Code itself, not its bytes: reading these takes as long as all else that getting a template does."""
+
     def __init__(self) -> None:
-        self.kept: dict[str, bytes] = {}
+        self.kept: dict[str, tuple[str, CodeType]] = {}
 
     def load_bytecode(self, bucket: Bucket) -> None:
-        if code := self.kept.get(bucket.key):
-            bucket.bytecode_from_string(code)
+        checksum, code = self.kept.get(bucket.key, ("", None))
+        if checksum == bucket.checksum:
+            bucket.code = code
 
     def dump_bytecode(self, bucket: Bucket) -> None:
-        self.kept[bucket.key] = bucket.bytecode_to_string()
+        assert bucket.code is not None
+        self.kept[bucket.key] = (bucket.checksum, bucket.code)
 
 
 class _Rule(Rule):

@@ -72,7 +72,10 @@ def add_messages(database_url: str, slug: str) -> list[str]:
 
 
 def walk_silent(owner: "Reader", database_url: str) -> None:
-    """Of a server that may send nothing."""
+    """Of a server that may send nothing, and asks for work."""
     slug = factories.publish(database_url).slug
     owner.get(f"/manage/surveys/{slug}/webhooks")
     owner.post(f"/manage/surveys/{slug}/webhooks", {"url": "https://hooks.example.org/"})
+    for gammas in ([0.25], [0.25, 0.1]):
+        owner.get(f"/s/{factories.publish(database_url, factories.definition(gammas)).slug}")
+    owner.get(f"/manage/surveys/{factories.draft(database_url, factories.definition())}/edit")

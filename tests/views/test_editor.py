@@ -10,7 +10,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from hypothesis import HealthCheck, given, settings
 
-from server.output.languages import LANGUAGES
+from server.output.languages import RESPONDENT_LANGUAGES
 from server.people import survey_access
 from server.study import surveys
 from server.study.definitions.definition_reader import parse_definition
@@ -156,7 +156,7 @@ def test_what_is_missing_is_not_told_while_it_is_being_written(signed_in: FlaskC
     [
         ("title", "x" * 201, "at most 200 characters; it has 201"),
         ("introduction", "x" * 4001, "at most 4000 characters; it has 4001"),
-        ("language", "xx", f"one of {', '.join(LANGUAGES)}; it is xx"),
+        ("language", "xx", f"one of {', '.join(RESPONDENT_LANGUAGES)}; it is xx"),
         ("questions[0].text", "x" * 501, "at most 500 characters; it has 501"),
         ("questions[0].name", "1st", "must start with a letter"),
         ("questions[0].name", "q2", "must be unique; q2 stands twice"),

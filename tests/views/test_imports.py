@@ -8,7 +8,7 @@ import pytest
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from server.output.languages import LANGUAGES
+from server.output.languages import RESPONDENT_LANGUAGES
 from server.study.gallery import templates
 from tests.conftest import NewDatabase
 from tests.support import factories, sample_xlsforms
@@ -149,7 +149,7 @@ def test_an_unknown_language_is_refused(signed_in: FlaskClient) -> None:
     answer = send(signed_in, sample_xlsforms.kobo(), "form.xlsx", language="xx")
 
     assert answer.status_code == 422
-    assert f"must be one of {', '.join(LANGUAGES)}; it is xx" in answer.text
+    assert f"must be one of {', '.join(RESPONDENT_LANGUAGES)}; it is xx" in answer.text
 
 
 def test_texts_of_a_form_are_escaped_where_they_are_listed(signed_in: FlaskClient) -> None:

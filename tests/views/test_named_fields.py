@@ -54,7 +54,8 @@ def is_shown(field: str, page: str) -> bool:
 
 
 def unnamed(page: str) -> set[str]:
-    return {name for name in named(page) if not is_named(name, labels(page))}
+    known = labels(page)
+    return {name for name in named(page) if not is_named(name, known)}
 
 
 @pytest.mark.parametrize("new_database", ["sqlite"], indirect=True)

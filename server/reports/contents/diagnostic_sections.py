@@ -6,12 +6,10 @@ from server.output.documents import Block, Number, Paragraph, Table, Text
 from server.reports.contents import cell_texts
 from server.reports.estimate_remarks import UNLIKELY
 from server.reports.estimate_values import QuestionReport
+from server.reports.forged_moves import FORGED
 from server.reports.report import Report
 from server.reports.report_words import ReportWords
 from server.study.definitions import Question
-
-FORGED = 0.01
-"""Of the responses: how many forged ones the report says what they could do."""
 
 
 def diagnostics(words: ReportWords, report: Report) -> Iterator[Block]:

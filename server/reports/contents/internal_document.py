@@ -152,7 +152,7 @@ def _sections(words: ReportWords, report: Report, book: Ledger) -> Iterator[Sect
         Text(_("How the answers were collected")),
         (
             *methods.describe_coins(words, report.asked),
-            *describe_admission(words, report.admissions),
+            *describe_admission(words, report.admissions, report.answered),
             *describe_response(words, report),
             describe_missing(words, [one.question for one in report.asked.questions]),
         ),

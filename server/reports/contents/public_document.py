@@ -133,12 +133,17 @@ def _sections(words: ReportWords, published: Published) -> Iterator[Section]:
     if inside:
         explained = release_sections.explain_errors(words)
         yield Section("results", Text(_("What was released, with every number")), (explained,), inside)
+    tables = dict.fromkeys(
+        each.item.questions
+        for each in book.released
+        if each.item.kind == ItemKind.TABLE and len(each.item.questions) > 1
+    )
     yield Section(
         "collected",
         Text(_("How the answers were collected")),
         (
             *methods.describe_coins(words, published.asked),
-            *describe_admission(words, published.admissions),
+            *describe_admission(words, published.admissions, published.asked, tables),
             describe_missing(words, [one.question for one in published.asked.questions]),
         ),
     )

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from itertools import islice
 
-from server.output.documents import Block, Cell, Facts, Prose, Section, Text
+from server.output.documents import Block, Cell, Facts, Paragraph, Prose, Section, Text
 from server.output.markdown import parse_markdown
 from server.reports.contents import cell_texts
 from server.reports.report_words import ReportWords
@@ -18,7 +18,15 @@ def quote_prose(definition: Definition, text: str) -> Iterator[Prose]:
 
 
 def texts(words: ReportWords, definition: Definition) -> Iterator[Section]:
-    """A section for each text that stands among the questions, in reading order."""
+    """What people agreed to, then a section for each text that stands among the questions, in reading order."""
+    agreed: list[Block] = [*quote_prose(definition, definition.consent)]
+    if definition.least_age is not None:
+        age = words.gettext(
+            "%(field)s: %(text)s", field=words.gettext("Least age"), text=definition.least_age
+        )
+        agreed.append(Paragraph(Text(age)))
+    if agreed:
+        yield Section("consent", Text(words.gettext("Consent and age")), tuple(agreed))
     for number, (place, entry) in enumerate(_told(definition), start=1):
         blocks = (*_written(definition, entry), *_facts(words, definition, entry, place))
         yield Section(f"text-{number}", _title(words, definition, entry), blocks)

@@ -10,6 +10,7 @@ from server.privacy.estimators.one_sided import OneSidedDesign, forced_yes, mang
 from server.study.definitions import Choice, Definition, Entry, Question
 from server.study.definitions.definition_reader import read_definition
 from server.study.definitions.reading_designs import design_problems
+from server.study.kinds import KINDS
 
 ONE_SIDED = {
     "mangat": (mangat, "truth"),
@@ -75,8 +76,9 @@ def _read(document: Mapping[str, Any]) -> Definition:
 def _stand_in(entry: Mapping[str, Any], field: str) -> Mapping[str, Any]:
     if entry["kind"] not in _STAND_INS:
         raise refuse(422, f"{field}.mechanism", N_("must be one that has a coin for each box"))
-    if entry.get("prefer_not_to_say") and entry["kind"] == "yes_no":
-        return _STAND_INS["select_one"]
+    allowed = KINDS[entry["kind"]].with_refusal
+    if entry.get("prefer_not_to_say") and allowed:
+        return {"mechanism": allowed[0], "epsilon": 1}
     return _STAND_INS[entry["kind"]]
 
 

@@ -2,7 +2,7 @@
 
 import hashlib
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +12,7 @@ from server.privacy.designs import Design, round_up
 from server.privacy.planning import Guesses, count_guesses, list_room
 from server.study.definitions.budget_division import Strength
 from server.study.definitions.entries import Entry
+from server.study.definitions.own_texts import Translations, keep_used
 from server.study.definitions.question import Question
 from server.study.kinds.grids import Number
 
@@ -38,12 +39,15 @@ class Definition:
     title: str
     introduction: str
     entries: tuple[Entry, ...]
+    consent: str = ""
+    least_age: int | None = None
     format: int = FORMAT
     budget: Number | None = None
     strength: Strength | None = None
     plan: StudyPlan | None = None
     family: str = ""
     """A random id that duplicates keep: who answered one is told at the others. Empty before there is one."""
+    translations: Translations = field(default_factory=dict, hash=False)
 
     @cached_property
     def questions(self) -> tuple[Question, ...]:
@@ -82,6 +86,10 @@ class Definition:
             "title": self.title,
             "introduction": self.introduction,
         }
+        if self.consent:
+            document["consent"] = self.consent
+        if self.least_age is not None:
+            document["least_age"] = self.least_age
         if self.family:
             document["family"] = self.family
         if self.budget is not None:
@@ -90,15 +98,20 @@ class Definition:
             document["strength"] = self.strength.as_json()
         if self.plan is not None:
             document["plan"] = self.plan.as_json()
+        if self.translations:
+            document["translations"] = {code: dict(texts) for code, texts in self.translations.items()}
         return {**document, "questions": [entry.as_json() for entry in self.entries]}
 
     def to_canonical(self) -> bytes:
         """The canonical bytes (RFC 8785) that are frozen at publication.
 
         The definition without the researcher's plan and with its designs written out, so that
-        the browser draws from the very integers that the estimator inverts.
+        the browser draws from the very integers that the estimator inverts; of translations those of its texts.
         """
-        document = {name: value for name, value in self.as_json().items() if name != "plan"}
+        whole = self.as_json()
+        document = {name: value for name, value in whole.items() if name not in ("plan", "translations")}
+        if used := keep_used(whole):
+            document["translations"] = used
         for entry, written in zip(self.entries, document["questions"], strict=True):
             if isinstance(entry, Question):
                 written["designs"] = [_published_design(design) for design in entry.designs]

@@ -75,11 +75,17 @@ def read_definition(document: object) -> Definition:
         language=document["language"],
         title=document["title"],
         introduction=document["introduction"],
+        consent=document.get("consent", ""),
+        least_age=int(document["least_age"]) if "least_age" in document else None,  # JSON's 18.0 is one, too
         entries=entries,
         format=int(document["format"]),
         budget=budget,
         strength=strength,
         family=document.get("family", ""),
+        translations={
+            code: {_tidy(text): said for text, said in known.items()}
+            for code, known in document.get("translations", {}).items()
+        },
         plan=None if plan is None else StudyPlan(int(plan["respondents"]), plan["margin"]),
     )
 

@@ -37,6 +37,16 @@ def look_problems(document: Document) -> list[Problem]:
                 field = f"questions[{index}].options[{place}].text"
                 problems.append(Problem(field, template, {"value": shorten_value(look)}))
             taken.add(look)
+    for language, known in document.get("translations", {}).items():
+        for entry in document["questions"]:
+            said = [known.get(option["text"], option["text"]) for option in entry.get("options", ())]
+            looks = [strip_unseen(text) for text in said]
+            twice = next((text for place, text in enumerate(looks) if text in looks[:place]), None)
+            if twice is not None and language != document["language"]:
+                template = N_("must tell the answers to a question apart; two of them look like %(value)s")
+                problems.append(
+                    Problem(f"translations.{language}", template, {"value": shorten_value(twice)})
+                )
     return problems
 
 

@@ -75,7 +75,7 @@ def find_brackets(document: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _find_texts(document: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
-    yield from ((name, document.get(name)) for name in ("title", "introduction"))
+    yield from ((name, document.get(name)) for name in ("title", "introduction", "consent"))
     for place, entry in enumerate(document["questions"]):
         path = f"questions[{place}]"
         yield from ((f"{path}.{name}", entry.get(name)) for name in _TEXTS)

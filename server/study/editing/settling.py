@@ -67,6 +67,8 @@ def settle_document(
         for entry, was in zip(settled, old, strict=True)
     ]
     whole = {"language": "", "title": "", "introduction": "", **document, "questions": settled}
+    if "translations" in before:
+        whole["translations"] = before["translations"]
     old_format = before.get("format") == 1 and "strength" not in document
     return _settle_strengths({**whole, "format": 1 if old_format else FORMAT}, before, equal, gamma)
 

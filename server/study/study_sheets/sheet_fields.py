@@ -14,10 +14,12 @@ STUDY_FIELDS = {
     "field_end": N_("Last day in the field"),
     "frame": N_("Sampling frame"),
     "funder": N_("Who pays"),
+    "help_lines": N_("Where to find help"),
     "keywords": N_("Keywords"),
     "languages": N_("Languages"),
     "licence": N_("Licence of the data"),
     "limitations": N_("Limitations"),
+    "logo": N_("Logo"),
     "mode": N_("Mode"),
     "planned_margin": N_("Planned margin"),
     "planned_respondents": N_("Planned number of respondents"),
@@ -27,8 +29,10 @@ STUDY_FIELDS = {
     "quality": N_("Processing and quality"),
     "recruitment": N_("Recruitment"),
     "sampling": N_("How respondents were chosen"),
+    "shown": N_("Show respondents who asks"),
     "sponsor": N_("Who asks"),
     "study": N_("Study sheet"),
+    "thanks": N_("Words of thanks"),
 }
 """By the name that a refusal gives; `title` is called as it is of a survey."""
 AUTHOR_PARTS = {

@@ -7,10 +7,11 @@ from typing import Any
 
 from server.inputs import margin_text, number_or_text, points_text
 from server.inputs.decoding import check_text
-from server.study.study_sheets.sheet_values import StudySheet
+from server.study.study_sheets.sheet_values import BY_LANGUAGE, StudySheet
 
 _AUTHOR = re.compile(r"authors\[(\d{1,2})\]\.(name|orcid|affiliation)")
-_BY_LANGUAGE = re.compile(r"(title|population)\.([a-z]{2,3})")
+_BY_LANGUAGE = re.compile(rf"({'|'.join(BY_LANGUAGE)})\.([a-z]{{2,3}})")
+_TICKS = ("public", "shown")
 _NUMBERS = ("planned_respondents", "planned_margin")
 _TEXTS = tuple(each.name for each in dataclasses.fields(StudySheet) if each.type is str)
 
@@ -19,7 +20,7 @@ def write_form(sheet: StudySheet) -> dict[str, str]:
     """The fields of a form that shows a sheet."""
     stated = sheet.as_json()
     fields = {name: str(stated.get(name, "")) for name in _TEXTS}
-    for name in ("title", "population"):
+    for name in BY_LANGUAGE:
         fields |= {f"{name}.{code}": text for code, text in stated.get(name, {}).items()}
     for place, author in enumerate(stated.get("authors", ())):
         fields |= {f"authors[{place}].{name}": text for name, text in author.items()}
@@ -27,7 +28,7 @@ def write_form(sheet: StudySheet) -> dict[str, str]:
     fields["planned_respondents"] = str(sheet.planned_respondents or "")
     margin = "" if sheet.planned_margin is None else repr(sheet.planned_margin)
     fields["planned_margin"] = points_text(margin) if margin else ""
-    fields["public"] = "yes" if sheet.public else ""
+    fields |= {name: "yes" if getattr(sheet, name) else "" for name in _TICKS}
     return fields
 
 
@@ -45,7 +46,7 @@ def read_form(fields: Iterable[tuple[str, str]]) -> dict[str, Any]:
     authors: dict[int, dict[str, str]] = {}
     for name, text in fields:
         author, by_language = _AUTHOR.fullmatch(name), _BY_LANGUAGE.fullmatch(name)
-        known = author or by_language or name in (*_TEXTS, *_NUMBERS, "keywords", "public")
+        known = author or by_language or name in (*_TEXTS, *_NUMBERS, *_TICKS, "keywords")
         if not known:
             continue
         check_text(text, name)
@@ -61,7 +62,7 @@ def read_form(fields: Iterable[tuple[str, str]]) -> dict[str, Any]:
             document[name] = number_or_text(margin_text(text))
         elif name == "planned_respondents":
             document[name] = number_or_text(text)
-        elif name == "public":
+        elif name in _TICKS:
             document[name] = True
         else:
             document[name] = text

@@ -11,10 +11,10 @@ from typing import Any
 from server.inputs import N_, InputError, Problem, shorten_value
 from server.inputs.schema import violations
 from server.study.study_sheets.identifiers import is_email, is_web_address, normalise_doi, normalise_orcid
-from server.study.study_sheets.sheet_values import Author, StudySheet
+from server.study.study_sheets.sheet_values import BY_LANGUAGE, Author, StudySheet
 
 _SCHEMA = "study"
-_PASSAGES = {"population", "frame", "recruitment", "quality", "limitations"}
+_PASSAGES = {"population", "thanks", "help_lines", "frame", "recruitment", "quality", "limitations"}
 """Texts that may have several lines."""
 _FIRST, _LAST = date(1900, 1, 1), date(2199, 12, 31)
 
@@ -32,6 +32,7 @@ def parse_study_sheet(document: Any) -> StudySheet:
         raise InputError(422, problems)
     stated = {name: _tidy(value) for name, value in document.items()}
     problems = [*_check_lines(stated), *_check_authors(stated), *_check_names(stated), *_check_days(stated)]
+    problems += _check_shown(stated)
     if problems:
         raise InputError(422, problems)
     authors = tuple(
@@ -43,7 +44,7 @@ def parse_study_sheet(document: Any) -> StudySheet:
         "keywords": tuple(dict.fromkeys(filter(None, stated.get("keywords", ())))),
         "doi": normalise_doi(stated.get("doi", "")) or "",
     }
-    for name in ("title", "population"):
+    for name in BY_LANGUAGE:
         stated[name] = {code: text for code, text in stated.get(name, {}).items() if text}
     if "planned_respondents" in stated:
         stated["planned_respondents"] = int(stated["planned_respondents"])  # JSON's 1.0 is a whole number
@@ -124,6 +125,17 @@ def _check_names(stated: Mapping[str, Any]) -> Iterator[Problem]:
     if email and not is_email(email):
         template = N_("must be an e-mail address, as name@example.org; it is %(value)s")
         yield Problem("contact_email", template, {"value": shorten_value(email)})
+
+
+def _check_shown(stated: Mapping[str, Any]) -> Iterator[Problem]:
+    """Whoever is named to respondents can be asked."""
+    if not stated.get("shown"):
+        return
+    if not stated.get("sponsor"):
+        yield Problem("sponsor", N_("must not be empty where respondents are shown who asks"), {})
+    if not stated.get("contact_name") and not stated.get("contact_email"):
+        template = N_("must not be empty, nor the e-mail address, where respondents are shown who asks")
+        yield Problem("contact_name", template, {})
 
 
 def _check_days(stated: Mapping[str, Any]) -> Iterator[Problem]:

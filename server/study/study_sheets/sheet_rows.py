@@ -13,10 +13,11 @@ from server.study.study_sheets.sheet_values import UNSTATED, StudySheet, find_ch
 
 @dataclass(frozen=True)
 class StoredSheet:
-    """A study sheet, and the number of its state: 0 before it was ever saved."""
+    """A study sheet, the number of its state, 0 before it was ever saved, and the logo of who asks, a PNG."""
 
     sheet: StudySheet
     number: int
+    logo: bytes | None = None
 
 
 def read_study_sheet(session: Session, survey: Survey) -> StoredSheet:
@@ -24,7 +25,7 @@ def read_study_sheet(session: Session, survey: Survey) -> StoredSheet:
     row = session.get(StudySheetRow, survey.id)
     if row is None:
         return StoredSheet(UNSTATED, 0)
-    return StoredSheet(parse_study_sheet(json.loads(row.document)), row.number)
+    return StoredSheet(parse_study_sheet(json.loads(row.document)), row.number, row.logo)
 
 
 def save_study_sheet(
@@ -47,11 +48,25 @@ def save_study_sheet(
     changed = find_changes(stored.sheet, sheet)
     if not changed:
         return changed
-    document = json.dumps(sheet.as_json(), ensure_ascii=False)
-    row = session.get(StudySheetRow, survey.id)
-    if row is None:
-        session.add(StudySheetRow(survey_id=survey.id, number=1, document=document))
-    else:
-        row.document, row.number = document, row.number + 1
+    row = _begin_change(session, survey)
+    row.document = json.dumps(sheet.as_json(), ensure_ascii=False)
     session.flush()
     return changed
+
+
+def save_logo(session: Session, survey: Survey, logo: bytes | None) -> list[str]:
+    """Make this PNG of `server.inputs.logos`, or none, the logo; the name of its field if that is new."""
+    if logo == read_study_sheet(session, survey).logo:
+        return []
+    _begin_change(session, survey).logo = logo
+    session.flush()
+    return ["logo"]
+
+
+def _begin_change(session: Session, survey: Survey) -> StudySheetRow:
+    row = session.get(StudySheetRow, survey.id)
+    if row is None:
+        row = StudySheetRow(survey_id=survey.id, number=0, document="{}")
+        session.add(row)
+    row.number += 1
+    return row

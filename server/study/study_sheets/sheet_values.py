@@ -4,6 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
+BY_LANGUAGE = ("title", "population", "thanks", "help_lines")
+"""Fields that hold a text for each language."""
+
 
 @dataclass(frozen=True)
 class Author:
@@ -36,6 +39,10 @@ class StudySheet:
         Without an address before it.
     public : bool
         Whether everybody may read it.
+    shown : bool
+        Whether respondents' pages say who asks and whom to ask, from `sponsor`, `contact_name` and `contact_email`.
+    thanks, help_lines : mapping of str to str
+        What respondents read at the end, by the code of a language; of the second each line is one to turn to.
     """
 
     title: Mapping[str, str] = field(default_factory=dict)
@@ -64,23 +71,30 @@ class StudySheet:
     preregistration: str = ""
     licence: str = ""
     public: bool = False
+    shown: bool = False
+    thanks: Mapping[str, str] = field(default_factory=dict)
+    help_lines: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing is stated."""
-        return replace(self, public=False) == UNSTATED
+        return replace(self.for_reports, public=False) == UNSTATED
+
+    @property
+    def for_reports(self) -> "StudySheet":
+        """Without what is for respondents' pages alone."""
+        return replace(self, shown=False, thanks={}, help_lines={})
 
     @property
     def for_everybody(self) -> "StudySheet":
-        """What the public may read: all of it or nothing, as it is marked."""
-        return self if self.public else UNSTATED
+        """What the public may read: all that is for reports or nothing, as it is marked."""
+        return self.for_reports if self.public else UNSTATED
 
     def as_json(self) -> dict[str, Any]:
         """What is stated, in the order of the schema; `parse_study_sheet` reads the same from it."""
         stated = {each.name: getattr(self, each.name) for each in fields(self)}
         stated |= {
-            "title": dict(self.title),
-            "population": dict(self.population),
+            **{name: dict(getattr(self, name)) for name in BY_LANGUAGE},
             "authors": [author.as_json() for author in self.authors],
             "keywords": list(self.keywords),
         }

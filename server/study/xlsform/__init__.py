@@ -8,12 +8,20 @@ from dataclasses import dataclass
 
 from server.inputs.problems import N_, InputError, Problem, refuse
 from server.inputs.schema import schema_limit
-from server.output.languages import LANGUAGES, load_catalogue
+from server.output.languages import RESPONDENT_LANGUAGES, load_catalogue
 from server.study.definitions import FORMAT, Definition
 from server.study.definitions.definition_reader import parse_definition
+from server.study.definitions.own_texts import keep_used
 from server.study.xlsform import choices, survey_rows
 from server.study.xlsform.notes import Notes, NotTaken
-from server.study.xlsform.sheet_heads import columns_of, label_languages, language_of, lines, note_unused
+from server.study.xlsform.sheet_heads import (
+    columns_of,
+    label_languages,
+    language_of,
+    lines,
+    note_unused,
+    pair_labels,
+)
 from server.study.xlsform.workbook import WORKBOOK_LIMIT, Workbook, looks_like_workbook, read_workbook
 
 __all__ = ["WORKBOOK_LIMIT", "Imported", "NotTaken", "looks_like_workbook", "parse_xlsform"]
@@ -37,7 +45,8 @@ def parse_xlsform(body: bytes, language: str | None = None, fallback: str = "en"
     body : bytes
         The file.
     language : str, optional
-        One of `LANGUAGES`: which labels to take. Without it, the form's own language.
+        One of `RESPONDENT_LANGUAGES`: which labels are the survey's own texts; others are translations. Without it,
+        the form's own language.
     fallback : str
         The language of a form that does not say.
 
@@ -81,7 +90,12 @@ def parse_xlsform(body: bytes, language: str | None = None, fallback: str = "en"
         "strength": {"gamma": 0.25},  # two fair coins
         "questions": reader.entries,
     }
-    return Imported(parse_definition(document), notes.list_all())
+    translations: dict[str, dict[str, str]] = {}
+    for sheet in (survey_rows.SHEET, choices.SHEET):
+        for other, pairs in pair_labels(book.sheets.get(sheet, ()), language).items():
+            translations.setdefault(other, {}).update(pairs)
+    used = keep_used({**document, "translations": translations})
+    return Imported(parse_definition({**document, "translations": used}), notes.list_all())
 
 
 def _read(book: Workbook, language: str, notes: Notes) -> survey_rows.Reader:
@@ -120,10 +134,10 @@ def _settings(book: Workbook, notes: Notes) -> dict[str, str]:
 def _language(book: Workbook, stated: str, fallback: str) -> str:
     """The form's own language: the one it states, else the only one of its labels that we have."""
     own = language_of(stated)
-    if own in LANGUAGES:
+    if own in RESPONDENT_LANGUAGES:
         return own
     columns = columns_of(book.sheets[survey_rows.SHEET])
-    offered = [language for language in label_languages(columns) if language in LANGUAGES]
+    offered = [language for language in label_languages(columns) if language in RESPONDENT_LANGUAGES]
     return fallback if fallback in offered or not offered else offered[0]
 
 

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from server.inputs.problems import N_
-from server.output.languages import LANGUAGES
+from server.output.languages import RESPONDENT_LANGUAGES
 from server.study.xlsform.notes import Notes
 from server.study.xlsform.workbook import WorkbookRow
 
-_LANGUAGE_NAMES = {name: code for code, language in LANGUAGES.items() for name in language.called}
+_LANGUAGE_NAMES = {name: code for code, language in RESPONDENT_LANGUAGES.items() for name in language.called}
 _OTHER_NAMES = {
     "relevance": "relevant",
     "caption": "label",
@@ -40,7 +40,7 @@ _REASONS = {
     "video": N_("pictures and sounds are not shown"),
 }
 _UNKNOWN = N_("this column has no counterpart here")
-_OTHER_LANGUAGE = N_("a survey has one language; this one is in %(language)s")
+_OTHER_LANGUAGE = N_("respondents’ pages are not in this language")
 _TWICE = N_("a column of this meaning stands before this one")
 _ERROR = N_("the cell holds an error instead of a value")
 _FORMULA = N_("the cell holds a formula without its result; save the file with a spreadsheet program first")
@@ -119,9 +119,11 @@ def lines(
     chosen = [labels[name] for name in (language, None) if name in labels]
     for place, column in columns.items():
         if column.meaning == "label" and place not in chosen:
-            template = _TWICE if column.language in (language, None) else _OTHER_LANGUAGE
-            values = {"language": LANGUAGES[language].name} if template is _OTHER_LANGUAGE else {}
-            notes.add(sheet, None, column.header, column.header, template, **values)
+            first = labels[column.language] == place
+            if not first or column.language is None:
+                notes.add(sheet, None, column.header, column.header, _TWICE)
+            elif column.language not in RESPONDENT_LANGUAGES:
+                notes.add(sheet, None, column.header, column.header, _OTHER_LANGUAGE)
     found = []
     for row in rows[1:]:
         for held, why in ((row.errors, _ERROR), (row.formulas, _FORMULA)):
@@ -140,6 +142,25 @@ def lines(
         if cells or label:
             found.append(SheetRow(row.number, cells, label))
     return found
+
+
+def pair_labels(rows: Sequence[WorkbookRow], language: str) -> dict[str, dict[str, str]]:
+    """What labels say in other languages, by these and by what they say in `language`: as written, and in one line."""
+    columns = columns_of(rows)
+    labels: dict[str | None, int] = {}
+    for place, column in columns.items():
+        if column.meaning == "label":
+            labels.setdefault(column.language, place)
+    chosen = [labels[name] for name in (language, None) if name in labels]
+    paired: dict[str, dict[str, str]] = {}
+    for row in rows[1:]:
+        text = next((row.cells[place] for place in chosen if place in row.cells), "")
+        for other, place in labels.items():
+            if other in RESPONDENT_LANGUAGES and other != language and text.strip() and place in row.cells:
+                said = row.cells[place]
+                pairs = {" ".join(text.split()): " ".join(said.split()), text.strip(): said.strip()}
+                paired.setdefault(str(other), {}).update(pairs)
+    return paired
 
 
 def note_unused(sheet: str, line: SheetRow, used: frozenset[str], notes: Notes) -> None:

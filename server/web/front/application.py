@@ -21,6 +21,7 @@ from server.web import security
 from server.web.app import create_app
 from server.web.body_limits import FORM, match_limit
 from server.web.first_results import prepare_results
+from server.web.front.arrival_limits import ArrivalLimit
 from server.web.front.bridge import Bridge
 from server.web.front.code_looks import Looks
 from server.web.front.group_commits import OverloadedError
@@ -45,7 +46,7 @@ from server.web.front.signs_of_life import SignsOfLife
 from server.web.front.visits import Visits
 from server.web.front.wsgi import make_environ
 from server.web.housekeeping import Housekeeper
-from server.web.language_choice import VARIES
+from server.web.language_choice import RESPONDENTS, VARIES
 from server.web.problem_texts import describe
 from server.web.watching.database_sizes import measure_sizes
 from server.web.watching.hourly_counts import HourlyCounts
@@ -86,7 +87,7 @@ class Front:
         )
         self._room = Room()
         self._bridge = Bridge(app.wsgi_app)
-        self._intake = Intake(engine, config, self._replies, self._room)
+        self._intake = Intake(engine, config, self._replies, self._room, ArrivalLimit(processes))
         self._looks = Looks(engine, config, self._replies, self._room, LookLimit(processes))
         self._receipts = Receipts(engine, config, self._replies, self._room, LookLimit(processes))
         self._visits = Visits(self._bridge, engine, app.extensions["moneda.assets"])
@@ -192,7 +193,7 @@ class Front:
     def _render_page(
         self, language: str, field: str, template: str, values: tuple[tuple[str, object], ...]
     ) -> str:
-        with self._app.test_request_context("/", headers={"Accept-Language": language}):
+        with self._app.test_request_context(RESPONDENTS, headers={"Accept-Language": language}):
             name, message = describe(Problem(field, template, dict(values)))
             title = gettext("That cannot be done")
             return render_template("errors/error.html", title=title, message=f"{name}: {message}")

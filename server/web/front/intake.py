@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 import sqlalchemy as sa
 
 from server.collect import responses
+from server.collect.proofs_of_work import check_work
 from server.collect.responses import Acceptance, Arrival
 from server.collect.submissions import RESPONSE_LIMIT, parse_submission
 from server.config import Config
@@ -19,7 +20,9 @@ from server.store.failures import MovedError, OutdatedError, describe_failure
 from server.store.in_place import check_in_place
 from server.study import surveys
 from server.web.body_limits import BodyLimit
+from server.web.front.arrival_limits import ArrivalLimit
 from server.web.front.group_commits import Groups, OverloadedError
+from server.web.front.look_limits import find_sender
 from server.web.front.messages import (
     Body,
     Receive,
@@ -44,6 +47,7 @@ PATIENCE = 2.0
 
 _LIMIT = BodyLimit(RESPONSE_LIMIT)
 _ELSEWHERE = N_("This request came from another site and was refused.")
+_OFTEN = N_("came too often from this address; send the same again after %(limit)d s")
 _BUSY = N_("cannot store responses at this moment; send the same again in a while")
 
 _ACKNOWLEDGED = {each: b'{"status":"%b"}\n' % each.name.lower().encode() for each in Acceptance}
@@ -54,11 +58,14 @@ _Outcome = Acceptance | InputError | None
 class Intake:
     """Takes responses."""
 
-    def __init__(self, engine: sa.Engine, config: Config, replies: Replies, room: Room) -> None:
+    def __init__(
+        self, engine: sa.Engine, config: Config, replies: Replies, room: Room, limit: ArrivalLimit
+    ) -> None:
         self._engine = engine.execution_options(moneda_writes=True)
         self._config = config
         self._replies = replies
         self._room = room
+        self._limit = limit
         self._links = responses.Links()
         self._groups: Groups[Arrival, _Outcome] = Groups(
             self._store, size=GROUP, places=PLACES, patience=PATIENCE
@@ -67,9 +74,9 @@ class Intake:
     async def answer(self, scope: Scope, receive: Receive, send: Send, slug: str) -> None:
         """Take a response, or say why not."""
         try:
-            outcome = await self._take(index_headers(scope), receive, slug)
+            outcome = await self._take(scope, index_headers(scope), receive, slug)
         except RefusedError as refused:
-            await self._replies.send_problem(scope, send, refused.status, refused.problem)
+            await self._replies.send_problem(scope, send, refused.status, refused.problem, refused.after)
         except InputError as error:
             await self._replies.send_problem(scope, send, error.status, error.problems[0])
         except OverloadedError:
@@ -77,11 +84,20 @@ class Intake:
         else:
             await self._replies.send_json(send, outcome.value, _ACKNOWLEDGED[outcome])
 
-    async def _take(self, headers: Mapping[bytes, bytes], receive: Receive, slug: str) -> Acceptance:
+    async def _take(
+        self, scope: Scope, headers: Mapping[bytes, bytes], receive: Receive, slug: str
+    ) -> Acceptance:
         check_source(self._config, headers)
         with Body(self._room, Sender.RESPONDENT) as body:
             await body.read(declared_length(headers), receive, _LIMIT)
             submission = parse_submission(body.bytes())
+        # A code lets one response in: without one that is good, nothing is stored where it is asked for, nor elsewhere.
+        if self._config.asks_for_work and submission.invitation is None:
+            check_work(submission.work, slug, submission.id, surveys.now())
+        # Only what would be stored is counted.
+        delay = self._limit.find_delay(find_sender(scope, headers, self._config.proxies))
+        if delay:
+            raise RefusedError(429, Problem("responses", _OFTEN, {"limit": delay}), delay)
         outcome = await self._groups.submit(Arrival(slug, submission))
         if outcome is None:
             raise refuse(503, "server", BROKEN)

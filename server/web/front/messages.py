@@ -43,12 +43,13 @@ _TOO_MANY = N_("cannot be taken at this moment, as too much else is on its way; 
 
 
 class RefusedError(Exception):
-    """A request that is answered without being acted on."""
+    """A request that is answered without being acted on; `after` so many seconds, if any, it may come again."""
 
-    def __init__(self, status: int, problem: Problem) -> None:
+    def __init__(self, status: int, problem: Problem, after: int = 0) -> None:
         super().__init__(status)
         self.status = status
         self.problem = problem
+        self.after = after
 
 
 class Room:

@@ -37,26 +37,30 @@ class Replies:
         """Answer with a line for programs that watch."""
         await self._send(send, status, b"text/plain; charset=utf-8", f"{text}\n".encode())
 
-    async def send_problem(self, scope: Scope, send: Send, status: int, problem: Problem) -> None:
-        """Answer that a request is refused, and why, in the language it asks for."""
+    async def send_problem(
+        self, scope: Scope, send: Send, status: int, problem: Problem, after: int = 0
+    ) -> None:
+        """Answer that a request is refused, and why, in the language it asks for; and after how long to come again."""
         language = choose_language(Request(make_environ(scope)))
         if scope["path"].endswith(("/responses", ".json")):
             template = _load_catalogue(language).gettext(problem.template)
             message = template % problem.values if problem.values else template
             document = {"error": {"field": problem.field, "message": message}}
-            await self.send_json(send, status, json.dumps(document, separators=(",", ":")).encode() + b"\n")
+            body = json.dumps(document, separators=(",", ":")).encode() + b"\n"
+            await self._send(send, status, b"application/json", body, after)
             return
         page = self._render_page(language, problem.field, problem.template, tuple(problem.values.items()))
         await self._send(send, status, b"text/html; charset=utf-8", page.encode())
 
-    async def _send(self, send: Send, status: int, kind: bytes, body: bytes) -> None:
+    async def _send(self, send: Send, status: int, kind: bytes, body: bytes, after: int = 0) -> None:
         headers = [
             *self._headers,
             (b"content-type", kind),
             (b"content-length", str(len(body)).encode()),
         ]
-        if status == 503:
-            headers.append((b"retry-after", str(RETRY_AFTER).encode()))
+        after = after or (RETRY_AFTER if status == 503 else 0)
+        if after:
+            headers.append((b"retry-after", str(after).encode()))
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": body})
 

@@ -1,4 +1,4 @@
-"""What a respondent's browser loads, from memory: the page, what explains it, the definition, the client's files.
+"""What a respondent's browser loads, from memory: pages, the definition, a logo, the client's files.
 
 They depend on the link, the language, the published version and whether it takes responses now, and on
 nothing else: not on a cookie, an address or what else stands in the query. Flask makes each once; it is
@@ -32,7 +32,7 @@ from server.web.front.bridge import Bridge
 from server.web.front.group_commits import Groups, OverloadedError
 from server.web.front.messages import Scope, Send, index_headers
 from server.web.front.wsgi import make_environ, make_get
-from server.web.language_choice import LANGUAGE_COOKIE, choose_language
+from server.web.language_choice import LANGUAGE_COOKIE, RESPONDENTS, choose_language
 from server.web.watching.hourly_counts import QueueCounts
 
 KEPT = 1_000
@@ -43,7 +43,7 @@ LEAST = 500
 LONGEST = 1_000
 """Bytes of what a browser says of languages and compression that are looked at, and remembered."""
 
-_PAGE = re.compile(r"/s/([^/]+)(?:/survey\.json|/how)?")
+_PAGE = re.compile(r"/s/([^/]+)(?:/survey\.json|/how|/logo/[0-9a-f]{64}\.png)?")
 _LANGUAGE = re.compile(rb"(?:^|; ?)(%b=[^;]{0,20})(?:;|$)" % LANGUAGE_COOKIE.encode())
 """That cookie alone: nothing of the others is remembered."""
 
@@ -200,7 +200,13 @@ def _choose_language(query: bytes, headers: Mapping[bytes, bytes]) -> str:
 @lru_cache(maxsize=1_000)
 def _chosen(query: bytes, accepted: bytes, cookie: bytes) -> str:
     headers = [(b"accept-language", accepted), (b"cookie", cookie)]
-    scope = {"method": "GET", "path": "/", "query_string": query, "http_version": "1.1", "headers": headers}
+    scope = {
+        "method": "GET",
+        "path": RESPONDENTS,
+        "query_string": query,
+        "http_version": "1.1",
+        "headers": headers,
+    }
     return choose_language(Request(make_environ(scope)))
 
 

@@ -13,9 +13,11 @@ _TRANSPORT = {
 """Headers that a server or a proxy adds, and that make a browser load, send or run nothing."""
 
 
-def compare_headers(answer: SiteAnswer, own: TestResponse) -> list[str]:
-    """Headers that are missing, that say something else, or that the release does not send."""
+def compare_headers(answer: SiteAnswer, own: TestResponse, policy: str = "") -> list[str]:
+    """Headers that are missing, say something else, or are none of the release, which may have a `policy` for it."""
     ours = {name.lower(): value for name, value in own.headers}
+    if policy:
+        ours["content-security-policy"] = policy
     theirs = {name: answer.header(name) for name, _ in answer.headers}
     problems = []
     for name in sorted((ours.keys() | theirs.keys()) - _TRANSPORT):

@@ -1,5 +1,6 @@
 """What a page would have a browser load or run, whether or not its text is as expected."""
 
+import re
 from collections.abc import Collection, Iterator
 from html.parser import HTMLParser
 
@@ -24,6 +25,8 @@ _LOADING = {
     "body": ("background",),
 }
 """Attributes by which an element loads something, or sends something elsewhere."""
+_DATA = re.compile(r"/s/[^/]+/survey\.json")
+"""What a page may ask for early: it is text, and the page's script compares it with its fingerprint."""
 _NEVER = ("style", "formaction", "background", "http-equiv")
 """Attributes that no page of ours has."""
 
@@ -57,8 +60,11 @@ class _Parser(HTMLParser):
             self.found.append(f"runs what stands in the page itself: {data.strip()[:60]!r}")
 
     def _judge(self, tag: str, attributes: dict[str, str | None]) -> Iterator[str]:
+        early = attributes.get("rel") == "preload" and attributes.get("as") == "fetch"
         for name, value in attributes.items():
             address = value or ""
+            if early and name == "href" and _DATA.fullmatch(address):
+                continue
             if name.startswith("on") or name in _NEVER:
                 yield f"<{tag}> has {name}={address[:60]!r}"
             elif (

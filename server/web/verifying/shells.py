@@ -10,14 +10,16 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import lru_cache
 from itertools import product, zip_longest
 
 from flask import Flask
+from markupsafe import Markup
 
 from server.inputs.decoding import parse_json
 from server.output.formatting import integer
+from server.output.languages import load_catalogue
 from server.privacy.planning import count_spent
 from server.study.definitions import version_of
 from server.study.definitions.published import parse_published
@@ -35,9 +37,10 @@ from server.web.respondent_page import (
     draw_shut_page,
     draw_unknown_page,
 )
+from server.web.sender_parts import SenderParts, draw_sender, read_stated
 
 _TEXT = r"""(?:[^<>&"'\n]|&(?:amp|lt|gt|#34|#39);)+"""
-_NUMBER = r"[0-9]{1,3}(?:[.,]?[0-9]{3})*"
+_NUMBER = r"[0-9]{1,3}(?:[.,\u202f]?[0-9]{3})*"
 _SLOTS = {
     "version": "[0-9a-f]{64}",
     "family": "[0-9a-f]{32}",
@@ -51,13 +54,17 @@ _SLOTS = {
 """What may stand in each slot."""
 _SURVEY = re.compile(rb'\{"definition":(.*),"version":"([0-9a-f]{64})"\}', re.DOTALL)
 _MARK = re.compile("zq([a-z]+)qz")
-_MANY = 8_192_016_384
-"""A population that stands for any above 1; what it looks like is replaced by the mark of that slot."""
+_MANY = (8_192_016_303, 8_192_016_384, 8_192_016_400)
+"""Populations that stand for any above 2, in each form of the plural; what they look like is
+replaced by the mark of that slot."""
 
+_SENDER = SenderParts(Markup("zqheadqz"), Markup("zqthanksqz"), Markup("zqhelplinesqz"))
+"""Lines that are drawn anew from what the page itself states, and must be the same then."""
+_ANY = "zqlinkqz"
+"""Stands for the name of any link; no slot."""
 _NOTE = Note("zqfamilyqz", "zqroundqz", "zqspendsqz")
-_GROUPS = (None, *(LinkGroup("zqgroupqz", number) for number in (None, 1, _MANY)))
-_LINKS = ((None, False), (None, True), *((group, True) for group in _GROUPS if group is not None))
-"""Which group a link names, and whether it belongs to one: others may have taken its place."""
+_ADMISSIONS = ((False, False), (False, True), (True, False))
+"""Whether a code is asked for, and whether work."""
 _REASONS: tuple[Standing | Shut, ...] = (
     Standing.CLOSED,
     Standing.FULL,
@@ -122,15 +129,21 @@ class ShellDrawer:
         key = ("open", slug, language, survey.version)
         if key not in self._drawn:
             with self._asking(slug, language):
-                self._drawn[key] = _mark(_draw_open(slug, survey), language)
+                self._drawn[key] = _mark(_draw_open(slug, survey, _list_groups(language)), language)
         return self._drawn[key]
 
     def draw_shut(self, slug: str, language: str) -> tuple[Shell, ...]:
         """Every page that a link may have which takes none; of which survey it is, nobody is told."""
-        key = ("shut", slug, language)
+        key, every = ("shut", slug, language), ("shut", language)
+        if (
+            every not in self._drawn
+        ):  # they are many, and differ from one link to the next in nothing but its name
+            with self._asking(_ANY, language):
+                self._drawn[every] = _mark(_draw_shut(_ANY, _list_groups(language)), language)
         if key not in self._drawn:
-            with self._asking(slug, language):
-                self._drawn[key] = _mark(_draw_shut(slug), language)
+            self._drawn[key] = tuple(
+                Shell(shell.state, shell.text.replace(_ANY, slug)) for shell in self._drawn[every]
+            )
         return self._drawn[key]
 
     def draw_how(self, slug: str, language: str, survey: PublishedSurvey) -> tuple[Shell, ...]:
@@ -139,7 +152,7 @@ class ShellDrawer:
         if key not in self._drawn:
             with self._asking(slug, language, "/how"):
                 self._drawn[key] = tuple(
-                    Shell("explained", draw_how_page(slug, survey, stratum=stratum, playable=True))
+                    Shell("explained", draw_how_page(slug, survey, _SENDER, stratum=stratum, playable=True))
                     for stratum in (False, True)
                 )
         return self._drawn[key]
@@ -150,11 +163,19 @@ class ShellDrawer:
         if key not in self._drawn:
             with self._asking(slug, language, "/receipt"):
                 self._drawn[key] = (
-                    Shell("200", draw_receipt_page(slug, takes_back=True)),
-                    Shell("410", draw_receipt_page(slug, takes_back=False)),
+                    Shell("200", draw_receipt_page(slug, _SENDER, takes_back=True)),
+                    Shell("410", draw_receipt_page(slug, _SENDER, takes_back=False)),
                     Shell("404", draw_unknown_page()),
                 )
         return self._drawn[key]
+
+    def name_sender(self, slug: str, language: str, page: str, shells: Iterable[Shell]) -> Iterable[Shell]:
+        """Shells with who asks, drawn from what a served page states of that."""
+        with self._asking(slug, language):
+            drawn = draw_sender(slug, read_stated(page))
+        for mark, line in zip(astuple(_SENDER), astuple(drawn), strict=True):
+            shells = [Shell(shell.state, shell.text.replace(mark, line)) for shell in shells]
+        return shells
 
     @contextmanager
     def _asking(self, slug: str, language: str, page: str = "") -> Iterator[None]:
@@ -162,32 +183,57 @@ class ShellDrawer:
             yield
 
 
-def _draw_open(slug: str, survey: PublishedSurvey) -> Iterator[Shell]:
+def _list_groups(language: str) -> tuple[LinkGroup, ...]:
+    """A group of unknown population, and one for each form of the plural that the language has."""
+    form_of = load_catalogue(language).plural
+    forms: dict[int, int] = {}
+    for number in (*_MANY, 1, 2):
+        forms.setdefault(form_of(number), number)
+    return tuple(LinkGroup("zqgroupqz", number) for number in (None, *forms.values()))
+
+
+def _draw_open(slug: str, survey: PublishedSurvey, groups: tuple[LinkGroup, ...]) -> Iterator[Shell]:
     family = json.loads(survey.published).get("family", _NOTE.family)
     note = Note(family, _NOTE.round, str(count_spent(survey.definition.loss)))
-    for group, invited, simulated in product(_GROUPS, (False, True), (False, True)):
-        data = PageData(slug, survey.version, note, group, invited, simulated)
-        state = "open" + ", by invitation" * invited + ", simulated" * simulated
+    for group, (invited, work), simulated, offline in product(
+        (None, *groups), _ADMISSIONS, (False, True), (False, True)
+    ):
+        data = PageData(slug, survey.version, note, group, invited, simulated, _SENDER, work, offline)
+        state = "open" + ", by invitation" * invited + ", with work" * work + ", simulated" * simulated
+        state += ", offline" * offline
         yield Shell(state, draw_page(data, survey.published, survey.definition))
 
 
-def _draw_shut(slug: str) -> Iterator[Shell]:
+def _draw_shut(slug: str, groups: tuple[LinkGroup, ...]) -> Iterator[Shell]:
     yield Shell("unknown", draw_unknown_page())
-    for reason, (group, stratum), invited, routed, reports in product(
-        _REASONS, _LINKS, (False, True), (False, True), (1, 2)
+    # Which group a link names, and whether it belongs to one: others may have taken its place.
+    links = ((None, False), (None, True), *((group, True) for group in groups))
+    for reason, (group, stratum), invited, work, routed, reports in product(
+        _REASONS, links, (False, True), (False, True), (False, True), (1, 2)
     ):
         if isinstance(reason, Shut) and (group is not None or not stratum):
             continue  # that of a group, which it does not name
-        present = {"invited": invited, "show_if": routed, "stratum": stratum}
+        present = {"invited": invited, "show_if": routed, "stratum": stratum, "work": work}
         names = frozenset(name for name, held in present.items() if held)
         parts = PageParts(names, questions=reports, reports=reports, language="en")
-        data = ShutData(slug, reason, "zqversionqz", _NOTE, group, parts, opens="zqopensqz", zone="zqzoneqz")
+        data = ShutData(
+            slug,
+            reason,
+            "zqversionqz",
+            _NOTE,
+            group,
+            parts,
+            opens="zqopensqz",
+            zone="zqzoneqz",
+            sender=_SENDER,
+        )
         yield Shell(reason, draw_shut_page(data))
 
 
 def _mark(shells: Iterable[Shell], language: str) -> tuple[Shell, ...]:
-    population = integer(_MANY, language)
-    return tuple(Shell(shell.state, shell.text.replace(population, "zqpopulationqz")) for shell in shells)
+    population = re.compile("|".join(re.escape(integer(number, language)) for number in _MANY))
+    texts = {population.sub("zqpopulationqz", shell.text): shell.state for shell in shells}
+    return tuple(Shell(state, text) for text, state in texts.items())
 
 
 def match_page(served: str, shells: Iterable[Shell]) -> dict[str, str] | PageDifference:

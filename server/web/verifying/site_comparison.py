@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,9 +13,12 @@ from typing import Any
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from server.output.languages import DEFAULT_LANGUAGE, LANGUAGES
+from server.output.languages import DEFAULT_LANGUAGE, RESPONDENT_LANGUAGES
+from server.study.study_sheets import SurveySender
 from server.web.page_manifest import PATH
 from server.web.respondent_page import PublishedSurvey
+from server.web.security import OFFLINE_POLICY
+from server.web.sender_parts import read_stated
 from server.web.verifying.answer_differences import compare_answers, compare_headers
 from server.web.verifying.page_references import find_foreign_references
 from server.web.verifying.shells import PageDifference, Shell, ShellDrawer, match_page, parse_survey
@@ -167,7 +171,7 @@ class _SiteComparer:
             _Target(f"page of {slug}", f"/s/{slug}", partial(page, None)),
             *(
                 _Target(f"page of {slug}, in {language.name}", f"/s/{slug}?lang={code}", partial(page, code))
-                for code, language in LANGUAGES.items()
+                for code, language in RESPONDENT_LANGUAGES.items()
             ),
             _Target(f"survey of {slug}", f"/s/{slug}/survey.json", partial(self._check_survey, slug)),
             _Target(f"explanation of {slug}", f"/s/{slug}/how", partial(self._check_how, slug)),
@@ -184,7 +188,7 @@ class _SiteComparer:
 
     def _check_file(self, path: str, answer: SiteAnswer, visitor: Visitor) -> list[str]:
         if path == "/":
-            self._pages[path, visitor.choose_language()] = hashlib.sha256(answer.body).digest()
+            self._pages[path, visitor.choose_language(path)] = hashlib.sha256(answer.body).digest()
         return compare_answers(answer, self._expect(path, visitor.accepted))
 
     def _check_survey(self, slug: str, answer: SiteAnswer, visitor: Visitor) -> list[str]:
@@ -202,14 +206,14 @@ class _SiteComparer:
         return problems
 
     def _check_page(self, slug: str, asked: str | None, answer: SiteAnswer, visitor: Visitor) -> list[str]:
-        language = asked or visitor.choose_language()
+        language = asked or visitor.choose_language(f"/s/{slug}")
         survey = self._surveys[slug][1]
         shells = (
             self._drawer.draw_shut(slug, language)
             if survey is None
             else self._drawer.draw_open(slug, language, survey)
         )
-        problems, found = self._match(answer, shells)
+        problems, found = self._match(slug, language, answer, shells)
         if (answer.status == 200) != (survey is not None):
             problems.append(f"answers with status {answer.status}")
         if found is None:
@@ -223,30 +227,40 @@ class _SiteComparer:
         """While the survey takes no responses, its numbers are known to the site alone: only what the page loads is."""
         survey = self._surveys[slug][1]
         if survey is None:
-            return self._read(answer)[0]
-        problems, _ = self._match(answer, self._drawer.draw_how(slug, visitor.choose_language(), survey))
+            return self._read(slug, answer)[0]
+        language = visitor.choose_language(f"/s/{slug}/how")
+        problems, _ = self._match(slug, language, answer, self._drawer.draw_how(slug, language, survey))
         return problems + [f"answers with status {answer.status}"] * (answer.status != 200)
 
     def _check_receipt(self, slug: str, answer: SiteAnswer, visitor: Visitor) -> list[str]:
-        problems, found = self._match(answer, self._drawer.draw_receipt(slug, visitor.choose_language()))
+        language = visitor.choose_language(f"/s/{slug}/receipt")
+        problems, found = self._match(slug, language, answer, self._drawer.draw_receipt(slug, language))
         known = found is None or found["state"] == str(answer.status)
         return problems + [f"answers with status {answer.status}"] * (not known)
 
-    def _read(self, answer: SiteAnswer) -> tuple[list[str], str]:
-        """The text of a page, and what is wrong with its headers and with what it loads."""
-        problems = compare_headers(answer, self._expect("/"))
+    def _read(self, slug: str, answer: SiteAnswer) -> tuple[list[str], str]:
+        """The text of a page, and what is wrong with its headers and with what it loads beside its own logo."""
         try:
             text = answer.body.decode()
         except UnicodeDecodeError:
-            return [*problems, "not UTF-8"], ""
-        return problems + find_foreign_references(text, self._pinned), text
+            return [*compare_headers(answer, self._expect("/")), "not UTF-8"], ""
+        # Whether the page may say so, its shell shows.
+        policy = OFFLINE_POLICY if ' data-offline="' in text else ""
+        problems = compare_headers(answer, self._expect("/"), policy)
+        logo = read_stated(text).logo
+        own = {f"/s/{slug}/logo/{logo}.png"} if re.fullmatch("[0-9a-f]{64}", logo) else set()
+        return problems + find_foreign_references(text, self._pinned | own), text
 
-    def _match(self, answer: SiteAnswer, shells: Iterable[Shell]) -> tuple[list[str], dict[str, str] | None]:
+    def _match(
+        self, slug: str, language: str, answer: SiteAnswer, shells: Iterable[Shell]
+    ) -> tuple[list[str], dict[str, str] | None]:
         """What is wrong with a page, and its data where it is one of these shells."""
-        problems, text = self._read(answer)
-        found = match_page(text, shells)
+        problems, text = self._read(slug, answer)
+        found = match_page(text, self._drawer.name_sender(slug, language, text, shells))
         if isinstance(found, PageDifference):
             return [*problems, found.describe()], None
+        if (sender := read_stated(text)) != SurveySender():
+            found["sender"] = json.dumps(sender.as_json(), ensure_ascii=False)
         return problems, found
 
     def _compare_data(self, slug: str, language: str, found: Mapping[str, str]) -> list[str]:
@@ -254,10 +268,10 @@ class _SiteComparer:
         problems = []
         for slot, text in found.items():
             name, value = slot, text
-            if slot == "opens":  # a time, as the language writes it
-                name = f"opens ({language})"
+            if slot in ("opens", "sender"):  # a time as the language writes it, words in the language
+                name = f"{slot} ({language})"
             elif slot == "population":
-                value = re.sub("[.,]", "", text)
+                value = re.sub("[.,\u202f]", "", text)
             if known.setdefault(name, value) != value:
                 problems.append(f"its {name} is {value!r}, and was {known[name]!r} before")
         return problems

@@ -1,4 +1,4 @@
-"""Fetches what a site serves as a phone, a desk computer and Tor Browser would, in several languages.
+"""Fetches what a site serves as a phone, a desk computer and Tor Browser would, in every language that the pages have.
 
 Nothing is kept between two requests, no redirect is followed, and nothing is read for ever: a request has a deadline
 and a greatest size, for what arrives and for what it unpacks to.
@@ -7,7 +7,6 @@ and a greatest size, for what arrives and for what it unpacks to.
 import asyncio
 import zlib
 from dataclasses import dataclass
-from itertools import product
 from types import TracebackType
 from typing import Self
 
@@ -28,8 +27,20 @@ _AGENTS = {
     "desk": "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:145.0) Gecko/20100101 Firefox/145.0",
     "Tor Browser": "Mozilla/5.0 (Windows NT 10.0; rv:140.0) Gecko/20100101 Firefox/140.0",
 }
-_LANGUAGES = {"English": "en-US,en;q=0.5", "Spanish": "es-ES,es;q=0.8,en;q=0.3", "French": "fr-FR,fr;q=0.8"}
-"""The last is none that the pages have."""
+_LANGUAGES = {
+    "English": "en-US,en;q=0.5",
+    "Spanish": "es-ES,es;q=0.8,en;q=0.3",
+    "French": "fr-FR,fr;q=0.8",
+    "Portuguese": "pt-BR,pt;q=0.8,en;q=0.3",
+    "Arabic": "ar-EG,ar;q=0.8",
+    "Japanese": "ja-JP,ja;q=0.8",
+}
+"""All that the pages have, and last one that none has."""
+_SPOKEN = {
+    "phone": ("English", "Spanish", "French"),
+    "desk": ("English", "Portuguese", "Arabic"),
+    "Tor Browser": ("English", "Spanish", "Japanese"),
+}
 ENCODINGS = ("gzip, deflate", "identity")
 """What is accepted at the first visit, and at the second."""
 
@@ -51,10 +62,10 @@ class Visitor:
         """The languages that it asks for."""
         return _LANGUAGES[self.language]
 
-    def choose_language(self) -> str:
+    def choose_language(self, path: str) -> str:
         """The language in which the release answers it."""
         return choose_language(
-            Request(EnvironBuilder(headers=[("Accept-Language", self.accepted)]).get_environ())
+            Request(EnvironBuilder(path, headers=[("Accept-Language", self.accepted)]).get_environ())
         )
 
     def headers(self, encoding: str) -> dict[str, str]:
@@ -67,7 +78,7 @@ class Visitor:
         }
 
 
-VISITORS = tuple(Visitor(agent, language) for agent, language in product(_AGENTS, _LANGUAGES))
+VISITORS = tuple(Visitor(agent, language) for agent, spoken in _SPOKEN.items() for language in spoken)
 
 
 @dataclass(frozen=True)

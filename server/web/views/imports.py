@@ -8,7 +8,7 @@ from flask_babel import get_locale
 
 from server import archives
 from server.inputs import N_, InputError, refuse, shorten_value
-from server.output.languages import LANGUAGES
+from server.output.languages import LANGUAGES, RESPONDENT_LANGUAGES
 from server.people.change_log import Action
 from server.releases import rights
 from server.store.engines import TakingTurns
@@ -95,7 +95,7 @@ def use_template() -> ResponseReturnValue:
 def _file_page(problems: Sequence[tuple[str, str]]) -> str:
     return render_template(
         "manage/import.html",
-        form_languages=LANGUAGES,
+        form_languages=RESPONDENT_LANGUAGES,
         problems=problems,
         server=rights.server_name(session()),
     )

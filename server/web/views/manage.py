@@ -7,10 +7,11 @@ from typing import Any
 
 from flask import Blueprint, Response, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from flask_babel import gettext
+from flask_babel import force_locale, gettext
 
 from server.collect import acceptance, response_counts, responses, tidying
 from server.inputs import InputError, Problem
+from server.output.languages import LANGUAGES
 from server.people import survey_access
 from server.people.change_log import Action
 from server.store.models import Role, State, Survey
@@ -20,9 +21,11 @@ from server.study.definitions.definition_reader import parse_definition
 from server.study.smallest_group import limit_unseen
 from server.web.context import answer_names, attach_file, link_to, session
 from server.web.download_names import name_of_survey_file
+from server.web.language_choice import choose_language
 from server.web.page_parts import parts_of
 from server.web.problem_texts import describe
 from server.web.security import housekeeper, on_survey, record, researcher, signed_in
+from server.web.sender_parts import draw_sender_of
 from server.web.webhooks.webhook_events import find_planned_number
 
 blueprint = Blueprint("manage", __name__, url_prefix="/manage")
@@ -115,7 +118,8 @@ def preview(survey: Survey) -> ResponseReturnValue:
     """The respondent's page on the draft; it sends nothing. Of an unfinished draft, what is missing."""
     draft, problems = _check_draft(survey)
     if draft is None:
-        return render_template("manage/unfinished.html", survey=survey, missing=_missing(problems))
+        with force_locale(choose_language(request, LANGUAGES)):  # this one is for researchers
+            return render_template("manage/unfinished.html", survey=survey, missing=_missing(problems))
     published = draft.to_canonical()
     parts = parts_of(published, preview=True)
     return render_template(
@@ -128,6 +132,7 @@ def preview(survey: Survey) -> ResponseReturnValue:
         names=answer_names(parts),
         guesses=draft.guesses,
         group=None,
+        sender=draw_sender_of(survey, survey.link),
         preview=True,
         simulated=survey.simulated,
     )

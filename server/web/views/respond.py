@@ -1,6 +1,8 @@
 """What a respondent meets: the page, the definition, and where responses go."""
 
-from flask import Blueprint, Response
+import hashlib
+
+from flask import Blueprint, Response, g
 from flask.typing import ResponseReturnValue
 from flask_babel import get_locale
 
@@ -8,8 +10,8 @@ from server.collect import responses
 from server.inputs import N_, InputError, refuse
 from server.output.formatting import moment
 from server.store.models import Survey
-from server.study import strata, surveys
-from server.web.context import allow_keeping, session
+from server.study import strata, study_sheets, surveys
+from server.web.context import allow_keeping, config, session
 from server.web.page_parts import PageParts, parts_of
 from server.web.respondent_page import (
     LinkGroup,
@@ -23,6 +25,7 @@ from server.web.respondent_page import (
     draw_shut_page,
     draw_unknown_page,
 )
+from server.web.sender_parts import draw_sender_of
 
 blueprint = Blueprint("respond", __name__, url_prefix="/s/<slug>")
 
@@ -43,9 +46,16 @@ def page(slug: str) -> ResponseReturnValue:
     try:
         responses.check_standing(standing)
     except InputError as refusal:
-        parts = parts_of(current.published, invited=invited, stratum=stratum is not None)
+        parts = parts_of(
+            current.published, invited=invited, stratum=stratum is not None, work=config().asks_for_work
+        )
         return _draw_shut(slug, standing, survey, group, parts), refusal.status
-    data = PageData(slug, current.sha256, _note_of(survey), group, invited, survey.simulated)
+    sender = draw_sender_of(survey, slug)
+    work = config().asks_for_work and not invited
+    g.offline = survey.offline
+    data = PageData(
+        slug, current.sha256, _note_of(survey), group, invited, survey.simulated, sender, work, survey.offline
+    )
     return draw_page(data, current.published, surveys.definition_of(current))
 
 
@@ -60,7 +70,13 @@ def how(slug: str) -> ResponseReturnValue:
     allow_keeping(survey, surveys.now())
     shown = PublishedSurvey(current.published, current.sha256, surveys.definition_of(current))
     standing = responses.find_standing(session(), survey, surveys.now())
-    return draw_how_page(slug, shown, stratum=stratum is not None, playable=standing == surveys.Standing.OPEN)
+    return draw_how_page(
+        slug,
+        shown,
+        draw_sender_of(survey, slug),
+        stratum=stratum is not None,
+        playable=standing == surveys.Standing.OPEN,
+    )
 
 
 def _show_shut(slug: str) -> ResponseReturnValue:
@@ -73,7 +89,7 @@ def _show_shut(slug: str) -> ResponseReturnValue:
     allow_keeping(survey, surveys.now())
     # What waits may have been answered by another link, with a code.
     invited = bool(strata.invited_links(session(), survey))
-    parts = parts_of(current.published, invited=invited, stratum=True)
+    parts = parts_of(current.published, invited=invited, stratum=True, work=config().asks_for_work)
     reason = responses.reason_of(surveys.find_standing(survey, surveys.now()), shut)
     return _draw_shut(slug, reason, survey, None, parts), 410
 
@@ -97,6 +113,7 @@ def _draw_shut(
             parts,
             opens="" if opens_at is None else moment(opens_at, str(get_locale()), survey.time_zone),
             zone=survey.time_zone.replace("_", " "),
+            sender=draw_sender_of(survey, slug),
         )
     )
 
@@ -133,7 +150,19 @@ def receipt(slug: str) -> ResponseReturnValue:
         return draw_unknown_page(), 404
     standing = surveys.find_standing(found[0], surveys.now())
     open_still = standing not in (surveys.Standing.CLOSED, surveys.Standing.OVER)
-    return draw_receipt_page(slug, takes_back=open_still), 200 if open_still else 410
+    sender = draw_sender_of(found[0], slug)
+    return draw_receipt_page(slug, sender, takes_back=open_still), 200 if open_still else 410
+
+
+@blueprint.get("/logo/<sha256>.png")
+def logo(slug: str, sha256: str) -> ResponseReturnValue:
+    """The logo of who asks, of any link of its survey. No browser keeps it: it would tell of a visit."""
+    found = surveys.find_link(session(), slug) or surveys.find_shut(session(), slug)
+    picture = None if found is None else study_sheets.read_study_sheet(session(), found[0]).logo
+    if found is None or picture is None or hashlib.sha256(picture).hexdigest() != sha256:
+        raise refuse(404, "logo", N_("is not known; load the page again"))
+    allow_keeping(found[0], surveys.now())
+    return Response(picture, mimetype="image/png")
 
 
 @blueprint.post("/receipt.json")

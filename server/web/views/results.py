@@ -8,7 +8,7 @@ from flask_babel import get_locale, gettext
 
 from server import reports
 from server.inputs import N_, refuse
-from server.reports.contents.diagnostic_sections import FORGED
+from server.reports.forged_moves import FORGED
 from server.reports.formats import FORMATS, Format
 from server.reports.question_figures import FIGURE_FORMATS, FigureFormat
 from server.store.models import Role, Survey

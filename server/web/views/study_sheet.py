@@ -1,5 +1,6 @@
 """The study sheet of a survey: who asks, whom, how and when, for everything that reports on it."""
 
+import hashlib
 import json
 from collections.abc import Mapping
 
@@ -7,6 +8,7 @@ from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from server.inputs import InputError
+from server.inputs.logos import PICTURE_LIMIT, draw_logo
 from server.output.languages import LANGUAGES
 from server.people.change_log import Action
 from server.store.models import Role, Survey
@@ -45,7 +47,11 @@ def save(survey: Survey) -> ResponseReturnValue:
     try:
         sheet = study_sheets.parse_study_sheet(read_form(typed.items()))
         number = int(base) if base.isascii() and base.isdigit() and len(base) < 10 else None
+        uploaded = request.files.get("logo")
+        logo = draw_logo(uploaded.read(PICTURE_LIMIT + 1)) if uploaded else None
         changed = study_sheets.save_study_sheet(session(), survey, sheet, number)
+        if logo or "no_logo" in request.form:
+            changed += study_sheets.save_logo(session(), survey, logo)
     except InputError as error:
         session().rollback()
         # Sent again it replaces what stands now: whoever does has been told.
@@ -82,6 +88,7 @@ def _page(
     survey: Survey, fields: Mapping[str, str], number: int, error: InputError | None = None, said: str = ""
 ) -> str:
     problems = () if error is None else error.problems
+    logo = study_sheets.read_study_sheet(session(), survey).logo
     return render_template(
         "manage/study.html",
         survey=survey,
@@ -96,4 +103,6 @@ def _page(
         problems=[describe(problem) for problem in problems],
         bad={problem.field for problem in problems},
         said=said,
+        logo="" if logo is None else hashlib.sha256(logo).hexdigest(),
+        picture_kilobytes=PICTURE_LIMIT // 1024,
     )

@@ -1,0 +1,52 @@
+// Where a survey wants that: its page, its questions and the files of that page are kept on this device, so that it can go on without
+// a network, until the visit ends. Nothing here knows an answer. Where a browser keeps nothing, so does this.
+
+import { way } from './design.js';
+
+const { dataset: page } = document.querySelector('main');
+const here = location.pathname + location.search; // without the code of an invitation
+const scope = location.pathname;
+const name = `moneda:${scope}`;
+const ends = new AbortController();
+let kept = null;
+
+/** Begins once the first screen is there. What fails, or is another version, is kept in no part. */
+way.keepPage = () => {
+  kept = keep().catch(remove);
+};
+
+/** Nothing is left of it when this has ended. */
+way.dropPage = async () => {
+  ends.abort();
+  await kept;
+  await remove();
+};
+
+async function keep() {
+  const cache = await caches.open(name);
+  const asked = { cache: 'no-store', signal: ends.signal };
+  const [own, survey] = await Promise.all([fetch(here, asked), fetch(page.definition, asked)]);
+  const text = await own.clone().text();
+  const { version } = await survey.clone().json();
+  if (!text.includes(`data-version="${page.version}"`) || version !== page.version) throw new Error('another version');
+  await cache.put(here, own);
+  await cache.put(page.definition, survey);
+  const parts = [document, ...Array.from(document.querySelectorAll('template'), ({ content }) => content)];
+  const files = parts.flatMap((part) => Array.from(part.querySelectorAll('[integrity]'), ({ src, href, integrity }) => [src ?? href, integrity]));
+  const loaded = await Promise.all(files.map(([file, integrity]) => fetch(file, { integrity, signal: ends.signal })));
+  // In the order of the page, not in that of arrival.
+  for (const [place, [file]] of files.entries()) await cache.put(file, loaded[place]);
+  const policy = globalThis.trustedTypes?.createPolicy('offline-worker', { createScriptURL: () => page.offline });
+  await navigator.serviceWorker.register(policy?.createScriptURL('') ?? page.offline, { scope });
+  ends.signal.throwIfAborted();
+}
+
+async function remove() {
+  try {
+    await caches.delete(name);
+    const registration = await navigator.serviceWorker.getRegistration(scope);
+    await registration?.unregister();
+  } catch {
+    // Nothing can be kept here.
+  }
+}

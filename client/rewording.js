@@ -1,0 +1,78 @@
+// Another language in the middle of a survey: the page's own texts change where they stand. Answers and coins stay as they are,
+// and the one request that it takes is the same whatever they are.
+
+const PATIENCE = 10000; // ms
+
+/** Changes the language in place while `isBegun`, and draws the screen again. */
+export function rewordInPlace(isBegun, redraw) {
+  document.addEventListener('click', async (event) => {
+    const link = event.target.closest?.('.languages a');
+    if (!link || !isBegun()) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const page = await fetchPage(link.href);
+    if (!isBegun()) return; // sent meanwhile: the last screens stay in the language they are in
+    if (page && fits(page)) {
+      const entered = readInputs();
+      take(page);
+      history.replaceState(history.state, '', new URL(link.href).search + location.hash);
+      redraw();
+      enter(entered);
+    } else {
+      const languages = document.querySelector('.languages');
+      languages.querySelector('[role="status"]').textContent = languages.dataset.failed;
+    }
+  }, true);
+}
+
+/** A page of this site as a document in which no script runs; null where it did not come. Trusted Types leave this way open. */
+function fetchPage(address) {
+  return new Promise((resolve) => {
+    const request = new XMLHttpRequest();
+    request.open('GET', address);
+    request.responseType = 'document';
+    request.timeout = PATIENCE;
+    request.addEventListener('loadend', () => resolve(request.status === 200 ? request.responseXML : null));
+    request.send();
+  });
+}
+
+/** Whether it is the same page: of this version of the survey, and of this release. */
+function fits(page) {
+  const version = (of) => of.querySelector('main')?.dataset.version;
+  const scripts = (of) => Array.from(of.querySelectorAll('head script'), (script) => script.getAttribute('src'));
+  const ours = scripts(document);
+  return version(page) === version(document) && scripts(page).every((script) => ours.includes(script)) && texts().every((element) => find(page, element));
+}
+
+const texts = () => Array.from(document.querySelectorAll('template, .languages, .skip, .notice'));
+const find = (page, { id, className }) => (id ? page.getElementById(id) : page.querySelector(`.${className}`));
+
+function take(page) {
+  const { lang, dir } = page.documentElement;
+  Object.assign(document.documentElement, { lang, dir });
+  for (const element of texts()) {
+    const there = document.importNode(find(page, element), true);
+    if (element.localName === 'a') element.textContent = there.textContent; // what it does is listened to
+    else element.replaceWith(there);
+  }
+}
+
+const inputs = () => Array.from(document.querySelectorAll('main input'));
+
+function readInputs() {
+  return inputs().map(({ value, checked }) => ({ value, checked }));
+}
+
+/** What was chosen or typed, and not taken yet. */
+function enter(entered) {
+  const fields = inputs();
+  if (fields.length !== entered.length) return;
+  fields.forEach((field, place) => {
+    const { value, checked } = entered[place];
+    if (field.type === 'radio' || field.type === 'checkbox') field.checked = checked;
+    else field.value = value;
+    if (checked) field.dispatchEvent(new Event('change', { bubbles: true }));
+    else if (field.value && field.type === 'text') field.dispatchEvent(new Event('input', { bubbles: true }));
+  });
+}

@@ -1,0 +1,76 @@
+"""Who asks, as respondents' pages say it: read from the study sheet, so that it can be mended while a survey runs."""
+
+import hashlib
+import re
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from server.store.models import Survey
+from server.study.study_sheets.identifiers import is_email, is_web_address
+from server.study.study_sheets.sheet_rows import read_study_sheet
+from server.study.study_sheets.sheet_values import choose_language
+
+_NUMBER = re.compile(r"\+?[0-9](?:[ ()./-]*[0-9])*\Z")
+
+
+@dataclass(frozen=True)
+class OwnWords:
+    """A text of the researcher's, and the code of its language."""
+
+    language: str = ""
+    text: str = ""
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """Without those that are empty."""
+        return tuple(line.strip() for line in self.text.splitlines() if line.strip())
+
+
+@dataclass(frozen=True)
+class SurveySender:
+    """What respondents' pages say of who asks, and at the end; `logo` is the SHA-256 of the picture."""
+
+    name: str = ""
+    contact: str = ""
+    email: str = ""
+    logo: str = ""
+    thanks: OwnWords = OwnWords()
+    help_lines: OwnWords = OwnWords()
+
+    def as_json(self) -> dict[str, Any]:
+        """What `from_json` reads the same from."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, document: dict[str, Any]) -> "SurveySender":
+        """Raises TypeError or KeyError where it is none."""
+        words = {name: OwnWords(**document[name]) for name in ("thanks", "help_lines")}
+        return cls(**{**document, **words})
+
+
+def read_sender(session: Session, survey: Survey, language: str) -> SurveySender:
+    """What the pages of a survey say in a language; nothing of who asks before its researchers choose to show it."""
+    stored = read_study_sheet(session, survey)
+    sheet = stored.sheet
+    thanks, help_lines = (
+        OwnWords(*(choose_language(texts, language) or ())) for texts in (sheet.thanks, sheet.help_lines)
+    )
+    if not sheet.shown:
+        return SurveySender(thanks=thanks, help_lines=help_lines)
+    logo = "" if stored.logo is None else hashlib.sha256(stored.logo).hexdigest()
+    return SurveySender(sheet.sponsor, sheet.contact_name, sheet.contact_email, logo, thanks, help_lines)
+
+
+def split_line(line: str) -> tuple[str, str, str]:
+    """A line, split before the number or address that it ends with, and the link to that; both empty without one."""
+    words = line.split()
+    if is_web_address(words[-1]):
+        return line.removesuffix(words[-1]), words[-1], words[-1]
+    if is_email(words[-1]):
+        return line.removesuffix(words[-1]), words[-1], f"mailto:{words[-1]}"
+    found = _NUMBER.search(line)
+    if found is None:
+        return line, "", ""
+    return line[: found.start()], found[0], "tel:" + re.sub(r"[^+0-9]", "", found[0])

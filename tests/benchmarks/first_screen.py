@@ -1,0 +1,77 @@
+"""How long somebody on a poor network waits until *Start* can be pressed: part of `make bench-visit`.
+
+A real Chromium whose network gives 400 kbit/s and answers after 400 ms, on connections that are open, with an empty
+cache: milliseconds, requests, and bytes with and without headers, for surveys that need little and much. Nothing here
+passes or fails: what is aimed at is printed beside what was measured.
+"""
+
+import statistics
+import tempfile
+from typing import Any
+
+from playwright.sync_api import Browser, sync_playwright
+
+from tests.browser import question_screens
+from tests.browser.chromium import launch
+from tests.browser.site_users import PHONE
+from tests.support import factories
+
+ROUNDS = 3
+LATENCY, BYTES_A_SECOND = 400, 400_000 // 8
+MOST_WAIT, MOST_BYTES = 2_000, 30_000
+NOTICE_START = """new MutationObserver(() => {
+  if (document.querySelector('main .actions .primary')) globalThis.startable ??= performance.now();
+}).observe(document, { childList: true, subtree: true });"""
+LISTED = """() => [globalThis.startable, ...performance.getEntries()
+  .filter(({ responseEnd }) => responseEnd && responseEnd <= startable)
+  .map(({ transferSize, encodedBodySize }) => [transferSize, encodedBodySize])]"""
+
+
+def main() -> None:
+    """Measure, and print."""
+    surveys = {
+        "a yes/no question": factories.definition([0.25]),
+        "ten of them": factories.definition([0.25] * 10),
+        "of every kind": question_screens.everything(),
+        "by invitation": question_screens.everything(),
+    }
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        database_url = f"sqlite:///{folder}/moneda.db"
+        with factories.serving(database_url) as served:
+            browser = launch(playwright)
+            print(
+                f"400 kbit/s, {LATENCY} ms, medians of {ROUNDS}; at most {MOST_WAIT} ms and {MOST_BYTES} bytes"
+            )
+            for name, document in surveys.items():
+                slug = factories.publish(database_url, document).slug
+                if name == "by invitation":
+                    factories.invite(database_url, slug, 1)
+                for language in ("en", "es"):
+                    waits, requests = zip(
+                        *(_visit(browser, served.url, slug, language) for _ in range(ROUNDS)), strict=True
+                    )
+                    sent, bodies = map(sum, zip(*requests[-1], strict=True))
+                    print(
+                        f"  {name:<18} {language} {statistics.median(waits):6.0f} ms, {len(requests[-1])} requests, "
+                        f"{bodies:,} bytes, {sent:,} with what the browser reckons for headers"
+                    )
+            browser.close()
+
+
+def _visit(browser: Browser, url: str, slug: str, language: str) -> tuple[float, list[Any]]:
+    context = browser.new_context(**PHONE, base_url=url, locale=language)
+    page = context.new_page()
+    network = context.new_cdp_session(page)
+    network.send("Network.enable")
+    limits = {"latency": LATENCY, "downloadThroughput": BYTES_A_SECOND, "uploadThroughput": BYTES_A_SECOND}
+    network.send("Network.emulateNetworkConditions", {"offline": False, **limits})
+    page.add_init_script(NOTICE_START)
+    page.goto(f"/s/{slug}")
+    page.wait_for_function("() => globalThis.startable")
+    wait, *requests = page.evaluate(LISTED)
+    context.close()
+    return wait, requests
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,238 @@
+"""Where a survey wants it, an opened page goes on without a network, and leaves with Send or when it is erased."""
+
+import json
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from server.web.assets import read_assets
+from server.web.joined_modules import find_file
+from tests.browser.conftest import PATIENCE, Opener
+from tests.browser.recorder import recording
+from tests.browser.site_users import PHONE, SURVEY, Respondent
+from tests.browser.test_traffic import lose_twice
+from tests.browser.visit_traces import COINS, STORED, differences, visited
+from tests.support import factories
+
+LOST = "ERR_INTERNET_DISCONNECTED|Failed to fetch|ERR_FAILED"
+ASKED_TWICE = "cross-world service worker resource mismatch"
+"""Chromium gives no script what a page has asked for early, where a worker answered: the script asks again."""
+
+
+def publish_offline(served: factories.Served) -> factories.Published:
+    survey = factories.publish(served.database_url, SURVEY)
+    factories.settle(served.database_url, survey.slug, offline=True)
+    return survey
+
+
+def left_here(page: Page) -> tuple[list[str], list[str], list[list[str]]]:
+    """The names of caches, the scopes of workers, and what is stored."""
+    stored = page.evaluate(STORED)
+    return [name for name, _ in stored["cached"]], stored["workers"], stored["local"]
+
+
+def await_kept(page: Page) -> None:
+    page.evaluate(
+        """(patience) => Promise.race([navigator.serviceWorker.ready.then(() => {}), new Promise((_, fail) => {
+          setTimeout(fail, patience, new Error('nothing is kept'));
+        })])""",
+        PATIENCE,
+    )
+
+
+def opened(open_page: Opener, survey: factories.Published, **look: str) -> Respondent:
+    page = open_page(**PHONE, **look)
+    open_page.watch(page).allow(f"{ASKED_TWICE}|was preloaded")
+    visit = Respondent(page, survey.slug).open()
+    expect(visit.button("Start · {n} questions", n=3)).to_be_visible()
+    await_kept(page)
+    return visit
+
+
+def test_opened_survey_is_answered_without_a_network_and_arrives_once(
+    open_page: Opener, served: factories.Served
+) -> None:
+    survey = publish_offline(served)
+    visit = opened(open_page, survey)
+    page = visit.page
+    open_page.watch(page).expect(LOST)
+    bodies: list[str] = []
+    page.context.on(
+        "request", lambda asked: bodies.append(asked.post_data or "") if asked.method == "POST" else None
+    )
+    (kept,) = page.evaluate(STORED)["cached"]
+    names = [re.sub(r".*/", "", url) for url in kept[1]]
+    assert kept[0] == f"moneda:/s/{survey.slug}"
+    assert {survey.slug, "survey.json", "style.css", find_file("page.js"), find_file("answer.js")} <= set(
+        names
+    )
+    assert page.evaluate(STORED)["local"] == []
+
+    page.context.set_offline(True)
+    page.reload()
+    visit.answer("Yes", "No", "Yes")
+    shown = visit.sent_body()
+    visit.button("Send").click()
+    expect(page.get_by_text("The connection is poor.")).to_be_visible()
+    page.reload()  # what waits is what was sent; no answer comes back
+    expect(visit.heading("Your answers are still waiting here")).to_be_visible()
+    assert [list(json.loads(note)) for _, note in left_here(page)[2]] == [["pending", "to", "of", "spends"]]
+    assert factories.hashed_id(json.loads(shown)["id"]) not in {row[0] for row in stored(served)}
+
+    page.context.set_offline(False)
+    expect(visit.heading("Sent. Thank you.")).to_be_visible()
+    assert set(bodies) == {shown}
+    assert [row[0] for row in stored(served)].count(factories.hashed_id(json.loads(shown)["id"])) == 1
+    assert left_here(page)[:2] == ([], [])
+    visit.open()
+    expect(visit.heading("This survey was already answered on this device")).to_be_visible()
+    assert left_here(page)[:2] == ([], [])
+
+
+@pytest.mark.parametrize("coins", COINS)
+def test_what_is_sent_and_left_without_a_network_depends_on_no_answer(
+    open_page: Opener, served: factories.Served, coins: str
+) -> None:
+    survey = publish_offline(served)
+
+    def behave(visit: Respondent, truth: str) -> None:
+        await_kept(visit.page)
+        visit.page.context.set_offline(True)
+        visit.answer(truth, truth, truth)
+        lose_twice(visit)
+        waiting.append(visit.page.evaluate(STORED))
+        visit.page.context.set_offline(False)
+        expect(visit.heading("Sent. Thank you.")).to_be_visible()
+
+    waiting: list[object] = []
+    with recording(served.url) as recorder:
+        yes, no = (
+            visited(open_page, recorder, served, survey, truth, behave, coins, complaint=LOST)
+            for truth in ("Yes", "No")
+        )
+    assert differences(yes, no) == []
+    assert differences(*waiting) == []
+    assert yes["stored"]["cached"] == yes["stored"]["workers"] == []
+
+
+def stored(served: factories.Served) -> list[tuple[object, ...]]:
+    return factories.stored(served.database_url)
+
+
+def decline(visit: Respondent) -> None:
+    visit.button("I’d rather not take part").click()
+    expect(visit.heading("That is fine. Nothing was sent.")).to_be_visible()
+
+
+def erase(visit: Respondent) -> None:
+    visit.answer("Yes", "No", "Yes")
+    visit.button("Erase my traces").click()
+    expect(visit.heading("Nothing of this survey is left on this page")).to_be_visible()
+
+
+@pytest.mark.parametrize("leave", [decline, erase])
+def test_nothing_is_left_once_somebody_declines_or_erases(
+    open_page: Opener, served: factories.Served, leave: Callable[[Respondent], None]
+) -> None:
+    visit = opened(open_page, publish_offline(served))
+    leave(visit)
+    assert left_here(visit.page) == ([], [], [])
+
+
+def test_a_page_that_keeps_itself_after_it_was_sent_is_caught(
+    open_page: Opener, served: factories.Served
+) -> None:
+    """The twin: without the removal, what the tests above look at is left."""
+    page = open_page(**PHONE)
+    survey = publish_offline(served)
+
+    def unpinned(route: Route) -> None:
+        answer = route.fetch()
+        text = re.sub(r' (data-)?integrity="[^"]*"', "", answer.text())
+        route.fulfill(response=answer, body=text)
+
+    def changed(route: Route) -> None:
+        answer = route.fetch()
+        assert answer.text().count("await caches.delete(name);") == 1
+        text = answer.text().replace("await caches.delete(name);", "return;")
+        route.fulfill(response=answer, body=text)
+
+    page.route(f"**/s/{survey.slug}", unpinned)
+    page.route(f"**/client/*/{find_file('offline.js')}", changed)
+    visit = Respondent(page, survey.slug).open()
+    expect(visit.button("Start · {n} questions", n=3)).to_be_visible()
+    await_kept(page)
+    decline(visit)
+    assert left_here(page)[:2] != ([], [])
+
+
+@pytest.mark.parametrize("change", ["a new version", "closed", "not offline any more"])
+def test_a_kept_page_never_stands_in_for_what_the_network_says(
+    open_page: Opener, served: factories.Served, change: str
+) -> None:
+    survey = publish_offline(served)
+    visit = opened(open_page, survey)
+    page = visit.page
+    if change == "closed":
+        open_page.watch(page).expect("410")
+        factories.close(served.database_url, survey.slug)
+    elif change == "a new version":
+        factories.publish(served.database_url, {**SURVEY, "title": "Exams, again"}, survey.slug)
+    else:
+        factories.settle(served.database_url, survey.slug, offline=False)
+    page.reload()
+    if change == "a new version":
+        expect(page.get_by_role("heading", name="Exams, again")).to_be_visible()
+        # A browser may end the former worker only after this visit has asked for a new one; the next asks again.
+        page.reload()
+        await_kept(page)
+        open_page.watch(page).allow(LOST)
+        page.context.set_offline(True)
+        page.reload()
+        expect(page.get_by_role("heading", name="Exams, again")).to_be_visible()
+    else:
+        expect(page.locator("main")).not_to_have_attribute("data-offline", re.compile("."))
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
+        assert left_here(page) == ([], [], [])
+
+
+def test_a_kept_file_that_was_altered_does_not_run(open_page: Opener, served: factories.Served) -> None:
+    survey = publish_offline(served)
+    visit = opened(open_page, survey)
+    page = visit.page
+    watch = open_page.watch(page)
+    watch.expect(rf"'integrity' attribute for resource '[^']*/{find_file('answer.js')}'")
+    watch.allow(f"{LOST}|was preloaded")
+    page.evaluate(
+        """async ([name, file]) => {
+          const cache = await caches.open(name);
+          const kept = await cache.match(file);
+          await cache.put(file, new Response(`${await kept.text()}//`, { headers: kept.headers }));
+        }""",
+        [f"moneda:/s/{survey.slug}", f"/client/{read_assets().fingerprint}/{find_file('answer.js')}"],
+    )
+    page.context.new_cdp_session(page).send("Network.clearBrowserCache")  # where the file is as well
+    page.context.set_offline(True)
+    page.reload()
+    expect(page.locator(".late")).to_be_attached()
+    expect(page.get_by_role("button")).to_have_count(0)
+
+
+def test_other_surveys_and_browsers_without_workers_keep_nothing(
+    open_page: Opener, served: factories.Served
+) -> None:
+    page = open_page(**PHONE)
+    visit = Respondent(page, factories.publish(served.database_url, SURVEY).slug).open()
+    expect(visit.button("Start · {n} questions", n=3)).to_be_visible()
+    page.wait_for_load_state("networkidle")
+    assert left_here(page) == ([], [], [])
+    expect(page.get_by_text("So that you can go on without a network")).to_have_count(0)
+
+    other = open_page(**PHONE)  # as Tor Browser and private windows of some others have it
+    other.add_init_script("delete Navigator.prototype.serviceWorker")
+    visit = Respondent(other, publish_offline(served).slug).open()
+    visit.answer("Yes", "No", "Yes")
+    assert other.evaluate("caches.keys()") == []
+    visit.send()

@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { way } from '../../client/design.js';
+import { withWork, writeBody } from '../../client/submit.js';
+import '../../client/work.js';
+import { read } from './vectors.js';
+
+const HOUR = 3600000;
+
+for (const { link, receipt, hour, work } of read('work')) {
+  test(`the work for hour ${hour} is what the server takes`, async () => {
+    way.setClock(hour * HOUR + 1000);
+    const body = writeBody(receipt, 'a'.repeat(64), [0, 1], [1, 1]);
+    const found = await way.work(receipt, `/s/${link}/responses`);
+    assert.equal(found, work);
+    assert.deepEqual(JSON.parse(withWork(body, found)), { ...JSON.parse(body), work });
+  });
+}
+
+test('a time that the server does not tell changes nothing', () => {
+  way.setClock(NaN);
+  assert.match(`${Date.now() / HOUR | 0}`, /^\d{6}$/);
+  return way.work('00'.repeat(16), '/s/exam/responses').then((found) => assert.equal(found.slice(0, 6), `${Date.now() / HOUR | 0}`));
+});

@@ -1,0 +1,107 @@
+"""Too many responses from one address are asked to come later; nobody's are lost, and nothing of it is kept."""
+
+import time
+from collections.abc import Iterator
+from ipaddress import ip_network
+
+import pytest
+from flask import Flask
+from werkzeug.test import TestResponse
+
+from server.config import Config
+from server.web.front import arrival_limits
+from server.web.front.arrival_limits import AT_ONCE, ArrivalLimit
+from tests.conftest import NewDatabase
+from tests.support import factories
+from tests.support.front_client import create_app
+
+ADDRESS, OTHER = "9.9.9.9", "8.8.8.8"
+CLASSES = 15
+
+
+@pytest.fixture
+def behind_a_proxy(sqlite: NewDatabase) -> Iterator[tuple[Flask, str]]:
+    """The site behind a proxy on its own machine."""
+    database_url = sqlite(True)
+    app = create_app(Config(database_url=database_url, proxies=(ip_network("127.0.0.1"),)))
+    yield app, database_url
+    app.extensions["moneda.engine"].dispose()
+
+
+def test_who_sends_too_much_is_asked_to_wait_and_loses_nothing(behind_a_proxy: tuple[Flask, str]) -> None:
+    """Fifteen classes at once behind one address are let in; then one response a second. The page obeys Retry-After."""
+    app, database_url = behind_a_proxy
+    survey = factories.publish(database_url)
+    client = app.test_client()
+
+    def send(body: dict[str, object], address: str) -> TestResponse:
+        return client.post(survey.url, json=body, headers={"X-Forwarded-For": address})
+
+    known, late = survey.response([0, 1]), survey.response([1, 0])
+    assert AT_ONCE == CLASSES * 40
+    assert {send(known, ADDRESS).status_code for _ in range(AT_ONCE)} == {200, 201}
+    refused = send(late, ADDRESS)
+    while refused.status_code != 429:  # as long as it took, so many more may come
+        late = survey.response([1, 0])
+        refused = send(late, ADDRESS)
+    assert refused.headers["Retry-After"] == "1"
+    assert refused.json == {
+        "error": {
+            "field": "responses",
+            "message": "came too often from this address; send the same again after 1 s",
+        }
+    }
+    # What would not be stored anyhow is refused for what it is, and counts for nobody.
+    assert send({"id": "0"}, ADDRESS).status_code == 422
+    assert send(known, OTHER).status_code == 200
+    # Who comes by Tor, or by a proxy that is not named, has an address of this machine or network.
+    for shared in ("127.0.0.1", "10.0.0.7", "192.168.1.1", "fd00::1", "100.64.0.9"):
+        assert {send(known, shared).status_code for _ in range(3)} == {200}
+    time.sleep(1)
+    assert send(late, ADDRESS).status_code == 201
+
+
+def test_local_addresses_are_never_counted() -> None:
+    limit = ArrivalLimit(1)
+    for shared in ("127.0.0.1", "10.0.0.7", "192.168.1.1", "fd00::/64", "None", ""):
+        assert [limit.find_delay(shared) for _ in range(2 * AT_ONCE)] == [0] * (2 * AT_ONCE)
+
+
+def test_processes_share_the_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Together they let in what one would, at once and afterwards."""
+    now = 0.0
+    monkeypatch.setattr(arrival_limits, "monotonic", lambda: now)
+    for processes in (1, 4, 64):
+        now = 0.0
+        limits = [ArrivalLimit(processes) for _ in range(processes)]
+
+        def let_in(limits: list[ArrivalLimit] = limits, tries: int = AT_ONCE // processes + 70) -> int:
+            return sum(limit.find_delay(ADDRESS) == 0 for limit in limits for _ in range(tries))
+
+        assert AT_ONCE - processes < let_in() <= AT_ONCE
+        assert let_in() == 0
+        now = 60.0
+        assert 60 - processes <= let_in() <= 60 + processes
+
+
+def test_an_address_is_hashed_and_forgotten_within_the_hour(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0.0
+    monkeypatch.setattr(arrival_limits, "monotonic", lambda: now)
+    limit = ArrivalLimit(1)
+    assert [limit.find_delay(ADDRESS) for _ in range(AT_ONCE)] == [0] * AT_ONCE
+    assert limit.find_delay(ADDRESS) == 1
+    held = vars(limit)
+    assert ADDRESS not in repr(held)
+    (hashed,) = [each for each in held["_times"]]
+    now = 3600.0
+    assert limit.find_delay(OTHER) == 0
+    assert hashed not in vars(limit)["_times"]
+    assert len(vars(limit)["_times"]) == 1
+    # Under the new salt the same address has another name.
+    assert limit.find_delay(ADDRESS) == 0
+    assert hashed not in vars(limit)["_times"]
+    # However many come, no more are kept.
+    monkeypatch.setattr(arrival_limits, "MOST", 20)
+    for number in range(50):
+        assert limit.find_delay(f"9.9.{number}.9") == 0
+    assert len(vars(limit)["_times"]) <= 20
