@@ -22,7 +22,7 @@ const button = part.querySelector('button');
 button.addEventListener('click', () => {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(new Blob([writePicture(rows)], { type: 'image/png' }));
-  link.download = button.dataset.name;
+  link.download = `${button.dataset.name}.png`;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 60000);
 });

@@ -8,12 +8,19 @@ from html.parser import HTMLParser
 from babel.messages import Catalog, Message
 from babel.messages.pofile import read_po
 
-from server.output.languages import LANGUAGES
+from server.output.languages import RESPONDENT_LANGUAGES
 from tests.support import factories
 
 TRANSLATIONS = factories.ROOT / "server" / "translations"
 OPEN, CLOSE = "⟦", "⟧"
-NAMES = ["Moneda", "SHA-256", "SVG", "PNG", "make run", *(language.name for language in LANGUAGES.values())]
+NAMES = [
+    "Moneda",
+    "SHA-256",
+    "SVG",
+    "PNG",
+    "make run",
+    *(language.name for language in RESPONDENT_LANGUAGES.values()),
+]
 ADDRESS, HASH, SLUG = r"https?://\S+", r"\b[0-9a-f]{8,64}\b", r"\b[2-9b-df-hj-np-tv-xz]{12}\b"
 ZONE = r"\b(?:UTC|[A-Z][a-z]+/[A-Z]\w+)\b"
 SPANISH_DATE, FILLED_IN_BY_A_SCRIPT = r"\d+ de [a-z]+ de \d{4}", r"\{\w+\}"
@@ -27,9 +34,9 @@ READ_ATTRIBUTES = set(
 )
 CODE_ATTRIBUTES = set(
     "data-by data-check data-copy data-definition data-device data-entry data-family data-keeps data-look "
-    "data-many data-mark data-one data-part data-place data-plans data-preview data-refresh data-renews "
-    "data-responses data-results data-rooms data-round data-shut data-spends data-sure data-truth data-version "
-    "data-view data-why data-withdraws".split()
+    "data-many data-mark data-modules data-offline data-one data-part data-place data-plans data-preview "
+    "data-refresh data-renews data-responses data-results data-rooms data-round data-shut data-spends data-stated "
+    "data-sure data-truth data-version data-view data-why data-withdraws".split()
 )
 """Read by scripts only; every other data- attribute holds a text that a script shows."""
 

@@ -31,6 +31,7 @@ from tests.support.compared_pages import walk_compared
 from tests.support.folded_parts import ALL_OPEN
 from tests.support.form_client import ended
 from tests.support.lesson_pages import walk_lessons
+from tests.support.respondent_pages import walk_respondents
 from tests.support.sign_in_form import FIREFOX
 from tests.support.study_pages import walk_study
 from tests.support.webhook_pages import walk_webhooks
@@ -1164,6 +1165,7 @@ def walk(site: factories.Served) -> list[Reader]:
     walk_scales(owner, database)
     walk_advice(owner, database)
     walk_study(owner, database, chance.slug)
+    walk_respondents(owner, stranger, database, wrapped_definition())
     walk_webhooks(owner, database, factories.publish(database, wrapped_definition()).slug)
     others = walk_people(owner, site)
     walk_keeping(owner, site)

@@ -77,5 +77,7 @@ def walk_silent(owner: "Reader", database_url: str) -> None:
     owner.get(f"/manage/surveys/{slug}/webhooks")
     owner.post(f"/manage/surveys/{slug}/webhooks", {"url": "https://hooks.example.org/"})
     for gammas in ([0.25], [0.25, 0.1]):
-        owner.get(f"/s/{factories.publish(database_url, factories.definition(gammas)).slug}")
-    owner.get(f"/manage/surveys/{factories.draft(database_url, factories.definition())}/edit")
+        asked = factories.publish(database_url, factories.definition(gammas, language="es"))
+        owner.get(f"/s/{asked.slug}")
+    draft = factories.draft(database_url, factories.definition(language="es"))
+    owner.get(f"/manage/surveys/{draft}/edit")

@@ -95,7 +95,7 @@ def test_odd_translations_are_refused(database_url: str) -> None:
     for translations, field in (
         ({"xx": {}}, "translations.xx"),
         ({"fr": {"Exams": " "}}, "translations.fr.Exams"),
-        ({"fr": {"Exams": "x" * 4001}}, "translations.fr.Exams"),
+        ({"fr": {"Exams": "x" * 8001}}, "translations.fr.Exams"),
         ({"fr": []}, "translations.fr"),
         ({"fr": {"Often": "Oui", "Never": "Oui"}}, "translations.fr"),
         ({"fr": {"Often": "Never"}}, "translations.fr"),

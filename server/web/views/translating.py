@@ -115,6 +115,7 @@ def _show_page(
         texts=[(place, text, known.get(text, "")) for place, text in enumerate(list_texts(document))],
         left=sum(not known.get(text) for text in list_texts(document)),
         base=survey.draft_number,
+        most=_LONGEST,
         problems=[] if error is None else [describe(problem) for problem in error.problems],
         said=request.args.get("said", ""),
     )

@@ -1,0 +1,47 @@
+"""What respondents see beside the questions, and the screens on which it is written, for the walk over all pages."""
+
+from typing import TYPE_CHECKING, Any
+
+from server.study.definitions.own_texts import list_texts
+from tests.support import factories
+from tests.support.catalogue_words import pseudo
+
+if TYPE_CHECKING:
+    from tests.support.every_page import Reader
+
+
+def walk_respondents(
+    owner: "Reader", stranger: "Reader", database_url: str, document: dict[str, Any]
+) -> None:
+    """Consent and age, answering without a network, who asks; and every state of the translations."""
+    asking = {**document, "consent": pseudo("I agree"), "least_age": 18}
+    survey = factories.publish(database_url, asking)
+    factories.settle(database_url, survey.slug, offline=True)
+    stranger.get(f"/s/{survey.slug}")
+    owner.get(f"/manage/surveys/{survey.slug}/schedule")
+    shown = {
+        "sponsor": pseudo("Union"),
+        "contact_name": pseudo("Ana"),
+        "contact_email": "1@2.34",
+        "shown": "yes",
+        "thanks.es": pseudo("Thanks"),
+        "help_lines.es": pseudo("Line") + ": 116 123",
+    }
+    owner.post(f"/manage/surveys/{survey.slug}/study", shown)
+    owner.post(f"/manage/surveys/{survey.slug}/study", {"shown": "yes"})
+    owner.get(f"/manage/surveys/{survey.slug}/study")
+    stranger.get(f"/s/{survey.slug}")
+    stranger.get(f"/s/{survey.slug}/receipt")
+
+    draft = factories.draft(database_url, asking)
+    home = f"/manage/surveys/{draft}"
+    owner.get(f"{home}/translations")
+    texts = list_texts(asking)
+    whole = {"to": "fr", **{f"text-{place}": str(place) for place in range(len(texts))}}
+    for base, left in enumerate((2, 1, 0), start=1):
+        kept = {name: text for name, text in whole.items() if name not in [f"text-{k}" for k in range(left)]}
+        owner.post(f"{home}/translations", {**kept, "base": str(base)})
+        owner.get(f"{home}/edit")
+        owner.get(f"{home}/preview")
+    for wrong in ({"to": "xx"}, {"to": "fr", "text-0": "1" * 8001}, {"to": "fr", "base": "1", "text-0": "1"}):
+        owner.post(f"{home}/translations", {"base": "4", **wrong})
