@@ -18,9 +18,9 @@ SHARED_TRIGGERS = frozenset(
         ),
         *(
             f"{table}_{operation}_raises_revision"
-            for table in ("surveys", "survey_versions", "strata")
+            for table in ("surveys", "survey_versions", "strata", "study_sheets")
             for operation in ("insert", "update", "delete")
-            if (table, operation) != ("surveys", "delete")
+            if (table, operation) not in (("surveys", "delete"), ("study_sheets", "delete"))
         ),
     }
 )
