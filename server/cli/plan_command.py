@@ -1,11 +1,12 @@
 """`python -m server plan`: what a survey, or one question, needs and reveals."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import click
 
 from server.cli.common import JSON, database_session, found_survey, print_document, print_table
+from server.cli.power_options import draw_curve, plan_test, power_options, print_power, read_test
 from server.inputs import margin_text, parse_json
 from server.output.formatting import chance
 from server.privacy.designs import round_up
@@ -61,6 +62,7 @@ class Margin(click.FloatRange):
 @click.option("--respondents", type=click.IntRange(1, 10_000_000), help="How many are planned.")
 @click.option("--share", "shares", metavar="SHARE[,SHARE...]", help="True shares; the worst ones without it.")
 @click.option("--confidence", default=0.95, show_default=True)
+@power_options
 @JSON
 def plan(
     survey: str | None,
@@ -70,24 +72,49 @@ def plan(
     respondents: int | None,
     shares: str | None,
     confidence: float,
+    wanted: float | None,
+    null: float | None,
+    against: float | None,
+    ratio: int,
+    sides: int,
+    alpha: float,
+    curve: TextIO | None,
+    over: str,
     as_json: bool,
     **chances: float | None,
 ) -> None:
     """Say how many respondents a plan needs, what they give, and what answers reveal.
 
     SURVEY is a survey's slug or a definition file (JSON; - for standard input). Instead of it, one question may
-    be described by its --mechanism.
+    be described by its --mechanism. With --null or --against, what it takes to show that a share of yes is another.
     """
     given = {name: value for name, value in chances.items() if value is not None}
     if (survey is None) == (mechanism is None):
         raise click.UsageError("either SURVEY or --mechanism must be given, and not both")
     if mechanism is None:
         assert survey is not None
-        for name in [*given, *(["options"] if options else []), *(["share"] if shares else [])]:
+        named = {
+            "options": options,
+            "share": shares,
+            "power": wanted,
+            "null": null,
+            "against": against,
+            "curve": curve,
+        }
+        for name in [*given, *(name for name, value in named.items() if value is not None)]:
             raise click.UsageError(f"{_flag(name)} must not be given with a survey; it needs --mechanism")
         made = planning.plan(read_definition(survey), respondents, margin, confidence)
         document = _survey_json(made)
         planned = made.questions
+    elif any(value is not None for value in (wanted, null, against, curve)):
+        if margin is not None or confidence != 0.95:
+            raise click.UsageError("--margin and --confidence must not be given with --null or --against")
+        test = read_test(shares, null, against, ratio, sides, alpha)
+        made_power = plan_test(test, _question(mechanism, given, options), wanted, respondents)
+        print_power(made_power, as_json)
+        if curve is not None:
+            curve.write(draw_curve(made_power, over))
+        return
     else:
         question = _question(mechanism, given, options)
         wanted = planning.DEFAULT_MARGIN if margin is None else margin

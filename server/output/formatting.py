@@ -118,8 +118,13 @@ def scientific(value: float | Decimal, locale: str) -> str:
 
 def _in_powers_of_ten(value: float | Decimal, locale: str) -> str:
     digits, _, power = f"{value:.3e}".partition("e")
-    raised = str(int(power)).translate(_RAISED)
-    return f"{number(float(digits), locale)} × 10{raised}".replace(" ", "\N{NO-BREAK SPACE}")
+    shown = f"{number(float(digits), locale)} × {power_of_ten(int(power))}"
+    return shown.replace(" ", "\N{NO-BREAK SPACE}")
+
+
+def power_of_ten(power: int) -> str:
+    """-6 -> "10⁻⁶"."""
+    return f"10{str(power).translate(_RAISED)}"
 
 
 def loss(value: Decimal, locale: str) -> str:
