@@ -145,9 +145,11 @@ def test_the_program_in_r_does_the_same(served: factories.Served, tmp_path: Path
     assert (running.returncode, output.splitlines()[-1:]) == (0, ["20 responses"]), errors
 
 
-@pytest.mark.parametrize(("page", "number"), [("verify.md", 6), ("verificar.md", 6), ("analyse.md", 3)])
+@pytest.mark.parametrize(
+    ("page", "number"), [("verify.md", 6), ("verificar.md", 6), ("analyse.md", 3), ("privacy/planning.md", 2)]
+)
 def test_commands_are_called_as_they_are_made(page: str, number: int) -> None:
-    """What they do is tested in `test_verify`, `test_manifest_signatures`, `test_analyse` and `test_explain`."""
+    """What they do is tested in `test_verify`, `test_analyse`, `test_planning_power` and beside them."""
     lines = [line for block in blocks(page, "sh") for line in block.strip().splitlines()]
     assert len(lines) == number
     for line in lines:
@@ -166,7 +168,7 @@ def test_there_is_no_example_that_no_test_runs() -> None:
     shown = {page: blocks(page, "sh") for page in pages if blocks(page, "sh")}
     assert {page: len(found) for page, found in shown.items()} == {
         **{"commands.md": 1, "releases.md": 1, "operating.md": 1, "definition.md": 1},
-        **{"verify.md": 5, "verificar.md": 5, "analyse.md": 2},
+        **{"verify.md": 5, "verificar.md": 5, "analyse.md": 2, "privacy/planning.md": 1},
     }
     readme = re.findall(r"```sh\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
     assert [block.strip() for block in readme] == ["make run", "make demo", "make test"]

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from lxml import etree
 from click.testing import CliRunner, Result
+from lxml import etree
 
 from server.cli import main
 from server.privacy.designs import coin_flip
