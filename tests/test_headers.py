@@ -42,6 +42,7 @@ def addresses(app: Flask, slug: str) -> list[tuple[str, str, str]]:
         "batch": "1",
         "number": "1",
         "webhook": "0" * 32,
+        "sha256": "0" * 64,
     }
     for rule in app.url_map.iter_rules():
         path = app.url_map.bind("localhost").build(rule.endpoint, _values(rule, values))

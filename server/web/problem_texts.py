@@ -17,6 +17,7 @@ from server.study.study_sheets.sheet_fields import AUTHOR_PARTS, IN_LANGUAGE, ST
 from server.study.study_sheets.sheet_values import BY_LANGUAGE
 from server.study.survey_fields import QUESTION_PARTS, SURVEY_FIELDS
 from server.web.lessons.lesson_fields import LESSON_FIELDS
+from server.web.power_form import POWER_FIELDS
 from server.web.webhooks.webhook_fields import WEBHOOK_FIELDS
 
 PAGE_FIELDS = {
@@ -35,6 +36,7 @@ TABLES = (
     CODE_FIELDS,
     LESSON_FIELDS,
     PAGE_FIELDS,
+    POWER_FIELDS,
     RELEASE_FIELDS,
     STUDY_FIELDS,
     SURVEY_FIELDS,

@@ -137,6 +137,7 @@ def test_the_list_and_where_surveys_come_from(
     factories.publish(served.database_url, SURVEY)
     inspector.unfold(page, "/manage/surveys", "surveys")
     inspector.unfold(page, "/manage/gallery", "gallery")
+    inspector.unfold(page, "/manage/power?planned=500", "what shows a difference")
     inspector.unfold(page, "/manage/surveys/import", "import")
     (tmp_path / "bad.xlsx").write_bytes(b"PK\x03\x04")
     (tmp_path / "good.xlsx").write_bytes(sample_xlsforms.kobo())

@@ -1,4 +1,7 @@
-"""The teaching pages in every state, for the walk over all: with every choice, refused, and a class that plays."""
+"""The teaching pages in every state, for the walk over all: with every choice, refused, and a class that plays.
+
+Besides, what it takes to show a difference.
+"""
 
 import re
 from typing import TYPE_CHECKING
@@ -17,8 +20,16 @@ CHOICES = (
 )
 
 
+PLANS = (
+    *("", "?compared=fixed&planned=500&sides=1", "?planned=0&coin=x", "?other=10", "?compared=%3F"),
+    "?true_share=0&other=100&alpha=50&power=1&ratio=100",
+)
+
+
 def walk_lessons(stranger: "Reader", owner: "Reader", database_url: str) -> None:
     """What everybody may open, and the board of a class that was made, is played, and is over."""
+    for choice in PLANS:
+        owner.get(f"/manage/power{choice}")
     for choice in CHOICES:
         stranger.get(f"/teach{choice}")
     owner.get("/manage/class")

@@ -69,6 +69,7 @@ LEAST = {
     "imports.page": SIGNED_IN,
     "imports.import_file": SIGNED_IN,
     "imports.templates": SIGNED_IN,
+    "power.page": SIGNED_IN,
     "imports.use_template": SIGNED_IN,
     "simulate.form": EDITOR,
     "simulate.look": EDITOR,
