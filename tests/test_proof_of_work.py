@@ -20,7 +20,6 @@ from tests.support.factories import Published
 from tests.support.front_client import create_app
 from tests.support.work_solver import solve
 
-
 RUNS = re.compile(r'data-modules="[^"]*\bwork\.js\b')
 """Modules are joined in few files, of which a page names those that it runs."""
 
