@@ -13,11 +13,15 @@ from itertools import product
 from typing import Any
 
 import jsonschema
+import numpy as np
 import pytest
 from flask.testing import FlaskClient
 
 from server import reports
 from server.config import SCHEMAS
+from server.privacy.designs import TOTAL, Design, coin_flip, k_ary, kuk, warner
+from server.privacy.estimators.coefficients import joint_coefficients
+from server.reports.forged_moves import FORGED, measure_joint_move
 from tests.support import every_kind, factories, sample_releases
 
 Matrix = list[list[Fraction]]
@@ -143,3 +147,23 @@ def test_every_report_of_an_open_survey_says_so(signed_in: FlaskClient, database
             assert SAID not in page
             assert SAID not in results
             assert (found, document["forging"]) == ([], None)
+
+
+@pytest.mark.parametrize(
+    "designs",
+    [
+        [coin_flip(0.25), coin_flip(0.1)],
+        [k_ary(4, 1.0), coin_flip(0.3), k_ary(3, 0.5)],
+        [warner(0.7), kuk(0.8, 0.3)],
+    ],
+)
+def test_a_table_moves_by_what_its_whole_inverse_says(designs: list[Design]) -> None:
+    counted = joint_coefficients([designs])
+    whole = np.ptp(counted.numerators[:, counted.denominator > 0], axis=1).max()
+    assert measure_joint_move([[design] for design in designs]) == pytest.approx(FORGED * whole)
+
+
+def test_a_table_with_too_many_cells_to_estimate_still_says_how_far_it_could_move() -> None:
+    kept, other = np.linalg.inv(k_ary(50, 6.0).weights / TOTAL)[0, :2]
+    expected = FORGED * (kept**2 - kept * other)
+    assert measure_joint_move([[k_ary(50, 6.0)]] * 2) == pytest.approx(expected)

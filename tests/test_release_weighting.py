@@ -128,7 +128,8 @@ def test_a_release_by_stratum_says_the_weighted_share_first_and_names_the_other(
                 session, found(session, survey.slug), read_ledger(session, found(session, survey.slug))
             )
         )
-    assert text.index('"weighted_share"') < text.index('"share"')
+    released = text[text.index('"references"') :]
+    assert released.index('"weighted_share"') < released.index('"share"')
 
 
 def test_a_plan_for_a_stratum_expects_the_error_of_as_many_people_as_are_there() -> None:

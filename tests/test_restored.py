@@ -36,9 +36,11 @@ def back_up(url: str) -> Restore:
 
         return restore
     kept_name = f"{parts.database}_backup"
+    factories.let_go(url)  # a database that somebody is connected to is no template
     as_admin(url, f"CREATE DATABASE {kept_name} TEMPLATE {parts.database}")
 
     def restore_dump() -> None:
+        factories.let_go(url)
         as_admin(url, f"DROP DATABASE {parts.database} WITH (FORCE)")
         as_admin(url, f"CREATE DATABASE {parts.database} TEMPLATE {kept_name}")
 

@@ -11,11 +11,11 @@ from itertools import product
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from server.privacy.designs import Design
 from server.privacy.estimators.coefficients import (
     Coefficients,
-    joint_coefficients,
     mean_coefficients,
     share_coefficients,
 )
@@ -72,7 +72,7 @@ def list_moves(asked: VersionDesigns) -> Iterator[ForgedMove]:
 def measure_joint_move(designs: Sequence[Sequence[Design]]) -> float:
     """The same of any cell of a table of several questions together, as a fraction: of each its designs."""
     used = [{design.weights.tobytes(): design for design in some}.values() for some in designs]
-    return FORGED * max(_reach(joint_coefficients([together])) for together in product(*used))
+    return FORGED * max(_reach_together(together) for together in product(*used))
 
 
 def moves_json(asked: VersionDesigns, admissions: Sequence[Admission]) -> dict[str, Any] | None:
@@ -101,5 +101,21 @@ def list_move_texts(asked: VersionDesigns, admissions: Sequence[Admission]) -> I
 
 
 def _reach(found: Coefficients) -> float:
-    """The largest difference that one report makes to an estimate of its own; of reports that some truth can send."""
-    return float(np.ptp(found.numerators[:, found.denominator > 0], axis=1).max())
+    """The largest difference that one report makes to an estimate of its own."""
+    return float(np.ptp(_possible(found), axis=1).max())
+
+
+def _reach_together(designs: Sequence[Design]) -> float:
+    """What a cell counts is the product of what each of its answers counts, whose reports are chosen freely."""
+    low, high = np.ones(1), np.ones(1)
+    for design in designs:
+        counted = _possible(share_coefficients([design]))
+        ends = counted.min(axis=1), counted.max(axis=1)
+        corners = [np.multiply.outer(so_far, end).ravel() for so_far in (low, high) for end in ends]
+        low, high = np.min(corners, axis=0), np.max(corners, axis=0)
+    return float((high - low).max())
+
+
+def _possible(found: Coefficients) -> NDArray[np.float64]:
+    """Of reports that some truth can send."""
+    return found.numerators[:, found.denominator > 0]
