@@ -8,11 +8,11 @@ byte for byte, and a slot that occurs again must hold the same again.
 import html
 import json
 import re
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import astuple, dataclass
 from functools import lru_cache
-from itertools import product, zip_longest
+from itertools import islice, product, zip_longest
 
 from flask import Flask
 from markupsafe import Markup
@@ -117,34 +117,51 @@ def parse_survey(body: bytes) -> PublishedSurvey:
     return PublishedSurvey(parts[1], parts[2].decode(), definition)
 
 
+class _BegunShells:
+    """Shells that are drawn as far as somebody looked: a page that agrees is found long before the last of them."""
+
+    def __init__(self, shells: Iterator[Shell], asking: Callable[[], AbstractContextManager[None]]) -> None:
+        self._shells = shells
+        self._asking = asking
+        self._drawn: list[Shell] = []
+
+    def __iter__(self) -> Iterator[Shell]:
+        place = 0
+        while place < len(self._drawn) or self._draw_next():
+            yield self._drawn[place]
+            place += 1
+
+    def _draw_next(self) -> bool:
+        with self._asking():
+            found = list(islice(self._shells, 1))
+        self._drawn += found
+        return bool(found)
+
+
 class ShellDrawer:
     """Draws shells with an application of this release, which answers no request."""
 
     def __init__(self, app: Flask) -> None:
         self._app = app
         self._drawn: dict[tuple[str, ...], tuple[Shell, ...]] = {}
+        self._begun: dict[tuple[str, ...], _BegunShells] = {}
 
-    def draw_open(self, slug: str, language: str, survey: PublishedSurvey) -> tuple[Shell, ...]:
+    def draw_open(self, slug: str, language: str, survey: PublishedSurvey) -> Iterable[Shell]:
         """Every page that a link of this published survey may have while it takes responses."""
         key = ("open", slug, language, survey.version)
-        if key not in self._drawn:
-            with self._asking(slug, language):
-                self._drawn[key] = _mark(_draw_open(slug, survey, _list_groups(language)), language)
-        return self._drawn[key]
+        if key not in self._begun:
+            drawn = _mark(_draw_open(slug, survey, language), language)
+            self._begun[key] = _BegunShells(drawn, lambda: self._asking(slug, language))
+        return self._begun[key]
 
-    def draw_shut(self, slug: str, language: str) -> tuple[Shell, ...]:
+    def draw_shut(self, slug: str, language: str) -> Iterable[Shell]:
         """Every page that a link may have which takes none; of which survey it is, nobody is told."""
-        key, every = ("shut", slug, language), ("shut", language)
-        if (
-            every not in self._drawn
-        ):  # they are many, and differ from one link to the next in nothing but its name
-            with self._asking(_ANY, language):
-                self._drawn[every] = _mark(_draw_shut(_ANY, _list_groups(language)), language)
-        if key not in self._drawn:
-            self._drawn[key] = tuple(
-                Shell(shell.state, shell.text.replace(_ANY, slug)) for shell in self._drawn[every]
-            )
-        return self._drawn[key]
+        # They are many, and differ from one link to the next in nothing but its name.
+        key = ("shut", language)
+        if key not in self._begun:
+            drawn = _mark(_draw_shut(_ANY, language), language)
+            self._begun[key] = _BegunShells(drawn, lambda: self._asking(_ANY, language))
+        return (Shell(shell.state, shell.text.replace(_ANY, slug)) for shell in self._begun[key])
 
     def draw_how(self, slug: str, language: str, survey: PublishedSurvey) -> tuple[Shell, ...]:
         """The page that explains, of a link of this published survey while it takes responses."""
@@ -169,13 +186,16 @@ class ShellDrawer:
                 )
         return self._drawn[key]
 
-    def name_sender(self, slug: str, language: str, page: str, shells: Iterable[Shell]) -> Iterable[Shell]:
+    def name_sender(self, slug: str, language: str, page: str, shells: Iterable[Shell]) -> Iterator[Shell]:
         """Shells with who asks, drawn from what a served page states of that."""
         with self._asking(slug, language):
             drawn = draw_sender(slug, read_stated(page))
-        for mark, line in zip(astuple(_SENDER), astuple(drawn), strict=True):
-            shells = [Shell(shell.state, shell.text.replace(mark, line)) for shell in shells]
-        return shells
+        marked = list(zip(astuple(_SENDER), astuple(drawn), strict=True))
+        for shell in shells:
+            text = shell.text
+            for mark, line in marked:
+                text = text.replace(mark, line)
+            yield Shell(shell.state, text)
 
     @contextmanager
     def _asking(self, slug: str, language: str, page: str = "") -> Iterator[None]:
@@ -192,11 +212,11 @@ def _list_groups(language: str) -> tuple[LinkGroup, ...]:
     return tuple(LinkGroup("zqgroupqz", number) for number in (None, *forms.values()))
 
 
-def _draw_open(slug: str, survey: PublishedSurvey, groups: tuple[LinkGroup, ...]) -> Iterator[Shell]:
+def _draw_open(slug: str, survey: PublishedSurvey, language: str) -> Iterator[Shell]:
     family = json.loads(survey.published).get("family", _NOTE.family)
     note = Note(family, _NOTE.round, str(count_spent(survey.definition.loss)))
     for group, (invited, work), simulated, offline in product(
-        (None, *groups), _ADMISSIONS, (False, True), (False, True)
+        (None, *_list_groups(language)), _ADMISSIONS, (False, True), (False, True)
     ):
         data = PageData(slug, survey.version, note, group, invited, simulated, _SENDER, work, offline)
         state = "open" + ", by invitation" * invited + ", with work" * work + ", simulated" * simulated
@@ -204,10 +224,10 @@ def _draw_open(slug: str, survey: PublishedSurvey, groups: tuple[LinkGroup, ...]
         yield Shell(state, draw_page(data, survey.published, survey.definition))
 
 
-def _draw_shut(slug: str, groups: tuple[LinkGroup, ...]) -> Iterator[Shell]:
+def _draw_shut(slug: str, language: str) -> Iterator[Shell]:
     yield Shell("unknown", draw_unknown_page())
     # Which group a link names, and whether it belongs to one: others may have taken its place.
-    links = ((None, False), (None, True), *((group, True) for group in groups))
+    links = ((None, False), (None, True), *((group, True) for group in _list_groups(language)))
     for reason, (group, stratum), invited, work, routed, reports in product(
         _REASONS, links, (False, True), (False, True), (False, True), (1, 2)
     ):
@@ -230,10 +250,15 @@ def _draw_shut(slug: str, groups: tuple[LinkGroup, ...]) -> Iterator[Shell]:
         yield Shell(reason, draw_shut_page(data))
 
 
-def _mark(shells: Iterable[Shell], language: str) -> tuple[Shell, ...]:
+def _mark(shells: Iterable[Shell], language: str) -> Iterator[Shell]:
+    """Those that differ, with a mark where a number of people stands."""
     population = re.compile("|".join(re.escape(integer(number, language)) for number in _MANY))
-    texts = {population.sub("zqpopulationqz", shell.text): shell.state for shell in shells}
-    return tuple(Shell(state, text) for text, state in texts.items())
+    known: set[str] = set()
+    for shell in shells:
+        text = population.sub("zqpopulationqz", shell.text)
+        if text not in known:
+            known.add(text)
+            yield Shell(shell.state, text)
 
 
 def match_page(served: str, shells: Iterable[Shell]) -> dict[str, str] | PageDifference:

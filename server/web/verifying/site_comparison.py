@@ -104,6 +104,9 @@ class _SiteComparer:
         self._surveys: dict[str, tuple[SiteAnswer | None, PublishedSurvey | None]] = {}
         self._data: dict[str, dict[str, str]] = {}
         self._pages: dict[tuple[str, str], bytes] = {}
+        # Of texts that were compared already: most visitors are given the same one.
+        self._loaded: dict[tuple[str, bytes], list[str]] = {}
+        self._matched: dict[tuple[str, str, bytes], dict[str, str] | PageDifference] = {}
 
     async def compare(
         self, fetcher: Fetcher, slugs: Sequence[str], tell: Callable[[int, int], None]
@@ -160,7 +163,7 @@ class _SiteComparer:
         """A survey of which pages can be drawn."""
         try:
             survey = parse_survey(answer.body)
-            self._drawer.draw_open(slug, DEFAULT_LANGUAGE, survey)
+            next(iter(self._drawer.draw_open(slug, DEFAULT_LANGUAGE, survey)))
         except Exception:  # a document that is none of ours may break whatever reads it
             return None
         return survey
@@ -213,7 +216,7 @@ class _SiteComparer:
             if survey is None
             else self._drawer.draw_open(slug, language, survey)
         )
-        problems, found = self._match(slug, language, answer, shells)
+        problems, found = self._match(slug, f"/s/{slug}", language, answer, shells)
         if (answer.status == 200) != (survey is not None):
             problems.append(f"answers with status {answer.status}")
         if found is None:
@@ -228,13 +231,15 @@ class _SiteComparer:
         survey = self._surveys[slug][1]
         if survey is None:
             return self._read(slug, answer)[0]
-        language = visitor.choose_language(f"/s/{slug}/how")
-        problems, _ = self._match(slug, language, answer, self._drawer.draw_how(slug, language, survey))
+        page = f"/s/{slug}/how"
+        language = visitor.choose_language(page)
+        problems, _ = self._match(slug, page, language, answer, self._drawer.draw_how(slug, language, survey))
         return problems + [f"answers with status {answer.status}"] * (answer.status != 200)
 
     def _check_receipt(self, slug: str, answer: SiteAnswer, visitor: Visitor) -> list[str]:
-        language = visitor.choose_language(f"/s/{slug}/receipt")
-        problems, found = self._match(slug, language, answer, self._drawer.draw_receipt(slug, language))
+        page = f"/s/{slug}/receipt"
+        language = visitor.choose_language(page)
+        problems, found = self._match(slug, page, language, answer, self._drawer.draw_receipt(slug, language))
         known = found is None or found["state"] == str(answer.status)
         return problems + [f"answers with status {answer.status}"] * (not known)
 
@@ -249,16 +254,24 @@ class _SiteComparer:
         problems = compare_headers(answer, self._expect("/"), policy)
         logo = read_stated(text).logo
         own = {f"/s/{slug}/logo/{logo}.png"} if re.fullmatch("[0-9a-f]{64}", logo) else set()
-        return problems + find_foreign_references(text, self._pinned | own), text
+        key = slug, hashlib.sha256(answer.body).digest()
+        if key not in self._loaded:
+            self._loaded[key] = find_foreign_references(text, self._pinned | own)
+        return problems + self._loaded[key], text
 
     def _match(
-        self, slug: str, language: str, answer: SiteAnswer, shells: Iterable[Shell]
+        self, slug: str, page: str, language: str, answer: SiteAnswer, shells: Iterable[Shell]
     ) -> tuple[list[str], dict[str, str] | None]:
-        """What is wrong with a page, and its data where it is one of these shells."""
+        """What is wrong with a page at a path, and its data where it is one of these shells."""
         problems, text = self._read(slug, answer)
-        found = match_page(text, self._drawer.name_sender(slug, language, text, shells))
-        if isinstance(found, PageDifference):
-            return [*problems, found.describe()], None
+        key = page, language, hashlib.sha256(answer.body).digest()
+        if key not in self._matched:
+            named = self._drawer.name_sender(slug, language, text, shells)
+            self._matched[key] = match_page(text, named)
+        matched = self._matched[key]
+        if isinstance(matched, PageDifference):
+            return [*problems, matched.describe()], None
+        found = dict(matched)
         if (sender := read_stated(text)) != SurveySender():
             found["sender"] = json.dumps(sender.as_json(), ensure_ascii=False)
         return problems, found
