@@ -16,6 +16,7 @@ from flask.testing import FlaskClient
 from server.store.engines import make_engine, migrate, migrate_within
 from server.store.own_tables import KINDS
 from server.study.surveys import now
+from server.web.housekeeping import Housekeeper
 from tests.conftest import NewDatabase
 from tests.support import factories, sample_archives
 from tests.support.backups import back_up, restore, run_with
@@ -38,9 +39,15 @@ def say(client: FlaskClient, slug: str, **days: str) -> tuple[int, str]:
 
 
 def let_pass(app: Flask, database_url: str, slug: str, days: int, short: timedelta = timedelta()) -> None:
-    """Let so many days be over since closing, and the server look."""
+    """Let so many days be over since closing, and two processes look at once."""
     factories.settle(database_url, slug, closed_at=now() - days * DAY + short)
+    engine = make_engine(database_url)
+    other = Housekeeper(engine)
+    other.start()
     factories.keep_house(app)
+    other.stop(60)
+    engine.dispose()
+    factories.keep_house(app)  # where one was overtaken by the other
 
 
 def is_held(database_url: str, table: str) -> bool:
@@ -75,9 +82,15 @@ def test_each_part_goes_on_its_day_and_every_page_says_so(
 
     let_pass(app, database_url, slug, 30, A_MINUTE)  # a minute is left
     assert is_held(database_url, "responses")
+    factories.settle(database_url, slug, closed_at=now() - 30 * DAY)
+    for page in ("", "results", "keeping"):
+        assert status_of(signed_in, slug, page) == 200
+    assert is_held(database_url, "responses")  # nobody deletes by looking
     let_pass(app, database_url, slug, 30)
 
     assert not is_held(database_url, "responses")
+    actions = [row for row in dump(database_url)["audit_entries"] if "rows deleted" in row]
+    assert len(actions) == 1
     assert "deleted each response as a row of its own" in log_of(signed_in, slug)
     assert "the server" in log_of(signed_in, slug)
     after = signed_in.get(home(slug, "/report.json")).get_json()

@@ -146,7 +146,7 @@ def require_counts(survey: Survey) -> None:
     """
     if survey.deleted >= Deleted.COUNTS:
         template = N_(
-            "has no responses any more: the server deleted them, as it was set under “Keep or delete”. What was "
+            "has no responses any more: the server deleted them, as it was set under “Keep or delete”; what was "
             "released stays"
         )
         raise refuse(410, "survey", template)
