@@ -62,9 +62,9 @@ def site(sqlite: NewDatabase) -> Iterator[Site]:
         "early": {"opens_at": later, "time_zone": "America/Mexico_City"},
         "over": {"closes_at": earlier},
         "full": {"cap": 1},
-        "simulated": {"simulated": True},
+        "simulated": {"simulated": True, "keep_rows": 30, "keep_counts": 60, "keep_rest": 365},
         "asked": {},
-        "offline": {"offline": True},
+        "offline": {"offline": True, "keep_rows": 9},
     }
     published = {}
     for name, changes in settings.items():

@@ -23,6 +23,7 @@ from server.reports.csv_cells import csv_text
 from server.store.models import GivenRight, InvitationBatch, State, Survey, SurveyVersion
 from server.store.own_tables import invitations_of
 from server.study import strata, surveys
+from server.study.retention import require_counts
 from server.study.smallest_group import hides_responses
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)
@@ -38,8 +39,9 @@ def check_packable(session: Session, survey: Survey) -> None:
     Raises
     ------
     InputError
-        409 if it has invitations, or responses may wait that are not shown.
+        409 if it has invitations, or responses may wait that are not shown; 410 if its responses were deleted.
     """
+    require_counts(survey)
     invited = sa.select(sa.exists().where(InvitationBatch.survey_id == survey.id))
     if survey.state == State.OPEN and (hides_responses(survey) or session.scalar(invited)):
         template = N_(

@@ -10,6 +10,7 @@ from server.collect.untidied import mark_untidied
 from server.inputs import N_, parse_form, refuse, shorten_value
 from server.store.models import Researcher, State, Survey, SurveyVersion
 from server.study import strata, study_sheets, surveys
+from server.study.retention import retention_of, set_retention
 
 
 def duplicate(
@@ -34,6 +35,7 @@ def duplicate(
     stored = study_sheets.read_study_sheet(session, survey)
     study_sheets.save_study_sheet(session, copy, stored.sheet.copy_for_another())
     study_sheets.save_logo(session, copy, stored.logo)
+    set_retention(copy, retention_of(survey))
     if with_strata:
         copy_tree(session, copy, [_part(node) for node in strata.walk(strata.tree(session, survey))])
     session.flush()

@@ -32,6 +32,7 @@ from server.store.engines import TakingTurns
 from server.store.models import ClosedLink, Researcher, State, Stratum, Survey, SurveyVersion
 from server.store.own_tables import responses_of
 from server.study import drafts, study_sheets, surveys
+from server.study.retention import KEPT_FIELDS
 
 _PART = 500
 """Responses that are stored at once: a few hundredths of a second, or some more on a busy machine."""
@@ -198,6 +199,10 @@ def _come_into_sight(
         found[ids[number]].slug = slugs[number]
     survey.slug, survey.link = slugs[0], slugs[own]
     survey.state = State(manifest["state"])
+    if (
+        survey.state == State.CLOSED
+    ):  # an older archive does not say when; nothing is deleted earlier than was told
+        survey.closed_at = min(_moment(manifest.get("closed_at")) or surveys.now(), surveys.now())
     take_right(session, survey, checked.ledger["right"], len(checked.ledger["releases"]))
     survey.simulated, survey.incomplete = "simulated" in manifest, "incomplete" in manifest
     survey.arriving_until = None
@@ -258,6 +263,7 @@ def _survey(owner: Researcher, manifest: Document) -> Survey:
         closes_at=_moment(manifest.get("closes_at")),
         time_zone=manifest["time_zone"],
         cap=_whole(manifest.get("cap")),
+        **{field: _whole(manifest.get(field)) for field in KEPT_FIELDS},
         minimum=int(manifest["minimum"]),
         merged="merged" in manifest,
         identity=manifest["identity"],

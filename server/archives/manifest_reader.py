@@ -12,6 +12,7 @@ from server.inputs.logos import draw_logo
 from server.inputs.schema import violations
 from server.store.models import State
 from server.study import schedule, strata, surveys
+from server.study.retention import KEPT_FIELDS, Retention, check_order
 from server.study.strata.tree import same_name
 from server.study.study_sheets import parse_study_sheet
 
@@ -88,7 +89,8 @@ def _check_settings(document: Document) -> None:
     if document.get("cap", document["minimum"]) < document["minimum"]:
         template = N_("must be at least %(limit)s, the smallest group shown; it is %(value)s")
         raise refuse(422, "cap", template, limit=document["minimum"], value=document["cap"])
-    for field in ("opens_at", "closes_at"):
+    check_order(Retention(*(document.get(field) for field in KEPT_FIELDS)))
+    for field in ("opens_at", "closes_at", "closed_at"):
         if field in document:
             check_moment(document[field], field)
             schedule.check_moment(datetime.fromisoformat(document[field]), document["time_zone"], field)

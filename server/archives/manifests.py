@@ -2,6 +2,7 @@
 
 from base64 import b64encode
 from collections.abc import Sequence
+from dataclasses import asdict
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -11,6 +12,7 @@ from server.archives.layout import FORMAT, Document
 from server.archives.response_files import PackedResponses
 from server.store.models import InvitationBatch, State, Survey
 from server.study import strata, study_sheets
+from server.study.retention import retention_of
 
 
 def stratum_numbers(nodes: Sequence[strata.Node]) -> dict[int | None, int | None]:
@@ -49,6 +51,8 @@ def manifest_of(
             opens_at=survey.opens_at and survey.opens_at.isoformat(),
             closes_at=survey.closes_at and survey.closes_at.isoformat(),
             cap=survey.cap,
+            closed_at=survey.closed_at and survey.closed_at.isoformat(),
+            **asdict(retention_of(survey)),
         ),
         "time_zone": survey.time_zone,
         "minimum": survey.minimum,

@@ -30,13 +30,17 @@ from server.study import strata, surveys
 def recount(ctx: click.Context, slugs: tuple[str, ...], as_json: bool) -> None:
     """Hold what is counted of surveys, or of all, against their stored responses.
 
-    What differs is made anew from the responses, and said; then the exit status is 1. Meanwhile the
+    What differs is made anew from the responses, and said; then the exit status is 1. Where the rows of responses
+    were deleted, as their days were over, nothing is compared, and it is said so. Meanwhile the
     survey that differs takes no responses, and on SQLite no other one does.
     """
-    documents = []
+    documents: list[dict[str, Any]] = []
     with snapshot_session() as session:
         found = [found_survey(session, slug) for slug in slugs] or _list_published(session)
         for survey in found:
+            if survey.deleted:
+                documents.append({"survey": survey.slug, "agrees": True, "differences": [], "deleted": True})
+                continue
             with show_progress(f"Counting {survey.slug}") as report_progress:
                 compared = batches.recount(session.connection(), survey.id, report_progress)
             documents.append(_document(session, survey, compared))
@@ -72,6 +76,7 @@ def _document(session: Session, survey: Survey, found: Recount) -> dict[str, Any
         "survey": survey.slug,
         "agrees": found.agrees,
         "differences": _differences(session, survey, found),
+        "deleted": False,
     }
 
 
@@ -98,7 +103,8 @@ def _print(documents: list[dict[str, Any]]) -> None:
     rows = []
     for document in documents:
         if document["agrees"]:
-            rows.append([document["survey"], "-", "-", "agrees", "-", "-"])
+            said = "rows deleted" if document["deleted"] else "agrees"
+            rows.append([document["survey"], "-", "-", said, "-", "-"])
         rows.extend(
             [
                 document["survey"],

@@ -13,7 +13,7 @@ from server.collect import batches, response_counts
 from server.collect.untidied import mark_untidied
 from server.inputs import N_, InputError, Problem, refuse
 from server.store.models import State, Survey
-from server.study import strata
+from server.study import strata, surveys
 from server.study.schedule import FIELDS, Schedule, format_schedule, schedule_of
 from server.study.smallest_group import current_waiting_limit
 from server.study.surveys import Standing, find_standing, today
@@ -94,6 +94,9 @@ def close_survey(survey: Survey) -> None:
     session = object_session(survey)
     assert session is not None
     survey.state = State.CLOSED
+    if survey.closed_at is None:  # pressed twice, it is closed since the first time
+        now = surveys.now()
+        survey.closed_at = now if survey.closes_at is None else min(now, survey.closes_at)
     session.flush()  # which waits for responses on their way in: what is sealed is all of them
     batches.seal_all(session.connection(), survey.id, today(), survey.minimum)
     mark_untidied(session, survey.id)

@@ -19,6 +19,7 @@ from server.collect.batches import Key, Margin
 from server.collect.tallies import Tally
 from server.collect.told_groups import find_told
 from server.store.models import Survey
+from server.study.retention import require_counts
 
 __all__ = [
     "NOTHING",
@@ -59,7 +60,14 @@ NOTHING = Collected({}, {}, lambda _version_id: iter(()))
 
 
 def read_shown(session: Session, survey: Survey) -> Collected:
-    """What is shown of a survey. The session stays as it is, and open, for as long as it is read from."""
+    """What is shown of a survey. The session stays as it is, and open, for as long as it is read from.
+
+    Raises
+    ------
+    InputError
+        410 if it was deleted, as its days were over.
+    """
+    require_counts(survey)
     versions = {version.id: version for version in survey.versions}
     moment = session.get_transaction() or session.begin()
 
@@ -82,7 +90,13 @@ def read_for_release(session: Session, survey: Survey, neighbours: str) -> Colle
     Parameters
     ----------
     neighbours : {"unbounded", "bounded"}
+
+    Raises
+    ------
+    InputError
+        As `read_shown`.
     """
+    require_counts(survey)
     match neighbours:
         case "bounded":
             return _read_told(session, survey)

@@ -35,6 +35,10 @@ class Action(StrEnum):
     ARCHIVED = "archived"
     TAKEN_OUT = "taken out of the archive"
     DELETED = "survey deleted"
+    RETENTION_SET = "retention set"
+    ROWS_DELETED = "rows deleted"
+    COUNTS_DELETED = "counts deleted"
+    REST_DELETED = "rest deleted"
     STRATA_ADDED = "strata added"
     STRATA_CHANGED = "strata changed"
     POPULATION_CHANGED = "population changed"
@@ -96,6 +100,8 @@ class Action(StrEnum):
     WEBHOOK_REVOKED = "webhook revoked"
 
 
+BY_SERVER = frozenset({Action.ROWS_DELETED, Action.COUNTS_DELETED, Action.REST_DELETED})
+"""What nobody does: the server, as a survey's settings say."""
 SENTENCES = {
     Action.SURVEY_CREATED: N_("created the survey"),
     Action.DRAFT_CHANGED: N_("changed the draft"),
@@ -111,6 +117,16 @@ SENTENCES = {
     Action.ARCHIVED: N_("put the survey into the archive"),
     Action.TAKEN_OUT: N_("took the survey out of the archive"),
     Action.DELETED: N_("deleted the survey %(slug)s for good"),
+    Action.RETENTION_SET: N_(
+        "set after how many days from closing the server deletes: rows %(rows)s, counts %(counts)s, "
+        "everything but releases %(rest)s"
+    ),
+    Action.ROWS_DELETED: N_("deleted each response as a row of its own, as its days were over"),
+    Action.COUNTS_DELETED: N_("deleted the counts of responses, as their days were over"),
+    Action.REST_DELETED: N_(
+        "deleted everything but releases and what it takes to read them, as its days were over; of this log that is "
+        "who was let in, and what was deleted"
+    ),
     Action.STRATA_ADDED: N_("added strata: %(count)s"),
     Action.STRATA_CHANGED: N_("changed names or populations of strata: %(count)s"),
     Action.POPULATION_CHANGED: N_("changed the population of %(stratum)s from %(old)s to %(new)s"),
@@ -177,7 +193,7 @@ SENTENCES = {
 def record(
     session: Session, researcher: Researcher | None, action: Action, survey: Survey | None, **details: object
 ) -> None:
-    """Write an entry; `researcher` is None on the command line. Details are texts and numbers."""
+    """Write an entry; `researcher` is None on the command line, and in `BY_SERVER`. Details are texts and numbers."""
     who = None if researcher is None else researcher.id
     now = datetime.now(UTC).replace(tzinfo=None)
     written = json.dumps(details, ensure_ascii=False)

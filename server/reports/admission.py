@@ -24,6 +24,10 @@ _STRATUM: Mapping[str, bool | None] = {
 """What a survey or a stratum says after each."""
 
 
+ADMITTING = (*_SURVEY, *_STRATUM, Action.PUBLISHED, Action.SURVEY_IMPORTED)
+"""Entries of the log that tell who was let in: what is released is read with them."""
+
+
 @dataclass(frozen=True)
 class Admission:
     """How people were let in to a version.
@@ -66,10 +70,9 @@ def admissions(session: Session, survey: Survey) -> tuple[Admission, ...]:
 
 def _log(session: Session, survey: Survey) -> tuple[Sequence[AuditEntry], bool]:
     """What was published and switched here, in order, and whether the survey came from elsewhere."""
-    chosen = [*_SURVEY, *_STRATUM, Action.PUBLISHED, Action.SURVEY_IMPORTED]
     entries = session.scalars(
         sa.select(AuditEntry)
-        .where(AuditEntry.survey_id == survey.id, AuditEntry.action.in_(chosen))
+        .where(AuditEntry.survey_id == survey.id, AuditEntry.action.in_(ADMITTING))
         .order_by(AuditEntry.id)
     ).all()
     return entries, any(entry.action == Action.SURVEY_IMPORTED for entry in entries)

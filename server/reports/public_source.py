@@ -13,6 +13,7 @@ from server.reports.version_designs import VersionDesigns
 from server.store.models import Survey
 from server.study import study_sheets, surveys
 from server.study.definitions import Definition
+from server.study.retention import UNLIMITED, Retention, retention_of
 from server.study.study_sheets import UNSTATED, StudySheet
 
 NOTHING = Ledger(None, (), Spent(Decimal(0), Decimal(0), Decimal(0), None, 1e-6))
@@ -44,6 +45,7 @@ class Published:
     incomplete: bool
     software: str = f"Moneda {__version__}"
     study: StudySheet = UNSTATED
+    kept: Retention = UNLIMITED
 
     @property
     def newest(self) -> PublishedVersion:
@@ -73,5 +75,6 @@ def read_published(session: Session, survey: Survey, ledger: Ledger) -> Publishe
         ledger,
         admissions(session, survey),
         survey.incomplete,
+        kept=retention_of(survey),
         study=study_sheets.read_study_sheet(session, survey).sheet.for_everybody,
     )

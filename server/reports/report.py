@@ -27,6 +27,7 @@ from server.reports.stratum_estimates import (
 from server.reports.version_designs import VersionDesigns
 from server.study import strata
 from server.study.definitions import Definition, Question, SurveySection
+from server.study.retention import UNLIMITED, Retention
 from server.study.smallest_group import Unseen
 from server.study.strata import Node
 from server.study.study_sheets import UNSTATED, StudySheet
@@ -80,6 +81,7 @@ class Report:
     study: StudySheet = UNSTATED
     invited: InvitedCodes | None = None
     by_row: tuple[QuestionReport, ...] | None = None
+    kept: Retention = UNLIMITED
 
     @property
     def n(self) -> int:

@@ -17,6 +17,7 @@ from server.reports.question_estimates import estimate_question
 from server.reports.report import Report
 from server.store.models import State, Survey, SurveyVersion
 from server.study import strata, study_sheets, surveys
+from server.study.retention import retention_of
 from server.study.smallest_group import Unseen, limit_unseen
 from server.study.strata import Node
 from server.study.study_sheets import StudySheet
@@ -91,6 +92,7 @@ def _made(
         populations_since=survey.populations_since,
         admissions=tuple(each for each in admitted if each.version in {wave.number for wave in waves}),
         study=study,
+        kept=retention_of(survey),
     )
 
 

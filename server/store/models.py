@@ -139,6 +139,8 @@ class Survey(Base):
     Since `populations_since` no population of a stratum has changed: estimates are weighted by them.
     One that is `incomplete` came from a backup that left out what was not shown yet when it was made.
     One that is `offline` can be answered without a network, once its page was opened.
+    It was closed at `closed_at`; so many days later the server deletes rows, counts and everything but releases, where
+    `keep_rows`, `keep_counts` and `keep_rest` say so; `deleted` is how far that is (`server.study.retention`).
     `slug` names the survey for good; `link` is what respondents are given, the same until it is replaced.
     """
 
@@ -179,6 +181,11 @@ class Survey(Base):
     link: Mapped[str] = mapped_column(sa.String(32), default=_first_link, server_default=sa.text("''"))
     incomplete: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
     offline: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
+    closed_at: Mapped[datetime | None]
+    keep_rows: Mapped[int | None]
+    keep_counts: Mapped[int | None]
+    keep_rest: Mapped[int | None]
+    deleted: Mapped[int] = mapped_column(default=0, server_default=sa.text("0"))
 
     versions: Mapped[list["SurveyVersion"]] = relationship(
         order_by="SurveyVersion.number", back_populates="survey"

@@ -1,4 +1,5 @@
-"""The one job that a serving process does by itself: closing surveys whose time is over, and tidying.
+"""The one job that a serving process does by itself: closing surveys whose time is over, deleting what
+of closed ones has been kept for as long as was announced, and tidying.
 
 An import that died on its way, what programs were answered more than a day ago, and failed sign-ins that count
 no more are cleared away by it, too.
@@ -92,11 +93,13 @@ class Housekeeper:
             with open_session(self._engine, writes=False) as session:
                 now = surveys.now()
                 is_old = has_old_replies(session)
-                if not tidying.is_due(session, now) and not archives.are_late(session, now) and not is_old:
+                due = tidying.is_due(session, now) or archives.are_due(session, now)
+                if not due and not archives.are_late(session, now) and not is_old:
                     return True
             with open_session(self._engine, writes=True) as session, session.begin():
                 archives.give_up_late(session, surveys.now())
                 tidying.close_over(session, surveys.now())
+                archives.delete_due(session, surveys.now())
                 forget_old_replies(session)
             seconds = ROUND if self._until is None else self._until - time.monotonic()
             tidying.tidy(self._engine, tidying.Patience(seconds, self._is_over))

@@ -34,6 +34,15 @@ class Note:
 
 
 @dataclass(frozen=True)
+class KeptDays:
+    """After how many days from closing the server deletes what, in digits; of a part that it keeps, nothing."""
+
+    rows: str = ""
+    counts: str = ""
+    rest: str = ""
+
+
+@dataclass(frozen=True)
 class PublishedSurvey:
     """A definition as it was hashed, its SHA-256, and the same, read."""
 
@@ -115,7 +124,7 @@ def draw_shut_page(data: ShutData) -> str:
 
 
 def draw_how_page(
-    slug: str, survey: PublishedSurvey, sender: SenderParts, *, stratum: bool, playable: bool
+    slug: str, survey: PublishedSurvey, sender: SenderParts, kept: KeptDays, *, stratum: bool, playable: bool
 ) -> str:
     """The page that explains, within a request for it; with the coin to play with while the survey takes responses."""
     parts = parts_of(survey.published, stratum=stratum)
@@ -127,6 +136,7 @@ def draw_how_page(
         names=answer_names(parts),
         guesses=survey.definition.guesses,
         sender=sender,
+        kept=kept,
         version=survey.version,
         definition_url=url_for("respond.definition", slug=slug) if playable else "",
     )

@@ -231,6 +231,7 @@ FORMS: Mapping[str, tuple[str, Callable[[Scene], Form]]] = {
     "keeping.duplicate": (VIEWER, lambda scene: {"title": "Copy"}),
     "keeping.archive": (OWNER, closed),
     "keeping.export": (OWNER, closed),
+    "keeping.retain": (OWNER, lambda scene: {"keep_rows": "30"}),
     "keeping.delete": (OWNER, lambda scene: {"confirmation": scene.slug}),
 }
 """Who sends each form of /manage, and what it holds when it is in order; "in path" goes into the address."""

@@ -32,6 +32,7 @@ from tests.support.folded_parts import ALL_OPEN
 from tests.support.form_client import ended
 from tests.support.lesson_pages import walk_lessons
 from tests.support.respondent_pages import walk_respondents
+from tests.support.retention_pages import walk_retention
 from tests.support.sign_in_form import FIREFOX
 from tests.support.study_pages import walk_study
 from tests.support.webhook_pages import walk_webhooks
@@ -1169,6 +1170,7 @@ def walk(site: factories.Served) -> list[Reader]:
     walk_webhooks(owner, database, factories.publish(database, wrapped_definition()).slug)
     others = walk_people(owner, site)
     walk_keeping(owner, site)
+    walk_retention(owner, stranger, database, wrapped_definition())
     walk_restored(owner, site)
     factories.save(database, changed.slug, wrapped_definition("Changed"))
     for survey in (draft, *(published.slug for published in (empty, chance, impossible, closed, changed))):

@@ -133,6 +133,7 @@ LEAST = {
     "keeping.duplicate": VIEWER,
     "keeping.archive": OWNER,
     "keeping.export": OWNER,
+    "keeping.retain": OWNER,
     "keeping.delete": OWNER,
     "people.page": OWNER,
     "people.invite": OWNER,

@@ -46,7 +46,8 @@ def leave_out_shared(table: sa.Table, rows: Iterable[Row], running: Iterable[Run
         values = dict(zip(names, row, strict=True))
         number = max(number, values["id"]) if table is Untidied.__table__ else 0
         if table is Survey.__table__ and values["id"] in ids:
-            yield list({**values, "state": str(State.CLOSED), "incomplete": True}.values())
+            closed = {"state": str(State.CLOSED), "closed_at": now(), "incomplete": True}
+            yield list({**values, **closed}.values())
         elif table is not InvitationBatch.__table__ or values["survey_id"] not in ids:
             yield row
     if table is Untidied.__table__:  # they are closed there

@@ -87,7 +87,13 @@ def check_counts(session: Session, ids: Sequence[int]) -> Iterator[str]:
         else:
             if survey.arriving_until is not None:
                 continue  # nobody sees it yet, and what is counted comes last
-            if survey.versions and not batches.recount(session.connection(), survey_id).agrees:
+            if survey.deleted and session.scalar(sa.select(sa.exists().select_from(rows))):
+                yield f"survey {survey.slug}: there are responses, whose rows were deleted as their days were over"
+            if (
+                survey.versions
+                and not survey.deleted
+                and not batches.recount(session.connection(), survey_id).agrees
+            ):
                 yield f"survey {survey.slug}: what is counted differs from the stored responses; see `recount`"
             if wrong_batches := sum(batches.count_wrong_sums(session, each) for each in survey.versions):
                 yield f"survey {survey.slug}: {wrong_batches} batches have sums that are not those of what they hold"

@@ -19,6 +19,7 @@ from server.reports.contents.figures import QuestionsByVersion
 from server.reports.contents.finding_sections import build_lead
 from server.reports.contents.ledger_sections import describe_ledger
 from server.reports.contents.question_sections import questions
+from server.reports.contents.retention_sentences import describe_retention
 from server.reports.contents.study_sections import cite_report, describe_study, say_who_asked
 from server.reports.contents.text_sections import quote_prose, texts
 from server.reports.references import list_report_references
@@ -155,6 +156,7 @@ def _sections(words: ReportWords, report: Report, book: Ledger) -> Iterator[Sect
             *describe_admission(words, report.admissions, report.answered),
             *describe_response(words, report),
             describe_missing(words, [one.question for one in report.asked.questions]),
+            *describe_retention(words, report.kept),
         ),
     )
     yield from describe_study(words, report.study)

@@ -16,6 +16,7 @@ from server.reports.contents.ledger_sections import describe_ledger
 from server.reports.contents.protection import describe_certainty, describe_coin, describe_noise
 from server.reports.contents.question_sections import questions
 from server.reports.contents.release_findings import find_answered, list_findings
+from server.reports.contents.retention_sentences import describe_retention
 from server.reports.contents.study_sections import cite_report, describe_study, say_who_asked
 from server.reports.contents.text_sections import quote_prose, texts
 from server.reports.public_source import Published
@@ -145,6 +146,7 @@ def _sections(words: ReportWords, published: Published) -> Iterator[Section]:
             *methods.describe_coins(words, published.asked),
             *describe_admission(words, published.admissions, published.asked, tables),
             describe_missing(words, [one.question for one in published.asked.questions]),
+            *describe_retention(words, published.kept),
         ),
     )
     yield from describe_study(words, published.study)

@@ -30,10 +30,10 @@ def list_used(session: Session, survey: Survey) -> set[int]:
     """The ids of strata whose links may have let responses in, or were given invitations.
 
     While the survey is open that is each that has a link: what may be done with one must not tell
-    whether anybody has answered there.
+    whether anybody has answered there. So it is where responses were deleted, and nobody knows any more.
     """
     answered: sa.ColumnElement[bool] = Stratum.id.in_(sa.select(responses_of(survey.id).c.stratum_id))
-    if hides_responses(survey):
+    if hides_responses(survey) or survey.deleted:
         part = sa.orm.aliased(Stratum)
         answered = ~sa.exists().where(part.parent_id == Stratum.id)
     invited = sa.exists().where(InvitationBatch.stratum_id == Stratum.id)

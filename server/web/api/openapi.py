@@ -29,6 +29,7 @@ _FAILURES = {
     403: "Researcher or token may not do this.",
     404: "There is no such survey, or part of it, that the token reaches.",
     409: "It cannot be done as things stand.",
+    410: "The responses were deleted, as they are kept for so many days after closing only.",
     422: "Something that was sent is not possible.",
     429: "There were too many wrong tokens.",
     501: "It needs a package that this server does without.",

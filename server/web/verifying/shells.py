@@ -26,6 +26,7 @@ from server.study.definitions.published import parse_published
 from server.study.surveys import Shut, Standing
 from server.web.page_parts import PageParts
 from server.web.respondent_page import (
+    KeptDays,
     LinkGroup,
     Note,
     PageData,
@@ -41,6 +42,7 @@ from server.web.sender_parts import SenderParts, draw_sender, read_stated
 
 _TEXT = r"""(?:[^<>&"'\n]|&(?:amp|lt|gt|#34|#39);)+"""
 _NUMBER = r"[0-9]{1,3}(?:[.,\u202f]?[0-9]{3})*"
+_DAYS = "[1-9][0-9]{0,4}"
 _SLOTS = {
     "version": "[0-9a-f]{64}",
     "family": "[0-9a-f]{32}",
@@ -50,6 +52,9 @@ _SLOTS = {
     "population": _NUMBER,
     "opens": _TEXT,
     "zone": _TEXT,
+    "rows": _DAYS,
+    "counts": _DAYS,
+    "rest": _DAYS,
 }
 """What may stand in each slot."""
 _SURVEY = re.compile(rb'\{"definition":(.*),"version":"([0-9a-f]{64})"\}', re.DOTALL)
@@ -63,6 +68,8 @@ _SENDER = SenderParts(Markup("zqheadqz"), Markup("zqthanksqz"), Markup("zqhelpli
 _ANY = "zqlinkqz"
 """Stands for the name of any link; no slot."""
 _NOTE = Note("zqfamilyqz", "zqroundqz", "zqspendsqz")
+_KEPT = tuple(KeptDays(*("zqrowsqz", "zqcountsqz", "zqrestqz")[:parts]) for parts in range(4))
+"""What is deleted after so many days: nothing, or some of the parts, in order."""
 _ADMISSIONS = ((False, False), (False, True), (True, False))
 """Whether a code is asked for, and whether work."""
 _REASONS: tuple[Standing | Shut, ...] = (
@@ -169,8 +176,11 @@ class ShellDrawer:
         if key not in self._drawn:
             with self._asking(slug, language, "/how"):
                 self._drawn[key] = tuple(
-                    Shell("explained", draw_how_page(slug, survey, _SENDER, stratum=stratum, playable=True))
-                    for stratum in (False, True)
+                    Shell(
+                        "explained",
+                        draw_how_page(slug, survey, _SENDER, kept, stratum=stratum, playable=True),
+                    )
+                    for stratum, kept in product((False, True), _KEPT)
                 )
         return self._drawn[key]
 

@@ -21,6 +21,7 @@ from server.people.change_log import Action
 from server.reports.csv_cells import csv_text
 from server.store.models import InvitationBatch, Role, State, Stratum, Survey
 from server.study import strata, surveys
+from server.study.retention import Deleted
 from server.web.body_limits import LONG_FORM, limit_body
 from server.web.context import attach_file, link_to, session
 from server.web.download_names import name_of_survey_file
@@ -145,6 +146,8 @@ def _page(survey: Survey, form: Mapping[str, str], error: InputError | None = No
 
 
 def _find_used(survey: Survey) -> Mapping[int | None, int]:
+    if survey.deleted >= Deleted.COUNTS:
+        return {}
     return reports.used_codes(session(), survey, reports.read(session(), survey))
 
 

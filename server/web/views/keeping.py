@@ -1,5 +1,7 @@
 """What becomes of a survey: a copy, a file that holds everything, a place in the archive, or nothing at all."""
 
+from dataclasses import astuple
+
 from flask import Blueprint, current_app, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_babel import get_locale, gettext
@@ -11,7 +13,7 @@ from server.people.change_log import Action
 from server.releases import read_ledger, rights
 from server.store.engines import snapshot
 from server.store.models import GivenRight, Role, Survey
-from server.study import strata, surveys
+from server.study import retention, strata, surveys
 from server.web.context import send_written, session
 from server.web.download_names import name_of_survey_file
 from server.web.problem_texts import describe
@@ -86,6 +88,23 @@ def export(survey: Survey) -> ResponseReturnValue:
         )
 
 
+@blueprint.post("/retention")
+@on_survey(Role.OWNER)
+def retain(survey: Survey) -> ResponseReturnValue:
+    """Say for how long what is kept after closing; what is over by then, the server deletes before long."""
+    try:
+        asked = retention.parse_retention(request.form)
+        changed = retention.set_retention(survey, asked)
+    except InputError as error:
+        return _page(survey, problems=[describe(problem) for problem in error.problems]), error.status
+    if changed:
+        days = zip(("rows", "counts", "rest"), astuple(asked), strict=True)
+        record(Action.RETENTION_SET, survey, **{part: "–" if day is None else day for part, day in days})
+    session().commit()
+    housekeeper().notify()
+    return redirect(url_for(".page", slug=survey.slug, said="retained"), 303)
+
+
 @blueprint.post("/delete")
 @on_survey(Role.OWNER, archived=True)
 def delete(survey: Survey) -> ResponseReturnValue:
@@ -134,6 +153,14 @@ def _right(survey: Survey) -> GivenRight | None:
     return right
 
 
+def _kept_days(survey: Survey) -> dict[str, str]:
+    """The days that the fields show: as they were typed, if they were refused."""
+    if request.endpoint == "keeping.retain":
+        return {field: request.form.get(field, "") for field in retention.KEPT_FIELDS}
+    days = zip(retention.KEPT_FIELDS, astuple(retention.retention_of(survey)), strict=True)
+    return {field: "" if day is None else str(day) for field, day in days}
+
+
 def _page(survey: Survey, typed: str = "", problems: list[tuple[str, str]] | None = None) -> str:
     try:
         archives.check_packable(session(), survey)
@@ -153,5 +180,9 @@ def _page(survey: Survey, typed: str = "", problems: list[tuple[str, str]] | Non
         book=read_ledger(session(), survey),
         form=request.form,
         typed=typed,
+        kept=_kept_days(survey),
+        deletions=retention.list_deletions(survey),
+        longest=retention.LONGEST,
+        said=request.args.get("said", ""),
         problems=problems or (),
     )

@@ -42,12 +42,13 @@ def _page(survey: Survey | None) -> str:
         survey=survey,
         entries=[(entry, _who(entry), _what(entry), _program(entry)) for entry in found[:_SHOWN]],
         older=found[_SHOWN - 1].id if len(found) > _SHOWN else None,
+        by_server=change_log.BY_SERVER,
         zone="UTC" if survey is None else survey.time_zone,
     )
 
 
 def _who(entry: AuditEntry) -> str:
-    """Name or login; empty for the first researcher before they chose any, None for the command line."""
+    """Name or login; empty for the first researcher before they chose any, the command line and the server."""
     return "" if entry.researcher is None else people.get_name(entry.researcher)
 
 

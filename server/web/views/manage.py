@@ -18,6 +18,7 @@ from server.store.models import Role, State, Survey
 from server.study import editing, planning, strata, surveys
 from server.study.definitions import Definition, version_of
 from server.study.definitions.definition_reader import parse_definition
+from server.study.retention import list_deletions
 from server.study.smallest_group import limit_unseen
 from server.web.context import answer_names, attach_file, link_to, session
 from server.web.download_names import name_of_survey_file
@@ -185,6 +186,7 @@ def _overview(survey: Survey, refused: Sequence[tuple[str, str]]) -> str:
         link=link_to(survey.link),
         standing=responses.find_standing(session(), survey, surveys.now()),
         tidied=tidying.state_of(session(), survey),
+        deletions=list_deletions(survey),
         strata=leaves,
         invited=strata.invited_links(session(), survey),
         problems=refused,

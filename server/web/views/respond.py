@@ -11,9 +11,11 @@ from server.inputs import N_, InputError, refuse
 from server.output.formatting import moment
 from server.store.models import Survey
 from server.study import strata, study_sheets, surveys
+from server.study.retention import retention_of
 from server.web.context import allow_keeping, config, session
 from server.web.page_parts import PageParts, parts_of
 from server.web.respondent_page import (
+    KeptDays,
     LinkGroup,
     Note,
     PageData,
@@ -74,6 +76,7 @@ def how(slug: str) -> ResponseReturnValue:
         slug,
         shown,
         draw_sender_of(survey, slug),
+        KeptDays(*map(str, retention_of(survey).days)),
         stratum=stratum is not None,
         playable=standing == surveys.Standing.OPEN,
     )

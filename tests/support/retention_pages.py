@@ -1,0 +1,34 @@
+"""Pages of a survey whose parts are deleted after so many days, before and after each of them went."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from server import archives
+from server.study.surveys import now
+from tests.support import factories
+
+if TYPE_CHECKING:
+    from tests.support.every_page import Reader
+
+
+def walk_retention(
+    owner: "Reader", stranger: "Reader", database_url: str, document: Mapping[str, object]
+) -> None:
+    """What is set, refused, announced, and said of what is gone."""
+    survey = factories.publish(database_url, document)
+    home = f"/manage/surveys/{survey.slug}"
+    factories.store(database_url, survey, [([0] * len(survey.definition["questions"]), 20)])
+    owner.get(f"{home}/keeping")
+    owner.post(f"{home}/retention", {"keep_rows": "0"})
+    owner.post(f"{home}/retention", {"keep_rows": "9", "keep_counts": "8"})
+    owner.post(f"{home}/retention", {"keep_rows": "10", "keep_counts": "20", "keep_rest": "30"})
+    owner.post(f"{home}/retention", {"keep_rows": "11"})
+    stranger.get(f"/s/{survey.slug}/how")
+    factories.close(database_url, survey.slug)
+    for days in (0, 10, 20, 30):
+        factories.settle(database_url, survey.slug, closed_at=now() - timedelta(days=days))
+        with factories.writing(database_url) as session:
+            archives.delete_due(session, now())
+        for page in (home, f"{home}/keeping", f"{home}/results", f"{home}/log", "/manage/surveys"):
+            owner.get(page)
