@@ -22,7 +22,7 @@ from server.collect import tidying
 from server.people import throttling
 from server.people.reply_keeping import forget_old_replies, has_old_replies
 from server.store.engines import open_session
-from server.store.failures import describe_failure
+from server.store.failures import Failure, describe_failure, find_failure
 from server.study import surveys
 
 LOOK = 5.0
@@ -110,7 +110,11 @@ class Housekeeper:
             return False
         except Exception as error:
             # Whatever it was, the next look comes; the log says nothing of what was stored.
-            logging.getLogger(__name__).error("%s while keeping house", describe_failure(error))
+            locked = (
+                find_failure(error) is Failure.LOCKED
+            )  # by somebody who writes for long; nothing is broken
+            level = logging.WARNING if locked else logging.ERROR
+            logging.getLogger(__name__).log(level, "%s while keeping house", describe_failure(error))
             return False
         return True
 

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
+from server.store.failures import Failure
 from tests.browser.axe_inspector import Inspector
 from tests.browser.chromium import launch
 from tests.support import factories
@@ -106,9 +107,15 @@ def served(
     complaints = tmp_path_factory.mktemp("served") / "stderr"
     with complaints.open("w") as log, factories.serving(sqlite(True), log=log) as running:
         yield running
-    # What is still due when a server stops is done after the next start; whether there is any, depends on the machine.
+    # What is still due when a server stops is done after the next start, and what found the database locked by a test
+    # that stores much is tried again: whether there is any, depends on the machine.
     due = "tidying was not finished and stays due: the server was stopped"
-    assert [line for line in complaints.read_text().splitlines() if not line.endswith(due)] == []
+    assert [
+        line
+        for line in complaints.read_text().splitlines()
+        if not line.endswith(due)
+        and not (" warning server.web.housekeeping " in line and Failure.LOCKED.value in line)
+    ] == []
 
 
 @pytest.fixture
