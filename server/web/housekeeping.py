@@ -110,9 +110,8 @@ class Housekeeper:
             return False
         except Exception as error:
             # Whatever it was, the next look comes; the log says nothing of what was stored.
-            locked = (
-                find_failure(error) is Failure.LOCKED
-            )  # by somebody who writes for long; nothing is broken
+            # Where somebody writes for long, nothing is broken.
+            locked = find_failure(error) is Failure.LOCKED
             level = logging.WARNING if locked else logging.ERROR
             logging.getLogger(__name__).log(level, "%s while keeping house", describe_failure(error))
             return False
