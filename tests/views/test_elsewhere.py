@@ -143,7 +143,7 @@ def test_too_much_too_long_and_too_many_are_refused(
 ) -> None:
     large = b"cheated,stole,sex\n" + b"yes,no,male\n" * (elsewhere.TABLE_LIMIT // 12)
     answer = send(signed_in, {"data": large})
-    assert (answer.status_code, "must be at most 20971520 bytes" in refusal(answer)) == (413, True)
+    assert (answer.status_code, "must be at most 10485760 bytes" in refusal(answer)) == (413, True)
     for field in ("cheated", ""):
         monkeypatch.setattr(elsewhere, "LONGEST", -1)
         answer = send(signed_in, explain=field, by="sex" if field else "")

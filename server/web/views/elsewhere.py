@@ -29,12 +29,12 @@ from server.web.security import signed_in
 
 blueprint = Blueprint("elsewhere", __name__, url_prefix="/manage")
 
-TABLE_LIMIT = 20 << 20
+TABLE_LIMIT = 10 << 20
 """Largest table that can be sent, in bytes."""
 LONGEST = 60
 """Seconds that reading a table, and explaining an answer, may take together."""
 AT_ONCE = 2
-"""Tables that a process works on at once: each takes one core and, at most, some hundreds of megabytes."""
+"""Tables that a process works on at once: each takes one core and, at worst, 600 MB."""
 
 _places = BoundedSemaphore(AT_ONCE)
 
