@@ -18,7 +18,7 @@ class Sender(Protocol):
     def post(self, path: str, body: bytes, **headers: str) -> None: ...
 
 
-def write_study(title: str = "Exams on paper", **more: Any) -> bytes:
+def write_study(title: str = "Exams on paper", language: str = "en", **more: Any) -> bytes:
     """A question under forced response, with what is known of each person."""
     design = {"mechanism": "forced_response", "truth": 0.75, "yes": 0.125}
     questions = [
@@ -30,7 +30,7 @@ def write_study(title: str = "Exams on paper", **more: Any) -> bytes:
             "design": {"mechanism": "mangat", "truth": 0.6},
         },
     ]
-    survey = {"title": title, "questions": questions}
+    survey = {"title": title, "language": language, "questions": questions}
     covariates = [{"name": "sex", "categories": ["female", "male"]}]
     return json.dumps({"format": 1, "survey": survey, "covariates": covariates, **more}).encode()
 
@@ -60,7 +60,7 @@ def write_form(files: Mapping[str, bytes], **fields: str) -> tuple[bytes, str]:
 def walk_foreign_data(owner: Sender) -> None:
     """The page, the report with everything that it may say, and every kind of refusal."""
     owner.get(ADDRESS)
-    study = write_study(pseudo("Paper"))
+    study = write_study(pseudo("Paper"), "es")
     strata = [{"path": [pseudo(name)]} for name in ("A", "B")]
     table = write_table().decode().splitlines()
     placed = [
@@ -68,7 +68,10 @@ def walk_foreign_data(owner: Sender) -> None:
         *(f"{row},{pseudo('AB'[place % 2])}" for place, row in enumerate(table[1:])),
     ]
     whole = {"data": write_table(), "study_file": study}
-    inside = {"data": "\n".join(placed).encode(), "study_file": write_study(pseudo("Paper"), strata=strata)}
+    inside = {
+        "data": "\n".join(placed).encode(),
+        "study_file": write_study(pseudo("Paper"), "es", strata=strata),
+    }
     sent: list[tuple[Mapping[str, bytes], dict[str, str]]] = [
         (whole, {"explain": "cheated", "by": "sex\nstole"}),
         (inside, {"explain": "stole", "by": "stratum"}),

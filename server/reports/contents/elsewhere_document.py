@@ -69,8 +69,8 @@ def describe_explanation(words: ReportWords, explained: ExplainedAnswer) -> Iter
             points = cell_texts.share(words, effect.average if effect.tells else None)
             rows.append(
                 (
-                    Text(predictor.name),
-                    Text(name_step(predictor, step)),
+                    Text(predictor.name, own=True),
+                    Text(name_step(predictor, step), own=True),
                     Text(
                         say_effect(effect, words.gettext, lambda value: words.number(float(f"{value:.3g}")))
                     ),
