@@ -1189,6 +1189,7 @@ def walk(site: factories.Served) -> list[Reader]:
             "report.json",
             "responses.csv",
             "codebook.csv",
+            "study.json",
             "results?version=9",
         ):
             owner.get(f"/manage/surveys/{survey}/{page}")
