@@ -145,8 +145,28 @@ def test_the_program_in_r_does_the_same(served: factories.Served, tmp_path: Path
     assert (running.returncode, output.splitlines()[-1:]) == (0, ["20 responses"]), errors
 
 
+def test_published_figures_come_out_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To their last published digit, from tables of the published counts; the rest of each row as it is printed."""
+    monkeypatch.chdir(tmp_path)
+    command = arguments(blocks("analyse.md", "sh")[-1])
+    row = re.compile(r"\| `(\w+)`: (\d+) `yes`, (\d+) `no` \| ([\d.]+) % \| ([^|]+) \| ([^|]+) \| ([^|]+) \|")
+    rows = row.findall(read("analyse.md"))
+    assert len(rows) == 2
+    for study, (name, yes, no, published, *printed) in zip(
+        blocks("analyse.md", "json")[1:], rows, strict=True
+    ):
+        Path("study.json").write_text(study, "utf-8")
+        Path("counts.csv").write_text("\n".join([name, *["yes"] * int(yes), *["no"] * int(no)]), "utf-8")
+        done = CliRunner(env={"DATABASE_URL": "sqlite:////proc/nowhere/moneda.sqlite3"}).invoke(main, command)
+        assert done.exit_code == 0, done.output
+        (line,) = (line for line in done.stdout.splitlines() if line.startswith(name))
+        assert re.split(r"  +", line)[4:] == printed
+        decimals = len(published.partition(".")[2])
+        assert f"{100 * float(printed[0]):.{decimals}f}" == published
+
+
 @pytest.mark.parametrize(
-    ("page", "number"), [("verify.md", 6), ("verificar.md", 6), ("analyse.md", 3), ("privacy/planning.md", 2)]
+    ("page", "number"), [("verify.md", 6), ("verificar.md", 6), ("analyse.md", 4), ("privacy/planning.md", 2)]
 )
 def test_commands_are_called_as_they_are_made(page: str, number: int) -> None:
     """What they do is tested in `test_verify`, `test_analyse`, `test_planning_power` and beside them."""
@@ -168,7 +188,7 @@ def test_there_is_no_example_that_no_test_runs() -> None:
     shown = {page: blocks(page, "sh") for page in pages if blocks(page, "sh")}
     assert {page: len(found) for page, found in shown.items()} == {
         **{"commands.md": 1, "releases.md": 1, "operating.md": 1, "definition.md": 1},
-        **{"verify.md": 5, "verificar.md": 5, "analyse.md": 2, "privacy/planning.md": 1},
+        **{"verify.md": 5, "verificar.md": 5, "analyse.md": 3, "privacy/planning.md": 1},
     }
     readme = re.findall(r"```sh\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
     assert [block.strip() for block in readme] == ["make run", "make demo", "make test"]

@@ -1,24 +1,21 @@
 """`python -m server analyse`: reports collected on paper, by telephone or with another tool, estimated as if here."""
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import click
 
-from server import reports
 from server.cli.common import JSON, make_plain, print_document
 from server.cli.explain_output import BY, EXPLAIN, print_explanation
 from server.cli.result_output import print_report
-from server.output.documents import Document, to_html, to_pdf, to_xlsx
 from server.output.languages import DEFAULT_LANGUAGE, LANGUAGES
-from server.reports.contents.elsewhere_document import build_elsewhere_document
-from server.reports.elsewhere import STUDY_LIMIT, ForeignData, parse_study, read_foreign_data
-from server.reports.explaining import explain_answer, explanation_json, of_foreign
+from server.reports.elsewhere import STUDY_LIMIT, parse_study, read_foreign_data
+from server.reports.explaining import explain_answer, of_foreign
+from server.reports.foreign_writers import FOREIGN_WRITERS, ForeignReport
 from server.store.private_files import open_private
 
-WRITERS: dict[str, Callable[[Document], str | bytes]] = {".html": to_html, ".pdf": to_pdf, ".xlsx": to_xlsx}
+ENDINGS = [f".{ending}" for ending in FOREIGN_WRITERS]
 
 
 @click.command()
@@ -34,7 +31,7 @@ WRITERS: dict[str, Callable[[Document], str | bytes]] = {".html": to_html, ".pdf
 @click.option(
     "--output",
     type=click.Path(dir_okay=False, path_type=Path),
-    help=f"Write the report into this file, whose ending is one of {', '.join(WRITERS)}.",
+    help=f"Write the report into this file, whose ending is one of {', '.join(ENDINGS)}.",
 )
 @click.option(
     "--language",
@@ -57,8 +54,8 @@ def analyse(
 
     Nothing is stored. `survey study-file` writes the study file of a survey that was published here.
     """
-    if output is not None and output.suffix.lower() not in WRITERS:
-        raise click.UsageError(f"--output must end in one of {', '.join(WRITERS)}; it is {str(output)!r}")
+    if output is not None and output.suffix.lower() not in ENDINGS:
+        raise click.UsageError(f"--output must end in one of {', '.join(ENDINGS)}; it is {str(output)!r}")
     if by and answer is None:
         raise click.UsageError("--by needs --explain; it is missing")
     stated = parse_study(study.read(STUDY_LIMIT + 1))
@@ -66,12 +63,12 @@ def analyse(
     with click.progressbar(length=size or 1, label="Reading", file=sys.stderr) as bar:
         data = read_foreign_data(file, stated, lambda done: bar.update(min(done, size) - bar.pos))
     explained = None if answer is None else explain_answer(of_foreign(data), answer, by)
+    found = ForeignReport(data, explained)
     if output is not None:
-        written = WRITERS[output.suffix.lower()](build_elsewhere_document(data.report, explained, language))
+        written = FOREIGN_WRITERS[output.suffix.lower()[1:]](found, language)
         _write(output, written if isinstance(written, bytes) else written.encode())
     if as_json:
-        told = {} if explained is None else {"explanation": explanation_json(explained)}
-        print_document({**_json(data), **told}, as_json)
+        print_document(found.as_json(), as_json)
         return
     made = data.report
     click.echo(f"{make_plain(made.definition.title)} ({made.n} rows, collected elsewhere)")
@@ -96,17 +93,3 @@ def _write(output: Path, body: bytes) -> None:
         raise click.UsageError(
             f"--output must be a file that can be written; {str(output)!r} is not: {error.strerror}"
         ) from error
-
-
-def _json(data: ForeignData) -> dict[str, Any]:
-    made = data.report
-    return {
-        "title": made.definition.title,
-        "study_sha256": data.study.sha256,
-        "software": made.software,
-        "n": made.n,
-        "versions": list(made.versions),
-        "weights": data.study.weights,
-        "strata_cut": made.strata_cut,
-        "questions": reports.questions_json(made),
-    }

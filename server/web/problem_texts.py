@@ -13,6 +13,7 @@ from server.inputs import N_, Problem
 from server.output.languages import LANGUAGES, RESPONDENT_LANGUAGES
 from server.people.account_fields import ACCOUNT_FIELDS
 from server.releases.plans.release_fields import ITEM_PARTS, RELEASE_FIELDS
+from server.reports.elsewhere.foreign_fields import CELL, COLUMN, FOREIGN_FIELDS, ROW, STUDY_FILE, TABLE
 from server.study.study_sheets.sheet_fields import AUTHOR_PARTS, IN_LANGUAGE, STUDY_FIELDS
 from server.study.study_sheets.sheet_values import BY_LANGUAGE
 from server.study.survey_fields import QUESTION_PARTS, SURVEY_FIELDS
@@ -34,6 +35,7 @@ PAGE_FIELDS = {
 TABLES = (
     ACCOUNT_FIELDS,
     CODE_FIELDS,
+    FOREIGN_FIELDS,
     LESSON_FIELDS,
     PAGE_FIELDS,
     POWER_FIELDS,
@@ -45,6 +47,8 @@ TABLES = (
 FIELDS = MappingProxyType({name: called for table in TABLES for name, called in table.items()})
 _QUESTION = re.compile(r"questions\[(\d{1,9})\](?:\.(.+))?")
 _ITEM = re.compile(r"items\[(\d{1,9})\](?:\.(\w+))?")
+_CELL = re.compile(r"data(?:\[(\d{1,9})\])?(?:\.(.+))?", re.DOTALL)
+_STATED = re.compile(r"study_file\.(.+)", re.DOTALL)
 _LINE = re.compile(r"lines\[(\d{1,9})\]")
 _AUTHOR = re.compile(r"authors\[(\d{1,9})\](?:\.(\w+))?")
 _IN_LANGUAGE = re.compile(rf"({'|'.join(BY_LANGUAGE)})\.([a-z]{{2}})")
@@ -71,6 +75,13 @@ def describe(problem: Problem) -> tuple[str, str]:
     line = _LINE.fullmatch(problem.field)
     if line is not None:
         return gettext("Line %(number)d", number=int(line[1])), message
+    cell = _CELL.fullmatch(problem.field)
+    if cell is not None:
+        return _say_cell(cell[1], cell[2]), message
+    stated = _STATED.fullmatch(problem.field)
+    if stated is not None:
+        whole = gettext(STUDY_FILE)
+        return gettext("%(whole)s, %(part)s", whole=whole, part=stated[1]), message
     author = _AUTHOR.fullmatch(problem.field)
     if author is not None:
         part = AUTHOR_PARTS.get(author[2], AUTHOR_PARTS["name"])
@@ -85,6 +96,15 @@ def describe(problem: Problem) -> tuple[str, str]:
         return gettext("%(whole)s, %(part)s", whole=gettext(called), part=part), message
     name = FIELDS.get(problem.field)
     return gettext(name) if name else problem.field, message
+
+
+def _say_cell(row: str | None, column: str | None) -> str:
+    """A place in a table from elsewhere, as its reader finds it there."""
+    if row and column:
+        return gettext(CELL, row=row, column=column)
+    if row:
+        return gettext(ROW, row=row)
+    return gettext(COLUMN, column=column) if column else gettext(TABLE)
 
 
 def _part(path: str) -> str:

@@ -67,7 +67,7 @@ FRAMED = {"manage.preview", "simulate.look"}
 """Pages that the editor shows in a frame."""
 FRAMING = {"editor.new", "editor.create", "editor.edit", "editor.save"}
 """Pages that hold the frame."""
-PARSING = {*FRAMING, "results.live", "lesson_board.board"}
+PARSING = {*FRAMING, "elsewhere.page", "elsewhere.analyse", "lesson_board.board", "results.live"}
 """Pages whose script reads a page that it fetched (client/fetched_page.js); on all others no script reads HTML."""
 FIGURES = {"public.figure"}
 """Pages that any site may show in a frame."""

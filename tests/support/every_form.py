@@ -14,7 +14,7 @@ from server.store.models import InvitationBatch, Researcher
 from server.study.study_sheets import parse_study_sheet
 from server.study.study_sheets.sheet_forms import write_form
 from server.web.webhooks import webhook_rows
-from tests.support import factories
+from tests.support import factories, foreign_data
 from tests.support.every_page import edited
 from tests.support.factories import Published
 from tests.support.full_installation import (
@@ -161,6 +161,13 @@ FORMS: Mapping[str, tuple[str, Callable[[Scene], Form]]] = {
     ),
     "editor.create": (OWNER, lambda scene: edited("New", "Why?")),
     "editor.save": (EDITOR, lambda scene: edited("Changed", "Why?")),
+    "elsewhere.analyse": (
+        OWNER,
+        lambda scene: (
+            {name: (io.BytesIO(body), name) for name, body in foreign_data.FILES.items()}
+            | {"explain": "cheated", "by": "sex", "format": "json"}
+        ),
+    ),
     "imports.import_file": (
         OWNER,
         lambda scene: {"definition": (io.BytesIO(json.dumps(factories.definition()).encode()), "a.json")},
@@ -236,6 +243,7 @@ FORMS: Mapping[str, tuple[str, Callable[[Scene], Form]]] = {
 }
 """Who sends each form of /manage, and what it holds when it is in order; "in path" goes into the address."""
 CHANGES_NOTHING = {
+    "elsewhere.analyse",
     "simulate.run",
     "release_builder.quote_price",
     "release_builder.plan_file",

@@ -29,6 +29,7 @@ from tests.support.catalogue_words import pseudo
 from tests.support.collecting_pages import walk_collecting
 from tests.support.compared_pages import walk_compared
 from tests.support.folded_parts import ALL_OPEN
+from tests.support.foreign_data import walk_foreign_data
 from tests.support.form_client import ended
 from tests.support.lesson_pages import walk_lessons
 from tests.support.respondent_pages import walk_respondents
@@ -1147,6 +1148,7 @@ def walk(site: factories.Served) -> list[Reader]:
     document = factories.definition(questions=alike, title=pseudo("Alike"), language="es")
     owner.get(f"/manage/surveys/{factories.draft(database, document)}/edit")
     owner.get("/manage/surveys/import")
+    walk_foreign_data(owner)
     owner.get("/manage/gallery")
     owner.post("/manage/gallery", {"template": "none", "language": "es"})
     walk_lessons(stranger, owner, database)
@@ -1189,6 +1191,7 @@ def walk(site: factories.Served) -> list[Reader]:
             "report.json",
             "responses.csv",
             "codebook.csv",
+            "study.json",
             "results?version=9",
         ):
             owner.get(f"/manage/surveys/{survey}/{page}")

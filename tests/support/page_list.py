@@ -20,7 +20,7 @@ from server.simulation import Assumptions, draw_people
 from server.study import surveys
 from server.study.definitions.definition_reader import parse_definition
 from tests.browser.site_users import Respondent
-from tests.support import factories
+from tests.support import factories, foreign_data
 
 Document = dict[str, Any]
 VISITOR, OWNER, NEWCOMER = "visitor", "owner", "newcomer"
@@ -249,6 +249,14 @@ def open_third(page: Page, scene: Scene) -> None:
     page.locator(".entry").nth(2).locator("summary").first.click()
 
 
+def show_foreign_report(page: Page, scene: Scene) -> None:
+    """A report on data from elsewhere, below the form that asked for it."""
+    for name, body in foreign_data.FILES.items():
+        page.locator(f"#{name}").set_input_files({"name": name, "mimeType": "text/plain", "buffer": body})
+    page.locator("#elsewhere .foot button.primary").click()
+    expect(page.locator("#found")).to_be_focused()
+
+
 def choose_items(page: Page, scene: Scene) -> None:
     """A release, looked at before it is paid for."""
     for box in page.get_by_label("Most common answer, without any number").all()[:2]:
@@ -292,6 +300,8 @@ PAGES: tuple[PageState, ...] = (
     PageState("gallery", "/manage/gallery"),
     PageState("import", "/manage/surveys/import"),
     PageState("power", "/manage/power?planned=1000"),
+    PageState("elsewhere", "/manage/elsewhere"),
+    PageState("elsewhere-report", "/manage/elsewhere", OWNER, show_foreign_report),
     PageState("new-survey", "/manage/surveys/new"),
     PageState("editor", "/manage/surveys/{draft}/edit", often=True),
     PageState("editor-open", "/manage/surveys/{draft}/edit", OWNER, open_third),

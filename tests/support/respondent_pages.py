@@ -32,6 +32,7 @@ def walk_respondents(
     owner.get(f"/manage/surveys/{survey.slug}/study")
     stranger.get(f"/s/{survey.slug}")
     stranger.get(f"/s/{survey.slug}/receipt")
+    stranger.get(f"/s/{survey.slug}/logo/{'0' * 64}.png")
 
     draft = factories.draft(database_url, asking)
     home = f"/manage/surveys/{draft}"

@@ -13,6 +13,7 @@ from server.web.webhooks.posting import Trouble
 from server.web.webhooks.webhook_events import Event
 from server.web.webhooks.webhook_rows import MOST
 from tests.support import factories
+from tests.support.catalogue_words import pseudo
 
 if TYPE_CHECKING:
     from tests.support.every_page import Reader
@@ -79,5 +80,6 @@ def walk_silent(owner: "Reader", database_url: str) -> None:
     for gammas in ([0.25], [0.25, 0.1]):
         asked = factories.publish(database_url, factories.definition(gammas, language="es"))
         owner.get(f"/s/{asked.slug}")
-    draft = factories.draft(database_url, factories.definition(language="es"))
+    own = {"title": pseudo("Exams"), "questions": [factories.question("q1", pseudo("Why?"), 0.25)]}
+    draft = factories.draft(database_url, factories.definition(language="es", **own))
     owner.get(f"/manage/surveys/{draft}/edit")

@@ -37,6 +37,10 @@ _MOST_STEPS = 100
 _NO_GAIN = 1e-14
 
 
+def do_nothing() -> None:
+    """Nobody waits for the work."""
+
+
 @dataclass(frozen=True, eq=False)
 class LatentData:
     """Rows that are alike together.
@@ -53,6 +57,8 @@ class LatentData:
         The chance of the other reports under each combination of the answers z; ones, K = 1, without any.
     dummies : ndarray, shape (K, q)
         What each combination adds to the log odds: 0 or 1 for each answer but the first of each question.
+    on_step : callable
+        Called before the likelihood of each block of rows is computed; what it raises ends the work.
     """
 
     counts: Floats
@@ -60,6 +66,7 @@ class LatentData:
     outcome: Floats
     others: Floats
     dummies: Floats
+    on_step: Callable[[], None] = do_nothing
 
     @property
     def slopes(self) -> int:
@@ -111,6 +118,7 @@ def evaluate_latent(data: LatentData, theta: Floats) -> Height:
 
 
 def _evaluate_block(whole: LatentData, theta: Floats, block: slice) -> Height:
+    whole.on_step()
     data = LatentData(
         whole.counts[block], whole.known[block], whole.outcome[block], whole.others[block], whole.dummies
     )

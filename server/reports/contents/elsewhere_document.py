@@ -46,7 +46,7 @@ def _sections(words: ReportWords, report: Report, explained: ExplainedAnswer | N
         )
     if explained is not None:
         title = _("What “%(answer)s” goes with", answer=explained.name)
-        yield Section("explained", Text(title), tuple(describe_explanation(words, explained)))
+        yield Section("explanation", Text(title), tuple(describe_explanation(words, explained)))
     yield Section("questions", Text(_("Questions")), (questions(words, report.definition),))
     yield Section("method", Text(_("Method")), tuple(methods.estimators(words, report, live=False)))
     yield Section("checks", Text(_("Diagnostics")), tuple(diagnostics(words, report)))
@@ -69,8 +69,8 @@ def describe_explanation(words: ReportWords, explained: ExplainedAnswer) -> Iter
             points = cell_texts.share(words, effect.average if effect.tells else None)
             rows.append(
                 (
-                    Text(predictor.name),
-                    Text(name_step(predictor, step)),
+                    Text(predictor.name, own=True),
+                    Text(name_step(predictor, step), own=True),
                     Text(
                         say_effect(effect, words.gettext, lambda value: words.number(float(f"{value:.3g}")))
                     ),

@@ -1,16 +1,16 @@
 """Which answer, by what -> the likelihood over all rows, and what it says of each predictor."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
-from server.inputs import N_, refuse
+from server.inputs import N_, InputError, refuse
 from server.privacy.estimators.average_effects import EffectSetting
 from server.privacy.estimators.explaining import ExplainedEffect, Explanation, Predictor, explain
-from server.privacy.estimators.latent_likelihood import LatentData
+from server.privacy.estimators.latent_likelihood import LatentData, do_nothing
 from server.privacy.estimators.regression import LikelihoodRatioTest
 from server.reports.explaining.chosen_columns import (
     CoinColumn,
@@ -50,8 +50,10 @@ class ExplainedAnswer:
     explanation: Explanation
 
 
-def explain_answer(rows: ExplainableRows, name: str, by: Sequence[str]) -> ExplainedAnswer:
-    """Fit a logistic model of an answer on predictors, each by its name.
+def explain_answer(
+    rows: ExplainableRows, name: str, by: Sequence[str], on_step: Callable[[], None] = do_nothing
+) -> ExplainedAnswer:
+    """Fit a logistic model of an answer on predictors, each by its name; `on_step` may raise an error to end it.
 
     Raises
     ------
@@ -65,7 +67,10 @@ def explain_answer(rows: ExplainableRows, name: str, by: Sequence[str]) -> Expla
     refuse_same(outcome, chosen)
     made = _Columns(rows, outcome, chosen)
     try:
-        found = explain(made.data, made.predictors, rows.report.confidence)
+        data = replace(made.data, on_step=on_step)
+        found = explain(data, made.predictors, rows.report.confidence)
+    except InputError:  # of whoever waits for it
+        raise
     except ValueError as error:
         raise refuse(422, "by", N_("must be fit for an explanation: %(value)s"), value=str(error)) from None
     predictors = tuple(

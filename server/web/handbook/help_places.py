@@ -9,6 +9,7 @@ PLACES = {
     "account": ("guide", "signing-in-with-a-password-and-a-code"),
     "colleagues": ("guide", "inviting-colleagues"),
     "editor": ("guide", "3-the-kinds-of-questions"),
+    "elsewhere": ("guide", "data-from-elsewhere"),
     "imports": ("guide", "6-importing"),
     "invitations": ("guide", "invitations-one-response-for-each-code"),
     "keeping": ("guide", "12-keeping-and-deleting"),

@@ -8,6 +8,7 @@ from flask_babel import get_locale, gettext
 
 from server import reports
 from server.inputs import N_, refuse
+from server.reports.elsewhere import write_study_file
 from server.reports.forged_moves import FORGED
 from server.reports.formats import FORMATS, Format
 from server.reports.question_figures import FIGURE_FORMATS, FigureFormat
@@ -113,6 +114,14 @@ for _ending, _figure in FIGURE_FORMATS.items():
 def microdata(survey: Survey) -> ResponseReturnValue:
     """The noisy responses with what it takes to estimate from them elsewhere."""
     return send_microdata(survey, request.args.get("version"))
+
+
+@blueprint.get("/study.json")
+@on_survey(Role.VIEWER)
+def study_file(survey: Survey) -> ResponseReturnValue:
+    """How the columns of the noisy responses are read as data from elsewhere, here or on another server."""
+    name = name_of_survey_file(survey, gettext("study file"), "json")
+    return send_download(write_study_file(session(), survey), "application/json", name)
 
 
 @blueprint.get("/responses.csv")

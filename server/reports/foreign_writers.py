@@ -1,0 +1,59 @@
+"""The report on data from elsewhere in each of its formats: for pages and for the command line."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from server.output.documents import Document, to_html, to_pdf, to_xlsx
+from server.reports.contents.elsewhere_document import build_elsewhere_document
+from server.reports.documents import questions_json
+from server.reports.elsewhere import ForeignData
+from server.reports.explaining import ExplainedAnswer, explanation_json
+from server.reports.formats import Written
+
+
+@dataclass(frozen=True, eq=False)
+class ForeignReport:
+    """What was found in data from elsewhere; with what an answer goes with, if that was asked."""
+
+    data: ForeignData
+    explained: ExplainedAnswer | None
+
+    def draw(self, language: str) -> Document:
+        """The report in its reader's language."""
+        return build_elsewhere_document(self.data.report, self.explained, language)
+
+    def as_json(self) -> dict[str, Any]:
+        """Every number."""
+        made = self.data.report
+        document = {
+            "title": made.definition.title,
+            "study_sha256": self.data.study.sha256,
+            "software": made.software,
+            "n": made.n,
+            "versions": list(made.versions),
+            "weights": self.data.study.weights,
+            "strata_cut": made.strata_cut,
+            "questions": questions_json(made),
+        }
+        told = {} if self.explained is None else {"explanation": explanation_json(self.explained)}
+        return {**document, **told}
+
+
+def _draw(write: Callable[[Document], Written], found: ForeignReport, language: str) -> Written:
+    return write(found.draw(language))
+
+
+def _list(found: ForeignReport, _language: str) -> Written:
+    return json.dumps(found.as_json(), ensure_ascii=False, indent=2) + "\n"
+
+
+FOREIGN_WRITERS: Mapping[str, Callable[[ForeignReport, str], Written]] = {
+    "html": partial(_draw, to_html),
+    "pdf": partial(_draw, to_pdf),
+    "xlsx": partial(_draw, to_xlsx),
+    "json": _list,
+}
+"""By the endings of `FORMATS`, which says what each is called."""

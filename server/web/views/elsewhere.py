@@ -1,0 +1,154 @@
+"""Data from elsewhere: a table and its study file -> the report on them. Nothing of it outlives the request."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from io import SEEK_END
+from threading import BoundedSemaphore
+
+from flask import Blueprint, render_template, request
+from flask.typing import ResponseReturnValue
+from flask_babel import get_locale
+from werkzeug.datastructures import FileStorage
+
+from server.inputs import N_, InputError, refuse, shorten_value
+from server.output.documents import Document, rows
+from server.output.file_names import name_file
+from server.output.languages import DEFAULT_LANGUAGE
+from server.reports.elsewhere import STUDY_LIMIT, ForeignData, StudyFile, parse_study, read_foreign_data
+from server.reports.explaining import ExplainedAnswer, explain_answer, of_foreign
+from server.reports.foreign_writers import FOREIGN_WRITERS, ForeignReport
+from server.reports.formats import FORMATS
+from server.store.engines import TakingTurns
+from server.study.definitions.definition_reader import DEFINITION_LIMIT
+from server.web.body_limits import limit_body
+from server.web.context import send_download, session
+from server.web.problem_texts import describe
+from server.web.security import signed_in
+
+blueprint = Blueprint("elsewhere", __name__, url_prefix="/manage")
+
+TABLE_LIMIT = 10 << 20
+"""Largest table that can be sent, in bytes."""
+LONGEST = 60
+"""Seconds that reading a table, and explaining an answer, may take together."""
+AT_ONCE = 2
+"""Tables that a process works on at once: each takes one core and, at worst, 600 MB."""
+
+_places = BoundedSemaphore(AT_ONCE)
+
+
+@blueprint.get("/elsewhere")
+@signed_in
+def page() -> ResponseReturnValue:
+    """Choose the files."""
+    return _page()
+
+
+@blueprint.post("/elsewhere")
+@limit_body(TABLE_LIMIT + STUDY_LIMIT + DEFINITION_LIMIT, upload=True)
+@signed_in
+def analyse() -> ResponseReturnValue:
+    """The report on the page, or in the format whose button was pressed: each press sends the files again."""
+    TakingTurns(session()).give_way()  # nothing is written, and others shall not wait for it
+    chosen = request.form.get("format", "")
+    try:
+        if chosen and chosen not in FOREIGN_WRITERS:
+            template = N_("must be one of %(limit)s; it is %(value)s")
+            limit = ", ".join(FOREIGN_WRITERS)
+            raise refuse(422, "format", template, limit=limit, value=shorten_value(chosen))
+        with _take_place():
+            found = _read(_limit_time())
+            if not chosen:
+                return _page(document=found.draw(_language()))
+            written = FOREIGN_WRITERS[chosen](found, _language())
+    except InputError as error:
+        return _page([describe(problem) for problem in error.problems]), error.status
+    made = found.data.report
+    name = name_file(made.definition.title, day=made.made_on, ending=chosen)
+    return send_download(written, FORMATS[chosen].content_type, name)
+
+
+def _page(problems: Sequence[tuple[str, str]] = (), document: Document | None = None) -> str:
+    return render_template(
+        "manage/elsewhere.html",
+        problems=problems,
+        document=document,
+        rows=rows,
+        formats=[FORMATS[ending] for ending in FOREIGN_WRITERS],
+        typed={name: request.form.get(name, "") for name in ("explain", "by")},
+        limits={"table": TABLE_LIMIT >> 20, "study": STUDY_LIMIT >> 20, "seconds": LONGEST},
+    )
+
+
+@contextmanager
+def _take_place() -> Iterator[None]:
+    """A place among those who have a table read now."""
+    if not _places.acquire(blocking=False):
+        template = N_(
+            "cannot be taken at this moment, as too much else is on its way; send it again in a while"
+        )
+        raise refuse(503, "data", template)
+    try:
+        yield
+    finally:
+        _places.release()
+
+
+def _limit_time() -> Callable[[], None]:
+    end = time.monotonic() + LONGEST
+
+    def check() -> None:
+        if time.monotonic() > end:
+            template = N_(
+                "must be worked out in %(limit)d seconds, and was not; a command line has no such limit"
+            )
+            raise refuse(413, "data", template, limit=LONGEST)
+
+    return check
+
+
+def _read(check_time: Callable[[], None]) -> ForeignReport:
+    study = _read_study()
+    table = _find_file("data")
+    if table.stream.seek(0, SEEK_END) > TABLE_LIMIT:
+        raise refuse(413, "data", N_("must be at most %(limit)d bytes; it has more"), limit=TABLE_LIMIT)
+    table.stream.seek(0)
+    data = read_foreign_data(table.stream, study, lambda _done: check_time())
+    return ForeignReport(data, _explain(data, check_time))
+
+
+def _read_study() -> StudyFile:
+    """What the columns hold; a refusal says that it is this file that is meant."""
+    file = _find_file("study_file")
+    try:
+        return parse_study(file.read(STUDY_LIMIT + 1))
+    except InputError as error:
+        problems = [
+            replace(problem, field="study_file" + f".{problem.field}" * (problem.field != "body"))
+            for problem in error.problems
+        ]
+        raise InputError(error.status, problems) from None
+
+
+def _find_file(name: str) -> FileStorage:
+    file = request.files.get(name)
+    if file is None or not file.filename:
+        raise refuse(422, name, N_("is required"))
+    return file
+
+
+def _explain(data: ForeignData, check_time: Callable[[], None]) -> ExplainedAnswer | None:
+    """What the answer goes with that the form names, if it names one."""
+    answer = request.form.get("explain", "").strip()
+    by = [line.strip() for line in request.form.get("by", "").splitlines() if line.strip()]
+    if not answer:
+        if by:
+            raise refuse(422, "explain", N_("is required where something is named that it may go with"))
+        return None
+    return explain_answer(of_foreign(data), answer, by, check_time)
+
+
+def _language() -> str:
+    return str(get_locale() or DEFAULT_LANGUAGE)
