@@ -45,7 +45,12 @@ def recording(url: str) -> Iterator[Recorder]:
                 _copy(self.request, upstream, stream)
                 answers.join()
 
-    with ThreadingTCPServer(("127.0.0.1", 0), Connection) as listening:
+    # A test that fails leaves its pages open, and their connections: whoever ends this must not wait for them.
+    class Listener(ThreadingTCPServer):
+        daemon_threads = True
+        block_on_close = False
+
+    with Listener(("127.0.0.1", 0), Connection) as listening:
         recorder = Recorder(f"http://127.0.0.1:{listening.server_address[1]}")
         serving = threading.Thread(target=listening.serve_forever, args=(0.05,))
         serving.start()
