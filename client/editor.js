@@ -119,7 +119,7 @@ async function exchange(action) {
   say('saving');
   const answer = await post(body);
   if (!answer) {
-    say('failed', status.dataset.offline);
+    say('failed', status.dataset.unreachable);
     return later(RETRY);
   }
   const { page, at, code } = answer;

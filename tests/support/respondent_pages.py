@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
+from server.people import survey_access
+from server.study import study_sheets
 from server.study.definitions.own_texts import list_texts
 from tests.support import factories
 from tests.support.catalogue_words import pseudo
@@ -29,6 +31,10 @@ def walk_respondents(
     }
     owner.post(f"/manage/surveys/{survey.slug}/study", shown)
     owner.post(f"/manage/surveys/{survey.slug}/study", {"shown": "yes"})
+    with factories.writing(database_url) as session:
+        found = survey_access.find(session, survey.slug)
+        assert found is not None
+        study_sheets.save_logo(session, found, b"a picture")
     owner.get(f"/manage/surveys/{survey.slug}/study")
     stranger.get(f"/s/{survey.slug}")
     stranger.get(f"/s/{survey.slug}/receipt")
