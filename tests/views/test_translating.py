@@ -52,6 +52,13 @@ def test_translations_are_written_side_by_side(signed_in: FlaskClient, database_
     assert (late.status_code, "Autre" in late.text) == (409, True)
     refused = signed_in.post(home, data={**form, "to": "xx"})
     assert refused.status_code == 422
+    # What is refused is named as its field is: by the text that it translates.
+    long = signed_in.post(home, data={**form, "base": "2", field_of(page, ASKED): "x" * 8001})
+    assert long.status_code == 422
+    assert re.search(
+        rf"<strong>{re.escape(ASKED)}:?</strong> must have at most 8000 characters; it has 8001", long.text
+    )
+    assert "x" * 8001 in long.text
 
 
 def test_what_is_published_holds_the_translations_of_its_texts(

@@ -51,7 +51,7 @@ def save(survey: Survey) -> ResponseReturnValue:
             )
             raise refuse(422, "language", template, limit=offered, value=shorten_value(language))
         typed = _read_typed(list_texts(document))
-        _check_lengths(typed, language)
+        _check_lengths(typed)
         # What was translated before, and of a text that is not there now, is kept: it may come back.
         known = {**document.get("translations", {}).get(language, {}), **typed}
         translations = {
@@ -85,12 +85,13 @@ def _read_typed(texts: tuple[str, ...]) -> dict[str, str]:
     return {text: said.replace("\r\n", "\n").strip() for text, said in fields if said is not None}
 
 
-def _check_lengths(typed: Mapping[str, str], language: str) -> None:
-    for said in typed.values():
-        check_text(said, "translations")
+def _check_lengths(typed: Mapping[str, str]) -> None:
+    """A refusal names the text that is translated, as the label of its field does."""
+    for text, said in typed.items():
+        check_text(said, shorten_value(text))
         if len(said) > _LONGEST:
             template = N_("must have at most %(limit)s characters; it has %(length)d")
-            raise refuse(422, f"translations.{language}", template, limit=_LONGEST, length=len(said))
+            raise refuse(422, shorten_value(text), template, limit=_LONGEST, length=len(said))
 
 
 def _show_page(
