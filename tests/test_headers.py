@@ -61,12 +61,12 @@ def _with_headers(answer: TestResponse, **different: str) -> bool:
 
 
 def _different(rule: str) -> dict[str, str]:
-    """The editor holds a frame of this site; its script, and those of two other pages, read pages that they fetch."""
+    """The editor holds a frame of this site; its script, and those of three other pages, read pages that they fetch."""
     policy = EXACT["Content-Security-Policy"]
     parsing = policy.replace("trusted-types 'none'", "trusted-types fetched-page")
     if rule in ("/manage/surveys/new", "/manage/surveys/<slug>/edit"):
         return {"Content_Security_Policy": f"{parsing}; frame-src 'self'"}
-    if rule in ("/manage/surveys/<slug>/results", "/manage/surveys/<slug>/board"):
+    if rule in ("/manage/elsewhere", "/manage/surveys/<slug>/results", "/manage/surveys/<slug>/board"):
         return {"Content_Security_Policy": parsing}
     if rule in ("/manage/surveys/<slug>/preview", "/manage/surveys/<slug>/simulate/look"):
         framed = policy.replace("frame-ancestors 'none'", "frame-ancestors 'self'")
