@@ -12,8 +12,9 @@ from server.output.documents import Words
 from server.output.formatting import fraction
 from server.study import planning
 from server.study.definitions import Question
+from server.study.planning.power_figures import draw_coins, draw_power
 
-_CURVES = {"respondents": planning.draw_power, "gamma": planning.draw_coins}
+_CURVES = {"respondents": draw_power, "gamma": draw_coins}
 _PARTS = (0.25, 0.5, 1, 2)
 """Parts of the respondents needed, whose power is printed."""
 

@@ -24,7 +24,6 @@ from server.study.planning.plans import (
     plan,
     plan_question,
 )
-from server.study.planning.power_figures import draw_coins, draw_power
 from server.study.planning.power_plans import DEFAULT_POWER, PowerPlan, ShareTest, plan_power
 from server.study.planning.scale_designs import ScaleNeeds, compare_scale_designs
 from server.study.planning.targets import Target, target

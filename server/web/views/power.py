@@ -5,7 +5,7 @@ from flask.typing import ResponseReturnValue
 from flask_babel import get_locale
 
 from server.output.documents import Words
-from server.study.planning import draw_coins, draw_power
+from server.study.planning.power_figures import draw_coins, draw_power
 from server.web.power_form import read_power_form
 from server.web.problem_texts import describe
 from server.web.security import signed_in
