@@ -16,7 +16,7 @@ def format_decimal(number: Decimal) -> str:
 
     Examples
     --------
-    >>> plain(Decimal("1E+1")), plain(Decimal("0.500"))
+    >>> format_decimal(Decimal("1E+1")), format_decimal(Decimal("0.500"))
     ('10', '0.5')
     """
     text = format(number, "f")

@@ -4,13 +4,12 @@ Whoever answers is told these days. So once a survey is published they can be se
 and never more. `server.archives.due_deletions` deletes.
 """
 
-import re
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass
 from datetime import datetime, timedelta
 from enum import IntEnum
 
-from server.inputs import N_, InputError, Problem, refuse, shorten_value
+from server.inputs import N_, InputError, Problem, parse_whole_number, refuse
 from server.store.models import Survey
 
 KEPT_FIELDS = ("keep_rows", "keep_counts", "keep_rest")
@@ -84,11 +83,10 @@ def parse_retention(fields: Mapping[str, str]) -> Retention:
     days: list[int | None] = []
     for field in KEPT_FIELDS:
         text = fields.get(field, "").strip()
-        days.append(int(text) if re.fullmatch(r"\d{1,5}", text, re.ASCII) else None)
-        if text and not 1 <= (days[-1] or 0) <= LONGEST:
-            template = N_("must be a whole number from %(low)s to %(high)s; it is %(value)s")
-            values = {"low": 1, "high": LONGEST, "value": shorten_value(text)}
-            problems.append(Problem(field, template, values))
+        try:
+            days.append(parse_whole_number(text, field, 1, LONGEST) if text else None)
+        except InputError as error:
+            problems.extend(error.problems)
     if problems:
         raise InputError(422, problems)
     return check_order(Retention(*days))

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 from zoneinfo import ZoneInfo, available_timezones
 
-from server.inputs import N_, InputError, Problem, refuse, shorten_value
+from server.inputs import N_, InputError, Problem, parse_whole_number, refuse, shorten_value
 from server.output.formatting import local_time
 from server.store.models import Survey
 from server.study.smallest_group import LARGEST_MINIMUM, LEAST_MINIMUM
@@ -98,8 +98,9 @@ def parse_schedule(fields: Mapping[str, str]) -> Schedule:
     opens, closes = (
         read(_moment, field, fields.get(field, "").strip(), zone) for field in ("opens_at", "closes_at")
     )
-    cap = read(_number, "cap", fields.get("cap", "").strip() or None, 1, LARGEST_CAP)
-    minimum = read(_number, "minimum", fields.get("minimum", "").strip(), LEAST_MINIMUM, LARGEST_MINIMUM)
+    stated_cap = fields.get("cap", "").strip()
+    cap = read(parse_whole_number, stated_cap, "cap", 1, LARGEST_CAP) if stated_cap else None
+    minimum = read(parse_whole_number, fields.get("minimum", ""), "minimum", LEAST_MINIMUM, LARGEST_MINIMUM)
     if problems:
         raise InputError(422, problems)
     by_invitation, offline = (fields.get(field) == "yes" for field in ("by_invitation", "offline"))
@@ -146,12 +147,3 @@ def _moment(field: str, text: str, zone: str | None) -> datetime | None:
     else:
         template = N_("must be another time: clocks in %(zone)s are put back then and show %(value)s twice")
     raise refuse(422, field, template, zone=zone, value=clock.strftime("%Y-%m-%d %H:%M"))
-
-
-def _number(field: str, text: str | None, low: int, high: int) -> int | None:
-    if text is None:
-        return None
-    if not re.fullmatch(r"\d{1,9}", text, re.ASCII) or not low <= int(text) <= high:
-        template = N_("must be a whole number from %(low)s to %(high)s; it is %(value)s")
-        raise refuse(422, field, template, low=low, high=high, value=shorten_value(text))
-    return int(text)

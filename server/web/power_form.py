@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from server.inputs import N_, Problem, number_or_text, shorten_value
+from server.inputs import N_, InputError, Problem, number_or_text, parse_whole_number, shorten_value
 from server.privacy.designs import coin_flip
 from server.study.planning import PowerPlan, ShareTest, plan_power
 
@@ -58,18 +58,21 @@ def read_power_form(sent: Mapping[str, str]) -> PowerForm:
     typed = {field: sent.get(field, usual).strip() for field, usual in USUAL.items()}
     problems: list[Problem] = []
 
-    def read(field: str, low: float, high: float, *, whole: bool = False) -> float:
+    def read(field: str, low: float, high: float) -> float:
         number = number_or_text(typed[field])
-        if isinstance(number, str) or not low <= number <= high or (whole and not isinstance(number, int)):
-            template = (
-                N_("must be a whole number from %(low)s to %(high)s; it is %(value)s")
-                if whole
-                else N_("must be a number from %(low)s to %(high)s; it is %(value)s")
-            )
-            values = {"low": low, "high": high, "value": shorten_value(typed[field])}
+        if isinstance(number, str) or not low <= number <= high:
+            template = N_("must be a number from %(low)s to %(high)s; it is %(value)s")
+            values = {"low": low, "high": high, "value": shorten_value(typed[field]) or "-"}
             problems.append(Problem(field, template, values))
             return low
         return number
+
+    def read_whole(field: str, low: int, high: int) -> int:
+        try:
+            return parse_whole_number(typed[field], field, low, high)
+        except InputError as error:
+            problems.extend(error.problems)
+            return low
 
     gamma = read("coin", 0.01, 0.49)
     share = read("true_share", 0, 100) / 100
@@ -78,11 +81,11 @@ def read_power_form(sent: Mapping[str, str]) -> PowerForm:
         problems.append(Problem("compared", N_("must be one of %(limit)s; it is %(value)s"), values))
     groups = 1 if typed["compared"] == "fixed" else 2
     other = read("other", 0, 100) / 100
-    ratio = int(read("ratio", 1, 100, whole=True)) if groups == 2 else 1
-    sides = int(read("sides", 1, 2, whole=True))
+    ratio = read_whole("ratio", 1, 100) if groups == 2 else 1
+    sides = read_whole("sides", 1, 2)
     alpha = read("alpha", 0.01, 50) / 100
     wanted = read("power", 1, 99.99) / 100
-    planned = int(read("planned", 1, 10_000_000, whole=True)) if typed["planned"] else None
+    planned = read_whole("planned", 1, 10_000_000) if typed["planned"] else None
     if not problems and abs(share - other) < _NEAREST:
         template = N_("must differ from the true share by %(limit)s percent points or more")
         problems.append(Problem("other", template, {"limit": 100 * _NEAREST}))

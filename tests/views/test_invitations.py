@@ -177,8 +177,8 @@ def test_codes_of_another_link_or_batch_that_is_not_theirs_are_refused(
 
 
 REFUSED: list[tuple[dict[str, str], int, str]] = [
-    ({"size": "0"}, 422, "How many: must be from 1 to 100000; it is 0"),
-    ({"size": "100001"}, 422, "How many: must be from 1 to 100000; it is 100001"),
+    ({"size": "0"}, 422, "How many: must be a whole number from 1 to 100000; it is 0"),
+    ({"size": "100001"}, 422, "How many: must be a whole number from 1 to 100000; it is 100001"),
     ({"size": "-1"}, 422, "How many: must be a whole number from 1 to 100000; it is -1"),
     ({"size": "1.5"}, 422, "How many: must be a whole number from 1 to 100000; it is 1.5"),
     ({"size": ""}, 422, "How many: must be a whole number from 1 to 100000; it is -"),

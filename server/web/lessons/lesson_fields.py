@@ -4,7 +4,7 @@ from fractions import Fraction
 
 from flask import request
 
-from server.inputs import N_, refuse, shorten_value
+from server.inputs import N_, parse_whole_number
 
 LESSON_FIELDS = {
     "cards": N_("Cards"),
@@ -29,8 +29,4 @@ def read_whole(field: str, default: int, low: int, high: int) -> int:
     InputError
         422 if it is none, or not from `low` to `high`.
     """
-    text = request.args.get(field, str(default)).strip()
-    if not (text.isascii() and text.isdigit() and len(text) < 10 and low <= int(text) <= high):
-        template = N_("must be a whole number from %(low)s to %(high)s; it is %(value)s")
-        raise refuse(422, field, template, low=low, high=high, value=shorten_value(text))
-    return int(text)
+    return parse_whole_number(request.args.get(field, str(default)), field, low, high)

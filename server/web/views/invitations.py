@@ -14,7 +14,7 @@ from flask_babel import force_locale, gettext
 
 from server import reports
 from server.collect import response_codes
-from server.inputs import N_, InputError, refuse, shorten_value
+from server.inputs import N_, InputError, parse_whole_number, refuse, shorten_value
 from server.output.languages import DEFAULT_LANGUAGE, LANGUAGES
 from server.output.printing import SHEET_LIMIT, Cards, invitation_link, invitation_sheet
 from server.people.change_log import Action
@@ -157,17 +157,7 @@ def _stratum(survey: Survey) -> Stratum | None:
 
 
 def _size() -> int:
-    text = request.form.get("size", "").strip()
-    if not re.fullmatch(r"[0-9]{1,9}", text):
-        raise refuse(
-            422,
-            "size",
-            N_("must be a whole number from %(low)s to %(high)s; it is %(value)s"),
-            low=1,
-            high=response_codes.SIZE_LIMIT,
-            value=shorten_value(text) or "-",
-        )
-    return int(text)
+    return parse_whole_number(request.form.get("size", ""), "size", 1, response_codes.SIZE_LIMIT)
 
 
 def _batch(survey: Survey, number: str) -> InvitationBatch:
