@@ -59,11 +59,16 @@ def make_engine(database_url: str, patience: float = PATIENCE, name: str = NAME)
     `name` is what PostgreSQL calls its connections.
     """
     url = sa.make_url(database_url)
-    sizes = {"pool_size": _KEPT, "max_overflow": CONNECTIONS - _KEPT, "pool_timeout": patience}
+    shared: dict[str, Any] = {
+        "pool_size": _KEPT,
+        "max_overflow": CONNECTIONS - _KEPT,
+        "pool_timeout": patience,
+        "hide_parameters": True,  # an error repeats nothing of what was to be stored
+    }
     if url.get_backend_name() != "sqlite":
         return sa.create_engine(
             url,
-            **sizes,
+            **shared,
             pool_pre_ping=True,  # one that was cut, as by a restart, is replaced by a new one
             connect_args={
                 "application_name": name,
@@ -79,7 +84,7 @@ def make_engine(database_url: str, patience: float = PATIENCE, name: str = NAME)
         Path(url.database).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         for ending in ("", "-wal", "-shm"):
             keep_private(Path(os.path.realpath(url.database) + ending), make=not ending)
-    engine = sa.create_engine(url, **sizes)
+    engine = sa.create_engine(url, **shared)
 
     def prepare(connection: Any, _record: object) -> None:
         _prepare_sqlite(connection, patience)
