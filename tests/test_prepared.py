@@ -5,7 +5,6 @@ from datetime import date
 
 import pytest
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
 
 from server.store.engines import make_engine
 from server.store.prepared import Prepared
@@ -62,27 +61,16 @@ def test_values_of_several_kinds_in_one_change(connection: sa.Connection) -> Non
     assert sorted(found.scalars()) == [ROWS[1]["id"], ROWS[2]["id"], ROWS[4]["id"]]
 
 
-def test_each_row_says_whether_it_was_written(connection: sa.Connection) -> None:
-    insert = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}[connection.dialect.name]
-    inserting = Prepared(insert(TABLE).on_conflict_do_nothing(index_elements=["id"]))
-    new = [{"id": bytes([1, k, 0, 255]), "day": date(2026, 2, 1 + k), "n": 100 + k} for k in range(3)]
-    known = {**ROWS[4], "n": 104}
-    assert inserting.run_one_by_one(connection, [new[0], known, new[1], new[0], new[2]]) == [
-        True,
-        False,
-        True,
-        False,
-        True,
-    ]
-    assert inserting.run_one_by_one(connection, []) == []
-    found = connection.execute(sa.select(TABLE).order_by(TABLE.c.id))
-    assert [dict(row._mapping) for row in found] == [*ROWS, *new]
+def test_it_says_how_many_rows_it_wrote(connection: sa.Connection) -> None:
+    lifting = Prepared(sa.update(TABLE).where(TABLE.c.n >= sa.bindparam("least")).values(n=99))
+    assert lifting.count(connection, {"least": 7}) == 2
+    assert lifting.count(connection, {"least": 100}) == 0
+    assert connection.scalar(sa.select(sa.func.count()).where(TABLE.c.n == 99)) == 2
 
 
 def test_an_error_of_one_row_is_that_of_the_database_and_tells_no_value(connection: sa.Connection) -> None:
-    rows = [{"id": b"new1", "day": None, "n": 1}, {"id": b"secret", "day": None, "n": None}]
     with pytest.raises(sa.exc.IntegrityError) as raised:
-        Prepared(sa.insert(TABLE)).run_one_by_one(connection, rows)
+        Prepared(sa.insert(TABLE)).count(connection, {"id": b"secret", "day": None, "n": None})
     assert "secret" not in str(raised.value)
 
 

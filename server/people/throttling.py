@@ -13,6 +13,7 @@ import hashlib
 import hmac
 import ipaddress
 import logging
+import re
 import secrets
 import time
 from collections.abc import Sequence
@@ -32,6 +33,7 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 MOST_ROWS: Final = 100_000
 """Rows that are kept; those that would end first go first."""
 _BITS: Final = 24
+_IPV4: Final = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}", re.ASCII)
 _MINUTE, _DAY = 60, 24 * 60 * 60
 
 _OWN_KEY: Final = secrets.token_bytes(32)
@@ -125,6 +127,8 @@ def find_client(peer: str, named: Sequence[str], proxies: Sequence[Network]) -> 
     proxies : sequence of networks
         Whose word counts: read from its end, the first address that is none of theirs.
     """
+    if not proxies and _IPV4.fullmatch(peer):
+        return peer  # as a socket names it, there is one way to write it
     left, direct = list(named), _address(peer)
     while left and direct is not None and any(direct in proxy for proxy in proxies):
         behind = _address(left.pop().strip())

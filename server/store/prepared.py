@@ -5,7 +5,6 @@ a group of responses takes ten of them, and how many responses a second there ca
 """
 
 from collections.abc import Mapping, Sequence
-from contextlib import closing
 from typing import Any
 
 import sqlalchemy as sa
@@ -49,27 +48,9 @@ class Prepared:
             return
         connection.exec_driver_sql(text.sql, [text.convert(each) for each in values])
 
-    def run_one_by_one(self, connection: sa.Connection, values: Sequence[_Values]) -> list[bool]:
-        """Execute it for each of several sets of values, of one shape; of each, whether it wrote a row.
-
-        The driver's own cursor is asked: what SQLAlchemy does for each takes longer than the row.
-
-        Raises
-        ------
-        DBAPIError
-            As SQLAlchemy would, without the values.
-        """
-        if not values:
-            return []
-        text = self._find_text(connection.dialect, 0, values[0])
-        error_class = connection.dialect.loaded_dbapi.Error
-        with closing(connection.connection.cursor()) as cursor:
-            try:
-                return [cursor.execute(text.sql, text.convert(each)).rowcount > 0 for each in values]
-            except error_class as error:
-                raise sa.exc.DBAPIError.instance(
-                    text.sql, None, error, error_class, hide_parameters=True, dialect=connection.dialect
-                ) from error
+    def count(self, connection: sa.Connection, values: _Values) -> int:
+        """Execute it, where it returns no rows; how many it wrote."""
+        return self._execute(connection, values).rowcount
 
     def _execute(self, connection: sa.Connection, values: _Values) -> sa.CursorResult[Any]:
         length = 0
@@ -135,9 +116,9 @@ class _Text:
 def pick_piece(
     name: str, length: int | sa.BindParameter[int], place: sa.ColumnElement[int]
 ) -> sa.Function[bytes]:
-    """On PostgreSQL, the string at a place, from 0, of several of one length that are given as one.
+    """The string at a place, from 0, of several of one length that are given as one.
 
-    Its driver takes longer over a list of strings than the database over storing them.
+    Drivers take longer over a list of strings than the database over storing them.
     """
     whole = sa.bindparam(name, type_=sa.LargeBinary)
     return sa.func.substr(whole, sa.cast(place, sa.Integer) * length + 1, length, type_=sa.LargeBinary)

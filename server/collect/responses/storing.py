@@ -1,11 +1,13 @@
 """Responses that are taken become rows; with them their codes are spent, and they are counted."""
 
+import json
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from functools import lru_cache
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.dialects import postgresql
 
 from server.collect import batches, response_codes
 from server.collect.responses.open_links import ResponseLink
@@ -21,6 +23,7 @@ Content = tuple[bytes, str, int | None]
 """What is stored of a response, but for its id and its day: its reports, the hash of its version, its stratum."""
 
 _Taken = tuple[ResponseLink, Submission]
+InsertT = TypeVar("InsertT", bound=sa.Insert)
 
 
 def store(
@@ -74,26 +77,46 @@ def _finding(survey_id: int, dialect: str) -> Prepared:
 def _store_each(
     connection: sa.Connection, survey_id: int, taken: Sequence[_Taken], now: datetime
 ) -> list[bytes]:
-    """On SQLite, whose driver says of each row whether it was written: nobody has to look for it before."""
-    if _looking_for_withdrawn(survey_id).fetch(connection, {}):
+    """On SQLite, in one statement where all are new, as most often.
+
+    With each statement this thread lets go of the interpreter, and waits until the one that reads requests does.
+    """
+    number = _insert_new(connection, survey_id, taken, now)
+    if number != len(taken):
         there = find_stored(connection, [(survey_id, submission.id) for _link, submission in taken])
-        taken = [one for one in taken if (survey_id, one[1].id) not in there]
-    rows = [
-        {
-            "id": submission.id,
-            "version_id": link.version.id,
-            "reports": submission.reports,
-            "day": now.date(),
-            "stratum_id": link.stratum_id,
-        }
-        for link, submission in taken
-    ]
-    written = _inserting(survey_id).run_one_by_one(connection, rows)
-    stored = [submission for (_link, submission), is_new in zip(taken, written, strict=True) if is_new]
+        if number is None:
+            taken = [each for each in taken if (survey_id, each[1].id) not in there]
+            if taken:
+                _inserting(survey_id).count(connection, _give_rows(taken, now))
+        else:  # of the others there is only that they were taken back
+            taken = [each for each in taken if there.get((survey_id, each[1].id)) is not None]
+    stored = [submission for _link, submission in taken]
     if stored:
         _spend(connection, survey_id, stored)
         batches.count(connection, {survey_id: len(stored)})
     return [submission.id for submission in stored]
+
+
+def _insert_new(
+    connection: sa.Connection, survey_id: int, taken: Sequence[_Taken], now: datetime
+) -> int | None:
+    """Write all but those that were taken back; how many that were. None, and nothing is written, if one is there."""
+    try:
+        return _inserting(survey_id).count(connection, _give_rows(taken, now))
+    except sa.exc.IntegrityError:
+        return None
+
+
+def _give_rows(taken: Sequence[_Taken], now: datetime) -> dict[str, Any]:
+    """Responses to one survey, which takes those to one version at a time, as one value for each column."""
+    return {
+        "strata": json.dumps([link.stratum_id for link, _submission in taken]),
+        "ids": b"".join([submission.id for _link, submission in taken]),
+        "version": taken[0][0].version.id,
+        "reports": b"".join([submission.reports for _link, submission in taken]),
+        "length": len(taken[0][1].reports),
+        "day": now.date(),
+    }
 
 
 def _store_at_once(
@@ -102,11 +125,7 @@ def _store_at_once(
     strata = [link.stratum_id for link, _submission in taken]
     codes = [submission.invitation for _link, submission in taken if submission.invitation is not None]
     values = {
-        "ids": b"".join([submission.id for _link, submission in taken]),
-        "version": taken[0][0].version.id,  # a survey takes responses to one version at a time
-        "reports": b"".join([submission.reports for _link, submission in taken]),
-        "length": len(taken[0][1].reports),
-        "day": now.date(),
+        **_give_rows(taken, now),
         "strata": f"{{{','.join('NULL' if stratum is None else str(stratum) for stratum in strata)}}}",
         "writer": batches.find_writer("postgresql"),
     }
@@ -129,13 +148,26 @@ def _spend(connection: sa.Connection, survey_id: int, stored: Sequence[Submissio
 
 
 @lru_cache(maxsize=1024)
-def _looking_for_withdrawn(survey_id: int) -> Prepared:
-    return Prepared(sa.select(sa.literal(1)).select_from(withdrawals_of(survey_id)).limit(1))
-
-
-@lru_cache(maxsize=1024)
 def _inserting(survey_id: int) -> Prepared:
-    return Prepared(sqlite.insert(responses_of(survey_id)).on_conflict_do_nothing(index_elements=["id"]))
+    places = sa.column("key", sa.Integer), sa.column("value", sa.Integer)
+    given = sa.func.json_each(sa.bindparam("strata", type_=sa.Text)).table_valued(*places, name="given")
+    return Prepared(_insert_rows(sa.insert(responses_of(survey_id)), survey_id, given.c.key, given.c.value))
+
+
+def _insert_rows(
+    insert: InsertT, survey_id: int, place: sa.ColumnElement[int], stratum: sa.ColumnElement[int]
+) -> InsertT:
+    """Insert what `_give_rows` gives, but for what was taken back; `place` counts from 0."""
+    rows = responses_of(survey_id).c
+    response_id, withdrawn = pick_piece("ids", ID_LENGTH, place), withdrawals_of(survey_id).c
+    values = sa.select(
+        response_id,
+        sa.bindparam("version", type_=sa.Integer),
+        pick_piece("reports", sa.bindparam("length", type_=sa.Integer), place),
+        sa.bindparam("day", type_=sa.Date),
+        stratum,
+    ).where(~sa.exists().where(withdrawn.id == response_id))
+    return insert.from_select([rows.id, rows.version_id, rows.reports, rows.day, rows.stratum_id], values)
 
 
 @lru_cache(maxsize=2048)
@@ -146,17 +178,7 @@ def _storing(survey_id: int, with_codes: bool) -> Prepared:
     strata = sa.cast(sa.bindparam("strata", type_=sa.Text), postgresql.ARRAY(sa.Integer))
     given = sa.func.unnest(strata).table_valued("stratum_id", with_ordinality="number", name="given")
     given = given.render_derived()
-    place = given.c.number - 1
-    response_id, withdrawn = pick_piece("ids", ID_LENGTH, place), withdrawals_of(survey_id).c
-    values = sa.select(
-        response_id,
-        sa.bindparam("version", type_=sa.Integer),
-        pick_piece("reports", sa.bindparam("length", type_=sa.Integer), place),
-        sa.bindparam("day", type_=sa.Date),
-        given.c.stratum_id,
-    ).where(~sa.exists().where(withdrawn.id == response_id))
-    columns = [rows.c.id, rows.c.version_id, rows.c.reports, rows.c.day, rows.c.stratum_id]
-    insert = postgresql.insert(rows).from_select(columns, values)
+    insert = _insert_rows(postgresql.insert(rows), survey_id, given.c.number - 1, given.c.stratum_id)
     written = (
         insert.on_conflict_do_nothing(index_elements=[rows.c.id]).returning(rows.c.id).cte("written_rows")
     )

@@ -6,8 +6,8 @@ an address that is not of the public internet: behind an onion service, or a pro
 everybody has the same.
 
 An address is kept as a hash, under a salt that is drawn anew every hour, with one time: when its responses would all
-have come, had they come evenly. That is forgotten with the salt. Processes do not count together: each lets its
-part through.
+have come, had they come evenly; one that nobody is counted by, as a hash alone. Both are forgotten with the salt.
+Processes do not count together: each lets its part through.
 """
 
 import hashlib
@@ -44,21 +44,30 @@ class ArrivalLimit:
     def _begin(self, now: float) -> None:
         self._salt, self._until = secrets.token_bytes(16), now + KEPT
         self._times: dict[bytes, float] = {}
+        self._uncounted: set[bytes] = set()
 
     def find_delay(self, who: str) -> int:
         """Count one more response; or after how many whole seconds it may come, where that is not now."""
-        if not _is_public(who):
-            return 0
         now = monotonic()
         if now >= self._until or len(self._times) >= MOST:
             self._begin(now)
         hashed = hashlib.sha256(self._salt + who.encode()).digest()
+        if hashed in self._uncounted:
+            return 0
+        if hashed not in self._times and not _is_public(who):
+            self._remember_uncounted(hashed)
+            return 0
         due = max(self._times.get(hashed, now), now) + self._gap
         early = due - self._ahead - now
         if early > 0:
             return math.ceil(early)
         self._times[hashed] = due
         return 0
+
+    def _remember_uncounted(self, hashed: bytes) -> None:
+        """Of an address that nobody is counted by: to look at it takes longer than to store its response."""
+        if len(self._uncounted) < MOST:
+            self._uncounted.add(hashed)
 
 
 def _is_public(who: str) -> bool:
