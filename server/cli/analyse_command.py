@@ -9,6 +9,7 @@ import click
 from server.cli.common import JSON, make_plain, print_document
 from server.cli.explain_output import BY, EXPLAIN, print_explanation
 from server.cli.result_output import print_report
+from server.cli.sample_output import print_sample
 from server.output.languages import DEFAULT_LANGUAGE, LANGUAGES
 from server.reports.elsewhere import STUDY_LIMIT, parse_study, read_foreign_data
 from server.reports.explaining import explain_answer, of_foreign
@@ -73,6 +74,8 @@ def analyse(
     made = data.report
     click.echo(f"{make_plain(made.definition.title)} ({made.n} rows, collected elsewhere)")
     print_report(made)
+    if data.sample is not None:
+        print_sample(data.sample)
     if explained is not None:
         print_explanation(explained)
 

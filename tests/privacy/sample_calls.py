@@ -264,6 +264,10 @@ VALID: list[tuple[Callable[..., Any], dict[str, Any]]] = [
         {"table": [[1, 1], [1, 1]], "margins": [[3, 7], [4, 6]], "tolerance": 1e-9, "rounds": 9},
     ),
     (
+        consistency.rake_weights,
+        {"weights": [1, 1, 1], "margins": [([0, 0, 1], [1, 1])], "tolerance": 1e-9, "rounds": 9},
+    ),
+    (
         consistency.least_squares_table,
         {"table": [[1, 1]], "margins": [[2], [1, 1]], "variances": [[1, 1]], "non_negative": True},
     ),

@@ -14,6 +14,7 @@ WITHOUT_EXAMPLES = ("README", "open_surveys", "results")
 MODULES = ["server.privacy"] + [
     module.name for module in pkgutil.walk_packages(server.privacy.__path__, "server.privacy.")
 ]
+MODULES += ["server.inputs.decimals"]  # what else has examples
 OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 

@@ -72,7 +72,18 @@ def walk_foreign_data(owner: Sender) -> None:
         "data": "\n".join(placed).encode(),
         "study_file": write_study(pseudo("Paper"), "es", strata=strata),
     }
+    halves = [{"of": ["female"], "share": 1}, {"of": ["male"], "share": 1}]
+    drawn = {"weights": "w", "margins": [{"covariate": "sex", "groups": halves}], "clusters": "class"}
+    classes = [f"{table[0]},w,class", *(f"{row},2,{place % 9}" for place, row in enumerate(table[1:]))]
+    clustered = {
+        "data": "\n".join(classes).encode(),
+        "study_file": write_study(pseudo("Paper"), "es", sampling=drawn),
+    }
+    counted = {**whole, "study_file": write_study(pseudo("Paper"), "es", sampling={"population": 9_000})}
     sent: list[tuple[Mapping[str, bytes], dict[str, str]]] = [
+        (clustered, {}),
+        (counted, {}),
+        ({**whole, "study_file": write_study(sampling={"population": 9})}, {}),
         (whole, {"explain": "cheated", "by": "sex\nstole"}),
         (inside, {"explain": "stole", "by": "stratum"}),
         ({}, {}),

@@ -12,16 +12,18 @@ differentially private histograms through consistency. *PVLDB* 3.
 """
 
 from server.privacy.consistency.hierarchies import ConsistentHierarchy, consistent_hierarchy
-from server.privacy.consistency.raking import FittedTable, fit_margins
+from server.privacy.consistency.raking import FittedTable, RakedWeights, fit_margins, rake_weights
 from server.privacy.consistency.squares import least_squares_table
 from server.privacy.consistency.whole_numbers import round_table, round_to_integers
 
 __all__ = [
     "ConsistentHierarchy",
     "FittedTable",
+    "RakedWeights",
     "consistent_hierarchy",
     "fit_margins",
     "least_squares_table",
+    "rake_weights",
     "round_table",
     "round_to_integers",
 ]

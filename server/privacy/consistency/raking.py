@@ -1,4 +1,4 @@
-"""Iterative proportional fitting of a table to margins."""
+"""Iterative proportional fitting: of a table, or of the weights of rows, to margins."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,7 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from server.privacy._checks import list_entries, positive, real_numbers, whole_number
+from server.privacy._checks import (
+    check_range,
+    list_entries,
+    positive,
+    real_numbers,
+    whole_number,
+    whole_numbers,
+)
 
 LARGEST = 1e150
 """Of the numbers that are made consistent: their sums and squares are still floats."""
@@ -96,15 +103,130 @@ def fit_margins(
                 f"margins of axis {axis} must be 0 where all cells are 0; entry {place} is {target[place]!r}"
             )
     total = max(float(target.sum()) for target in targets.values())
-    done, discrepancy = 0, _discrepancy(fitted, targets)
-    while discrepancy > tolerance * total and done < rounds:
+    places = np.indices(fitted.shape).reshape(fitted.ndim, -1)
+    cells, done, discrepancy = _scale_to_sums(
+        fitted.ravel(),
+        [(places[axis], target) for axis, target in targets.items()],
+        tolerance * total,
+        rounds,
+    )
+    return FittedTable(cells.reshape(fitted.shape), done, discrepancy, discrepancy <= tolerance * total)
+
+
+@dataclass(frozen=True, eq=False)
+class RakedWeights:
+    """Weights of rows that were scaled to margins.
+
+    Attributes
+    ----------
+    weights : ndarray of float64, shape (n,)
+        With the sum of those given.
+    rounds : int
+        Passes over all margins.
+    """
+
+    weights: NDArray[np.float64]
+    rounds: int
+
+
+def rake_weights(
+    weights: ArrayLike,
+    margins: Sequence[tuple[ArrayLike, ArrayLike]],
+    tolerance: float = 1e-9,
+    rounds: int = 1_000,
+) -> RakedWeights:
+    """Scale the weights of rows until every group of every margin has its share of their sum.
+
+    Parameters
+    ----------
+    weights : array_like of float, shape (n,)
+        Above 0.
+    margins : sequence of (groups, shares)
+        Of each margin the group of every row, a number from 0, and what the groups' shares are to be in proportion
+        to: above 0.
+    tolerance : float
+        Relative to the sum of the weights: when to stop.
+    rounds : int
+        When to give up.
+
+    Raises
+    ------
+    ValueError
+        If a weight or a share is not above 0, a group has no row, or no weights have these margins.
+
+    References
+    ----------
+    Deming and Stephan (1940); Deville, J.-C., Särndal, C.-E. and Sautory, O. (1993). Generalized raking procedures in
+    survey sampling. *JASA* 88, 1013-1020.
+
+    Examples
+    --------
+    >>> rake_weights([1, 1, 1, 1], [([0, 0, 0, 1], [1, 1])]).weights.round(3).tolist()
+    [0.667, 0.667, 0.667, 2.0]
+    """
+    scaled = _above_zero("weights", weights)
+    total = float(scaled.sum())
+    targets = []
+    for number, entry in enumerate(list_entries("margins", margins)):
+        pair = list_entries(f"margins[{number}]", entry)
+        if len(pair) != 2:
+            raise ValueError(f"margins[{number}] must have groups and shares; it has {len(pair)} entries")
+        given, stated = pair
+        shares = _above_zero(f"shares of margin {number}", stated)
+        groups = whole_numbers(f"groups of margin {number}", given)
+        if groups.shape != scaled.shape:
+            raise ValueError(
+                f"groups of margin {number} must have shape {scaled.shape}; their shape is {groups.shape}"
+            )
+        check_range(f"groups of margin {number}", groups, 0, len(shares) - 1)
+        empty = np.bincount(groups, minlength=len(shares)) == 0
+        if empty.any():
+            raise ValueError(
+                f"groups of margin {number} must each have a row; {int(empty.argmax())} has none"
+            )
+        targets.append((groups, shares / shares.sum() * total))
+    whole_number("rounds", rounds, 1)
+    if not targets:
+        return RakedWeights(scaled, 0)
+    least = positive("tolerance", tolerance) * total
+    scaled, done, discrepancy = _scale_to_sums(scaled, targets, least, rounds)
+    if discrepancy > least:
+        raise ValueError(
+            f"margins must be those of some weights; after {done} rounds a group is off by {discrepancy / total:.3g}"
+        )
+    return RakedWeights(scaled, done)
+
+
+def _above_zero(name: str, values: ArrayLike) -> NDArray[np.float64]:
+    read = real_numbers(name, values, LARGEST)
+    if read.ndim != 1:
+        raise ValueError(f"{name} must have one axis; their shape is {read.shape}")
+    if (read <= 0).any():
+        raise ValueError(f"{name} must be above 0; one is {float(read.min())!r}")
+    return read
+
+
+def _scale_to_sums(
+    cells: NDArray[np.float64],
+    margins: Sequence[tuple[NDArray[np.int64], NDArray[np.float64]]],
+    least: float,
+    rounds: int,
+) -> tuple[NDArray[np.float64], int, float]:
+    """Cells whose groups, margin by margin, have the sums asked for; the rounds it took; what they are off by."""
+
+    def find_discrepancy() -> float:
+        return max(
+            float(np.abs(np.bincount(groups, cells, len(sums)) - sums).max()) for groups, sums in margins
+        )
+
+    done, discrepancy = 0, find_discrepancy()
+    while discrepancy > least and done < rounds:
         done += 1
-        for axis, target in targets.items():
-            sums = sums_along(fitted, axis)
-            factors = np.divide(target, sums, out=np.zeros_like(sums), where=sums > 0)
-            fitted = fitted * _along(factors, axis, fitted.ndim)
-        discrepancy = _discrepancy(fitted, targets)
-    return FittedTable(fitted, done, discrepancy, discrepancy <= tolerance * total)
+        for groups, sums in margins:
+            now = np.bincount(groups, cells, len(sums))
+            cells = cells * np.divide(sums, now, out=np.zeros_like(now), where=now > 0)[groups]
+        discrepancy = find_discrepancy()
+    return cells, done, discrepancy
 
 
 def checked_margins(
@@ -141,11 +263,3 @@ def checked_margins(
 def sums_along(table: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
     """The margin of an axis."""
     return np.asarray(table.sum(axis=tuple(other for other in range(table.ndim) if other != axis)))
-
-
-def _along(vector: NDArray[np.float64], axis: int, dimensions: int) -> NDArray[np.float64]:
-    return vector.reshape([-1 if place == axis else 1 for place in range(dimensions)])
-
-
-def _discrepancy(table: NDArray[np.float64], targets: dict[int, NDArray[np.float64]]) -> float:
-    return max(float(np.abs(sums_along(table, axis) - target).max()) for axis, target in targets.items())

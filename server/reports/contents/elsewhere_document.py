@@ -3,42 +3,49 @@
 from collections.abc import Iterator
 
 from server.output.charts import PAPER_CSS
-from server.output.documents import Block, Cell, Document, Section, Table, Text
+from server.output.documents import Block, Cell, Document, Paragraph, Section, Table, Text
 from server.reports.contents import cell_texts, methods, stratum_sections
 from server.reports.contents.diagnostic_sections import diagnostics
 from server.reports.contents.estimate_sections import estimates
 from server.reports.contents.finding_sections import list_findings
 from server.reports.contents.methods import make_paragraph
 from server.reports.contents.question_sections import questions
+from server.reports.contents.sample_section import EVEN_ROWS, describe_sample
+from server.reports.elsewhere import ForeignData
 from server.reports.explaining import ExplainedAnswer
 from server.reports.explaining.explained_texts import list_notes, name_step, say_effect
-from server.reports.report import Report
 from server.reports.report_words import ReportWords
 
 
-def build_elsewhere_document(report: Report, explained: ExplainedAnswer | None, locale: str) -> Document:
+def build_elsewhere_document(data: ForeignData, explained: ExplainedAnswer | None, locale: str) -> Document:
     """The document of a report on a table from elsewhere, with an explanation, if one was asked for."""
-    words = ReportWords(locale)
+    words, report = ReportWords(locale), data.report
     _ = words.gettext
     count = words.ngettext("%(num)s response", "%(num)s responses", report.n, num=words.integer(report.n))
     origin = _(
         "These data were collected elsewhere. How answers were randomised is known from the study file alone; "
         "nothing here shows that it was done so."
     )
+    blocks = [make_paragraph(origin)]
+    if data.sample is not None:
+        blocks.append(Paragraph(Text(_(EVEN_ROWS)), notice=True))
     return Document(
         title=cell_texts.quote_text(report.definition, report.definition.title),
         subtitle=" · ".join((_("Report of %(day)s", day=words.day(report.made_on)), count)),
         language=locale,
-        sections=tuple(_sections(words, report, explained)),
-        blocks=(make_paragraph(origin),),
+        sections=tuple(_sections(words, data, explained)),
+        blocks=tuple(blocks),
         paper_css=PAPER_CSS,
     )
 
 
-def _sections(words: ReportWords, report: Report, explained: ExplainedAnswer | None) -> Iterator[Section]:
-    _ = words.gettext
+def _sections(words: ReportWords, data: ForeignData, explained: ExplainedAnswer | None) -> Iterator[Section]:
+    _, report = words.gettext, data.report
     yield list_findings(words, report)
     yield Section("results", Text(_("Estimates")), tuple(estimates(words, report)))
+    if data.sample is not None:
+        title = _("Estimates for the population")
+        yield Section("population", Text(title), tuple(describe_sample(words, report, data.sample)))
     inside = tuple(stratum_sections.by_stratum(words, report))
     if inside:
         yield Section(

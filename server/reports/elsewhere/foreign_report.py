@@ -12,6 +12,7 @@ from server.collect.waves import Wave, WaveQuestion, places_of, same_question
 from server.inputs import N_, refuse
 from server.inputs.csv_rows import Told, report_no_progress
 from server.reports.elsewhere.foreign_table import ForeignTable, read_foreign_table
+from server.reports.elsewhere.sample_estimates import SampleReport, estimate_sample
 from server.reports.elsewhere.study_file import StudyFile
 from server.reports.estimate_values import QuestionReport
 from server.reports.question_estimates import estimate_question, post_stratified
@@ -31,6 +32,7 @@ class ForeignData:
     study: StudyFile
     table: ForeignTable
     report: Report
+    sample: SampleReport | None
 
 
 def read_foreign_data(file: IO[bytes], study: StudyFile, told: Told = report_no_progress) -> ForeignData:
@@ -42,7 +44,12 @@ def read_foreign_data(file: IO[bytes], study: StudyFile, told: Told = report_no_
         Naming the row, the column, what may be there, and what is.
     """
     table = read_foreign_table(file, study, told)
-    return ForeignData(study, table, _report(study, table))
+    report = _report(study, table)
+    sample = None
+    if study.sampling is not None:
+        asked = [same_question(question.name, report.waves) for question in study.definition.questions]
+        sample = estimate_sample(study.sampling, table, asked, CONFIDENCE)
+    return ForeignData(study, table, report, sample)
 
 
 def _report(study: StudyFile, table: ForeignTable) -> Report:

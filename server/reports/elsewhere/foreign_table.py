@@ -19,7 +19,7 @@ from server.inputs.csv_rows import (
     report_no_progress,
 )
 from server.reports.csv_cells import neutralise_text
-from server.reports.elsewhere.study_columns import ABSENT, NumberCells, TextCells
+from server.reports.elsewhere.study_columns import ABSENT, NameCells, NumberCells, TextCells
 from server.reports.elsewhere.study_file import StudyFile
 from server.reports.stratum_estimates import NO_STRATUM, WITHHELD_STRATUM
 from server.study.definitions import Definition
@@ -35,7 +35,7 @@ _SMALLEST_WEIGHT = 1e-6
 class ForeignTable:
     """The rows of a table: `version` is the number that each answers, `place` the place of its stratum.
 
-    `reports` are by column; `covariates` by name, as numbers or as the places of texts.
+    `reports` are by column; `covariates` by name, as numbers or as the places of texts; `clusters` are numbered.
     """
 
     rows: int
@@ -44,6 +44,8 @@ class ForeignTable:
     reports: Mapping[str, NDArray[np.uint8]]
     covariates: Mapping[str, NDArray[np.float64]]
     weights: NDArray[np.float64] | None
+    sampling_weights: NDArray[np.float64] | None
+    clusters: NDArray[np.int64] | None
 
     def patterns(self, definition: Definition, own: NDArray[np.bool_]) -> NDArray[np.uint8]:
         """The reports of some rows, a column for each byte of the definition."""
@@ -78,7 +80,7 @@ def read_foreign_table(file: IO[bytes], study: StudyFile, told: Told = report_no
     return _sort_columns(study, readers, codes, number - 1)
 
 
-def _readers(study: StudyFile, *, comma: bool) -> Iterator[tuple[str, TextCells | NumberCells]]:
+def _readers(study: StudyFile, *, comma: bool) -> Iterator[tuple[str, TextCells | NumberCells | NameCells]]:
     columns = [
         {name for one in each.questions for name in one.columns} for each in study.definitions.values()
     ]
@@ -94,8 +96,12 @@ def _readers(study: StudyFile, *, comma: bool) -> Iterator[tuple[str, TextCells 
             yield covariate.name, TextCells({text: code for code, text in enumerate(covariate.categories)})
         else:
             yield covariate.name, NumberCells(covariate.low, covariate.high, comma=comma)
-    if study.weights is not None:
-        yield study.weights, NumberCells(_SMALLEST_WEIGHT, _LARGEST_WEIGHT, comma=comma)
+    sampling = study.sampling
+    for weights in (study.weights, None if sampling is None else sampling.weights):
+        if weights is not None:
+            yield weights, NumberCells(_SMALLEST_WEIGHT, _LARGEST_WEIGHT, comma=comma)
+    if sampling is not None and sampling.clusters is not None:
+        yield sampling.clusters, NameCells()
 
 
 def _name_places(study: StudyFile) -> dict[str, int]:
@@ -107,7 +113,7 @@ def _name_places(study: StudyFile) -> dict[str, int]:
 
 def _sort_columns(
     study: StudyFile,
-    readers: Mapping[str, TextCells | NumberCells],
+    readers: Mapping[str, TextCells | NumberCells | NameCells],
     codes: Mapping[str, NDArray[np.int32]],
     rows: int,
 ) -> ForeignTable:
@@ -117,7 +123,7 @@ def _sort_columns(
             return np.array(reader.numbers)[codes[name]]
         return codes[name].astype(np.float64)
 
-    newest = next(iter(study.definitions))
+    newest, sampling = next(iter(study.definitions)), study.sampling
     version = codes["version"].astype(np.int64) if len(study.definitions) > 1 else np.full(rows, newest)
     place = codes["stratum"].astype(np.int64) if study.nodes else np.zeros(rows, np.int64)
     for number, definition in study.definitions.items():
@@ -144,4 +150,8 @@ def _sort_columns(
         reports={name: codes[cells.header].astype(np.uint8) for name, cells in study.cells.items()},
         covariates={covariate.name: values(covariate.name) for covariate in study.covariates},
         weights=None if study.weights is None else values(study.weights),
+        sampling_weights=None if sampling is None or sampling.weights is None else values(sampling.weights),
+        clusters=None
+        if sampling is None or sampling.clusters is None
+        else codes[sampling.clusters].astype(np.int64),
     )

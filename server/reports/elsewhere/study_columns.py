@@ -10,6 +10,7 @@ from server.study.definitions import Definition, Question
 
 ABSENT = 256
 """The code of an empty cell, where the version of its row does not have the column."""
+_LONGEST_NAME = 200
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,25 @@ class NumberCells(dict[str, int]):
         self.numbers.append(number)
         self[text] = len(self.numbers) - 1
         return self[text]
+
+
+class NameCells(dict[str, int]):
+    """The number of each name that was read, in their order; -1 for none."""
+
+    template = N_("must be a name of at most %(limit)d characters; it is %(value)s")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.values_named: Mapping[str, object] = {"limit": _LONGEST_NAME}
+
+    def __missing__(self, text: str) -> int:
+        name = text.strip()
+        if not 0 < len(name) <= _LONGEST_NAME:
+            return -1
+        if name != text:
+            return self[name]
+        self[name] = len(self)
+        return self[name]
 
 
 def name_cells(

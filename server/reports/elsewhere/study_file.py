@@ -9,7 +9,9 @@ from typing import Any
 from server.inputs import N_, InputError, parse_json, refuse, shorten_value
 from server.inputs.decoding import check_text
 from server.inputs.schema import violations
+from server.reports.elsewhere.covariates import Covariate, read_covariate
 from server.reports.elsewhere.foreign_designs import read_survey
+from server.reports.elsewhere.sampling import Sampling, read_sampling
 from server.reports.elsewhere.study_columns import ReportCells, check_unique, name_cells
 from server.study.definitions import Definition
 from server.study.strata import Node
@@ -17,16 +19,6 @@ from server.study.strata.stated_tree import build_tree
 
 STUDY_LIMIT = 8 << 20
 """Largest study file, in bytes."""
-
-
-@dataclass(frozen=True)
-class Covariate:
-    """A column of what is known of each person: texts, the first of which others are compared with, or a number."""
-
-    name: str
-    categories: tuple[str, ...] = ()
-    low: float = 0.0
-    high: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +32,7 @@ class StudyFile:
     populations_since: date | None
     covariates: tuple[Covariate, ...]
     weights: str | None
+    sampling: Sampling | None
 
     @property
     def definition(self) -> Definition:
@@ -52,7 +45,8 @@ class StudyFile:
         names = [cells.header for cells in self.cells.values()]
         names += ["version"] * (len(self.definitions) > 1) + ["stratum"] * bool(self.nodes)
         names += [covariate.name for covariate in self.covariates]
-        return (*names, self.weights) if self.weights is not None else tuple(names)
+        names += [self.weights] if self.weights is not None else []
+        return (*names, *(self.sampling.headers if self.sampling is not None else ()))
 
 
 def parse_study(body: bytes) -> StudyFile:
@@ -70,7 +64,7 @@ def parse_study(body: bytes) -> StudyFile:
         raise InputError(422, problems)
     definitions = _read_definitions(document)
     covariates = tuple(
-        _read_covariate(stated, f"covariates[{place}]")
+        read_covariate(stated, f"covariates[{place}]")
         for place, stated in enumerate(document.get("covariates", ()))
     )
     nodes = _read_strata(document.get("strata", ()))
@@ -79,6 +73,14 @@ def parse_study(body: bytes) -> StudyFile:
         raise refuse(
             422, "weights", N_("must not be given together with %(limit)s"), limit="strata.population"
         )
+    if "sampling" in document:
+        for name, given in (
+            ("weights", weights),
+            ("strata.population", any(each.population for each in nodes)),
+        ):
+            if given:
+                template = N_("must not be given together with %(limit)s")
+                raise refuse(422, "sampling", template, limit=name)
     study = StudyFile(
         sha256=hashlib.sha256(body).hexdigest(),
         definitions=definitions,
@@ -87,6 +89,7 @@ def parse_study(body: bytes) -> StudyFile:
         populations_since=_read_day(document.get("populations_since")),
         covariates=covariates,
         weights=weights,
+        sampling=read_sampling(document.get("sampling"), covariates),
     )
     check_unique(study.headers, "columns")
     return study
@@ -107,26 +110,6 @@ def _read_definitions(document: Mapping[str, Any]) -> dict[int, Definition]:
             raise refuse(422, f"versions[{place}].number", template, value=number)
         found[number] = read_survey(stated["survey"], f"versions[{place}].survey")
     return found
-
-
-def _read_covariate(stated: Mapping[str, Any], field: str) -> Covariate:
-    name = stated["name"].strip()
-    if "categories" in stated:
-        for other in ("low", "high"):
-            if other in stated:
-                template = N_("must not be given together with %(limit)s")
-                raise refuse(422, f"{field}.{other}", template, limit="categories")
-        texts = tuple(text.strip() for text in stated["categories"])
-        check_unique(texts, f"{field}.categories")
-        return Covariate(name, texts)
-    for needed in ("low", "high"):
-        if needed not in stated:
-            raise refuse(422, f"{field}.{needed}", N_("is required"))
-    low, high = float(stated["low"]), float(stated["high"])
-    if not low < high:
-        template = N_("must be more than %(limit)s; it is %(value)s")
-        raise refuse(422, f"{field}.high", template, limit=stated["low"], value=stated["high"])
-    return Covariate(name, (), low, high)
 
 
 def _read_strata(stated: Sequence[Mapping[str, Any]]) -> tuple[Node, ...]:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from server.collect.tallies import Tally
 from server.collect.waves import Wave, places_of
 from server.reports.elsewhere import ForeignData
-from server.reports.elsewhere.study_file import Covariate
+from server.reports.elsewhere.covariates import Covariate
 from server.reports.report import Report
 from server.study.strata import walk
 

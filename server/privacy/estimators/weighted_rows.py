@@ -1,0 +1,190 @@
+"""Shares and means from rows that count differently: sampling weights, calibration to margins, clusters.
+
+A report under a design becomes an unbiased guess of what is asked of its row, so that what the rows of a survey
+without coins would be, their guesses are here. Their weighted mean is estimated, and its variance by linearisation:
+from how much each cluster, or row, pulls it.
+
+References
+----------
+Särndal, C.-E., Swensson, B. and Wretman, J. (1992). *Model Assisted Survey Sampling*. Springer. Sections 5.7, 6.6.
+Deville, J.-C. and Särndal, C.-E. (1992). Calibration estimators in survey sampling. *JASA* 87, 376-382.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtrit
+
+from server.privacy._checks import probability, whole_number
+from server.privacy.designs import Design
+from server.privacy.estimators.coefficients import Coefficients, share_coefficients
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedPart:
+    """Rows that reported under one design.
+
+    Attributes
+    ----------
+    rows : ndarray of int, shape (p,)
+        Which rows of all.
+    reports : ndarray of int, shape (p,)
+        What they reported.
+    design : Design
+    coefficients : Coefficients
+        Of what is estimated, under that design: one numerator, and the denominator.
+    """
+
+    rows: NDArray[np.int64]
+    reports: NDArray[np.integer]
+    design: Design
+    coefficients: Coefficients
+
+
+@dataclass(frozen=True)
+class WeightedEstimate:
+    """A share or a mean.
+
+    Attributes
+    ----------
+    value : float
+        NaN where nobody is estimated to be among those whom a mean is of.
+    standard_error : float
+        Infinite where all rows are of one cluster.
+    interval : tuple of float
+        By Student's t with `degrees_of_freedom`; it may leave the possible range, as the value may.
+    degrees_of_freedom : int
+        Clusters less one; rows less one, without clusters.
+    design_effect : float
+        The variance, over that of as many rows drawn evenly and one by one.
+    n : int
+        Rows.
+    """
+
+    value: float
+    standard_error: float
+    interval: tuple[float, float]
+    degrees_of_freedom: int
+    design_effect: float
+    n: int
+
+    @property
+    def effective_n(self) -> float:
+        """Rows drawn evenly and one by one that would say as much."""
+        return self.n / self.design_effect if self.design_effect > 0 else math.nan
+
+
+@dataclass(frozen=True, eq=False)
+class SampleDesign:
+    """How the rows of a sample were drawn, and what they were calibrated to.
+
+    Attributes
+    ----------
+    weights : ndarray of float, shape (n,)
+        Above 0: after calibration, if there was any.
+    margins : sequence of ndarray of int, each of shape (n,)
+        The groups of every margin that `weights` were raked to.
+    clusters : ndarray of int, shape (n,), or None
+        Which rows were drawn together.
+    population : int or None
+        People whom the rows were drawn from without replacement, each with the same chance or nearly so: a sample
+        that is a large part of them says more. Not beside clusters.
+    """
+
+    weights: Floats
+    margins: Sequence[NDArray[np.int64]] = ()
+    clusters: NDArray[np.int64] | None = None
+    population: int | None = None
+
+
+def estimate_from_rows(
+    parts: Sequence[WeightedPart], sample: SampleDesign, confidence: float = 0.95
+) -> WeightedEstimate:
+    """A share or a mean of the population that weighted rows stand for.
+
+    Parameters
+    ----------
+    parts : sequence of WeightedPart
+        The rows that were asked, each in one part. The others of the sample are not of those whom the estimate is of.
+    sample : SampleDesign
+    confidence : float
+        Of the interval.
+
+    Raises
+    ------
+    ValueError
+        If a population is smaller than the sample, or clusters stand beside one.
+
+    Notes
+    -----
+    The value is the weighted mean of guesses over the weighted mean of the denominators'. Each row's pull is what it
+    would still move the value by, after what its margins tell of it was taken out (a regression on them, as calibrated
+    weights make up for those). Strata of the sample are left aside, which makes intervals wide rather than narrow. Of
+    a sample that is a part f of its population, drawing varies by 1 - f of that; the coins of its rows, as ever.
+    """
+    probability("confidence", confidence, open_interval=True)
+    weights = sample.weights
+    top, bottom = np.zeros(len(weights)), np.zeros(len(weights))
+    for part in parts:
+        top[part.rows] = part.coefficients.numerators[0][part.reports]
+        bottom[part.rows] = part.coefficients.denominator[part.reports]
+    n = sum(len(part.rows) for part in parts)
+    people = float(weights @ bottom)
+    clusters = np.arange(len(weights)) if sample.clusters is None else sample.clusters
+    groups = len(np.unique(np.concatenate([clusters[part.rows] for part in parts])))
+    if sample.population is not None:
+        if sample.clusters is not None:
+            raise ValueError("population must not be given together with clusters")
+        whole_number("population", sample.population, len(weights))
+    if people <= 0:
+        return WeightedEstimate(math.nan, math.nan, (math.nan, math.nan), groups - 1, math.nan, n)
+    value = float(weights @ top) / people
+    if groups < 2:
+        return WeightedEstimate(value, math.inf, (-math.inf, math.inf), groups - 1, math.nan, n)
+    rest = top - value * bottom
+    pulls = weights * _take_out_margins(rest, weights, sample.margins) / people
+    asked = np.zeros(len(weights), dtype=np.bool_)
+    for part in parts:
+        asked[part.rows] = True
+    sums = np.bincount(clusters, pulls)
+    counted = np.bincount(clusters, asked) > 0 if not sample.margins else np.bincount(clusters) > 0
+    count = int(counted.sum())
+    variance = count / (count - 1) * float(((sums[counted] - sums[counted].mean()) ** 2).sum())
+    if sample.population is not None:
+        drawn = len(weights) / sample.population
+        coins = min(max(_vary_by_coins(parts, value, weights) / people**2, 0.0), variance)
+        variance = (1 - drawn) * variance + drawn * coins
+    evenly = float(weights @ rest**2) * float(weights.sum()) / people**2 / len(weights)
+    error = math.sqrt(variance)
+    reach = float(stdtrit(groups - 1, (1 + confidence) / 2)) * error
+    effect = variance / evenly if evenly > 0 else math.nan
+    return WeightedEstimate(value, error, (value - reach, value + reach), groups - 1, effect, n)
+
+
+def _take_out_margins(rest: Floats, weights: Floats, margins: Sequence[NDArray[np.int64]]) -> Floats:
+    """What is left of each row's number once its groups were given their weighted means, all margins together."""
+    if not margins:
+        return rest
+    columns = [groups[:, None] == np.arange(groups.max() + 1) for groups in margins]
+    known = np.concatenate(columns, axis=1).astype(np.float64)
+    weighed = known * weights[:, None]
+    # Groups of each margin add up to the same column: of all solutions it does not matter which.
+    slopes = np.linalg.lstsq(known.T @ weighed, weighed.T @ rest, rcond=None)[0]
+    return np.asarray(rest - known @ slopes)
+
+
+def _vary_by_coins(parts: Sequence[WeightedPart], value: float, weights: Floats) -> float:
+    """What the coins alone add to the variance of the weighted sum: of each row, an unbiased guess of its part."""
+    total = 0.0
+    for part in parts:
+        matrix = part.design.matrix
+        guesses = part.coefficients.numerators[0] - value * part.coefficients.denominator
+        by_truth = matrix @ guesses**2 - (matrix @ guesses) ** 2
+        own = by_truth @ share_coefficients([part.design]).numerators
+        total += float(weights[part.rows] ** 2 @ own[part.reports])
+    return total

@@ -1,0 +1,45 @@
+"""What is known of each person in a table from elsewhere."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from server.inputs import N_, refuse
+from server.reports.elsewhere.study_columns import check_unique
+
+
+@dataclass(frozen=True)
+class Covariate:
+    """A column of what is known of each person: texts, the first of which others are compared with, or a number."""
+
+    name: str
+    categories: tuple[str, ...] = ()
+    low: float = 0.0
+    high: float = 0.0
+
+
+def read_covariate(stated: Mapping[str, Any], field: str) -> Covariate:
+    """Check what the schema cannot.
+
+    Raises
+    ------
+    InputError
+        Naming the field.
+    """
+    name = stated["name"].strip()
+    if "categories" in stated:
+        for other in ("low", "high"):
+            if other in stated:
+                template = N_("must not be given together with %(limit)s")
+                raise refuse(422, f"{field}.{other}", template, limit="categories")
+        texts = tuple(text.strip() for text in stated["categories"])
+        check_unique(texts, f"{field}.categories")
+        return Covariate(name, texts)
+    for needed in ("low", "high"):
+        if needed not in stated:
+            raise refuse(422, f"{field}.{needed}", N_("is required"))
+    low, high = float(stated["low"]), float(stated["high"])
+    if not low < high:
+        template = N_("must be more than %(limit)s; it is %(value)s")
+        raise refuse(422, f"{field}.high", template, limit=stated["low"], value=stated["high"])
+    return Covariate(name, (), low, high)
