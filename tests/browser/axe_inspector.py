@@ -37,9 +37,17 @@ NARROW = {"width": 320, "height": 640}  # 1280 pixels at 400 % (WCAG 1.4.10)
 
 
 class Inspector:
-    """Collects what is wrong in each state, so that one run tells all."""
+    """Collects what is wrong in each state, so that one run tells all.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    contrast : bool
+        Whether colours are looked at, which takes as long as all else. Where the same states are inspected in another
+        language as well, they need not be: colours are those of the style sheet, and it knows no language.
+    """
+
+    def __init__(self, *, contrast: bool = True) -> None:
+        self._options = OPTIONS if contrast else {**OPTIONS, "rules": {"color-contrast": {"enabled": False}}}
         self.states: list[str] = []
         self.problems: list[str] = []
         self._asked: dict[Page, set[Request]] = {}
@@ -52,7 +60,7 @@ class Inspector:
             page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
             if not page.evaluate("'axe' in globalThis"):
                 page.evaluate(AXE)
-            self.problems += [f"{state} ({scheme}): {found}" for found in page.evaluate(RUN, OPTIONS)]
+            self.problems += [f"{state} ({scheme}): {found}" for found in page.evaluate(RUN, self._options)]
         page.set_viewport_size(NARROW)
         width = page.evaluate("document.documentElement.scrollWidth")
         if width > NARROW["width"]:

@@ -37,3 +37,13 @@ def test_a_target_half_under_a_bar_is_not_too_small(browser: Browser) -> None:
 
 def test_a_small_target_is_found(browser: Browser) -> None:
     assert _found(browser, SMALL)
+
+
+def test_pale_text_is_found_unless_it_is_left_to_another_language(browser: Browser) -> None:
+    page = browser.new_page(**DESK)
+    for contrast in (True, False):
+        inspector = Inspector(contrast=contrast)
+        page.set_content(PAGE % '<p style="color: #aaa; background: white">Pale</p>')
+        inspector.look(page, "page")
+        assert any("color-contrast" in problem for problem in inspector.problems) is contrast
+    page.close()
