@@ -124,7 +124,7 @@ def estimate_from_rows(
     -----
     The value is the weighted mean of guesses over the weighted mean of the denominators'. Each row's pull is what it
     would still move the value by, after what its margins tell of it was taken out (a regression on them, as calibrated
-    weights make up for those). Strata of the sample are left aside, which makes intervals wide rather than narrow. Of
+    weights make up for those). Strata of the sample are left aside, which on average makes intervals wider. Of
     a sample that is a part f of its population, drawing varies by 1 - f of that; the coins of its rows, as ever.
     """
     probability("confidence", confidence, open_interval=True)
@@ -135,8 +135,10 @@ def estimate_from_rows(
         bottom[part.rows] = part.coefficients.denominator[part.reports]
     n = sum(len(part.rows) for part in parts)
     people = float(weights @ bottom)
-    clusters = np.arange(len(weights)) if sample.clusters is None else sample.clusters
-    groups = len(np.unique(np.concatenate([clusters[part.rows] for part in parts])))
+    asked = np.zeros(len(weights), dtype=np.bool_)
+    for part in parts:
+        asked[part.rows] = True
+    groups = int((_add_up(asked.astype(np.float64), sample.clusters) > 0).sum())
     if sample.population is not None:
         if sample.clusters is not None:
             raise ValueError("population must not be given together with clusters")
@@ -148,13 +150,12 @@ def estimate_from_rows(
         return WeightedEstimate(value, math.inf, (-math.inf, math.inf), groups - 1, math.nan, n)
     rest = top - value * bottom
     pulls = weights * _take_out_margins(rest, weights, sample.margins) / people
-    asked = np.zeros(len(weights), dtype=np.bool_)
-    for part in parts:
-        asked[part.rows] = True
-    sums = np.bincount(clusters, pulls)
-    counted = np.bincount(clusters, asked) > 0 if not sample.margins else np.bincount(clusters) > 0
-    count = int(counted.sum())
-    variance = count / (count - 1) * float(((sums[counted] - sums[counted].mean()) ** 2).sum())
+    # Of rows that were not asked the margins still tell something; without margins they move nothing.
+    counted = (
+        _add_up(np.ones(len(weights)) if sample.margins else asked.astype(np.float64), sample.clusters) > 0
+    )
+    sums = _add_up(pulls, sample.clusters)[counted]
+    variance = len(sums) / (len(sums) - 1) * float(((sums - sums.mean()) ** 2).sum())
     if sample.population is not None:
         drawn = len(weights) / sample.population
         coins = min(max(_vary_by_coins(parts, value, weights) / people**2, 0.0), variance)
@@ -170,12 +171,29 @@ def _take_out_margins(rest: Floats, weights: Floats, margins: Sequence[NDArray[n
     """What is left of each row's number once its groups were given their weighted means, all margins together."""
     if not margins:
         return rest
-    columns = [groups[:, None] == np.arange(groups.max() + 1) for groups in margins]
-    known = np.concatenate(columns, axis=1).astype(np.float64)
-    weighed = known * weights[:, None]
-    # Groups of each margin add up to the same column: of all solutions it does not matter which.
-    slopes = np.linalg.lstsq(known.T @ weighed, weighed.T @ rest, rcond=None)[0]
-    return np.asarray(rest - known @ slopes)
+    sizes = [int(groups.max()) + 1 for groups in margins]
+    blocks = [
+        [
+            np.bincount(one * width + other, weights, size * width).reshape(size, width)
+            for other, width in zip(margins, sizes, strict=True)
+        ]
+        for one, size in zip(margins, sizes, strict=True)
+    ]
+    told = np.concatenate(
+        [np.bincount(groups, weights * rest, size) for groups, size in zip(margins, sizes, strict=True)]
+    )
+    # Groups of each margin add up to the same: of all solutions it does not matter which.
+    slopes = np.linalg.lstsq(np.block(blocks), told, rcond=None)[0]
+    left, start = rest.copy(), 0
+    for groups, size in zip(margins, sizes, strict=True):
+        left -= slopes[start : start + size][groups]
+        start += size
+    return left
+
+
+def _add_up(numbers: Floats, clusters: NDArray[np.int64] | None) -> Floats:
+    """Those of each cluster; each by itself, where there are none."""
+    return numbers if clusters is None else np.bincount(clusters, numbers)
 
 
 def _vary_by_coins(parts: Sequence[WeightedPart], value: float, weights: Floats) -> float:
