@@ -256,6 +256,11 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
         GOOD,
         "survey.questions[0].design: must have a row for each answer, 2; it has 3",
     ),
+    "a matrix of a report that nobody sends": (
+        study(question({"mechanism": "matrix", "chances": [[0.5, 0.5, 0], [0.25, 0.75, 0]]})),
+        GOOD,
+        "survey.questions[0].design.chances: must be the chances of a design: each report must have a chance",
+    ),
     "a column of no question": (
         study(COIN, columns=[{"name": "x"}]),
         GOOD,

@@ -33,7 +33,7 @@ def test_rows_are_raked_to_what_the_population_is_known_to_be(tmp_path: Path) ->
     assert (row["question"], row["answer"], row["statistic"], row["n"]) == ("cheated", "yes", "share", 210)
     # Of calibrated halves, the variances within each add up.
     variance = (4 * (60 / 190) * (130 / 190) / 190 + 4 * (15 / 20) * (5 / 20) / 20) / 4
-    assert row["standard_error"] == pytest.approx(math.sqrt(variance * 210 / 209))
+    assert row["standard_error"] == pytest.approx(math.sqrt(variance * 210 / 208))
     assert told["kish_design_effect"] == pytest.approx(210 * (190 / 190**2 + 20 / 20**2) / 4)
     assert told["margins"][0]["groups"] == [{"of": ["f", "x"], "share": 0.5}, {"of": ["m"], "share": 0.5}]
     assert (told["raking_rounds"], told["weights"], told["clusters"]) == (1, "w", None)
@@ -41,12 +41,29 @@ def test_rows_are_raked_to_what_the_population_is_known_to_be(tmp_path: Path) ->
 
 def test_classes_that_were_drawn_together_make_intervals_wider(tmp_path: Path) -> None:
     alone, together = sampled(tmp_path, weights="w"), sampled(tmp_path, weights="w", clusters="class")
-    assert (alone["clusters"], together["clusters"]) == (None, 4)
+    assert (alone["clusters"], together["clusters"]) == (None, {"column": "class", "count": 4})
     (row,), (clustered,) = alone["estimates"], together["estimates"]
     assert clustered["value"] == row["value"]
     assert clustered["standard_error"] > 2 * row["standard_error"]
     assert (row["degrees_of_freedom"], clustered["degrees_of_freedom"]) == (209, 3)
     assert clustered["design_effect"] > 4
+
+
+def test_what_is_read_anyway_may_be_what_rows_were_drawn_by(tmp_path: Path) -> None:
+    (row,), told = (found := sampled(tmp_path, clusters=" sex "))["estimates"], found["clusters"]
+    assert told == {"column": "sex", "count": 3}
+    assert row["degrees_of_freedom"] == 2
+
+
+def test_a_population_may_be_written_as_a_fraction_of_none(tmp_path: Path) -> None:
+    assert sampled(tmp_path, population=300.0)["population"] == 300
+
+
+def test_uneven_weights_are_said_to_make_intervals_too_narrow(tmp_path: Path) -> None:
+    data = "cheated,sex,w\n" + "yes,f,1\nno,m,1\n" * 50 + "yes,f,900\nno,m,700\n"
+    stated = study(COIN, **SEX, sampling={"weights": "w"})
+    assert "hold less often than they say" in analysed(tmp_path, stated, data).stdout
+    assert "hold less often than they say" not in analysed(tmp_path, stated, DATA).stdout
 
 
 def test_a_sample_of_a_small_population_says_more_and_never_that_coins_are_none(tmp_path: Path) -> None:
@@ -129,6 +146,12 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
         DATA,
         "sampling.population: must not be given together with sampling.clusters",
     ),
+    "weights and a population": (
+        {"weights": "w", "population": 999},
+        DATA,
+        "sampling.population: must not be given together with sampling.weights",
+    ),
+    "a column of no name": ({"clusters": " "}, DATA, "sampling.clusters: must name a column; it is empty"),
     "a margin of nothing known": (
         margins(*HALVES, covariate="age"),
         DATA,
@@ -151,8 +174,8 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
     ),
     "a group without rows": (
         margins({"of": ["f", "m"], "share": 1}, {"of": ["x"], "share": 1}),
-        "cheated,sex\nyes,f\nno,m\n",
-        "sampling.margins[0].groups[1]: must have a row in the table; it has none",
+        "cheated,sex\n" + "yes,f\nno,m\n" * 9,
+        "sampling.margins[0].groups[1]: must have at least 5 rows; it has 0: take it together",
     ),
     "a population that is too small": (
         {"population": 209},
@@ -214,7 +237,7 @@ def test_one_row_and_margins_that_contradict_each_other(tmp_path: Path) -> None:
     same = "cheated,sex,sex2\n" + "yes,f,f\nno,m,m\n" * 20
     done = analysed(tmp_path, study(COIN, covariates=both, sampling={"margins": stated}), same)
     assert done.exit_code == 2
-    assert "sampling.margins: must be margins that some weights of these rows have" in done.stderr
+    assert "sampling.margins: must be within reach of the rows: no weights were found" in done.stderr
 
 
 def test_the_numbers_are_json_alone(tmp_path: Path) -> None:

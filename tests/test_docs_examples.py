@@ -16,6 +16,7 @@ from click.testing import CliRunner
 from server.cli import main
 from server.people import api_tokens
 from server.releases.plans.plan_reader import parse_plan
+from server.reports.elsewhere import parse_study
 from server.store.models import Researcher, Survey
 from tests.conftest import NewDatabase
 from tests.support import factories, sample_releases
@@ -153,7 +154,7 @@ def test_published_figures_come_out_again(tmp_path: Path, monkeypatch: pytest.Mo
     rows = row.findall(read("analyse.md"))
     assert len(rows) == 2
     for study, (name, yes, no, published, *printed) in zip(
-        blocks("analyse.md", "json")[1:], rows, strict=True
+        blocks("analyse.md", "json")[2:], rows, strict=True
     ):
         Path("study.json").write_text(study, "utf-8")
         Path("counts.csv").write_text("\n".join([name, *["yes"] * int(yes), *["no"] * int(no)]), "utf-8")
@@ -163,6 +164,14 @@ def test_published_figures_come_out_again(tmp_path: Path, monkeypatch: pytest.Mo
         assert re.split(r"  +", line)[4:] == printed
         decimals = len(published.partition(".")[2])
         assert f"{100 * float(printed[0]):.{decimals}f}" == published
+
+
+def test_the_study_file_and_how_its_rows_were_drawn_are_read_together() -> None:
+    study, sampling = (json.loads(block) for block in blocks("analyse.md", "json")[:2])
+    read = parse_study(json.dumps({**study, **sampling}).encode())
+    assert read.headers[-2:] == ("w", "school")
+    assert read.sampling is not None
+    assert read.sampling.margins[0].shares == (51, 49)
 
 
 @pytest.mark.parametrize(

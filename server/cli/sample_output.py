@@ -27,14 +27,22 @@ def print_sample(found: SampleReport) -> None:
     sampling = found.sampling
     if sampling.margins:
         click.echo(f"Raked to: {', '.join(margin.covariate for margin in sampling.margins)}.")
+    if found.clusters is not None:
+        click.echo(f"Clusters: {found.clusters} ({sampling.clusters}).")
+    click.echo(f"Kish's design effect of the weights: {found.kish:.2f}.")
+    if found.uneven:
+        click.echo("A few rows have much of the weight: intervals hold less often than they say.")
     click.echo("Intervals are by linearisation and Student's t; the table above counts every row once.")
 
 
 def _number_cells(estimate: WeightedEstimate) -> list[str]:
-    if not math.isfinite(
-        estimate.standard_error
-    ):  # nobody is of whom it would be, or all rows are of one cluster
-        return ["-"] * 4
+    value = "-" if math.isnan(estimate.value) else fraction(estimate.value)
+    if not math.isfinite(estimate.standard_error):  # the rows do not tell how much they vary
+        return [value, "-", "-", "-"]
     low, high = estimate.interval
-    shown = (estimate.value, estimate.standard_error)
-    return [*map(fraction, shown), f"{fraction(low)} to {fraction(high)}", f"{estimate.design_effect:.2f}"]
+    return [
+        value,
+        fraction(estimate.standard_error),
+        f"{fraction(low)} to {fraction(high)}",
+        f"{estimate.design_effect:.2f}",
+    ]

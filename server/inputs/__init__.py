@@ -17,4 +17,4 @@ from server.inputs.definition_forms import (
 )
 from server.inputs.problems import N_, InputError, Problem, refuse, shorten_value
 from server.inputs.schema import schema_limit
-from server.inputs.whole_numbers import parse_whole_number
+from server.inputs.typed_numbers import parse_whole_number

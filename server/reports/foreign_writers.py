@@ -61,7 +61,9 @@ def _sample_json(found: SampleReport) -> dict[str, Any]:
             }
             for margin in sampling.margins
         ],
-        "clusters": found.clusters,
+        "clusters": None
+        if found.clusters is None
+        else {"column": sampling.clusters, "count": found.clusters},
         "population": sampling.population,
         "raking_rounds": found.rounds,
         "kish_design_effect": found.kish,

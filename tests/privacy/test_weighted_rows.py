@@ -129,6 +129,28 @@ def test_a_sample_of_everybody_still_varies_by_its_coins() -> None:
     assert 0 < np.mean(errors) < alone.standard_error
 
 
+def test_a_margin_of_many_groups_pays_for_what_it_fits() -> None:
+    """Twenty groups of ten rows; and where clusters are the groups, nothing is left to tell how much they vary."""
+    rng = np.random.default_rng(3)
+    groups, covered = np.repeat(np.arange(20), 10), 0
+    for _ in range(1_000):
+        reports = flip(rng, (rng.random(200) < 0.3).astype(np.int64))
+        found = estimate(reports, SampleDesign(np.ones(200), [groups]))
+        covered += found.interval[0] < 0.3 < found.interval[1]
+    assert covered / 1_000 >= 0.93
+    assert found.degrees_of_freedom == 180
+    alone = estimate(reports, SampleDesign(np.ones(200), [groups], clusters=groups))
+    assert alone.interval == (-math.inf, math.inf)
+
+
+def test_rows_that_are_alike_make_nothing_certain() -> None:
+    """All say No, and the coins are known: never an interval without a width."""
+    found = estimate(np.zeros(40, np.int64), SampleDesign(np.ones(40)))
+    assert found.standard_error == pytest.approx(2 * math.sqrt(3 / 16 / 40))
+    whole = estimate(np.zeros(40, np.int64), SampleDesign(np.ones(40), population=40))
+    assert whole.standard_error == found.standard_error
+
+
 def test_rows_that_were_not_asked_count_for_nobody() -> None:
     reports = np.repeat([0, 1], [60, 40])
     weights = np.linspace(1, 2, 150)
@@ -136,6 +158,7 @@ def test_rows_that_were_not_asked_count_for_nobody() -> None:
     own = estimate(reports, SampleDesign(weights[50:]))
     assert (some.value, some.n) == (pytest.approx(own.value), 100)
     assert some.standard_error == pytest.approx(own.standard_error)
+    assert some.design_effect == pytest.approx(own.design_effect)
 
 
 def test_raked_rows_are_a_fitted_table() -> None:
@@ -166,7 +189,7 @@ def test_raked_rows_are_a_fitted_table() -> None:
         (
             [1, 1],
             [([0, 1], [1, 1]), ([0, 1], [1, 2])],
-            "margins must be those of some weights; after 1000 rounds",
+            "margins must be within reach of the rows; after 10000 rounds",
         ),
     ],
 )
@@ -183,5 +206,5 @@ def test_what_no_sample_is_is_refused() -> None:
     assert alone.interval == (-math.inf, math.inf)
     with pytest.raises(ValueError, match="population must be a whole number from 3 up"):
         estimate(reports, SampleDesign(np.ones(3), population=2))
-    with pytest.raises(ValueError, match="together with clusters"):
+    with pytest.raises(ValueError, match="together with clusters or margins"):
         estimate(reports, SampleDesign(np.ones(3), clusters=np.arange(3), population=9))

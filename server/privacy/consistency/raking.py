@@ -133,7 +133,7 @@ def rake_weights(
     weights: ArrayLike,
     margins: Sequence[tuple[ArrayLike, ArrayLike]],
     tolerance: float = 1e-9,
-    rounds: int = 1_000,
+    rounds: int = 10_000,
 ) -> RakedWeights:
     """Scale the weights of rows until every group of every margin has its share of their sum.
 
@@ -152,7 +152,7 @@ def rake_weights(
     Raises
     ------
     ValueError
-        If a weight or a share is not above 0, a group has no row, or no weights have these margins.
+        If a weight or a share is not above 0, a group has no row, or the margins are not reached.
 
     References
     ----------
@@ -192,7 +192,7 @@ def rake_weights(
     scaled, done, discrepancy = _scale_to_sums(scaled, targets, least, rounds)
     if discrepancy > least:
         raise ValueError(
-            f"margins must be those of some weights; after {done} rounds a group is off by {discrepancy / total:.3g}"
+            f"margins must be within reach of the rows; after {done} rounds a group is off by {discrepancy / total:.3g}"
         )
     return RakedWeights(scaled, done)
 

@@ -55,13 +55,15 @@ class WeightedEstimate:
     value : float
         NaN where nobody is estimated to be among those whom a mean is of.
     standard_error : float
-        Infinite where all rows are of one cluster.
+        Infinite where the rows do not tell: of one cluster, fewer than the margins fit, or alike under a design that
+        has no coin for their answer.
     interval : tuple of float
         By Student's t with `degrees_of_freedom`; it may leave the possible range, as the value may.
     degrees_of_freedom : int
-        Clusters less one; rows less one, without clusters.
+        Clusters with rows that were asked, or such rows where there are no clusters, less one and less one for each
+        group of each margin but its first.
     design_effect : float
-        The variance, over that of as many rows drawn evenly and one by one.
+        The variance, over that of as many rows of the same guesses drawn evenly and one by one.
     n : int
         Rows.
     """
@@ -93,7 +95,7 @@ class SampleDesign:
         Which rows were drawn together.
     population : int or None
         People whom the rows were drawn from without replacement, each with the same chance or nearly so: a sample
-        that is a large part of them says more. Not beside clusters.
+        that is a large part of them says more. Not beside clusters or margins, nor where weights differ.
     """
 
     weights: Floats
@@ -118,14 +120,15 @@ def estimate_from_rows(
     Raises
     ------
     ValueError
-        If a population is smaller than the sample, or clusters stand beside one.
+        If a population is smaller than the sample, or clusters or margins stand beside one.
 
     Notes
     -----
     The value is the weighted mean of guesses over the weighted mean of the denominators'. Each row's pull is what it
     would still move the value by, after what its margins tell of it was taken out (a regression on them, as calibrated
-    weights make up for those). Strata of the sample are left aside, which on average makes intervals wider. Of
-    a sample that is a part f of its population, drawing varies by 1 - f of that; the coins of its rows, as ever.
+    weights make up for those). The variance is never below what the coins add whatever the answers are. Strata of the
+    sample are left aside, which on average makes intervals wider. Of a population of which the part f was asked,
+    drawing varies by 1 - f of that; the coins of its rows, as ever.
     """
     probability("confidence", confidence, open_interval=True)
     weights = sample.weights
@@ -135,36 +138,44 @@ def estimate_from_rows(
         bottom[part.rows] = part.coefficients.denominator[part.reports]
     n = sum(len(part.rows) for part in parts)
     people = float(weights @ bottom)
-    asked = np.zeros(len(weights), dtype=np.bool_)
+    asked = np.zeros(len(weights))
     for part in parts:
-        asked[part.rows] = True
-    groups = int((_add_up(asked.astype(np.float64), sample.clusters) > 0).sum())
+        asked[part.rows] = 1
     if sample.population is not None:
-        if sample.clusters is not None:
-            raise ValueError("population must not be given together with clusters")
+        if sample.clusters is not None or sample.margins:
+            raise ValueError("population must not be given together with clusters or margins")
         whole_number("population", sample.population, len(weights))
+    # What each margin tells was fitted: its groups move nothing any more, but for one of each.
+    fitted = 1 + sum(int(groups.max()) for groups in sample.margins)
+    freedom = int((_add_up(asked, sample.clusters) > 0).sum()) - fitted
     if people <= 0:
-        return WeightedEstimate(math.nan, math.nan, (math.nan, math.nan), groups - 1, math.nan, n)
+        return WeightedEstimate(math.nan, math.nan, (math.nan, math.nan), max(freedom, 0), math.nan, n)
     value = float(weights @ top) / people
-    if groups < 2:
-        return WeightedEstimate(value, math.inf, (-math.inf, math.inf), groups - 1, math.nan, n)
+    if freedom < 1:
+        return _make_unknown(value, n)
     rest = top - value * bottom
     pulls = weights * _take_out_margins(rest, weights, sample.margins) / people
     # Of rows that were not asked the margins still tell something; without margins they move nothing.
-    counted = (
-        _add_up(np.ones(len(weights)) if sample.margins else asked.astype(np.float64), sample.clusters) > 0
-    )
+    counted = _add_up(np.ones(len(weights)) if sample.margins else asked, sample.clusters) > 0
     sums = _add_up(pulls, sample.clusters)[counted]
-    variance = len(sums) / (len(sums) - 1) * float(((sums - sums.mean()) ** 2).sum())
+    variance = len(sums) / (len(sums) - fitted) * float(((sums - sums.mean()) ** 2).sum())
     if sample.population is not None:
-        drawn = len(weights) / sample.population
+        drawn = n / sample.population
         coins = min(max(_vary_by_coins(parts, value, weights) / people**2, 0.0), variance)
         variance = (1 - drawn) * variance + drawn * coins
-    evenly = float(weights @ rest**2) * float(weights.sum()) / people**2 / len(weights)
+    variance = max(variance, _vary_at_least(parts, value, weights) / people**2)
+    if variance <= (1e-12 * (1 + abs(value))) ** 2:
+        return _make_unknown(value, n)
+    evenly = float(weights @ rest**2) * float(weights @ asked) / people**2 / n
     error = math.sqrt(variance)
-    reach = float(stdtrit(groups - 1, (1 + confidence) / 2)) * error
+    reach = float(stdtrit(freedom, (1 + confidence) / 2)) * error
     effect = variance / evenly if evenly > 0 else math.nan
-    return WeightedEstimate(value, error, (value - reach, value + reach), groups - 1, effect, n)
+    return WeightedEstimate(value, error, (value - reach, value + reach), freedom, effect, n)
+
+
+def _make_unknown(value: float, n: int) -> WeightedEstimate:
+    """Of rows that do not tell how much they vary."""
+    return WeightedEstimate(value, math.inf, (-math.inf, math.inf), 0, math.nan, n)
 
 
 def _take_out_margins(rest: Floats, weights: Floats, margins: Sequence[NDArray[np.int64]]) -> Floats:
@@ -193,16 +204,27 @@ def _take_out_margins(rest: Floats, weights: Floats, margins: Sequence[NDArray[n
 
 def _add_up(numbers: Floats, clusters: NDArray[np.int64] | None) -> Floats:
     """Those of each cluster; each by itself, where there are none."""
-    return numbers if clusters is None else np.bincount(clusters, numbers)
+    return numbers if clusters is None else np.bincount(clusters, numbers).astype(np.float64)
 
 
 def _vary_by_coins(parts: Sequence[WeightedPart], value: float, weights: Floats) -> float:
     """What the coins alone add to the variance of the weighted sum: of each row, an unbiased guess of its part."""
     total = 0.0
     for part in parts:
-        matrix = part.design.matrix
-        guesses = part.coefficients.numerators[0] - value * part.coefficients.denominator
-        by_truth = matrix @ guesses**2 - (matrix @ guesses) ** 2
-        own = by_truth @ share_coefficients([part.design]).numerators
+        own = _vary_by_truth(part, value) @ share_coefficients([part.design]).numerators
         total += float(weights[part.rows] ** 2 @ own[part.reports])
     return total
+
+
+def _vary_at_least(parts: Sequence[WeightedPart], value: float, weights: Floats) -> float:
+    """What the coins add, whatever the true answers are: rows that happen to be alike do not make a result certain."""
+    return sum(
+        float((weights[part.rows] ** 2).sum()) * float(_vary_by_truth(part, value).min()) for part in parts
+    )
+
+
+def _vary_by_truth(part: WeightedPart, value: float) -> Floats:
+    """The variance of a row's guess under each truth."""
+    guesses = part.coefficients.numerators[0] - value * part.coefficients.denominator
+    matrix = part.design.matrix
+    return np.asarray(np.maximum(matrix @ guesses**2 - (matrix @ guesses) ** 2, 0))

@@ -70,6 +70,8 @@ def _list_sentences(words: ReportWords, found: SampleReport) -> Iterator[str]:
             "They were drawn without replacement from %(count)s people, as if each had had the same chance.",
             count=words.integer(sampling.population),
         )
+    if found.uneven:
+        yield _("A few rows have much of the weight: intervals hold less often than they say.")
     yield _(
         "Kish’s design effect of the weights: %(effect)s.", effect=words.number(float(f"{found.kish:.3g}"))
     )

@@ -129,6 +129,8 @@ def _make(rows: object, field: str) -> Design:
     try:
         if max(map(len, rows), default=0) > _MOST or len(rows) > _MOST:
             raise ValueError(f"a matrix must have at most {_MOST} rows and columns")
+        if not all(map(any, zip(*rows, strict=False))):
+            raise ValueError("each report must have a chance under some answer")
         whole = all(isinstance(number, int) for number in numbers) and all(sum(row) == TOTAL for row in rows)
         made = OneSidedDesign(rows) if whole else one_sided(rows)
         if (made.weights == 0).any():

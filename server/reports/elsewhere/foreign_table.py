@@ -63,7 +63,9 @@ def read_foreign_table(file: IO[bytes], study: StudyFile, told: Told = report_no
     """
     rows, separator = read_rows(file, study.headers, None, told)
     header = next(rows)
-    readers = {name: reader for name, reader in _readers(study, comma=separator != ",")}
+    readers = dict(_readers(study, comma=separator != ","))
+    if study.sampling is not None and study.sampling.clusters is not None:
+        readers.setdefault(study.sampling.clusters, NameCells())
     where = {name: header.index(name) for name in readers}
     parts: dict[str, list[NDArray[np.int32]]] = {name: [] for name in readers}
     number = 1
@@ -100,8 +102,6 @@ def _readers(study: StudyFile, *, comma: bool) -> Iterator[tuple[str, TextCells 
     for weights in (study.weights, None if sampling is None else sampling.weights):
         if weights is not None:
             yield weights, NumberCells(_SMALLEST_WEIGHT, _LARGEST_WEIGHT, comma=comma)
-    if sampling is not None and sampling.clusters is not None:
-        yield sampling.clusters, NameCells()
 
 
 def _name_places(study: StudyFile) -> dict[str, int]:

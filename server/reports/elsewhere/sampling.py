@@ -31,11 +31,6 @@ class Sampling:
     clusters: str | None
     population: int | None
 
-    @property
-    def headers(self) -> tuple[str, ...]:
-        """The columns that it needs beside those of covariates."""
-        return tuple(name for name in (self.weights, self.clusters) if name is not None)
-
 
 def read_sampling(stated: Mapping[str, Any] | None, covariates: Sequence[Covariate]) -> Sampling | None:
     """Check what the schema cannot.
@@ -50,15 +45,26 @@ def read_sampling(stated: Mapping[str, Any] | None, covariates: Sequence[Covaria
     if not stated:
         template = N_("must have at least one of %(limit)s")
         raise refuse(422, "sampling", template, limit=", ".join(each.name for each in fields(Sampling)))
-    if "clusters" in stated and "population" in stated:
-        template = N_("must not be given together with %(limit)s")
-        raise refuse(422, "sampling.population", template, limit="sampling.clusters")
+    for other in ("weights", "margins", "clusters") if "population" in stated else ():
+        if other in stated:
+            template = N_("must not be given together with %(limit)s")
+            raise refuse(422, "sampling.population", template, limit=f"sampling.{other}")
     margins = tuple(
         _read_margin(margin, covariates, f"sampling.margins[{place}]")
         for place, margin in enumerate(stated.get("margins", ()))
     )
     check_unique([margin.covariate for margin in margins], "sampling.margins")
-    return Sampling(stated.get("weights"), margins, stated.get("clusters"), stated.get("population"))
+    population = None if "population" not in stated else int(stated["population"])
+    return Sampling(_read_name(stated, "weights"), margins, _read_name(stated, "clusters"), population)
+
+
+def _read_name(stated: Mapping[str, Any], member: str) -> str | None:
+    if member not in stated:
+        return None
+    name: str = stated[member].strip()
+    if not name:
+        raise refuse(422, f"sampling.{member}", N_("must name a column; it is empty"))
+    return name
 
 
 def _read_margin(stated: Mapping[str, Any], covariates: Sequence[Covariate], field: str) -> StatedMargin:

@@ -1,5 +1,6 @@
 """The cells of a table from elsewhere: which texts a column may hold, and what they stand for."""
 
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -67,7 +68,7 @@ class NameCells(dict[str, int]):
         self.values_named: Mapping[str, object] = {"limit": _LONGEST_NAME}
 
     def __missing__(self, text: str) -> int:
-        name = text.strip()
+        name = unicodedata.normalize("NFC", text.strip())
         if not 0 < len(name) <= _LONGEST_NAME:
             return -1
         if name != text:

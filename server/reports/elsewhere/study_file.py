@@ -46,7 +46,12 @@ class StudyFile:
         names += ["version"] * (len(self.definitions) > 1) + ["stratum"] * bool(self.nodes)
         names += [covariate.name for covariate in self.covariates]
         names += [self.weights] if self.weights is not None else []
-        return (*names, *(self.sampling.headers if self.sampling is not None else ()))
+        if self.sampling is not None:
+            names += [self.sampling.weights] if self.sampling.weights is not None else []
+            # Rows that were drawn together may share what is read of them anyway, as a stratum.
+            clusters = self.sampling.clusters
+            names += [clusters] if clusters is not None and clusters not in names else []
+        return tuple(names)
 
 
 def parse_study(body: bytes) -> StudyFile:
