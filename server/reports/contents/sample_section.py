@@ -19,8 +19,7 @@ EVEN_ROWS = N_(
 def describe_sample(words: ReportWords, report: Report, found: SampleReport) -> Iterator[Block]:
     """What makes rows count differently, and a line for each share and mean."""
     _ = words.gettext
-    for sentence in _list_sentences(words, found):
-        yield make_paragraph(sentence)
+    yield make_paragraph(" ".join(_list_sentences(words, found)))
     title = _("Estimates for the population")
     columns = (
         _("Question"),
