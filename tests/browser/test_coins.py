@@ -151,7 +151,9 @@ def test_what_was_reviewed_is_shown_again_where_the_survey_was_paused_or_closed(
     factories.settle(served.database_url, visit.slug, paused=True)
     visit.page.reload()
     expect(visit.heading(REVIEWED)).to_be_visible()
-    stop_clock(visit.page)  # it tries again by itself, and could so learn of the closing before it is loaded again
+    stop_clock(
+        visit.page
+    )  # it tries again by itself, and could so learn of the closing before it is loaded again
     visit.button("Send").click()
     expect(visit.page.get_by_text("The survey takes no answers at the moment.")).to_be_visible()
     expect(visit.page.get_by_text("The connection is poor.")).to_have_count(0)

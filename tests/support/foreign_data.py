@@ -83,7 +83,6 @@ def walk_foreign_data(owner: Sender) -> None:
     sent: list[tuple[Mapping[str, bytes], dict[str, str]]] = [
         (clustered, {}),
         (counted, {}),
-        ({**whole, "study_file": write_study(sampling={"population": 9})}, {}),
         (whole, {"explain": "cheated", "by": "sex\nstole"}),
         (inside, {"explain": "stole", "by": "stratum"}),
         ({}, {}),

@@ -113,6 +113,18 @@ REFUSED: dict[str, tuple[dict[str, bytes | None], dict[str, str], int, str]] = {
     ),
     "no JSON": ({"study_file": b"{"}, {}, 400, "Study file: must be JSON; it is not from character 1 on"),
     "a study": ({"study_file": b'{"format": 1}'}, {}, 422, "Study file, study: must have exactly one of"),
+    "how rows were drawn": (
+        {"study_file": write_study(sampling={})},
+        {},
+        422,
+        "Study file, sampling: must have at least one of",
+    ),
+    "a population of too few": (
+        {"study_file": write_study(sampling={"population": 9})},
+        {},
+        422,
+        "Study file, sampling.population: must be at least 400, the rows of the table; it is 9",
+    ),
     "an answer": ({}, {"explain": "lied", "by": "sex"}, 422, "Answer to explain: must be one of"),
     "nothing to explain": ({}, {"by": "sex"}, 422, "Answer to explain: is required where"),
     "a predictor": ({}, {"explain": "cheated", "by": "age"}, 422, "What it may go with: must be one of"),

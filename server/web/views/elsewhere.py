@@ -115,18 +115,28 @@ def _read(check_time: Callable[[], None]) -> ForeignReport:
     if table.stream.seek(0, SEEK_END) > TABLE_LIMIT:
         raise refuse(413, "data", N_("must be at most %(limit)d bytes; it has more"), limit=TABLE_LIMIT)
     table.stream.seek(0)
-    data = read_foreign_data(table.stream, study, lambda _done: check_time())
+    with _name_study_file("sampling."):  # what it says of how rows were drawn is held against the rows
+        data = read_foreign_data(table.stream, study, lambda _done: check_time())
     return ForeignReport(data, _explain(data, check_time))
 
 
 def _read_study() -> StudyFile:
-    """What the columns hold; a refusal says that it is this file that is meant."""
+    """What the columns hold."""
     file = _find_file("study_file")
-    try:
+    with _name_study_file():
         return parse_study(file.read(STUDY_LIMIT + 1))
+
+
+@contextmanager
+def _name_study_file(members: str = "") -> Iterator[None]:
+    """Let a refusal of a field that begins so say that it is of the study file."""
+    try:
+        yield
     except InputError as error:
         problems = [
             replace(problem, field="study_file" + f".{problem.field}" * (problem.field != "body"))
+            if problem.field.startswith(members)
+            else problem
             for problem in error.problems
         ]
         raise InputError(error.status, problems) from None
