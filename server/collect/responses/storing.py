@@ -23,7 +23,7 @@ Content = tuple[bytes, str, int | None]
 """What is stored of a response, but for its id and its day: its reports, the hash of its version, its stratum."""
 
 _Taken = tuple[ResponseLink, Submission]
-InsertT = TypeVar("InsertT", bound=sa.Insert)
+_InsertT = TypeVar("_InsertT", bound=sa.Insert)
 
 
 def store(
@@ -33,7 +33,7 @@ def store(
 
     The others were there already, or were taken back. Their codes stay as they are.
     """
-    store_survey = _store_each if connection.dialect.name == "sqlite" else _store_at_once
+    store_survey = _store_on_sqlite if connection.dialect.name == "sqlite" else _store_on_postgresql
     arrived = [(key[0], (link, submission)) for key, link, submission in sorted(taken, key=_key)]
     return {
         (survey_id, response_id)
@@ -74,7 +74,7 @@ def _finding(survey_id: int, dialect: str) -> Prepared:
     return prepare_several(dialect, stored.union_all(gone), "ids")
 
 
-def _store_each(
+def _store_on_sqlite(
     connection: sa.Connection, survey_id: int, taken: Sequence[_Taken], now: datetime
 ) -> list[bytes]:
     """On SQLite, in one statement where all are new, as most often.
@@ -87,7 +87,7 @@ def _store_each(
         if number is None:
             taken = [each for each in taken if (survey_id, each[1].id) not in there]
             if taken:
-                _inserting(survey_id).count(connection, _give_rows(taken, now))
+                _insert_on_sqlite(connection, survey_id, taken, now)
         else:  # of the others there is only that they were taken back
             taken = [each for each in taken if there.get((survey_id, each[1].id)) is not None]
     stored = [submission for _link, submission in taken]
@@ -102,15 +102,21 @@ def _insert_new(
 ) -> int | None:
     """Write all but those that were taken back; how many that were. None, and nothing is written, if one is there."""
     try:
-        return _inserting(survey_id).count(connection, _give_rows(taken, now))
+        return _insert_on_sqlite(connection, survey_id, taken, now)
     except sa.exc.IntegrityError:
         return None
 
 
+def _insert_on_sqlite(
+    connection: sa.Connection, survey_id: int, taken: Sequence[_Taken], now: datetime
+) -> int:
+    strata = json.dumps([link.stratum_id for link, _submission in taken])
+    return _inserting(survey_id).count(connection, {**_give_rows(taken, now), "strata": strata})
+
+
 def _give_rows(taken: Sequence[_Taken], now: datetime) -> dict[str, Any]:
-    """Responses to one survey, which takes those to one version at a time, as one value for each column."""
+    """Responses to one survey, which takes those to one version at a time: a value for each column but `strata`."""
     return {
-        "strata": json.dumps([link.stratum_id for link, _submission in taken]),
         "ids": b"".join([submission.id for _link, submission in taken]),
         "version": taken[0][0].version.id,
         "reports": b"".join([submission.reports for _link, submission in taken]),
@@ -119,7 +125,7 @@ def _give_rows(taken: Sequence[_Taken], now: datetime) -> dict[str, Any]:
     }
 
 
-def _store_at_once(
+def _store_on_postgresql(
     connection: sa.Connection, survey_id: int, taken: Sequence[_Taken], now: datetime
 ) -> list[bytes]:
     strata = [link.stratum_id for link, _submission in taken]
@@ -155,9 +161,9 @@ def _inserting(survey_id: int) -> Prepared:
 
 
 def _insert_rows(
-    insert: InsertT, survey_id: int, place: sa.ColumnElement[int], stratum: sa.ColumnElement[int]
-) -> InsertT:
-    """Insert what `_give_rows` gives, but for what was taken back; `place` counts from 0."""
+    insert: _InsertT, survey_id: int, place: sa.ColumnElement[int], stratum: sa.ColumnElement[int]
+) -> _InsertT:
+    """Insert what `_give_rows` and `strata` give, but for what was taken back; `place` counts from 0."""
     rows = responses_of(survey_id).c
     response_id, withdrawn = pick_piece("ids", ID_LENGTH, place), withdrawals_of(survey_id).c
     values = sa.select(
