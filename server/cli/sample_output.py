@@ -7,7 +7,7 @@ import click
 from server.cli.common import print_table
 from server.output.formatting import fraction
 from server.privacy.estimators.weighted_rows import WeightedEstimate
-from server.reports.elsewhere.sample_estimates import SampleReport
+from server.reports.elsewhere.sample_estimates import UNEVEN, SampleReport
 
 
 def print_sample(found: SampleReport) -> None:
@@ -31,7 +31,7 @@ def print_sample(found: SampleReport) -> None:
         click.echo(f"Clusters: {found.clusters} ({sampling.clusters}).")
     click.echo(f"Kish's design effect of the weights: {found.kish:.2f}.")
     if found.uneven:
-        click.echo("A few rows have much of the weight: intervals hold less often than they say.")
+        click.echo(UNEVEN)
     click.echo("Intervals are by linearisation and Student's t; the table above counts every row once.")
 
 

@@ -75,11 +75,6 @@ class WeightedEstimate:
     design_effect: float
     n: int
 
-    @property
-    def effective_n(self) -> float:
-        """Rows drawn evenly and one by one that would say as much."""
-        return self.n / self.design_effect if self.design_effect > 0 else math.nan
-
 
 @dataclass(frozen=True, eq=False)
 class SampleDesign:
@@ -132,15 +127,13 @@ def estimate_from_rows(
     """
     probability("confidence", confidence, open_interval=True)
     weights = sample.weights
-    top, bottom = np.zeros(len(weights)), np.zeros(len(weights))
+    top, bottom, asked = (np.zeros(len(weights)) for _ in range(3))
     for part in parts:
         top[part.rows] = part.coefficients.numerators[0][part.reports]
         bottom[part.rows] = part.coefficients.denominator[part.reports]
+        asked[part.rows] = 1
     n = sum(len(part.rows) for part in parts)
     people = float(weights @ bottom)
-    asked = np.zeros(len(weights))
-    for part in parts:
-        asked[part.rows] = 1
     if sample.population is not None:
         if sample.clusters is not None or sample.margins:
             raise ValueError("population must not be given together with clusters or margins")

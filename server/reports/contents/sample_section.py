@@ -6,7 +6,7 @@ from server.inputs import N_
 from server.output.documents import Block, Cell, Table, Text
 from server.reports.contents import cell_texts
 from server.reports.contents.methods import make_paragraph
-from server.reports.elsewhere.sample_estimates import SampleReport, SampleRow
+from server.reports.elsewhere.sample_estimates import UNEVEN, SampleReport, SampleRow
 from server.reports.report import Report
 from server.reports.report_words import ReportWords
 
@@ -70,7 +70,7 @@ def _list_sentences(words: ReportWords, found: SampleReport) -> Iterator[str]:
             count=words.integer(sampling.population),
         )
     if found.uneven:
-        yield _("A few rows have much of the weight: intervals hold less often than they say.")
+        yield _(UNEVEN)
     yield _(
         "Kish’s design effect of the weights: %(effect)s.", effect=words.number(float(f"{found.kish:.3g}"))
     )

@@ -25,8 +25,8 @@ from server.study.definitions import Question
 
 FEWEST_ROWS = 5
 """Of a group of a margin: what it tells is estimated from them."""
-
-_UNEVEN = 4
+UNEVEN = N_("A few rows have much of the weight: intervals hold less often than they say.")
+_LEAST_UNEVEN = 4
 """Kish's design effect from which on it is said; made-up samples of 300 held 92 of 100 at 8, 84 at 19."""
 _Make = Callable[[Design], Coefficients]
 
@@ -66,7 +66,7 @@ class SampleReport:
     @property
     def uneven(self) -> bool:
         """Whether a few rows have so much of the weight that intervals by linearisation are too narrow."""
-        return self.kish >= _UNEVEN
+        return self.kish >= _LEAST_UNEVEN
 
 
 def estimate_sample(

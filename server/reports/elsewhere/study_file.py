@@ -74,18 +74,14 @@ def parse_study(body: bytes) -> StudyFile:
     )
     nodes = _read_strata(document.get("strata", ()))
     weights = document.get("weights")
-    if weights is not None and any(node.population is not None for node in nodes):
-        raise refuse(
-            422, "weights", N_("must not be given together with %(limit)s"), limit="strata.population"
-        )
-    if "sampling" in document:
-        for name, given in (
-            ("weights", weights),
-            ("strata.population", any(each.population for each in nodes)),
-        ):
-            if given:
-                template = N_("must not be given together with %(limit)s")
-                raise refuse(422, "sampling", template, limit=name)
+    ways = {
+        "strata.population": any(node.population is not None for node in nodes),
+        "weights": weights is not None,
+        "sampling": "sampling" in document,
+    }
+    given = [name for name, stated in ways.items() if stated]
+    if len(given) > 1:
+        raise refuse(422, given[1], N_("must not be given together with %(limit)s"), limit=given[0])
     study = StudyFile(
         sha256=hashlib.sha256(body).hexdigest(),
         definitions=definitions,
