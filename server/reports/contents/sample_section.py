@@ -48,14 +48,16 @@ def describe_sample(words: ReportWords, report: Report, found: SampleReport) -> 
 
 def _list_sentences(words: ReportWords, found: SampleReport) -> Iterator[str]:
     _, sampling = words.gettext, found.sampling
-    if sampling.weights is None:
+    if sampling.weights is not None:
+        yield _("Weights are those of the column %(name)s.", name=sampling.weights)
+    elif sampling.margins:
         yield _("Every row has the same weight at first.")
     else:
-        yield _("Weights are those of the column %(name)s.", name=sampling.weights)
+        yield _("Every row has the same weight.")
     if sampling.margins:
         names = ", ".join(margin.covariate for margin in sampling.margins)
         yield _(
-            "They were raked to the population’s shares by: %(names)s. Intervals make up for what these tell.",
+            "Weights were raked to the population’s shares by: %(names)s. Intervals make up for what these tell.",
             names=names,
         )
     if found.clusters is not None:
@@ -66,7 +68,7 @@ def _list_sentences(words: ReportWords, found: SampleReport) -> Iterator[str]:
         )
     if sampling.population is not None:
         yield _(
-            "They were drawn without replacement from %(count)s people, as if each had had the same chance.",
+            "Rows were drawn without replacement from %(count)s people, as if each had had the same chance.",
             count=words.integer(sampling.population),
         )
     if found.uneven:

@@ -25,7 +25,7 @@ from server.study.definitions import Question
 
 FEWEST_ROWS = 5
 """Of a group of a margin: what it tells is estimated from them."""
-UNEVEN = N_("A few rows have much of the weight: intervals hold less often than they say.")
+UNEVEN = N_("A few rows have much of the weight: intervals may hold less often than they say.")
 _LEAST_UNEVEN = 4
 """Kish's design effect from which on it is said; made-up samples of 300 held 92 of 100 at 8, 84 at 19."""
 _Make = Callable[[Design], Coefficients]
