@@ -1,5 +1,6 @@
 """Whoever waits for SQLite's write lock gets it in the order of asking, however busy others of the process are."""
 
+import re
 import statistics
 import time
 from threading import Event, Thread
@@ -8,6 +9,7 @@ import pytest
 import sqlalchemy as sa
 
 from server.store.engines import make_engine
+from server.store.failures import describe_failure
 from server.store.write_turns import WriteTurns
 from tests.conftest import NewDatabase
 
@@ -88,6 +90,30 @@ def test_the_lock_is_free_after_every_way_a_transaction_ends(engine: sa.Engine) 
     held.close()
     write(engine).close()
     engine.dispose()
+
+
+def test_the_log_names_where_the_lock_is_held_when_somebody_gives_up(engine: sa.Engine) -> None:
+    taken, finished = Event(), Event()
+
+    def hold() -> None:
+        with write(engine):
+            taken.set()
+            finished.wait()
+
+    holder = Thread(target=hold)
+    holder.start()
+    taken.wait()
+    other = make_engine(engine.url.render_as_string(), 0.1)
+    with pytest.raises(sa.exc.OperationalError) as refused:
+        write(other)
+    finished.set()
+    holder.join()
+    assert re.match(
+        r"the database was locked for too long \(SQLITE_BUSY; held at \S+threading\.py:\d+\): ",
+        describe_failure(refused.value),
+    )
+    engine.dispose()
+    other.dispose()
 
 
 def test_engines_on_one_file_have_one_queue(engine: sa.Engine) -> None:

@@ -2,8 +2,10 @@
 
 import errno
 import sqlite3
+from collections.abc import Iterable
 from enum import Enum
 from traceback import walk_tb
+from types import FrameType
 from typing import Any, Final
 
 from sqlalchemy import exc
@@ -22,6 +24,12 @@ class MovedError(OSError):
 
 class OutdatedError(Exception):
     """The schema is no longer the one that this process was written for: another version upgraded it."""
+
+
+class LockedWithinError(sqlite3.OperationalError):
+    """The write lock is held by this process itself; `holder` is where, as `find_place` says."""
+
+    holder: str
 
 
 class Failure(Enum):
@@ -138,12 +146,18 @@ def describe_failure(error: BaseException) -> str:
         return said
     raised = _of_driver(error)
     name = getattr(raised, "sqlite_errorname", None) or _sqlstate(raised) or type(raised).__name__
-    return f"{failure.value} ({name}): {said}"
+    held = f"; held at {raised.holder}" if isinstance(raised, LockedWithinError) else ""
+    return f"{failure.value} ({name}{held}): {said}"
 
 
 def _place(error: BaseException) -> str:
     """File and line: the innermost of our own, for a driver's mistakes are made by who calls it."""
-    frames = [(frame.f_code.co_filename, line) for frame, line in walk_tb(error.__traceback__)]
+    return find_place(walk_tb(error.__traceback__))
+
+
+def find_place(stack: Iterable[tuple[FrameType, int]]) -> str:
+    """File and line of the innermost frame of our own; of the innermost of all where none is."""
+    frames = [(frame.f_code.co_filename, line) for frame, line in stack]
     own = [frame for frame in frames if frame[0].startswith(_OURS)]
     return ":".join(map(str, (own or frames or [("?", 0)])[-1]))
 

@@ -7,14 +7,18 @@ other in SQLite's way.
 
 import os
 import sqlite3
+import sys
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import Event, Lock
+from threading import Event, Lock, get_ident
+from traceback import walk_stack
 from typing import Any
 from weakref import WeakValueDictionary
 
 import sqlalchemy as sa
+
+from server.store.failures import LockedWithinError, find_place
 
 _OPTION = "moneda_write_turns"
 _HELD = "moneda_write_turn"
@@ -27,22 +31,29 @@ class WriteTurns:
         self._changing = Lock()
         self._waiting: deque[Event] = deque()
         self._taken = False
+        self._taken_by = 0
 
     def take(self, seconds: float) -> bool:
         """Whether it is one's turn, within so many seconds."""
         with self._changing:
             if not self._taken:
                 self._taken = True
+                self._taken_by = get_ident()
                 return True
             turn = Event()
             self._waiting.append(turn)
-        if turn.wait(seconds):
-            return True
-        with self._changing:
-            if turn.is_set():  # at the last moment
-                return True
-            self._waiting.remove(turn)
-        return False
+        if not turn.wait(seconds):
+            with self._changing:
+                if not turn.is_set():  # unless at the last moment
+                    self._waiting.remove(turn)
+                    return False
+        self._taken_by = get_ident()
+        return True
+
+    def find_holder(self) -> str:
+        """Where the thread that took the turn last is now: a file and a line of ours, for the log."""
+        frame = sys._current_frames().get(self._taken_by)
+        return find_place(list(walk_stack(frame))[::-1]) if frame else "the end of its thread"
 
     def leave(self) -> None:
         """Let the next one have it."""
@@ -77,7 +88,7 @@ def take_turn_of(connection: sa.Connection, seconds: float) -> None:
     """
     turns: WriteTurns = connection.get_execution_options()[_OPTION]
     if not turns.take(seconds):
-        raise sa.exc.OperationalError("BEGIN IMMEDIATE", None, _busy())
+        raise sa.exc.OperationalError("BEGIN IMMEDIATE", None, _busy(turns))
     connection.info[_HELD] = turns
 
 
@@ -92,15 +103,16 @@ def hold_turn(engine: sa.Engine, seconds: float) -> Iterator[None]:
     """
     turns: WriteTurns = engine.get_execution_options()[_OPTION]
     if not turns.take(seconds):
-        raise _busy()
+        raise _busy(turns)
     try:
         yield
     finally:
         turns.leave()
 
 
-def _busy() -> sqlite3.OperationalError:
-    error = sqlite3.OperationalError("database is locked")
+def _busy(turns: WriteTurns) -> sqlite3.OperationalError:
+    error = LockedWithinError("database is locked")
+    error.holder = turns.find_holder()
     error.sqlite_errorcode = sqlite3.SQLITE_BUSY
     error.sqlite_errorname = "SQLITE_BUSY"
     return error
