@@ -176,7 +176,7 @@ def test_the_figures_of_two_questions_can_be_taken(
     with factories.writing(database_url) as session:
         survey = survey_access.find(session, together.slug)
         assert survey is not None
-        crossed = reports.cross_questions(reports.read(session, survey), "coin", "party", (1, 0))
+        crossed = reports.cross_questions(reports.read(session, survey).waves, "coin", "party", (1, 0), 0.95)
     finding = reports.interpret_crossing(crossed)
     low, high, least, most = (f"{end:g}" for end in (*finding.gave, *finding.others))
     assert sentence == (

@@ -138,7 +138,7 @@ def test_a_mean_is_that_of_the_report(source: Source, report: Report, name: str)
 def test_a_table_is_that_of_the_report(source: Source, report: Report, row: str, column: str) -> None:
     figures = _drawn(source, {"kind": "table", "questions": [row, column]})
 
-    cells = reports.cross_questions(report, row, column, (0, 0)).cells
+    cells = reports.cross_questions(report.waves, row, column, (0, 0), report.confidence).cells
     assert cells is not None
     sides = [[(name, answer) for answer in report.question(name).question.answers] for name in (row, column)]
     expected = {

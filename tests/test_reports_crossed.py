@@ -30,7 +30,8 @@ def crossed(
     with factories.writing(database_url) as session:
         found = survey_access.find(session, survey.slug)
         assert found is not None
-        return reports.cross_questions(reports.read(session, found), row, column, chosen)
+        made = reports.read(session, found)
+        return reports.cross_questions(made.waves, row, column, chosen, made.confidence)
 
 
 def shares(made: Crossed) -> Any:

@@ -5,6 +5,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from typing import IO, TypeVar
@@ -15,7 +16,9 @@ from sqlalchemy.orm import Session
 from server import releases, reports
 from server.cli.common import JSON, SLUG, found_survey, snapshot_session
 from server.cli.result_output import print_report
+from server.cli.together_output import print_together
 from server.output.languages import DEFAULT_LANGUAGE, LANGUAGES
+from server.reports.chosen_together import parse_together
 from server.reports.formats import FORMATS, Finish, InternalReport, PublicReport
 from server.store.models import Survey
 from server.store.private_files import open_private
@@ -59,6 +62,12 @@ Source = TypeVar("Source")
     help=f"Of {_WORDED}.",
 )
 @click.option("--version", "number", type=int, help="One published version; all of them, pooled, without it.")
+@click.option(
+    "--together",
+    multiple=True,
+    metavar="QUESTION,QUESTION",
+    help="Two or three questions together, each with .ANSWER or without; repeatable.",
+)
 @JSON
 def report(
     slug: str,
@@ -67,6 +76,7 @@ def report(
     outputs: Sequence[Path],
     language: str,
     number: int | None,
+    together: Sequence[str],
     as_json: bool,
 ) -> None:
     """Report on a survey's responses; with --public, on its releases alone.
@@ -75,13 +85,19 @@ def report(
     Python that estimate the same.
     """
     kinds = _kinds("json" if as_json else kind, outputs)
-    _check(kinds, public, outputs, number)
+    _check(kinds, public, outputs, number, together)
     with snapshot_session() as session:
         found = found_survey(session, slug)
         if not kinds:
-            print_report(_shown(session, found, number))
+            shown = _shown(session, found, number, together)
+            print_report(shown)
+            print_together(shown)
             return
-        writers = _public(session, found, language) if public else _internal(session, found, number, language)
+        writers = (
+            _public(session, found, language)
+            if public
+            else _internal(session, found, number, language, together)
+        )
         with ExitStack() as stack:
             made = [stack.enter_context(_made(writers[kind], kind)) for kind in kinds]
             targets: Sequence[Path | None] = outputs or [None]
@@ -106,7 +122,9 @@ def _kinds(kind: str | None, outputs: Sequence[Path]) -> tuple[str, ...]:
     return tuple(ENDINGS[output.suffix.lower()] for output in outputs)
 
 
-def _check(kinds: Sequence[str], public: bool, outputs: Sequence[Path], number: int | None) -> None:
+def _check(
+    kinds: Sequence[str], public: bool, outputs: Sequence[Path], number: int | None, together: Sequence[str]
+) -> None:
     """Refuse options that contradict each other."""
     if public and not set(kinds) <= set(PUBLIC):
         wrong = next(kind for kind in kinds if kind not in PUBLIC)
@@ -115,23 +133,32 @@ def _check(kinds: Sequence[str], public: bool, outputs: Sequence[Path], number: 
         raise click.UsageError(f"--public needs --format, one of {', '.join(PUBLIC)}; it is missing")
     if public and number is not None:
         raise click.UsageError("--version must not be given with --public: releases cover all versions")
+    if together and (public or not set(kinds) <= set(PUBLIC)):
+        other = "--public" if public else f"--format {next(kind for kind in kinds if kind not in PUBLIC)}"
+        raise click.UsageError(
+            f"--together must not be given with {other}, which has every question by itself"
+        )
     if not outputs and set(kinds) & set(BINARY) and sys.stdout.isatty():
         raise click.UsageError(
             f"--output must be given with --format {kinds[0]}: it is no text for a terminal"
         )
 
 
-def _shown(session: Session, survey: Survey, number: int | None) -> reports.Report:
+def _shown(
+    session: Session, survey: Survey, number: int | None, together: Sequence[str] = ()
+) -> reports.Report:
     made = reports.read(session, survey, number)
     reports.require_shown(made)
-    return made
+    return replace(made, together=parse_together(made.definition, together))
 
 
-def _internal(session: Session, survey: Survey, number: int | None, language: str) -> Mapping[str, Write]:
+def _internal(
+    session: Session, survey: Survey, number: int | None, language: str, together: Sequence[str]
+) -> Mapping[str, Write]:
     """What writes the report from the stored responses, and what goes with it; each part is made once."""
     version = surveys.published_version(survey, number)
     definition = surveys.definition_of(version)
-    made = cache(lambda: _shown(session, survey, number))
+    made = cache(lambda: _shown(session, survey, number, together))
     pooled = cache(lambda: _shown(session, survey, None))
     source = cache(lambda: InternalReport(made(), partial(releases.read_ledger, session, survey), language))
 

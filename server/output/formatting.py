@@ -21,6 +21,11 @@ _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _TENTHS, _WHOLE, _UNGROUPED = (parse_pattern(pattern) for pattern in ("#,##0.0", "#,##0", "0"))
 
 
+def finite(value: float | None) -> float | None:
+    """A number that CSV, JSON and a spreadsheet can hold, or none."""
+    return value if value is not None and math.isfinite(value) else None
+
+
 def percent(share: float, locale: str) -> str:
     """0.3251 -> "32.5": a share in percent with one decimal, without the sign.
 

@@ -6,11 +6,12 @@ nothing else; numbers in CSV and JSON are full precision, and texts in CSV canno
 spreadsheet formula.
 """
 
+from server.reports.chosen_together import can_be_crossed
 from server.reports.code_counts import used_codes
 from server.reports.codebook import codebook_csv
 from server.reports.collection_progress import follow_strata
 from server.reports.contents import build_internal_document, build_public_document
-from server.reports.crossing import Crossed, can_be_crossed, cross_questions
+from server.reports.crossing import Crossed, cross_questions
 from server.reports.crossing_findings import CrossedFinding, interpret_crossing
 from server.reports.csv_report import to_csv, write_responses, write_strata
 from server.reports.documents import estimate_json, mean_json, questions_json, to_json

@@ -5,11 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 
-import numpy as np
-from numpy.typing import NDArray
-
-from server.collect.waves import WaveQuestion, by_option, same_question
-from server.privacy.designs import Design
+from server.collect.waves import Wave, WaveQuestion, by_option, same_question
 from server.privacy.estimators import (
     Association,
     GroupComparison,
@@ -20,8 +16,7 @@ from server.privacy.estimators import (
 )
 from server.reports.estimate_values import value_range
 from server.reports.forged_moves import measure_joint_move
-from server.reports.pairs import Pairs, count_pairs
-from server.reports.report import Report
+from server.reports.joint_counts import JointCounts, count_together, join_parts
 from server.reports.report_columns import INTERVAL
 from server.study.definitions import Question
 from server.study.kinds import Encoding
@@ -45,7 +40,7 @@ class JointShare:
 
 
 @dataclass(frozen=True, eq=False)
-class _Side:
+class CrossedSide:
     """A question as it is crossed: whole, or answer by answer; as every version asked it, the newest first."""
 
     asked: tuple[WaveQuestion, ...]
@@ -73,11 +68,11 @@ class Crossed:
     was counted in each version. All intervals are for one look.
     """
 
-    row: _Side
-    column: _Side
+    row: CrossedSide
+    column: CrossedSide
     chosen: tuple[int, int]
     confidence: float
-    tables: tuple[Pairs, ...]
+    tables: tuple[JointCounts, ...]
 
     @property
     def versions(self) -> tuple[int, ...]:
@@ -118,6 +113,10 @@ class Crossed:
         rows, columns = len(self.row.question.answers), len(self.column.question.answers)
         return [[self._cell(row, column) for column in range(columns)] for row in range(rows)]
 
+    def list_cells(self) -> list[JointShare]:
+        """The cells of the table, one row after the other; none where there is no table."""
+        return [cell for line in self.cells or () for cell in line]
+
     @cached_property
     def association(self) -> Association:
         """Of giving the chosen answer to the one question and to the other."""
@@ -140,15 +139,12 @@ class Crossed:
 
     def _compare(self, first: int, second: int) -> GroupComparison:
         (row, gave), (column, other) = self.row.at(first), self.column.at(second)
-        found, used = self._parts(row, column)
+        found, used = join_parts(self.tables, (row, column))
         return compare_conditional_shares(found, used, gave, other, self.confidence)
 
     def _cell(self, row: int, column: int) -> JointShare:
         first, second = self.row.at(row), self.column.at(column)
-        joint, at = self._joint(first[0], second[0]), (first[1], second[1])
-        share, error = float(joint.table[at]), float(joint.standard_errors[at])
-        low, high = joint.intervals[at].tolist()
-        return JointShare(share, error, (low, high), joint.interval == "exact")
+        return take_cell(self._joint(first[0], second[0]), (first[1], second[1]))
 
     def _joint(self, row: int, column: int) -> JointEstimate:
         """The joint table of a column of the one question and a column of the other."""
@@ -161,68 +157,59 @@ class Crossed:
         return {}
 
     def _estimate_pair(self, row: int, column: int) -> JointEstimate:
-        found, used = self._parts(row, column)
+        found, used = join_parts(self.tables, (row, column))
         return estimate_pooled_joint(found, used, None, self.confidence, INTERVAL)
 
-    def _parts(self, row: int, column: int) -> tuple[list[NDArray[np.int64]], list[tuple[Design, Design]]]:
-        """The tables of counts and the designs of versions, those under the same designs together."""
-        parts: dict[tuple[bytes, bytes], tuple[NDArray[np.int64], tuple[Design, Design]]] = {}
-        for tables in self.tables:
-            table, designs = tables[row, column]
-            key = designs[0].weights.tobytes(), designs[1].weights.tobytes()
-            parts[key] = (table + parts[key][0] if key in parts else table), designs
-        found, used = zip(*parts.values(), strict=True)
-        return list(found), list(used)
 
-
-def can_be_crossed(question: Question) -> bool:
-    """Whether a question has answers, or is a number that everybody gives."""
-    return not question.encoding.between_ends or not question.prefer_not_to_say
-
-
-def cross_questions(report: Report, row: str, column: str, chosen: tuple[int, int]) -> Crossed:
-    """Two different questions of a report that can be crossed; not both are numbers."""
-    if report.question(row).question.encoding.between_ends:
+def cross_questions(
+    waves: Sequence[Wave], row: str, column: str, chosen: tuple[int, int], confidence: float
+) -> Crossed:
+    """Two different questions that can be crossed, of the newest version's; not both are numbers."""
+    if waves[0].asked[row].question.encoding.between_ends:
         row, column, chosen = column, row, chosen[::-1]
-    pairs = _asked_together(same_question(row, report.waves), same_question(column, report.waves))
-    rows, columns = zip(*pairs, strict=True)
-    sides = _side(rows), _side(columns)
-    return Crossed(*sides, chosen, report.confidence, tuple(_tables(*sides, chosen)))
+    first, second = take_sides(waves, (row, column))
+    return Crossed(first, second, chosen, confidence, tuple(_tables(first, second, chosen)))
 
 
-def _whole(row: _Side, column: _Side) -> bool:
+def take_cell(joint: JointEstimate, at: tuple[int, ...]) -> JointShare:
+    """A cell of a joint table."""
+    low, high = joint.intervals[at].tolist()
+    share, error = float(joint.table[at]), float(joint.standard_errors[at])
+    return JointShare(share, error, (low, high), joint.interval == "exact")
+
+
+def take_sides(waves: Sequence[Wave], names: Sequence[str]) -> list[CrossedSide]:
+    """Different questions as the versions that ask all of them asked them."""
+    by_number = [{asked.wave.number: asked for asked in same_question(name, waves)} for name in names]
+    shared = [number for number in by_number[0] if all(number in found for found in by_number)]
+    return [_side(tuple(found[number] for number in shared)) for found in by_number]
+
+
+def _whole(row: CrossedSide, column: CrossedSide) -> bool:
     """Whether the table of all pairs of answers is shown."""
     return len(row.question.answers) * len(column.question.answers) <= MOST_CELLS
 
 
-def _too_large(row: _Side, column: _Side) -> bool:
+def _too_large(row: CrossedSide, column: CrossedSide) -> bool:
     sides = [1 if side.split else len(side.question.answers) for side in (row, column)]
     return sides[0] * sides[1] > MOST_JOINT
 
 
-def _tables(row: _Side, column: _Side, chosen: tuple[int, int]) -> Iterator[Pairs]:
+def _tables(row: CrossedSide, column: CrossedSide, chosen: tuple[int, int]) -> Iterator[JointCounts]:
     """Of each version the pairs of columns that are looked at, counted in one go."""
     pairs = [(row.at(chosen[0])[0], column.at(chosen[1])[0])]
     if _whole(row, column) or column.question.encoding.between_ends:
         pairs = list(product(range(row.columns), range(column.columns)))
     if not _too_large(row, column):
         for of_row, of_column in zip(row.asked, column.asked, strict=True):
-            yield count_pairs(of_row.wave, of_row.bytes(row.split), of_column.bytes(column.split), pairs)
+            yield count_together(of_row.wave, [of_row.bytes(row.split), of_column.bytes(column.split)], pairs)
 
 
-def _asked_together(
-    first: Sequence[WaveQuestion], second: Sequence[WaveQuestion]
-) -> list[tuple[WaveQuestion, WaveQuestion]]:
-    """The versions that ask both."""
-    others = {asked.wave.number: asked for asked in second}
-    return [(asked, others[asked.wave.number]) for asked in first if asked.wave.number in others]
-
-
-def _side(asked: tuple[WaveQuestion, ...]) -> _Side:
+def _side(asked: tuple[WaveQuestion, ...]) -> CrossedSide:
     cells = len(asked[0].question.answers)
     # Many answers make a joint table that is slow to estimate and says nothing more than pairs of answers do.
     alike = all(
         one.question.encoding is not Encoding.WHOLE or one.question.designs[0].treats_options_alike()
         for one in asked
     )
-    return _Side(asked, by_option(asked) or (cells > MOST_WHOLE and alike))
+    return CrossedSide(asked, by_option(asked) or (cells > MOST_WHOLE and alike))

@@ -10,16 +10,18 @@ import numpy as np
 
 from server.collect.tallies import Tally
 from server.collect.waves import in_groups
+from server.output.formatting import finite
 from server.reports.answer_names import AnswerTexts
 from server.reports.csv_cells import csv_text
 from server.reports.csv_lines import csv_lines, rows_of
 from server.reports.disclosure_values import list_disclosures
-from server.reports.documents import WITHHELD, finite
+from server.reports.documents import WITHHELD
 from server.reports.estimate_values import QuestionReport, ReportMean, ShareRow, compute_all, compute_limits
 from server.reports.report import Report
 from server.reports.response_order import in_order
 from server.reports.stratum_estimates import StratumReport, describe_strata, name_strata
 from server.reports.survey_texts import list_study_texts, list_texts
+from server.reports.together_values import list_rows, list_sides
 from server.study.definitions import Definition, Question
 
 _REPORT = (
@@ -49,9 +51,9 @@ class _RowGroup:
 def to_csv(report: Report) -> str:
     """The report as CSV, long format: one row for each estimate, a share or a mean, of each group.
 
-    Weighted numbers come first; those in which every response counts the same, after them. At the end the
-    survey's own texts and what its study sheet says, a row each: their statistic is "text"; then what is disclosed
-    beside estimates: "disclosure".
+    Weighted numbers come first; those in which every response counts the same, after them. Then what was asked for
+    together, with " × " between the questions and between the answers. At the end the survey's own texts and what its
+    study sheet says, a row each: their statistic is "text"; then what is disclosed beside estimates: "disclosure".
     """
     rows: list[Sequence[object]] = [_REPORT]
     texts = AnswerTexts(report.definition)
@@ -60,7 +62,7 @@ def to_csv(report: Report) -> str:
         rows += _whole_rows(report, texts, entry)
         inside = [one for one in report.told_strata(entry) if one.depth]
         rows += _stratum_rows(report, texts, entry, inside)
-    return csv_text([*rows, *_texts(report)])
+    return csv_text([*rows, *_together_rows(report), *_texts(report)])
 
 
 def question_csv(report: Report, entry: QuestionReport) -> str:
@@ -74,6 +76,33 @@ def _whole_rows(report: Report, texts: AnswerTexts, entry: QuestionReport) -> It
         yield from _question_rows(report, texts, entry, _group(report, group), group.report)
     plain = report.plain(entry)
     yield from _question_rows(report, texts, plain, _RowGroup("all"), plain)
+
+
+def _together_rows(report: Report) -> Iterator[Sequence[object]]:
+    for found in report.crossings if report.n else ():
+        questions = [side.question for side in list_sides(found)]
+        for row in list_rows(report, found):
+            cells = {
+                **_name_survey(report),
+                "question": " × ".join(question.name for question in questions),
+                "kind": "together",
+                "text": " × ".join(question.text for question in questions),
+                "answer": " × ".join(row.answers),
+                "answer_text": " × ".join(row.answer_texts),
+                "versions": " ".join(map(str, found.versions)),
+                "group": "all",
+                "weighting": "responses",
+                "statistic": row.statistic,
+                "n": found.n,
+                "estimate": finite(row.value),
+                "standard_error": finite(row.standard_error),
+                "interval_low": finite(row.ends[0]),
+                "interval_high": finite(row.ends[1]),
+                "confidence": row.confidence,
+                "interval": row.interval,
+                "more_fewer_than": report.unseen.number or "",
+            }
+            yield [cells.get(column, "") for column in _REPORT]
 
 
 def _compute_shown(report: Report) -> None:
@@ -145,13 +174,17 @@ def responses_to(
     return paths, in_order(parts)
 
 
-def _texts(report: Report) -> Iterator[Sequence[object]]:
-    survey = {
+def _name_survey(report: Report) -> Mapping[str, object]:
+    return {
         "survey": report.slug,
         "version": report.version_number,
         "version_sha256": report.version,
         "simulated": report.simulated,
     }
+
+
+def _texts(report: Report) -> Iterator[Sequence[object]]:
+    survey = _name_survey(report)
     for text in list_texts(report.definition):
         row = {**survey, "question": text.name, "kind": text.kind, "text": text.text, "statistic": "text"}
         if text.show_if is not None:

@@ -1,12 +1,12 @@
 """A report, or an estimate, as JSON; what cannot be estimated, and what is withheld, is null."""
 
 import json
-import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from server.output.formatting import finite
 from server.privacy.estimators import AnsweredMeanEstimate, MeanEstimate, ShareEstimate
 from server.releases.values import Ledger
 from server.reports.answer_names import AnswerTexts
@@ -20,6 +20,7 @@ from server.reports.report import Report
 from server.reports.report_columns import ReportColumn
 from server.reports.stratum_estimates import StratumReport
 from server.reports.survey_texts import admissions_json, routing_json, texts_json
+from server.reports.together_values import together_json
 
 WITHHELD = "fewer responses than the minimum, or as many as are needed to hide such a group"
 """The reason that JSON and CSV give where they hold nothing of a group."""
@@ -56,6 +57,7 @@ def to_json(report: Report, ledger: Ledger = NOTHING) -> str:
         ],
         **disclosures_json(report),
         "questions": questions_json(report),
+        "together": together_json(report),
         "references": [reference.as_json() for reference in list_report_references(report, ledger)],
         "ledger": ledger_json(ledger, names=True),
     }
@@ -96,11 +98,6 @@ def mean_json(estimate: MeanEstimate | AnsweredMeanEstimate) -> dict[str, Any]:
     if isinstance(estimate, AnsweredMeanEstimate):
         document["answered"] = estimate.answered
     return document
-
-
-def finite(value: float | None) -> float | None:
-    """A number that JSON and CSV can hold, or none."""
-    return value if value is not None and math.isfinite(value) else None
 
 
 def _question_json(report: Report, entry: QuestionReport) -> dict[str, Any]:

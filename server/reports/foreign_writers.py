@@ -7,8 +7,9 @@ from functools import partial
 from typing import Any
 
 from server.output.documents import Document, to_html, to_pdf, to_xlsx
+from server.output.formatting import finite
 from server.reports.contents.elsewhere_document import build_elsewhere_document
-from server.reports.documents import finite, questions_json
+from server.reports.documents import questions_json
 from server.reports.elsewhere import ForeignData
 from server.reports.elsewhere.sample_estimates import SampleReport, SampleRow
 from server.reports.explaining import ExplainedAnswer, explanation_json

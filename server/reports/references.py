@@ -5,9 +5,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from server.releases.values import Ledger
 from server.reports.achieved_precision import list_precision
 from server.reports.codebook import mechanism_of
+from server.reports.crossing import Crossed
 from server.reports.public_source import Published
 from server.reports.reference_table import REFERENCES, Reference
 from server.reports.report import Report
+from server.reports.three_together import ThreeTogether
 from server.reports.version_designs import VersionDesigns
 
 OF_DESIGNS: Mapping[str, tuple[str, ...]] = {
@@ -83,8 +85,20 @@ def _of_estimates(report: Report) -> Iterator[str]:
             yield from ("cochran", "kish")
         if len(entry.versions) > 1:
             yield "cochran"
+    for found in report.crossings:
+        yield from _of_crossing(found)
     if any(one.power is not None for one in list_precision(report)):
         yield "fleiss"
+
+
+def _of_crossing(found: Crossed | ThreeTogether) -> Iterator[str]:
+    if found.too_large:
+        return
+    guaranteed = {cell.guaranteed for cell in found.list_cells()}
+    if isinstance(found, Crossed):
+        yield "fieller"
+        guaranteed.add(found.comparison.gave.kind == "exact")
+    yield from ("chernoff" if each else "tango" for each in guaranteed)
 
 
 def _of_ledger(ledger: Ledger) -> Iterator[str]:

@@ -11,6 +11,8 @@ from server import __version__
 from server.collect.waves import Wave, same_question
 from server.output.charts import Axis, share_axis
 from server.reports.admission import Admission
+from server.reports.chosen_together import ChosenTogether
+from server.reports.crossing import Crossed, cross_questions
 from server.reports.day_counts import Period
 from server.reports.estimate_values import QuestionReport, compute_limits
 from server.reports.forged_moves import has_open_link
@@ -24,6 +26,7 @@ from server.reports.stratum_estimates import (
     hidden_in,
     whole_of,
 )
+from server.reports.three_together import ThreeTogether, join_three
 from server.reports.version_designs import VersionDesigns
 from server.study import strata
 from server.study.definitions import Definition, Question, SurveySection
@@ -51,7 +54,8 @@ class Report:
     let in to each version that is pooled. `stated_hidden` are the groups to withhold, where small ones stand together
     already and no longer tell which (an archive folder). `study` is what the researchers say of it. `invited` are the
     codes that were issued, if any were, of a report on all versions. `by_row` are the questions where each
-    row of a table from elsewhere has a weight of its own.
+    row of a table from elsewhere has a weight of its own. `together` are the questions that the reader of this report
+    asked to see together.
     """
 
     definition: Definition
@@ -82,6 +86,7 @@ class Report:
     invited: InvitedCodes | None = None
     by_row: tuple[QuestionReport, ...] | None = None
     kept: Retention = UNLIMITED
+    together: tuple[ChosenTogether, ...] = ()
 
     @property
     def n(self) -> int:
@@ -184,6 +189,17 @@ class Report:
         if not (self.nodes and self.pooled and self.n):
             return ()
         return self._estimate_strata(entry.question.name, deepest)
+
+    @cached_property
+    def crossings(self) -> tuple[Crossed | ThreeTogether, ...]:
+        """What is estimated of the questions that were asked for together, in their order."""
+        return tuple(self._join(one) for one in self.together)
+
+    def _join(self, chosen: ChosenTogether) -> Crossed | ThreeTogether:
+        names, answers = chosen.questions, chosen.answers
+        if len(names) == 3:
+            return join_three(self.waves, names, answers, self.confidence)
+        return cross_questions(self.waves, names[0], names[1], (answers[0], answers[1]), self.confidence)
 
     def told_strata(self, entry: QuestionReport) -> tuple[StratumReport, ...]:
         """The same as far as reports tell it: down from the top, if there are many (`strata_cut`)."""

@@ -27,6 +27,7 @@ PAGE_FIELDS = {
     "confirmation": N_("The survey's title"),
     "figure": N_("Figure"),
     "first_stratum": N_("First"),
+    "together": N_("Together"),
     "row": N_("Rows"),
     "second_stratum": N_("Second"),
     "survey": N_("Survey"),

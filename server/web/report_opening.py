@@ -1,7 +1,8 @@
 """A survey's report for one request, read at one moment, and its files: for pages and for programs."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 
 from flask import Response, current_app
@@ -12,6 +13,7 @@ from server import releases, reports
 from server.inputs import N_, refuse
 from server.people import survey_access
 from server.reports import Report
+from server.reports.chosen_together import parse_together
 from server.reports.formats import Format, InternalReport, Written
 from server.store.engines import snapshot
 from server.store.models import Survey
@@ -36,16 +38,19 @@ def open_report(survey: Survey, version: str | None = None) -> Iterator[tuple[Re
         yield reports.read(reading, found, version), reading
 
 
-def write_report(survey: Survey, chosen: Format, version: str | None) -> tuple[Report, Written]:
-    """The report, and it in a format, in the language of the request.
+def write_report(
+    survey: Survey, chosen: Format, version: str | None, together: Sequence[str] = ()
+) -> tuple[Report, Written]:
+    """The report, with some questions `together` (`parse_together`), and it in a format, in the request's language.
 
     Raises
     ------
     InputError
-        As `open_report`; 409 if nothing of it is shown.
+        As `open_report` and `parse_together`; 409 if nothing of it is shown.
     """
     with open_report(survey, version) as (report, reading):
         reports.require_shown(report)
+        report = replace(report, together=parse_together(report.definition, together))
         source = InternalReport(report, partial(releases.read_ledger, reading, survey), str(get_locale()))
         finish = chosen.prepare_internal(source)
     return report, finish()

@@ -13,10 +13,13 @@ from server.inputs import N_, refuse, shorten_value
 from server.output.charts import Axis
 from server.output.documents import Chart
 from server.reports import Compared, Crossed, CrossedFinding, QuestionReport, Report
+from server.reports.chosen_together import FIELD, choose_answer
 from server.reports.contents.compared_charts import axis_of
 from server.reports.contents.crossed_charts import draw_groups, draw_table
+from server.reports.formats import FORMATS
 from server.reports.report_words import ReportWords
 from server.reports.stratum_estimates import NO_STRATUM
+from server.study.definitions import Question
 from server.study.strata import walk
 
 KEPT = (
@@ -135,7 +138,7 @@ def read_crossing(report: Report) -> Crossed | None:
             404, "column", N_("must have answers; it is a number like %(value)s"), value=shorten_value(row)
         )
     chosen = _choose_answer(report, "row_answer", row), _choose_answer(report, "column_answer", column)
-    return reports.cross_questions(report, row, column, chosen)
+    return reports.cross_questions(report.waves, row, column, chosen, report.confidence)
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,6 +184,22 @@ class CrossingChoice:
         """The addresses of a figure's files, by their endings."""
         return list_files(self.report, name, ("version", "row", "column", "row_answer", "column_answer"))
 
+    def report_files(self) -> list[tuple[str, str]]:
+        """The addresses of the report with the two questions in it, by the names of its formats."""
+        sides = zip((self.chosen.row, self.chosen.column), self.chosen.chosen, strict=True)
+        query: dict[str, object] = {
+            FIELD: ",".join(_name_side(side.question, answer) for side, answer in sides)
+        }
+        if not self.report.pooled:
+            query["version"] = self.report.version_number
+        return [
+            (
+                entry.name,
+                f"{url_for(f'results.report_{entry.ending}', slug=self.report.slug)}?{urlencode(query)}",
+            )
+            for entry in FORMATS.values()
+        ]
+
 
 def list_files(report: Report, name: str, kept: Sequence[str]) -> list[tuple[str, str]]:
     """The addresses of a figure's files, by their endings; they name what the address of the page does of `kept`."""
@@ -191,6 +210,11 @@ def list_files(report: Report, name: str, kept: Sequence[str]) -> list[tuple[str
     ]
 
 
+def _name_side(question: Question, answer: int) -> str:
+    """As `parse_together` reads it; a number has no answers."""
+    return question.name if question.encoding.between_ends else f"{question.name}.{question.answers[answer]}"
+
+
 def _choose_answer(report: Report, field: str, name: str) -> int:
     """The place of the answer that is asked for; yes or the first one where the address has none of this question."""
     question = report.question(name).question
@@ -198,5 +222,4 @@ def _choose_answer(report: Report, field: str, name: str) -> int:
     asked = request.args.get(field, "")
     if asked in places:
         return places.index(asked)
-    main = question.traits.main
-    return 0 if main is None else question.answers.index(main)
+    return choose_answer(question)

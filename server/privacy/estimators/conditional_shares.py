@@ -70,6 +70,19 @@ class GroupComparison:
     confidence: float
 
     @property
+    def difference(self) -> float | None:
+        """The share in the first group less that in the second, unclipped; None where a group is estimated empty."""
+        if self.gave.value is None or self.others.value is None:
+            return None
+        return self.gave.value - self.others.value
+
+    @property
+    def difference_limits(self) -> Interval:
+        """Of the difference, where both intervals hold."""
+        (low, high), (least, most) = self.gave.interval, self.others.interval
+        return low - most, high - least
+
+    @property
     def odds_ratio(self) -> Interval:
         """Of the odds of the answer in the first group over those in the second, where both intervals hold."""
         (low, high), (least, most) = (

@@ -7,7 +7,7 @@ from babel.numbers import format_decimal
 
 from server.output import formatting
 from server.output.documents import Number, Text
-from server.output.formatting import count_decimals
+from server.output.formatting import count_decimals, finite
 from server.reports.report import Report
 from server.reports.report_words import ReportWords
 from server.study.answer_texts import answer_text
@@ -19,14 +19,14 @@ _AS_BOOKED = "0.##########"
 
 def share(words: ReportWords, value: float | None) -> Number:
     """A fraction, in percent."""
-    value = _finite(value)
+    value = finite(value)
     decimals = 1 if value is None else count_decimals(value, 1, 100)
     return Number(value, words.percent(value), f"0.{'0' * decimals}%")
 
 
 def measure(words: ReportWords, value: float | None, width: float) -> Number:
     """A number in its own unit, whose range is `width` wide."""
-    value = _finite(value)
+    value = finite(value)
     decimals = min(max(3 - math.floor(math.log10(width)), 0), 10)
     return Number(value, words.measure(value, width), "0" + "." * bool(decimals) + "0" * decimals)
 
@@ -38,7 +38,7 @@ def count(words: ReportWords, value: int | None) -> Number:
 
 def real(words: ReportWords, value: float | None) -> Number:
     """A noisy number of people, or its error, with one decimal where it has any."""
-    value = _finite(value)
+    value = finite(value)
     if value is None or value == int(value):
         return count(words, None if value is None else int(value))
     return Number(value, format_decimal(round(value, 1), "#,##0.0", words.locale), "#,##0.0")
@@ -46,7 +46,7 @@ def real(words: ReportWords, value: float | None) -> Number:
 
 def epsilon(words: ReportWords, value: float) -> Number:
     """A privacy loss, rounded up where it is read; a spreadsheet, which would round it to the nearest, shows more."""
-    return Number(_finite(value), words.epsilon(value), "0.0000")
+    return Number(finite(value), words.epsilon(value), "0.0000")
 
 
 def format_spent(words: ReportWords, value: Decimal) -> Number:
@@ -93,7 +93,3 @@ def quote_question(definition: Definition, question: Question) -> Text:
 def answer(definition: Definition, question: Question, index: int) -> Text:
     """An answer as respondents read it, whatever the report's language."""
     return quote_text(definition, answer_text(question, index, definition.language))
-
-
-def _finite(value: float | None) -> float | None:
-    return None if value is None or not math.isfinite(value) else value

@@ -22,6 +22,7 @@ from server.reports.contents.question_sections import questions
 from server.reports.contents.retention_sentences import describe_retention
 from server.reports.contents.study_sections import cite_report, describe_study, say_who_asked
 from server.reports.contents.text_sections import quote_prose, texts
+from server.reports.contents.together_sections import describe_together
 from server.reports.references import list_report_references
 from server.reports.report import Report
 from server.reports.report_words import ReportWords
@@ -148,6 +149,9 @@ def _sections(words: ReportWords, report: Report, book: Ledger) -> Iterator[Sect
         said = [stratum_sections.introduce_tables(words)] if inside else []
         said += [stratum_sections.left_to_a_file(words)] if report.strata_cut else []
         yield Section("by-stratum", Text(_("By stratum")), tuple(said), inside)
+    together = describe_together(words, report)
+    if together is not None:
+        yield together
     yield Section(
         "collected",
         Text(_("How the answers were collected")),

@@ -123,6 +123,11 @@ def _list_parameters(operation: Operation) -> list[dict[str, Any]]:
         {"name": name, "in": "query", "description": meaning, "schema": {"type": "integer", "minimum": 1}}
         for name, meaning in operation.parameters.items()
     ]
+    texts = {"type": "array", "items": {"type": "string", "minLength": 1}}
+    found += [
+        {"name": name, "in": "query", "description": meaning, "schema": texts}
+        for name, meaning in operation.repeated.items()
+    ]
     if operation.keyed:
         meaning = "New for each thing to be done. Sent again within a day, nothing is done twice."
         found.append(

@@ -60,7 +60,9 @@ class Operation:
     file : str
         Content type of the file that it answers with, if it does.
     parameters : mapping
-        What may stand in the address behind the question mark, and what it means.
+        What numbers may stand in the address behind the question mark, and what they mean.
+    repeated : mapping
+        What texts may stand there, any number of times.
     keyed : bool
         Whether it must carry a key, so that it can be sent again.
     changes : bool
@@ -77,6 +79,7 @@ class Operation:
     file: str = ""
     status: int = 200
     parameters: Mapping[str, str] = field(default_factory=dict)
+    repeated: Mapping[str, str] = field(default_factory=dict)
     keyed: bool = False
     changes: bool = True
 

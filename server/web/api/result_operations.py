@@ -6,6 +6,7 @@ from flask import Response, request
 
 from server import reports
 from server.inputs import N_
+from server.reports.chosen_together import FIELD
 from server.reports.documents import to_json
 from server.reports.formats import FORMATS, Format
 from server.store.models import Role, Survey
@@ -13,6 +14,10 @@ from server.web.api.operations import ESTIMATES, Reply, operation
 from server.web.report_opening import open_report, send_microdata, send_responses, write_report
 
 _VERSION = {"version": N_("Number of the version that alone counts; all that asked the same without it")}
+
+_TOGETHER = {
+    FIELD: N_("Two or three questions that it holds together, such as exam,paid.yes; at most 12 times")
+}
 
 
 @operation(
@@ -35,7 +40,9 @@ def _offer(chosen: Format) -> None:
     """Make an operation of a format."""
 
     def report(survey: Survey) -> Response:
-        _report, written = write_report(survey, chosen, request.args.get("version"))
+        _report, written = write_report(
+            survey, chosen, request.args.get("version"), request.args.getlist(FIELD)
+        )
         return Response(written, mimetype=chosen.content_type)
 
     report.__name__ = f"download_report_{chosen.ending}"
@@ -47,6 +54,7 @@ def _offer(chosen: Format) -> None:
         file=chosen.content_type,
         gives="report" if chosen.ending == "json" else None,
         parameters=_VERSION,
+        repeated=_TOGETHER,
     )(report)
 
 

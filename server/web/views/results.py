@@ -8,6 +8,7 @@ from flask_babel import get_locale, gettext
 
 from server import reports
 from server.inputs import N_, refuse
+from server.reports.chosen_together import FIELD
 from server.reports.elsewhere import write_study_file
 from server.reports.forged_moves import FORGED
 from server.reports.formats import FORMATS, Format
@@ -77,7 +78,9 @@ def _offer(chosen: Format) -> None:
     @on_survey(Role.VIEWER)
     def report(survey: Survey) -> ResponseReturnValue:
         """The report as a file."""
-        found, written = write_report(survey, chosen, request.args.get("version"))
+        found, written = write_report(
+            survey, chosen, request.args.get("version"), request.args.getlist(FIELD)
+        )
         return send_download(written, chosen.content_type, name_of_report(found, chosen.ending))
 
     blueprint.add_url_rule(f"/report.{chosen.ending}", f"report_{chosen.ending}", report)

@@ -1,0 +1,42 @@
+"""How the command line prints questions together."""
+
+import math
+
+import click
+
+from server.cli.common import print_table
+from server.output.formatting import fraction, ratio
+from server.reports import Report
+from server.reports.together_values import TogetherRow, list_rows, list_sides
+
+
+def print_together(made: Report) -> None:
+    """Of each that was asked for the table of shares, and how strongly its chosen answers go together."""
+    for found in made.crossings if made.n else ():
+        sides = list_sides(found)
+        click.echo(f"\n{' x '.join(side.question.name for side in sides)} ({found.n} responses):")
+        if found.too_large:
+            click.echo("Too many answers for a joint table.")
+            continue
+        rows = [_line(row, len(sides)) for row in list_rows(made, found)]
+        header = [*(side.question.name for side in sides), "", "estimate", "standard error", "interval"]
+        print_table(header, rows)
+        click.echo("Every response counts the same.")
+        if len(sides) == 2:
+            click.echo("Intervals of two groups hold together, and with them what follows from them.")
+
+
+def _line(row: TogetherRow, width: int) -> list[str]:
+    write = _write_ratio if row.statistic == "odds ratio" else _write
+    names = [*row.answers, *[""] * (width - len(row.answers))]
+    low, high = row.ends
+    interval = f"{write(low)} to {write(high)}" if row.interval else ""
+    return [*names, row.statistic, write(row.value), _write(row.standard_error), interval]
+
+
+def _write(value: float | None) -> str:
+    return "-" if value is None or not math.isfinite(value) else fraction(value)
+
+
+def _write_ratio(value: float | None) -> str:
+    return "-" if value is None else ratio(value, "en")

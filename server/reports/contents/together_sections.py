@@ -1,0 +1,210 @@
+"""The questions that a reader asked to see together: what is found of them, and the numbers behind it."""
+
+from collections.abc import Iterator
+
+from server.inputs import N_
+from server.output import formatting
+from server.output.documents import Block, Cell, Facts, FindingBlock, Paragraph, Section, Table, Text
+from server.reports.contents import cell_texts
+from server.reports.contents.crossed_charts import draw_groups, draw_table
+from server.reports.crossing import Crossed, JointShare
+from server.reports.crossing_findings import interpret_crossing
+from server.reports.report import Report
+from server.reports.report_words import ReportWords
+from server.reports.three_together import ThreeTogether
+
+GUARANTEED = N_(
+    "The intervals cover at least as often as they say, whatever the true shares (Chernoff 1952)."
+)
+BY_SCORE = N_(
+    "The intervals are those of the inverted score test (Tango 1998). On average they cover about as often as they "
+    "say; where a true share is near 0 or 100 %% less often, in the worst case that was tried in 85 of 100 studies."
+)
+
+
+def describe_together(words: ReportWords, report: Report) -> Section | None:
+    """A section for each pair and each three; None where none was asked for."""
+    if not (report.together and report.n):
+        return None
+    parts = tuple(
+        _describe(words, report, number, one) for number, one in enumerate(report.crossings, start=1)
+    )
+    return Section("together", Text(words.gettext("Questions together")), (), parts)
+
+
+def _describe(words: ReportWords, report: Report, number: int, found: Crossed | ThreeTogether) -> Section:
+    sides = found.sides if isinstance(found, ThreeTogether) else (found.row, found.column)
+    title = cell_texts.quote_text(report.definition, " × ".join(side.question.text for side in sides))
+    name = f"together-{number}"
+    if isinstance(found, ThreeTogether):
+        return Section(name, title, tuple(_describe_three(words, report, name, found)))
+    return Section(name, title, tuple(_describe_pair(words, report, name, found)))
+
+
+def _describe_pair(words: ReportWords, report: Report, name: str, crossed: Crossed) -> Iterator[Block]:
+    _ = words.gettext
+    if crossed.too_large:
+        yield Paragraph(Text(_("These two questions have too many answers for a joint table.")))
+        return
+    found, language = interpret_crossing(crossed), report.definition.language
+    sentence = words.macro("results/_crossed_words.html", "crossed_sentence", crossed, found, language)
+    table = None if crossed.numeric else draw_table(words, report, crossed)
+    charts = (draw_groups(words, report, crossed), *([] if table is None else [table]))
+    yield FindingBlock(sentence, notes=tuple(_list_notes(words, report, crossed)), charts=charts)
+    if crossed.numeric:
+        yield _tabulate_means(words, report, name, crossed)
+        return
+    if crossed.cells is not None:
+        rows = [
+            (*_answers(report, crossed, (row, column)), *_share(words, cell))
+            for row, line in enumerate(crossed.cells)
+            for column, cell in enumerate(line)
+        ]
+        headings = (crossed.row.question.text, crossed.column.question.text)
+        yield _tabulate(words, report, name, headings, rows, crossed.cells[0][0].guaranteed)
+    yield Facts(tuple(_list_measures(words, crossed)))
+
+
+def _list_notes(words: ReportWords, report: Report, crossed: Crossed) -> Iterator[str]:
+    _ = words.gettext
+    yield _count(words, crossed.n)
+    confidence = words.level(report.confidence)
+    if crossed.comparison.gave.kind == "exact":
+        holds = _(
+            "Both intervals hold together in at least %(confidence)s of 100 such surveys, if you check once, at the "
+            "end.",
+            confidence=confidence,
+        )
+    else:
+        holds = _(
+            "Both intervals hold together in about %(confidence)s of 100 such surveys, if you check once, at the end.",
+            confidence=confidence,
+        )
+    advice = _("Choose the two beforehand: whoever compares many pairs finds differences by chance.")
+    yield f"{holds} {advice}"
+
+
+def _count(words: ReportWords, n: int) -> str:
+    number = words.ngettext("%(num)s response", "%(num)s responses", n, num=words.integer(n))
+    return f"{number} · {words.gettext('Not weighted: every response counts the same.')}"
+
+
+def _answers(report: Report, crossed: Crossed, at: tuple[int, int]) -> tuple[Cell, Cell]:
+    row, column = (
+        cell_texts.answer(report.definition, side.question, index)
+        for side, index in zip((crossed.row, crossed.column), at, strict=True)
+    )
+    return row, column
+
+
+def _share(words: ReportWords, cell: JointShare) -> tuple[Cell, ...]:
+    numbers = (cell.share, cell.standard_error, *cell.interval)
+    return tuple(cell_texts.share(words, number) for number in numbers)
+
+
+def _tabulate(
+    words: ReportWords,
+    report: Report,
+    name: str,
+    headings: tuple[str, ...],
+    rows: list[tuple[Cell, ...]],
+    guaranteed: bool,
+) -> Table:
+    """The share of every combination of answers."""
+    _ = words.gettext
+    columns = (
+        *headings,
+        _("estimate"),
+        _("standard error"),
+        _("%(confidence)s %% interval, from", confidence=words.level(report.confidence)),
+        _("to"),
+    )
+    caption = _("Estimated shares of all who responded; not cut at 0 or 100 %%")
+    short = _("Together %(number)s", number=name.rpartition("-")[2])
+    return Table(
+        f"{name}-table", caption, columns, tuple(rows), (_(GUARANTEED if guaranteed else BY_SCORE),), short
+    )
+
+
+def _list_measures(words: ReportWords, crossed: Crossed) -> Iterator[tuple[str, Cell]]:
+    """How strongly the two chosen answers go together; the limits follow from the two intervals of the sentence."""
+    _ = words.gettext
+    compared, association = crossed.comparison, crossed.association
+
+    def bound(value: str, low: str, high: str) -> Text:
+        return Text(_("%(value)s, between %(low)s and %(high)s", value=value, low=low, high=high))
+
+    def points(share: float) -> str:
+        return formatting.percent(share, words.locale)
+
+    difference, ends = compared.difference, compared.difference_limits
+    yield (
+        _("Difference of the two shares, in points"),
+        bound("–" if difference is None else points(difference), points(ends[0]), points(ends[1])),
+    )
+    ratio = association.odds_ratio.value
+    low, high = (formatting.ratio(limit, words.locale) for limit in compared.odds_ratio)
+    yield (
+        _("Odds ratio"),
+        bound("–" if ratio is None else formatting.ratio(ratio, words.locale), low, high),
+    )
+    phi = association.phi.value
+    yield (
+        _("Correlation of the two answers (phi), without an interval"),
+        Text("–" if phi is None else words.number(round(phi, 3))),
+    )
+
+
+def _tabulate_means(words: ReportWords, report: Report, name: str, crossed: Crossed) -> Table:
+    _ = words.gettext
+    low, high = crossed.ends
+    width = high - low
+    columns = (
+        crossed.row.question.text,
+        _("mean of those who gave it"),
+        _("from"),
+        _("to"),
+        _("mean of the others"),
+        _("from"),
+        _("to"),
+    )
+    rows: list[tuple[Cell, ...]] = []
+    for index, compared in enumerate(crossed.groups):
+        numbers = [
+            None if value is None else low + width * value
+            for group in (compared.gave, compared.others)
+            for value in (group.value, *group.interval)
+        ]
+        answer = cell_texts.answer(report.definition, crossed.row.question, index)
+        rows.append((answer, *(cell_texts.measure(words, number, width) for number in numbers)))
+    note = _(
+        "The two intervals of a row hold together at %(confidence)s %%.",
+        confidence=words.level(report.confidence),
+    )
+    short = _("Together %(number)s", number=name.rpartition("-")[2])
+    return Table(f"{name}-table", crossed.column.question.text, columns, tuple(rows), (note,), short)
+
+
+def _describe_three(words: ReportWords, report: Report, name: str, three: ThreeTogether) -> Iterator[Block]:
+    _ = words.gettext
+    yield Paragraph(Text(_count(words, three.n)))
+    if three.too_large:
+        yield Paragraph(Text(_("These three questions have too many answers for a joint table.")))
+        return
+    rows: list[tuple[Cell, ...]] = []
+    cells = three.list_cells()
+    for at, cell in zip(three.list_places(), cells, strict=True):
+        answers = [_name_answer(words, report, three, place, index) for place, index in enumerate(at)]
+        rows.append((*answers, *_share(words, cell)))
+    headings = tuple(side.question.text for side in three.sides)
+    yield _tabulate(words, report, name, headings, rows, cells[0].guaranteed)
+
+
+def _name_answer(words: ReportWords, report: Report, three: ThreeTogether, place: int, index: int) -> Text:
+    """An answer of a question; of one that stands for one of its answers, whether that was given."""
+    side = three.sides[place]
+    if not side.split:
+        return cell_texts.answer(report.definition, side.question, index)
+    given = cell_texts.answer(report.definition, side.question, three.answers[place]).text
+    template = N_("“%(answer)s” given") if index else N_("“%(answer)s” not given")
+    return Text(words.gettext(template, answer=given))

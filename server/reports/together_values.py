@@ -1,0 +1,149 @@
+"""What a report says of questions together, as programs read it: one list that JSON and CSV are written from."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from server.output.formatting import finite
+from server.privacy.estimators import ConditionalShare
+from server.reports.answer_names import AnswerTexts
+from server.reports.crossing import Crossed, CrossedSide, JointShare
+from server.reports.report import Report
+from server.reports.three_together import ThreeTogether
+
+Ends = tuple[float | None, float | None]
+
+
+@dataclass(frozen=True)
+class TogetherRow:
+    """A number of some questions together.
+
+    Attributes
+    ----------
+    statistic : str
+        "joint share"; or of the chosen answers "share among those who gave the first", "share among the others",
+        "difference", "odds ratio", "phi"; where the second question is a number, "mean among …".
+    answers : tuple of str
+        One of each question; empty for a number.
+    interval : str
+        How it was computed; empty where there is none.
+    confidence : float or None
+        Of this interval by itself; of those of two groups, and of what follows from them, together.
+    """
+
+    statistic: str
+    answers: tuple[str, ...]
+    answer_texts: tuple[str, ...]
+    value: float | None
+    standard_error: float | None
+    ends: Ends
+    interval: str
+    confidence: float | None
+
+    def as_json(self) -> dict[str, Any]:
+        """As in `report --json`."""
+        return {
+            "statistic": self.statistic,
+            "answers": list(self.answers),
+            "answer_texts": list(self.answer_texts),
+            "estimate": finite(self.value),
+            "standard_error": finite(self.standard_error),
+            "interval": None if not self.interval else [finite(end) for end in self.ends],
+            "kind": self.interval or None,
+            "confidence": self.confidence,
+        }
+
+
+def together_json(report: Report) -> list[dict[str, Any]]:
+    """An entry for each that was asked for; without rows where there are too many answers."""
+    return [
+        {
+            "questions": [side.question.name for side in list_sides(found)],
+            "texts": [side.question.text for side in list_sides(found)],
+            "versions": list(found.versions),
+            "n": found.n,
+            "weighting": "responses",
+            "too_large": found.too_large,
+            "rows": [row.as_json() for row in list_rows(report, found)],
+        }
+        for found in (report.crossings if report.n else ())
+    ]
+
+
+def list_sides(found: Crossed | ThreeTogether) -> tuple[CrossedSide, ...]:
+    """The questions, in the order in which their answers stand."""
+    return found.sides if isinstance(found, ThreeTogether) else (found.row, found.column)
+
+
+def list_rows(report: Report, found: Crossed | ThreeTogether) -> Iterator[TogetherRow]:
+    """Every number of it; none where there are too many answers."""
+    if found.too_large:
+        return
+    texts = AnswerTexts(report.definition)
+    if isinstance(found, ThreeTogether):
+        for at, cell in zip(found.list_places(), found.list_cells(), strict=True):
+            named = [_name_given(texts, found, place, index) for place, index in enumerate(at)]
+            yield _cell_row(report, named, cell)
+        return
+    if found.numeric:
+        for index in range(len(found.row.question.answers)):
+            yield from _group_rows(found, [_name(texts, found.row, index)], index)
+        return
+    for row, line in enumerate(found.cells or ()):
+        for column, cell in enumerate(line):
+            yield _cell_row(report, [_name(texts, found.row, row), _name(texts, found.column, column)], cell)
+    yield from _pair_rows(texts, found)
+
+
+def _name(texts: AnswerTexts, side: CrossedSide, index: int) -> tuple[str, str]:
+    return side.question.answers[index], texts.of(side.question)[index]
+
+
+def _name_given(texts: AnswerTexts, found: ThreeTogether, place: int, index: int) -> tuple[str, str]:
+    """An answer; of a question that stands for one of its answers, whether that was given."""
+    side = found.sides[place]
+    if not side.split:
+        return _name(texts, side, index)
+    name, text = _name(texts, side, found.answers[place])
+    return (name, text) if index else (f"not {name}", f"not {text}")
+
+
+def _cell_row(report: Report, named: Sequence[tuple[str, str]], cell: JointShare) -> TogetherRow:
+    names, texts = zip(*named, strict=True)
+    kind = "exact" if cell.guaranteed else "score"
+    return TogetherRow(
+        "joint share", names, texts, cell.share, cell.standard_error, cell.interval, kind, report.confidence
+    )
+
+
+def _pair_rows(texts: AnswerTexts, found: Crossed) -> Iterator[TogetherRow]:
+    """Of the two chosen answers."""
+    named = [_name(texts, found.row, found.chosen[0]), _name(texts, found.column, found.chosen[1])]
+    names, said = zip(*named, strict=True)
+    compared, association = found.comparison, found.association
+    kind = _kind(compared.gave)
+    yield from _group_rows(found, named, found.chosen[0])
+    for statistic, value, ends in (
+        ("difference", compared.difference, compared.difference_limits),
+        ("odds ratio", association.odds_ratio.value, compared.odds_ratio),
+    ):
+        yield TogetherRow(statistic, names, said, value, None, ends, kind, compared.confidence)
+    yield TogetherRow("phi", names, said, association.phi.value, None, (None, None), "", None)
+
+
+def _group_rows(found: Crossed, named: Sequence[tuple[str, str]], index: int) -> Iterator[TogetherRow]:
+    """The chosen answer, or the mean, among those who gave an answer and among the others."""
+    compared = found.groups[index] if found.numeric else found.comparison
+    what, low, width = "share", 0.0, 1.0
+    if found.numeric:
+        what, low, width = "mean", found.ends[0], found.ends[1] - found.ends[0]
+    names, texts = zip(*named, strict=True)
+    for who, group in (("those who gave the first", compared.gave), ("the others", compared.others)):
+        value = None if group.value is None else low + width * group.value
+        ends = low + width * group.interval[0], low + width * group.interval[1]
+        statistic = f"{what} among {who}"
+        yield TogetherRow(statistic, names, texts, value, None, ends, _kind(group), compared.confidence)
+
+
+def _kind(group: ConditionalShare) -> str:
+    return "exact" if group.kind == "exact" else "score"
