@@ -1,6 +1,8 @@
 // The researcher's pages work without this module; it saves them some waiting.
 // It computes nothing: every number comes from the server, which has the only formula.
 
+import { placeStatus, tellWaiting } from "./waiting.js";
+
 // On a phone the survey's pages are one line: the one that is open shall be in sight.
 const current = document.querySelector(".of-survey [aria-current]");
 if (current) {
@@ -39,29 +41,19 @@ function select(place) {
 /** Has what a button asks for, and takes long, asked for once only; says what is being done, and for how long already. */
 function sendOnce(button) {
   const { busy, passed } = button.dataset;
-  const place = document.createElement("p");
-  const clock = document.createElement("span");
-  place.setAttribute("role", "status");
-  place.className = "fine";
-  clock.ariaHidden = "true"; // read out once, not every second
-  button.closest("p, .foot").after(place);
-  let ticking = 0;
+  const place = placeStatus(button.closest("p, .foot"));
+  let stop = null;
   button.form.addEventListener("submit", (event) => {
-    if (ticking) event.preventDefault();
-    if (ticking || event.submitter !== button) return;
-    const began = Date.now();
-    const tell = () => (clock.textContent = passed.replace("{seconds}", Math.round((Date.now() - began) / 1000)));
-    place.replaceChildren(`${busy} `, clock);
+    if (stop) event.preventDefault();
+    if (stop || event.submitter !== button) return;
+    stop = tellWaiting(place, busy, passed);
     button.setAttribute("aria-disabled", "true");
-    ticking = setInterval(tell, 1000);
   });
   // Somebody who comes back to the page finds it as it was.
   addEventListener("pageshow", ({ persisted }) => {
     if (!persisted) return;
-    clearInterval(ticking);
-    ticking = 0;
-    clock.textContent = "";
-    place.replaceChildren();
+    stop?.();
+    stop = null;
     button.removeAttribute("aria-disabled");
   });
 }

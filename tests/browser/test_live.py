@@ -310,3 +310,33 @@ def test_a_downloaded_report_is_one_press_away(watcher: Watcher) -> None:
         watcher.press(watcher.desk.link("Report as JSON"))
     title = watcher.survey.definition["title"]
     assert started.value.suggested_filename == f"{title}, internal report, {today()}.json"
+
+
+def test_a_file_that_takes_long_is_written_once_and_says_so(watcher: Watcher, open_page: Opener) -> None:
+    page, title = watcher.page, "¿Qué copian, y quién?"
+    survey = factories.publish(watcher.database_url, {**SURVEY, "title": title})
+    factories.store(watcher.database_url, survey, YES)
+    page.clock.install()
+    page.goto(f"/manage/surveys/{survey.slug}/results")
+    page.wait_for_load_state("networkidle")
+    held: list[Route] = []
+    page.route("**/report.pdf", lambda route: held.append(route))
+    link, said = page.get_by_role("link", name="Report as PDF"), page.locator("[data-written] + [role=status]")
+    watcher.press(link)
+    expect(said).to_contain_text("The server is writing the file: Report as PDF.")
+    page.clock.run_for(3_000)
+    expect(said).to_contain_text("3 seconds so far.")
+    watcher.press(page.get_by_role("link", name="Report as JSON"))  # as somebody who is impatient
+    with page.expect_download() as download:
+        held[0].continue_()
+    name = f"¿Qué copian, y quién, internal report, {today()}.pdf"
+    assert download.value.suggested_filename == name
+    expect(said).to_have_text(f"Downloaded: {name}")
+    assert len(held) == 1
+
+    # What cannot be had is the browser's to tell, as without a script.
+    page.unroute("**/report.pdf")
+    page.route("**/report.pdf", lambda route: route.fulfill(status=503, body="The database is busy."))
+    open_page.watch(page).expect("status of 503")
+    watcher.press(link)
+    expect(page.get_by_text("The database is busy.")).to_be_visible()

@@ -1,0 +1,28 @@
+// Files that the server writes before it sends any of them: until a browser would show a download, this says what is
+// being done. Whatever goes wrong is left to the browser, which opens the link as if there were no script.
+
+import { saveAnswer } from "./saved_answer.js";
+import { placeStatus, tellWaiting } from "./waiting.js";
+
+for (const list of document.querySelectorAll("[data-written]")) sayWriting(list);
+
+function sayWriting(list) {
+  const { busy, passed, written } = list.dataset;
+  const place = placeStatus(list);
+  let working = false;
+  list.addEventListener("click", async (event) => {
+    const link = event.target.closest("a");
+    if (!link || event.button || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    if (working) return;
+    working = true;
+    link.setAttribute("aria-disabled", "true");
+    const stop = tellWaiting(place, busy.replace("{file}", link.textContent), passed);
+    const name = await fetch(link.href).then(saveAnswer).catch(() => null);
+    stop();
+    link.removeAttribute("aria-disabled");
+    working = false;
+    if (name) place.textContent = written.replace("{name}", name);
+    else location.assign(link.href);
+  });
+}
