@@ -18,7 +18,9 @@ from server import reports
 from server.collect import response_codes
 from server.output.documents import to_html, to_pdf
 from server.people import survey_access
-from server.reports import Report
+from server.releases import Figure, Released
+from server.releases.values import Ledger
+from server.reports import Published, Report
 from server.reports.contents.ledger_sections import MECHANISMS
 from server.reports.interval_names import SENTENCES
 from server.reports.public_source import NOTHING
@@ -258,13 +260,17 @@ def test_a_report_cites_what_it_uses_and_nothing_else(database_url: str, report:
     assert [text.partition(" (")[0] for text in told] == [work["authors"] for work in works]
 
 
-def test_the_public_report_has_no_rate_and_no_exact_number(
-    database_url: str, survey: factories.Published
-) -> None:
+def read_public(database_url: str, survey: factories.Published, book: Ledger) -> Published:
     with factories.writing(database_url) as session:
         found = survey_access.find(session, survey.slug)
         assert found is not None
-        published = reports.read_published(session, found, ledger())
+        return reports.read_published(session, found, book)
+
+
+def test_the_public_report_has_no_rate_that_was_not_released_and_no_exact_number(
+    database_url: str, survey: factories.Published
+) -> None:
+    published = replace(read_public(database_url, survey, ledger()), issued=None)
     page = reports.write_public_page(published, "en")
 
     assert "Item missingness: no answer is missing, by design" in page
@@ -276,3 +282,56 @@ def test_the_public_report_has_no_rate_and_no_exact_number(
     jsonschema.validate(document, schema)
     assert document["item_missing"] == 0
     assert not {"invited", "precision"} & document.keys()
+    assert document["response_rate"] is None
+
+
+def test_the_public_response_rate_is_a_released_number_of_responses_to_all_codes(
+    database_url: str, survey: factories.Published
+) -> None:
+    first = ledger().released[0]
+    covers = replace(first.covers, versions=(1,), state="closed", respondents=None)
+    total = Figure("respondents", (), 252, 4.0, 243.0, 260.0)
+    entry = replace(first, covers=covers, figures=(total,), confidence=0.95)
+    published = read_public(database_url, survey, replace(ledger(), released=(entry,)))
+
+    page = reports.write_public_page(published, "en").replace("\N{NO-BREAK SPACE}", " ")
+    assert "Response rate (AAPOR RR1): 63.0 % of 400 codes issued." in page
+    assert "with 95 % confidence the rate is 60.8 % to 65.0 %." in page
+    document = json.loads(reports.public_json(published))
+    schema = json.loads((ROOT / "server" / "schemas" / "public_report.schema.json").read_text("utf-8"))
+    jsonschema.validate(document, schema)
+    rate = document["response_rate"]
+    assert (rate["issued"], rate["rate"], rate["interval"]) == (400, 252 / 400, [243 / 400, 260 / 400])
+    written = {row["what"]: row["text"] for row in csv.DictReader(io.StringIO(reports.public_csv(published)))}
+    assert written["response_rate.rate"] == str(252 / 400)
+    exact = replace(entry, covers=replace(covers, respondents=240), figures=())
+    shown = reports.write_public_page(replace(published, ledger=replace(ledger(), released=(exact,))), "en")
+    assert "Noise was added to the number of responses" not in shown
+    assert "60.0\N{NO-BREAK SPACE}% of 400 codes issued" in shown
+
+    def tells_rate(made: Published) -> bool:
+        return json.loads(reports.public_json(made))["response_rate"] is not None
+
+    def released(changed: Released) -> Published:
+        return replace(published, ledger=replace(ledger(), released=(changed,)))
+
+    assert tells_rate(published)
+    # What is not about all responses to a closed survey, or not of an inner group alone, says no rate.
+    assert not tells_rate(released(replace(entry, covers=replace(covers, state="open"))))
+    assert not tells_rate(released(replace(entry, covers=replace(covers, versions=(1, 2)))))
+    assert not tells_rate(released(replace(entry, item=replace(entry.item, stratum=("North",)))))
+    opened = tuple(replace(each, ways=("link", "invitation")) for each in published.admissions)
+    assert not tells_rate(replace(published, admissions=opened))
+    assert not tells_rate(replace(published, incomplete=True))
+    # Who has not marked the study sheet as public has not said how many were invited either.
+    with factories.writing(database_url) as session:
+        found = survey_access.find(session, survey.slug)
+        assert found is not None
+        save_study_sheet(session, found, parse_study_sheet({**study_document(), "public": False}))
+    try:
+        assert read_public(database_url, survey, ledger()).issued is None
+    finally:
+        with factories.writing(database_url) as session:
+            found = survey_access.find(session, survey.slug)
+            assert found is not None
+            save_study_sheet(session, found, parse_study_sheet(study_document()))

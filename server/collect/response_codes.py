@@ -162,6 +162,12 @@ def count_used_codes(session: Session, survey: Survey) -> list[tuple[InvitationB
     return [(batch, used.get(batch.id, 0)) for batch in issued]
 
 
+def count_issued_codes(session: Session, survey: Survey) -> int | None:
+    """How many were issued in all batches, those that were withdrawn included; None where none was."""
+    query = sa.select(sa.func.sum(InvitationBatch.size)).where(InvitationBatch.survey_id == survey.id)
+    return session.scalar(query)
+
+
 def _step(minimum: int) -> int:
     """The smallest of 3, 6, 12, 24, ... that is not below the minimum.
 

@@ -108,6 +108,15 @@ class Released:
     figures: tuple[Figure, ...]
     notes: Mapping[str, float | int | str]
 
+    @property
+    def total(self) -> Figure | None:
+        """The number of all respondents that the entry is about, if it has one."""
+        counts = (figure for figure in self.figures if figure.statistic == "respondents")
+        top = "" if not self.item.stratum else " > ".join(self.item.stratum)
+        return next(
+            (figure for figure in counts if not figure.place or figure.place == ((STRATUM, top),)), None
+        )
+
 
 @dataclass(frozen=True)
 class Spent:

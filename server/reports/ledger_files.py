@@ -13,6 +13,7 @@ from server.reports.disclosure_values import ITEM_MISSING
 from server.reports.forged_moves import list_move_texts, moves_json
 from server.reports.public_source import Published, PublishedVersion
 from server.reports.references import list_public_references
+from server.reports.released_rate import rate_json
 from server.reports.survey_texts import (
     admissions_json,
     list_study_texts,
@@ -72,6 +73,7 @@ def public_json(published: Published) -> str:
         "forging": moves_json(published.asked, published.admissions),
         "versions": [_version_json(version) for version in published.versions],
         "item_missing": ITEM_MISSING,
+        "response_rate": rate_json(published),
         "references": [reference.as_json() for reference in list_public_references(published)],
         **ledger_json(published.ledger, names=False),
     }
@@ -124,7 +126,8 @@ def public_csv(published: Published) -> str:
         rows.append((published.simulated, *(said.get(column, "") for column in _PUBLIC[1:])))
     references = [("reference", reference.cite()) for reference in list_public_references(published)]
     moves = list_move_texts(published.asked, published.admissions)
-    disclosed = [("", "item_missing", str(ITEM_MISSING)), *moves, *[("", *one) for one in references]]
+    rate = [("", f"response_rate.{name}", str(value)) for name, value in (rate_json(published) or {}).items()]
+    disclosed = [("", "item_missing", str(ITEM_MISSING)), *rate, *moves, *[("", *one) for one in references]]
     for question, what, written in disclosed:
         said = {"what": what, "of_1": question, "statistic": "disclosure", "text": written}
         rows.append((published.simulated, *(said.get(column, "") for column in _PUBLIC[1:])))

@@ -7,6 +7,7 @@ from decimal import Decimal
 from sqlalchemy.orm import Session
 
 from server import __version__
+from server.collect import response_codes
 from server.releases.values import Ledger, Spent
 from server.reports.admission import Admission, admissions
 from server.reports.version_designs import VersionDesigns
@@ -35,7 +36,7 @@ class Published:
     """A survey as the public knows it: its versions, the newest first, and what was released.
 
     Without its address: who reads what was found is not let in to answer. `study` is what its researchers say of
-    it, if they have marked that as public.
+    it, and `issued` how many codes they issued (None for none), if they have marked that as public.
     """
 
     simulated: bool
@@ -46,6 +47,7 @@ class Published:
     software: str = f"Moneda {__version__}"
     study: StudySheet = UNSTATED
     kept: Retention = UNLIMITED
+    issued: int | None = None
 
     @property
     def newest(self) -> PublishedVersion:
@@ -69,6 +71,7 @@ def read_published(session: Session, survey: Survey, ledger: Ledger) -> Publishe
         PublishedVersion(version.number, version.sha256, version.published_on, surveys.definition_of(version))
         for version in reversed(survey.versions)
     )
+    study = study_sheets.read_study_sheet(session, survey).sheet.for_everybody
     return Published(
         survey.simulated,
         versions,
@@ -76,5 +79,6 @@ def read_published(session: Session, survey: Survey, ledger: Ledger) -> Publishe
         admissions(session, survey),
         survey.incomplete,
         kept=retention_of(survey),
-        study=study_sheets.read_study_sheet(session, survey).sheet.for_everybody,
+        study=study,
+        issued=response_codes.count_issued_codes(session, survey) if study.public else None,
     )

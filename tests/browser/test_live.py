@@ -321,7 +321,10 @@ def test_a_file_that_takes_long_is_written_once_and_says_so(watcher: Watcher, op
     page.wait_for_load_state("networkidle")
     held: list[Route] = []
     page.route("**/report.pdf", lambda route: held.append(route))
-    link, said = page.get_by_role("link", name="Report as PDF"), page.locator("[data-written] + [role=status]")
+    link, said = (
+        page.get_by_role("link", name="Report as PDF"),
+        page.locator("[data-written] + [role=status]"),
+    )
     watcher.press(link)
     expect(said).to_contain_text("The server is writing the file: Report as PDF.")
     page.clock.run_for(3_000)

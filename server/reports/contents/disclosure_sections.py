@@ -10,7 +10,9 @@ from server.output.formatting import margin
 from server.reports.achieved_precision import FROM, AchievedPrecision, list_precision
 from server.reports.contents import cell_texts
 from server.reports.contents.methods import make_paragraph
+from server.reports.public_source import Published
 from server.reports.reference_table import Reference
+from server.reports.released_rate import find_released_rate
 from server.reports.report import Report
 from server.reports.report_words import ReportWords
 from server.reports.response_rates import PARTICIPATION_RATE, InvitedCodes, name_rate
@@ -22,6 +24,12 @@ _RESULTS = {
     "boxes": N_("share of each box"),
     "mean": N_("mean"),
 }
+
+
+ALL_ISSUED = N_(
+    "No response is partial. Whether a code reached somebody of the population is not known, so every code issued "
+    "counts as an invitation, also where its batch was withdrawn; the rate is the lowest that fits."
+)
 
 
 def describe_response(words: ReportWords, report: Report) -> Iterator[Block]:
@@ -92,11 +100,34 @@ def _say_rate(words: ReportWords, report: Report, invited: InvitedCodes) -> str:
             "Response rate (AAPOR RR1): %(rate)s, %(used)s of %(issued)s codes issued.",
             **numbers,
         )
-    rest = _(
-        "No response is partial. Whether a code reached somebody of the population is not known, so every code issued "
-        "counts as an invitation, also where its batch was withdrawn; the rate is the lowest that fits."
-    )
-    return f"{said} {rest}"
+    return f"{said} {_(ALL_ISSUED)}"
+
+
+def describe_released_rate(words: ReportWords, published: Published) -> Iterator[Paragraph]:
+    """The response rate as a release tells it; nothing where none does."""
+    _ = words.gettext
+    rate = find_released_rate(published)
+    if rate is None:
+        return
+    numbers = {"issued": words.integer(rate.issued), "rate": words.percent(rate.value)}
+    if name_rate(published.study) == PARTICIPATION_RATE:
+        said = _(
+            "Participation rate, as AAPOR calls it where those invited are no probability sample: %(rate)s of "
+            "%(issued)s codes issued.",
+            **numbers,
+        )
+    else:
+        said = _("Response rate (AAPOR RR1): %(rate)s of %(issued)s codes issued.", **numbers)
+    if not rate.exact:
+        noise = _(
+            "Noise was added to the number of responses: with %(confidence)s %% confidence the rate is %(low)s to "
+            "%(high)s.",
+            confidence=words.level(rate.confidence),
+            low=words.percent(rate.low),
+            high=words.percent(rate.high),
+        )
+        said = f"{said} {noise}"
+    yield make_paragraph(f"{said} {_(ALL_ISSUED)}")
 
 
 def describe_missing(words: ReportWords, questions: Sequence[Question]) -> Paragraph:

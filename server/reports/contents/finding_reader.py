@@ -13,7 +13,6 @@ from server.reports.contents.finding_values import (
     Picture,
     ReleaseFinding,
     find_highest,
-    find_top,
     range_of_mean,
     range_of_share,
     rank,
@@ -53,7 +52,7 @@ def _quote(entry: Released, asked: QuestionsByVersion, names: Sequence[str]) -> 
 
 def _read_counts(words: ReportWords, entry: Released) -> Iterator[ReleaseFinding]:
     """Numbers of people: of all of them the head of a report tells."""
-    top, tree = find_top(entry), entry.item.kind == ItemKind.HIERARCHY
+    top, tree = entry.total, entry.item.kind == ItemKind.HIERARCHY
     if tree:
         sentence = finding_texts.say_tree(words)
     elif top is not None and entry.item.stratum:

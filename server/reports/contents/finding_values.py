@@ -7,7 +7,7 @@ from enum import StrEnum
 from itertools import pairwise
 
 from server.output.documents import Text
-from server.releases import STRATUM, Figure, Released
+from server.releases import Figure, Released
 from server.reports.findings import Says, round_mean, round_share
 
 
@@ -157,10 +157,3 @@ def rank(ranges: Sequence[FoundRange]) -> list[FoundRange]:
 def says_something(found: FoundRange) -> bool:
     """Whether its sentence is more than that these responses do not tell."""
     return found.says not in (Says.NOT_TOLD, Says.IMPOSSIBLE)
-
-
-def find_top(entry: Released) -> Figure | None:
-    """The number of all respondents that an entry is about, if it has one."""
-    counts = (figure for figure in entry.figures if figure.statistic == "respondents")
-    top = "" if not entry.item.stratum else " > ".join(entry.item.stratum)
-    return next((figure for figure in counts if not figure.place or figure.place == ((STRATUM, top),)), None)

@@ -7,7 +7,11 @@ from server.output.documents import Block, Document, Facts, FindingBlock, Paragr
 from server.releases.plans.plan_reader import ItemKind
 from server.reports.contents import article, cell_texts, methods, release_sections
 from server.reports.contents.admission_sections import describe_admission
-from server.reports.contents.disclosure_sections import describe_missing, list_references
+from server.reports.contents.disclosure_sections import (
+    describe_missing,
+    describe_released_rate,
+    list_references,
+)
 from server.reports.contents.figures import QuestionsByVersion
 from server.reports.contents.finding_charts import draw_finding
 from server.reports.contents.finding_sections import order_lead
@@ -145,6 +149,7 @@ def _sections(words: ReportWords, published: Published) -> Iterator[Section]:
         (
             *methods.describe_coins(words, published.asked),
             *describe_admission(words, published.admissions, published.asked, tables),
+            *describe_released_rate(words, published),
             describe_missing(words, [one.question for one in published.asked.questions]),
             *describe_retention(words, published.kept),
         ),

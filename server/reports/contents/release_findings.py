@@ -8,7 +8,7 @@ from server.releases import Figure
 from server.releases.plans.items import ItemKind
 from server.reports.contents.figures import QuestionsByVersion
 from server.reports.contents.finding_reader import read_entry
-from server.reports.contents.finding_values import ReleaseFinding, find_top
+from server.reports.contents.finding_values import ReleaseFinding
 from server.reports.public_source import Published
 from server.reports.report_words import ReportWords
 
@@ -50,7 +50,7 @@ def find_answered(published: Published) -> AnsweredCount | None:
         covers = entry.covers
         if covers.respondents is not None:
             return AnsweredCount(Figure("respondents", (), covers.respondents), covers.until)
-        top = None if entry.item.stratum else find_top(entry)
+        top = None if entry.item.stratum else entry.total
         if top is not None:
             return AnsweredCount(top, covers.until)
     return None
