@@ -69,8 +69,8 @@ else:
     for place, row in enumerate(shares):
         axes.plot(row[9:11], [place, place], color="black")
         axes.plot(row[7], place, "o", color="black")
-    axes.axvspan(-1, 0, color="0.9")
-    axes.axvspan(1, 2, color="0.9")
+    axes.axvspan(-1000, 0, color="0.9")
+    axes.axvspan(1, 1000, color="0.9")
     axes.set_xlim(min([0, *(row[9] for row in shares)]) - 0.02, max([1, *(row[10] for row in shares)]) + 0.02)
     axes.set_yticks(range(len(shares)), [f"{row[0]}: {row[1]}" for row in shares])
     axes.invert_yaxis()

@@ -59,7 +59,8 @@ def live(survey: Survey) -> ResponseReturnValue:
             report=report,
             formats=FORMATS.values(),
             label_languages={
-                code: RESPONDENT_LANGUAGES[code].name for code in list_languages(report.definition)
+                code: RESPONDENT_LANGUAGES[code].name if code in RESPONDENT_LANGUAGES else code
+                for code in list_languages(report.definition)
             },
             planned=planned,
             margin=planning.planned_margin(document),
