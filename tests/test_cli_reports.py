@@ -10,9 +10,11 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 
 import openpyxl
 import pypdf
+import pyreadstat
 import pytest
 from click.testing import CliRunner, Result
 
@@ -22,6 +24,7 @@ from tests.conftest import NewDatabase
 from tests.support import factories
 from tests.support.factories import ROOT, dump, environment
 
+READERS = {"sav": pyreadstat.read_sav, "dta": pyreadstat.read_dta}
 TITLE = "Exámenes – ¿sí?"
 PLAN = {"format": 1, "items": [{"kind": "histogram", "question": "q1"}], "epsilon": "0.5"}
 N = 437
@@ -63,13 +66,18 @@ def text_of(kind: str, body: bytes) -> str:
         return " ".join(
             str(cell) for sheet in book for row in sheet.iter_rows(values_only=True) for cell in row
         )
+    if kind in READERS:
+        with NamedTemporaryFile() as file:
+            file.write(body)
+            file.flush()
+            return " ".join(READERS[kind](file.name, output_format="dict")[1].column_names)
     if kind == "microdata":
         with zipfile.ZipFile(io.BytesIO(body)) as archive:
             return " ".join(archive.read(name).decode(errors="replace") for name in archive.namelist())
     return body.decode()
 
 
-@pytest.mark.parametrize("kind", [*FORMATS, "microdata"])
+@pytest.mark.parametrize("kind", [*FORMATS, "microdata", "sav", "dta", "ddi"])
 def test_every_format_says_the_same_in_a_file_and_on_standard_output(
     kind: str, url: str, slug: str, tmp_path: Path
 ) -> None:
@@ -84,7 +92,13 @@ def test_every_format_says_the_same_in_a_file_and_on_standard_output(
 def test_several_files_come_from_one_run_in_the_formats_of_their_endings(
     url: str, slug: str, tmp_path: Path
 ) -> None:
-    kinds = {**{kind: f".{kind}" for kind in FORMATS}, "pdf": ".PDF", "microdata": ".zip"}
+    kinds = {
+        **{kind: f".{kind}" for kind in FORMATS},
+        "pdf": ".PDF",
+        "microdata": ".zip",
+        "sav": ".SAV",
+        "ddi": ".xml",
+    }
     files = {kind: tmp_path / f"report{ending}" for kind, ending in kinds.items()}
     assert written(url, slug, *(part for file in files.values() for part in ("--output", str(file)))) == b""
     for kind, file in files.items():
@@ -208,7 +222,7 @@ def test_contradictions_are_refused(url: str, slug: str, tmp_path: Path) -> None
         ),
         (
             (slug, "--output", str(tmp_path / "x")),
-            "--output must end in one of .html, .pdf, .xlsx, .csv, .json, .zip, or --format say what to write",
+            "--output must end in one of .html, .pdf, .xlsx, .csv, .json, .zip, .sav, .dta, .xml, or --format say",
         ),
         (
             (
@@ -223,6 +237,14 @@ def test_contradictions_are_refused(url: str, slug: str, tmp_path: Path) -> None
             "--format must not be given with more than one --output, whose endings say it; it is csv",
         ),
         ((slug, "--public", "--output", str(tmp_path / "x.zip")), "it is microdata"),
+        (
+            (slug, "--format", "csv", "--labels", "en"),
+            "--labels needs a file that has some, one of sav, dta; it is en",
+        ),
+        (
+            (slug, "--output", str(tmp_path / "x.sav"), "--labels", "es"),
+            "must be one of en, which the survey has",
+        ),
     ]:
         done = run(url, "report", *arguments)
         assert (done.exit_code, done.stdout, "Traceback" in done.output) == (2, "", False)

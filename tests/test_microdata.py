@@ -1,6 +1,7 @@
 """Microdata: scripts in Python and R recompute every estimate of the report from the noisy responses alone."""
 
 import csv
+import hashlib
 import io
 import json
 import os
@@ -20,11 +21,13 @@ from typing import Any
 import numpy
 import numpy as np
 import pytest
+import yaml
 from pyarrow import parquet
 
 from server import reports
 from server.inputs import InputError
 from server.people import survey_access
+from server.reports.explaining import explain_answer, of_report
 from server.simulation import Assumptions, simulate
 from server.study import surveys
 from server.study.definitions import Choice
@@ -461,7 +464,7 @@ def test_a_stratum_that_is_withheld_and_none_at_all_are_written_differently(
 
         rows = [row["stratum"] for row in case.table("responses.csv")]
         assert {value: rows.count(value) for value in rows} == found
-        codebook = {row["code"]: row for row in case.table("codebook.csv") if row["column"] == "stratum"}
+        codebook = {row["code"]: row for row in case.table("codebook.csv") if row["kind"] == "stratum"}
         assert set(codebook) == {NO_STRATUM, WITHHELD}
         assert "own link" in codebook[NO_STRATUM]["report_text"]
         assert "may not be named" in codebook[WITHHELD]["report_text"]
@@ -484,7 +487,7 @@ def test_the_codebook_names_each_mechanism_and_what_its_parameters_make(cases: M
     for name in ("versions", "every kind"):
         columns: dict[tuple[str, str], list[dict[str, str]]] = {}
         for row in cases[name].table("codebook.csv"):
-            if row["column"] != "stratum":
+            if row["denominator"]:
                 columns.setdefault((row["version"], row["column"]), []).append(row)
         answers = Counter((version, rows[0]["question"]) for (version, _), rows in columns.items())
         for (version, _), rows in columns.items():
@@ -525,7 +528,7 @@ def test_every_answer_has_a_text_in_the_language_of_the_survey(
     for case in (*cases.values(), in_spanish):
         for row in case.table("codebook.csv"):
             assert row["report_text"]
-            assert row["truth_text"] or row["column"] == "stratum"
+            assert row["truth_text"] or row["kind"] in ("stratum", "missing")
         assert all(row["answer_text"] for row in case.table("estimates.csv") if row["statistic"] == "share")
     shares = [row for row in in_spanish.table("estimates.csv") if row["statistic"] == "share"]
     assert {row["answer_text"] for row in shares} == {"Sí", "No"}
@@ -598,8 +601,151 @@ def test_readme_tells_both_languages_what_each_file_is(cases: Mapping[str, Case]
     for case in cases.values():
         english, spanish = (case.folder / "README.txt").read_text("utf-8").split("-" * 80)
         for text in (english, spanish):
-            told = re.findall(r"^(\S+\.\S+): ", text, re.MULTILINE)
-            assert case.names - {"README.txt"} == set(told)
+            told = re.findall(r"^(\S+\.\S+(?:, \S+\.\S+)*): ", text, re.MULTILINE)
+            assert case.names - {"README.txt"} == {name for names in told for name in names.split(", ")}
             assert case.report.slug in text
         assert "randomised on the respondent's own device" in " ".join(english.split())
         assert "se aleatorizó en el dispositivo" in " ".join(spanish.split())
+
+
+RUN_NOTEBOOK = """
+import json, sys
+cells = json.load(open("analysis.ipynb", encoding="utf-8"))["cells"]
+room = {}
+for cell in cells:
+    if cell["cell_type"] == "code":
+        exec(cell["source"], room)
+sys.stdout.write("\\f" + json.dumps(room["found"]))
+"""
+
+
+@pytest.mark.parametrize("name", ["versions", "every kind", "no response"])
+def test_the_notebook_shows_the_numbers_of_the_report(cases: Mapping[str, Case], name: str) -> None:
+    """Its code cells run in one namespace, in the folder; with a report that was turned they find it."""
+    case = cases[name]
+    notebook = json.loads((case.folder / "analysis.ipynb").read_text("utf-8"))
+    assert (notebook["nbformat"], notebook["nbformat_minor"]) == (4, 5)
+    assert len({cell["id"] for cell in notebook["cells"]}) == len(notebook["cells"])
+
+    ran = run_python(case.folder, "-c", RUN_NOTEBOOK)
+
+    assert ran.returncode == 0, ran.stderr
+    shown, _, said = ran.stdout.partition("\f")
+    rows = [dict(zip((*KEYS, *NUMBERS), map(str, row), strict=True)) for row in json.loads(said)]
+    agrees(case, table(rows))
+    for row in rows:
+        if row["group"] != "stratum":
+            assert f"{float(row['estimate']):.6f}" in shown
+    code = [cell["source"] for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    quarto = (case.folder / "analysis.qmd").read_text("utf-8")
+    assert re.findall(r"^```\{python\}\n(.*?)\n```$", quarto, re.DOTALL | re.MULTILINE) == code
+    assert len(re.findall("^## ", quarto, re.MULTILINE)) == len(case.report.definition.questions)
+
+
+def test_the_notebook_notices_what_is_wrong(twins: Sequence[Path]) -> None:
+    ran = run_python(twins[0], "-c", RUN_NOTEBOOK)
+
+    assert ran.returncode == 1
+    assert "AssertionError" in ran.stderr
+
+
+def run_python(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Python in a folder."""
+    return subprocess.run(
+        [sys.executable, *words], cwd=folder, capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+def test_the_scripts_of_regressions_find_what_the_page_finds(
+    cases: Mapping[str, Case], sqlite: NewDatabase, tmp_path: Path
+) -> None:
+    """In two versions with other designs, on strata. What has no largest likelihood is no number."""
+    database_url = sqlite(True)
+    survey = factories.publish(database_url, factories.definition((0.25,)))
+    links = factories.plant(database_url, survey.slug, "A\nB\nC")
+    changed = factories.publish(database_url, factories.definition((0.1,)), survey.slug)
+    for version, shares in ((survey, (0.6, 0.4, 0.5)), (changed, (0.7, 0.35, 0.5))):
+        for path, share in zip("ABC", shares, strict=True):
+            yes = round(400 * share)
+            factories.store(database_url, version, [([1], yes), ([0], 400 - yes)], links[path])
+    case = made(database_url, survey, tmp_path)
+    explained = explain_answer(of_report(case.report), "q1", ["stratum"]).explanation
+    known = [(each.coefficient, each.standard_error) for each in explained.effects[0]]
+
+    in_python, in_r = run_python(case.folder, "fit.py"), find_r().run_alone("fit.R", case.folder)
+
+    assert (in_python.returncode, in_r.returncode) == (0, 0), in_python.stderr + in_r.stderr
+    both = []
+    for lines in (in_python.stdout.splitlines(), in_r.stdout.splitlines()[1:]):
+        found = [tuple(map(float, line.split()[-2:])) for line in lines]
+        np.testing.assert_allclose(
+            [value for value, _ in found[1:]], [value for value, _ in known], rtol=1e-5
+        )
+        # The page's errors are of the information that was observed, theirs of what is expected.
+        np.testing.assert_allclose(
+            [error for _, error in found[1:]], [error for _, error in known], rtol=0.05
+        )
+        both.append(found)
+    np.testing.assert_allclose(*both, rtol=1e-6)
+    few = cases["even populations"].folder
+    for ran in (run_python(few, "fit.py", "drugs.green"), find_r().run_alone("fit.R", few, "drugs.green")):
+        assert ran.returncode == 1
+        assert "leave a coefficient without an end" in ran.stderr
+    assert run_python(few, "fit.py", "party").stderr.startswith("party is no column")
+
+
+def test_other_packages_are_told_the_same_chances(cases: Mapping[str, Case]) -> None:
+    """The matrix that each argument stands for, by those packages' own definitions, is ours transposed."""
+    kinds = Counter()
+    for name in ("versions", "every kind"):
+        chances: dict[tuple[str, str], list[float]] = {}
+        for row in cases[name].table("codebook.csv"):
+            if row["denominator"]:
+                chances.setdefault((row["version"], row["column"]), []).append(float(row["probability"]))
+        told = cases[name].table("other_packages.csv")
+        assert [(row["version"], row["column"]) for row in told] == list(chances)
+        for row in told:
+            ours = np.array(chances[row["version"], row["column"]])
+            ours = ours.reshape(round(len(ours) ** 0.5), -1).T
+            ours = ours[::-1] if row["report_as"] == "1 - report" else ours
+            for package in ("rr", "RRreg", "RRreg_matrix"):
+                if row[package]:
+                    model, theirs = misclassification(row[package])
+                    kinds[model] += 1
+                    np.testing.assert_allclose(theirs, ours, atol=1e-15)
+    assert min(kinds[model] for model in ("mirrored", "forced-known", "Warner", "FR", "custom")) > 0
+
+
+def misclassification(arguments: str) -> tuple[str, Any]:
+    """The model, and the chance of each report (rows) for each truth (columns)."""
+    model = re.findall('"(.*?)"', arguments)[0]
+    numbers = [float(number) for number in re.findall(r"[\d.]+(?:e-\d+)?", arguments.partition(", ")[2])]
+    if model in ("mirrored", "Warner"):
+        (truth,) = numbers
+        return model, np.array([[truth, 1 - truth], [1 - truth, truth]])
+    if model == "forced-known":
+        named = dict(re.findall(r"(p\d?) = ([^,]+)", arguments))
+        truth, no, yes = (float(named[name]) for name in ("p", "p0", "p1"))
+        return model, np.array([[truth + no, no], [yes, truth + yes]])
+    if model == "FR":
+        return model, np.array(numbers)[:, None] + (1 - sum(numbers)) * np.eye(len(numbers))
+    many = int(numbers.pop())
+    return model, np.array(numbers).reshape(many, many).T  # R fills by columns
+
+
+def test_what_is_deposited_names_itself(cases: Mapping[str, Case]) -> None:
+    case = cases["versions"]
+    lines = (case.folder / "sha256sums.txt").read_text("utf-8").splitlines()
+    sums = {name: digest for digest, name in (line.split("  ") for line in lines)}
+
+    assert sums.keys() == case.names - {"sha256sums.txt"}
+    for name, digest in sums.items():
+        assert hashlib.sha256((case.folder / name).read_bytes()).hexdigest() == digest
+    assert sums["definition_3.json"] == case.report.version
+    cited = yaml.safe_load((case.folder / "CITATION.cff").read_text("utf-8"))
+    deposited = json.loads((case.folder / "datacite.json").read_text("utf-8"))
+    assert cited["title"] == deposited["titles"][0]["title"] == "Exams again"
+    assert cited["authors"] == deposited["creators"] == [{"name": ":unav"}]
+    asked_ = (case.folder / "questionnaire.md").read_text("utf-8")
+    for version in ("Once?", "Twice?", "- Option red", "0 to 24 hours", "- Prefer not to say"):
+        assert version in asked_.replace("\N{NO-BREAK SPACE}", " ")

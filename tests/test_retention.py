@@ -111,7 +111,15 @@ def test_each_part_goes_on_its_day_and_every_page_says_so(
     assert not any(is_held(database_url, name) for name in ("batches", "cells", "counters", "removals"))
     assert "deleted the counts of responses" in log_of(signed_in, slug)
     assert "made release" in log_of(signed_in, slug)
-    for page in (*FILES, "responses.csv", "microdata.zip", "strata.csv", "figure.svg"):
+    for page in (
+        *FILES,
+        "responses.csv",
+        "microdata.zip",
+        "responses.dta",
+        "ddi.xml",
+        "strata.csv",
+        "figure.svg",
+    ):
         answer = signed_in.get(home(slug, f"/{page}"), headers={"Accept-Language": "en"})
         assert (answer.status_code, "the server deleted them" in answer.text) == (410, True), page
     for page in (

@@ -25,9 +25,14 @@ from server.store.private_files import open_private
 from server.study import strata, surveys
 
 PUBLIC = tuple(FORMATS)
-WRITERS = (*PUBLIC, "microdata", "responses", "codebook", "strata")
-BINARY = (*(entry.ending for entry in FORMATS.values() if entry.binary), "microdata")
-ENDINGS = {**{f".{kind}": kind for kind in PUBLIC}, ".zip": "microdata"}
+WRITERS = (*PUBLIC, "microdata", *reports.LABELLED, "ddi", "responses", "codebook", "strata")
+BINARY = (*(entry.ending for entry in FORMATS.values() if entry.binary), "microdata", *reports.LABELLED)
+ENDINGS = {
+    **{f".{kind}": kind for kind in PUBLIC},
+    ".zip": "microdata",
+    **{f".{kind}": kind for kind in reports.LABELLED},
+    ".xml": "ddi",
+}
 """What the name of a file says about its format."""
 
 _WORDED = " and ".join(", ".join(e.ending.upper() for e in FORMATS.values() if e.worded).rsplit(", ", 1))
@@ -61,6 +66,10 @@ Source = TypeVar("Source")
     show_default=True,
     help=f"Of {_WORDED}.",
 )
+@click.option(
+    "--labels",
+    help="Of SPSS and Stata files: the language of their labels, one that the survey has texts in; its own without it.",
+)
 @click.option("--version", "number", type=int, help="One published version; all of them, pooled, without it.")
 @click.option(
     "--together",
@@ -75,17 +84,23 @@ def report(
     public: bool,
     outputs: Sequence[Path],
     language: str,
+    labels: str | None,
     number: int | None,
     together: Sequence[str],
     as_json: bool,
 ) -> None:
     """Report on a survey's responses; with --public, on its releases alone.
 
-    Microdata are a ZIP file: the noisy responses as CSV and Parquet, their codebook, and scripts for R and
-    Python that estimate the same.
+    Microdata are a ZIP file: the noisy responses as CSV and Parquet, their codebook, and a notebook and scripts
+    for R and Python that estimate the same. The same rows with labels are for SPSS (sav) and Stata (dta); ddi
+    is the survey as DDI-Codebook 2.5.
     """
     kinds = _kinds("json" if as_json else kind, outputs)
     _check(kinds, public, outputs, number, together)
+    if labels is not None and not set(kinds) & set(reports.LABELLED):
+        raise click.UsageError(
+            f"--labels needs a file that has some, one of {', '.join(reports.LABELLED)}; it is {labels}"
+        )
     with snapshot_session() as session:
         found = found_survey(session, slug)
         if not kinds:
@@ -96,7 +111,7 @@ def report(
         writers = (
             _public(session, found, language)
             if public
-            else _internal(session, found, number, language, together)
+            else _internal(session, found, number, language, labels, together)
         )
         with ExitStack() as stack:
             made = [stack.enter_context(_made(writers[kind], kind)) for kind in kinds]
@@ -153,7 +168,12 @@ def _shown(
 
 
 def _internal(
-    session: Session, survey: Survey, number: int | None, language: str, together: Sequence[str]
+    session: Session,
+    survey: Survey,
+    number: int | None,
+    language: str,
+    labels: str | None,
+    together: Sequence[str],
 ) -> Mapping[str, Write]:
     """What writes the report from the stored responses, and what goes with it; each part is made once."""
     version = surveys.published_version(survey, number)
@@ -172,6 +192,8 @@ def _internal(
             for entry in FORMATS.values()
         },
         "microdata": lambda file: reports.write_microdata(made(), file),
+        **{ending: partial(_write_labelled, made, ending, labels) for ending in reports.LABELLED},
+        "ddi": _whole(lambda: reports.write_ddi(made())),
         "responses": responses,
         "strata": lambda file: reports.write_strata(
             made(), [entry.question.name for entry in made().questions], file
@@ -180,6 +202,12 @@ def _internal(
             lambda: reports.codebook_csv(definition, strata=bool(strata.tree(session, survey)))
         ),
     }
+
+
+def _write_labelled(
+    made: Callable[[], reports.Report], ending: str, labels: str | None, file: IO[bytes]
+) -> None:
+    reports.write_labelled(made(), ending, labels, file)
 
 
 def _public(session: Session, survey: Survey, language: str) -> Mapping[str, Write]:

@@ -20,7 +20,7 @@ from server.reports.estimate_values import QuestionReport, ReportMean, ShareRow,
 from server.reports.findings import interpret_question
 from server.reports.forest import Forest, figures, forest
 from server.reports.ledger_files import public_csv, public_json
-from server.reports.microdata import write_microdata
+from server.reports.microdata import LABELLED, write_ddi, write_labelled, write_microdata
 from server.reports.pictures import RatioChart, bars, find_highest, ratio_chart
 from server.reports.population_weights import Weighting
 from server.reports.public_page import write_public_page

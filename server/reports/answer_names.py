@@ -1,6 +1,6 @@
 """What answers are called in files for programs: in the survey's language, so that none is without a text."""
 
-from server.output.languages import DEFAULT_LANGUAGE, LANGUAGES
+from server.output.languages import DEFAULT_LANGUAGE, LANGUAGES, RESPONDENT_LANGUAGES
 from server.reports.report_words import ReportWords
 from server.study.answer_texts import answer_text
 from server.study.definitions import Definition, Question
@@ -12,6 +12,7 @@ class AnswerTexts:
     def __init__(self, definition: Definition) -> None:
         language = definition.language.partition("-")[0]
         self._words = ReportWords(language if language in LANGUAGES else DEFAULT_LANGUAGE)
+        self._respondents = language if language in RESPONDENT_LANGUAGES else DEFAULT_LANGUAGE
         self._found: dict[str, tuple[str, ...]] = {}
 
     def of(self, question: Question) -> tuple[str, ...]:
@@ -29,4 +30,4 @@ class AnswerTexts:
         return texts
 
     def _text(self, question: Question, place: int) -> str:
-        return answer_text(question, place, self._words.locale).replace("\N{NO-BREAK SPACE}", " ")
+        return answer_text(question, place, self._respondents).replace("\N{NO-BREAK SPACE}", " ")

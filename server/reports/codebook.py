@@ -8,13 +8,14 @@ from server.reports.answer_names import AnswerTexts
 from server.reports.csv_cells import csv_text
 from server.reports.estimate_values import value_range
 from server.reports.stratum_estimates import NO_STRATUM, WITHHELD_STRATUM
-from server.study.definitions import Definition, Question
+from server.study.definitions import Definition, Question, list_languages, translate_definition
 
 CODEBOOK = (
     "column,question,text,kind,encoding,mechanism,parameters,truth,truth_text,code,report,report_text,"
-    "probability,numerator,denominator,epsilon,question_epsilon,low,high,step"
+    "probability,numerator,denominator,epsilon,question_epsilon,low,high,step,shown_if,otherwise"
 ).split(",")
-"""The columns of a codebook."""
+"""The columns of a codebook; `name_translated` are those for another language of the survey."""
+_TRANSLATED = ("text", "truth_text", "report_text")
 
 STRATA = {
     NO_STRATUM: "came through the survey's own link, which belongs to no stratum",
@@ -26,31 +27,54 @@ STRATA = {
 
 def codebook_csv(definition: Definition, *, strata: bool) -> str:
     """The codebook of a version, with the values that stand in place of a stratum where there is that column."""
-    rows: list[Sequence[object]] = [CODEBOOK, *(strata_rows() if strata else ())]
-    return csv_text([*rows, *codebook_rows(definition)])
+    languages = list_languages(definition)[1:]
+    rows: list[Sequence[object]] = [
+        [*CODEBOOK, *name_translated(languages)],
+        *(strata_rows() if strata else ()),
+    ]
+    return csv_text([*rows, *codebook_rows(definition, languages)])
 
 
-def codebook_rows(definition: Definition) -> Iterator[Sequence[object]]:
-    """A row for each column, truth and report, under the names in `CODEBOOK`.
+def name_translated(languages: Sequence[str]) -> list[str]:
+    """The columns that follow `CODEBOOK`: `text.es` and so on, for each further language of a survey."""
+    return [f"{name}.{language}" for language in languages for name in _TRANSLATED]
+
+
+def codebook_rows(definition: Definition, languages: Sequence[str] = ()) -> Iterator[Sequence[object]]:
+    """A row for each column, truth and report, under the names in `CODEBOOK` and `name_translated`.
 
     The probabilities of a column, a row for each truth, are its design: each is `numerator` of
     `denominator`, exactly. `low` and `high` are what its first and its last numeric truth stand for;
     where there is a `step`, numbers between them were rounded to one of the two at random, so as to
-    keep their mean.
+    keep their mean. `shown_if` is whom a question was shown and `otherwise` what all others report, as JSON
+    of the definition; empty where everybody was shown it.
     """
     texts = AnswerTexts(definition)
+    translated = [translate_definition(definition, language) for language in languages]
+    others = [
+        (AnswerTexts(one), {question.name: question for question in one.questions}) for one in translated
+    ]
     for question in definition.questions:
         low, high = value_range(question) or ("", "")
         step = question.grid.step if question.encoding.between_ends and question.grid else ""
         how = mechanism_of(question), json.dumps(parameters_of(question), ensure_ascii=False)
+        routing = routing_cells(question)
         for number, (column, design) in enumerate(zip(question.columns, question.designs, strict=True)):
             asked = (column, question.name, question.text, question.kind, question.encoding, *how)
             labels = list(zip(_names(question, number), texts.of_column(question, number), strict=True))
+            further = [
+                (asked_there[question.name].text, words.of_column(asked_there[question.name], number))
+                for words, asked_there in others
+            ]
             for truth, weights in enumerate(design.weights.tolist()):
                 for code, weight in enumerate(weights):
                     chances = (float(design.matrix[truth, code]), weight, TOTAL)
                     losses = (design.epsilon, question.epsilon)
-                    yield *asked, *labels[truth], code, *labels[code], *chances, *losses, low, high, step
+                    said = [
+                        cell for text, answers in further for cell in (text, answers[truth], answers[code])
+                    ]
+                    whole = (*asked, *labels[truth], code, *labels[code], *chances, *losses, low, high, step)
+                    yield *whole, *routing, *said
 
 
 def strata_rows() -> Iterator[Sequence[object]]:
@@ -58,6 +82,22 @@ def strata_rows() -> Iterator[Sequence[object]]:
     for value, meaning in STRATA.items():
         row = {"column": "stratum", "kind": "stratum", "code": value, "report_text": meaning}
         yield [row.get(name, "") for name in CODEBOOK]
+
+
+def missing_row(column: str) -> Sequence[object]:
+    """What an empty cell of a column means in a version that does not have it."""
+    row = {"column": column, "kind": "missing", "report_text": "not asked in this version"}
+    return [row.get(name, "") for name in CODEBOOK]
+
+
+def routing_cells(question: Question) -> tuple[str, str]:
+    """Whom it was shown and what stands for the others, as JSON of the definition; nothing where everybody was."""
+    document = question.as_json()
+    shown, otherwise = (
+        json.dumps(document[name], ensure_ascii=False) if name in document else ""
+        for name in ("show_if", "otherwise")
+    )
+    return shown, otherwise
 
 
 def mechanism_of(question: Question) -> str:

@@ -12,6 +12,7 @@ from server.collect.tallies import Tally
 from server.collect.waves import in_groups
 from server.output.formatting import finite
 from server.reports.answer_names import AnswerTexts
+from server.reports.codebook import routing_cells
 from server.reports.csv_cells import csv_text
 from server.reports.csv_lines import csv_lines, rows_of
 from server.reports.disclosure_values import list_disclosures
@@ -22,7 +23,7 @@ from server.reports.response_order import in_order
 from server.reports.stratum_estimates import StratumReport, describe_strata, name_strata
 from server.reports.survey_texts import list_study_texts, list_texts
 from server.reports.together_values import list_rows, list_sides
-from server.study.definitions import Definition, Question
+from server.study.definitions import Definition
 
 _REPORT = (
     "survey,version,version_sha256,simulated,question,kind,text,answer,answer_text,versions,group,stratum,"
@@ -223,7 +224,7 @@ def _question_rows(
         group.together,
         group.unused,
         group.since or "",
-        *_routing(question),
+        *routing_cells(question),
     )
     shares = entry.rows if found is None else found.rows
     for row in shares:
@@ -232,16 +233,6 @@ def _question_rows(
     if entry.mean is not None:
         cells = ("",) * 14 if found is None else (found.n, "", "", *_mean_cells(found.mean), "")
         yield (*asked, "", "", *about, "mean", *cells, *rest)
-
-
-def _routing(question: Question) -> tuple[str, str]:
-    """Whom it was shown and what stands for the others, as JSON of the definition; nothing where everybody was."""
-    document = question.as_json()
-    shown, otherwise = (
-        json.dumps(document[name], ensure_ascii=False) if name in document else ""
-        for name in ("show_if", "otherwise")
-    )
-    return shown, otherwise
 
 
 def _share_cells(row: ShareRow) -> tuple[object, ...]:

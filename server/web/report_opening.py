@@ -18,8 +18,11 @@ from server.reports.formats import Format, InternalReport, Written
 from server.store.engines import snapshot
 from server.store.models import Survey
 from server.study import surveys
-from server.web.context import send_written
+from server.web.context import send_download, send_written
 from server.web.download_names import name_of_report, name_of_survey_file
+
+LABELLED_TYPES = {"sav": "application/x-spss-sav", "dta": "application/x-stata-dta"}
+"""What the files of `reports.LABELLED` are sent as."""
 
 
 @contextmanager
@@ -68,6 +71,37 @@ def send_microdata(survey: Survey, version: str | None) -> Response:
         reports.require_shown(report)
         name = name_of_report(report, "zip", gettext("microdata"))
         return send_written(lambda file: reports.write_microdata(report, file), "application/zip", name)
+
+
+def send_labelled(survey: Survey, ending: str, version: str | None, language: str | None) -> Response:
+    """The same rows for SPSS or Stata, with labels in a language of the survey's.
+
+    Raises
+    ------
+    InputError
+        As `write_report`, and `reports.write_labelled`.
+    """
+    with open_report(survey, version) as (report, _reading):
+        reports.require_shown(report)
+        return send_written(
+            lambda file: reports.write_labelled(report, ending, language, file),
+            LABELLED_TYPES[ending],
+            name_of_report(report, ending, gettext("noisy responses")),
+        )
+
+
+def send_study_description(survey: Survey, version: str | None) -> Response:
+    """The survey and its columns as DDI-Codebook, for data archives.
+
+    Raises
+    ------
+    InputError
+        As `write_report`.
+    """
+    with open_report(survey, version) as (report, _reading):
+        reports.require_shown(report)
+        written = reports.write_ddi(report)
+    return send_download(written, "application/xml", name_of_report(report, "xml", "DDI"))
 
 
 def send_responses(survey: Survey, number: str | None) -> Response:

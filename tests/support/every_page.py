@@ -558,7 +558,8 @@ def walk_releases(owner: Reader, stranger: Reader, site: factories.Served) -> Re
     beside = (f"/figure/{entry}-e0" for entry in range(1, 13))  # what other entries say of the same
     for figure in (*figures, *beside, "/figure/nothing", "/card.png"):
         stranger.get(f"{address}{figure}")
-    owner.get(f"/manage/surveys/{survey.slug}/microdata.zip")
+    for file in ("microdata.zip", "responses.sav", "responses.dta?language=?", "ddi.xml"):
+        owner.get(f"/manage/surveys/{survey.slug}/{file}")
     owner.post(f"{home}/link/revoke")
     for page in ("", *figures[:1]):
         stranger.get(f"{address}{page}")

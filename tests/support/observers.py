@@ -15,6 +15,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import pyreadstat
 from flask.testing import FlaskClient
 
 from server.reports.formats import FORMATS
@@ -93,6 +94,8 @@ class Looker:
             texts[name] = self._others[name]()
             if name == "microdata":
                 counts |= _microdata(texts[name])
+            if name == "responses.dta":
+                counts |= _labelled(texts[name])
         hidden = found.keys() - counts.keys()
         self.looks.append(Look(is_open, counts, hidden, rows, placed, _steps(texts), texts))
 
@@ -103,6 +106,8 @@ class Looker:
             **{page: partial(self._get, page) for page in PAGES},
             **{" ".join(words): partial(self._run, *words) for words in commands},
             "microdata": partial(self._get, "microdata.zip"),
+            "responses.dta": partial(self._get, "responses.dta"),
+            "ddi.xml": partial(self._get, "ddi.xml"),
             "public": lambda: self.client.get(f"/r/{self.slug}").data,
         }
 
@@ -179,6 +184,17 @@ def _microdata(packed: bytes) -> dict[Group, int]:
         text = (Path(folder) / "responses.csv").read_text("utf-8")
     versions = Counter(line.partition(",")[0] for line in text.splitlines()[1:])
     return {("microdata", number): n for number, n in versions.items()}
+
+
+def _labelled(file: bytes) -> dict[Group, int]:
+    """As many as `_microdata`."""
+    if not file:
+        return {}
+    with tempfile.NamedTemporaryFile(suffix=".dta") as written:
+        written.write(file)
+        written.flush()
+        columns, _meta = pyreadstat.read_dta(written.name, output_format="dict")
+    return {("microdata", str(number)): n for number, n in Counter(columns["version"].tolist()).items()}
 
 
 def _steps(texts: Mapping[str, bytes]) -> dict[str, int]:

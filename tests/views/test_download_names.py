@@ -53,6 +53,8 @@ def name_of(answer: TestResponse) -> str:
         ("figure.csv?question=q1", "q1"),
         ("microdata.zip", "microdata"),
         ("responses.csv", "noisy responses to version 1"),
+        ("responses.sav", "noisy responses"),
+        ("ddi.xml", "DDI"),
         ("strata.csv?question=q1", "q1 by stratum"),
         ("codebook.csv", "codebook of version 1"),
         ("links.csv", "links"),

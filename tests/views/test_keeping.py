@@ -186,5 +186,5 @@ def test_an_open_survey_says_why_it_has_no_archive_and_what_there_is_instead(
     assert "a pause is not enough: an archive holds all responses, so that two of them would tell" in said
     assert "Until then, the results page has the noisy responses as files" in said
     assert signed_in.post(home(survey.slug, "/export.zip")).status_code == 409
-    for file in ("responses.csv", "microdata.zip"):
+    for file in ("responses.csv", "microdata.zip", "responses.sav"):
         assert signed_in.get(home(survey.slug, f"/{file}")).status_code == 200

@@ -95,6 +95,10 @@ def test_a_survey_from_its_definition_to_its_estimates(call: Call, app: Flask, d
     for ending in ("csv", "html", "xlsx", "pdf"):
         assert call("GET", f"/surveys/{slug}/report.{ending}").status_code == 200
     assert call("GET", f"/surveys/{slug}/microdata.zip").data.startswith(b"PK")
+    assert call("GET", f"/surveys/{slug}/responses.sav").data.startswith(b"$FL2")
+    assert call("GET", f"/surveys/{slug}/responses.dta?language=en").data.startswith(b"<stata_dta>")
+    assert call("GET", f"/surveys/{slug}/responses.dta?language=es").status_code == 422
+    assert b"ddi:codebook:2_5" in call("GET", f"/surveys/{slug}/ddi.xml").data
     assert len(call("GET", f"/surveys/{slug}/responses.csv").text.splitlines()) == 31
 
 

@@ -10,6 +10,7 @@ from flask import Flask
 from werkzeug.routing import Rule
 from werkzeug.test import TestResponse
 
+from server.reports import LABELLED
 from server.reports.formats import FORMATS, PAGE
 from server.reports.question_figures import FIGURE_FORMATS, PICTURE_FORMATS
 from server.store.models import InvitationBatch, Stratum
@@ -98,6 +99,8 @@ LEAST = {
     "results.live": VIEWER,
     **{f"results.report_{ending}": VIEWER for ending in FORMATS},
     "results.microdata": VIEWER,
+    **{f"results.responses_{ending}": VIEWER for ending in LABELLED},
+    "results.study_description": VIEWER,
     "results.study_file": VIEWER,
     "results.responses_csv": VIEWER,
     "results.strata_csv": VIEWER,

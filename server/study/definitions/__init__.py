@@ -17,6 +17,7 @@ from server.study.definitions.budget_division import (
 from server.study.definitions.definition import FORMAT, Definition, StudyPlan, version_of
 from server.study.definitions.entries import Check, Condition, Entry, Option, SurveySection, SurveyText
 from server.study.definitions.question import Question, same_wording
+from server.study.definitions.translated_definition import list_languages, translate_definition
 from server.study.kinds import PREFER_NOT_TO_SAY, Answer, Truth
 from server.study.kinds.designing import Choice
 from server.study.kinds.grids import Grid, GridPoint, simplify_number

@@ -11,8 +11,17 @@ from server.reports.documents import to_json
 from server.reports.formats import FORMATS, Format
 from server.store.models import Role, Survey
 from server.web.api.operations import ESTIMATES, Reply, operation
-from server.web.report_opening import open_report, send_microdata, send_responses, write_report
+from server.web.report_opening import (
+    LABELLED_TYPES,
+    open_report,
+    send_labelled,
+    send_microdata,
+    send_responses,
+    send_study_description,
+    write_report,
+)
 
+_LANGUAGE = {"language": N_("Language of labels, one that the survey has texts in; its own without it")}
 _VERSION = {"version": N_("Number of the version that alone counts; all that asked the same without it")}
 
 _TOGETHER = {
@@ -73,6 +82,40 @@ for _format in FORMATS.values():
 def download_microdata(survey: Survey) -> Response:
     """As on the page of results."""
     return send_microdata(survey, request.args.get("version"))
+
+
+def _offer_labelled(ending: str) -> None:
+    """Make an operation of a file with labels."""
+
+    def file(survey: Survey) -> Response:
+        return send_labelled(survey, ending, request.args.get("version"), request.args.get("language"))
+
+    file.__name__ = f"download_responses_{ending}"
+    operation(
+        "GET",
+        f"/surveys/<slug>/responses.{ending}",
+        N_("The noisy responses with labels, for SPSS (sav) or Stata (dta)"),
+        Role.VIEWER,
+        file=LABELLED_TYPES[ending],
+        parameters={**_VERSION, **_LANGUAGE},
+    )(file)
+
+
+for _labelled in reports.LABELLED:
+    _offer_labelled(_labelled)
+
+
+@operation(
+    "GET",
+    "/surveys/<slug>/ddi.xml",
+    N_("The survey and the columns of its responses as DDI-Codebook 2.5"),
+    Role.VIEWER,
+    file="application/xml",
+    parameters=_VERSION,
+)
+def download_study_description(survey: Survey) -> Response:
+    """As on the page of results."""
+    return send_study_description(survey, request.args.get("version"))
 
 
 @operation(

@@ -8,6 +8,7 @@ from flask_babel import get_locale, gettext
 
 from server import reports
 from server.inputs import N_, refuse
+from server.output.languages import RESPONDENT_LANGUAGES
 from server.reports.chosen_together import FIELD
 from server.reports.elsewhere import write_study_file
 from server.reports.forged_moves import FORGED
@@ -15,9 +16,17 @@ from server.reports.formats import FORMATS, Format
 from server.reports.question_figures import FIGURE_FORMATS, FigureFormat
 from server.store.models import Role, Survey
 from server.study import planning, strata, surveys
+from server.study.definitions import list_languages
 from server.web.context import send_download, send_written, session
 from server.web.download_names import name_of_report, name_of_survey_file
-from server.web.report_opening import open_report, send_microdata, send_responses, write_report
+from server.web.report_opening import (
+    open_report,
+    send_labelled,
+    send_microdata,
+    send_responses,
+    send_study_description,
+    write_report,
+)
 from server.web.result_choices import (
     KEPT,
     CrossingChoice,
@@ -50,6 +59,10 @@ def live(survey: Survey) -> ResponseReturnValue:
             survey=survey,
             report=report,
             formats=FORMATS.values(),
+            label_languages={
+                code: RESPONDENT_LANGUAGES[code].name if code in RESPONDENT_LANGUAGES else code
+                for code in list_languages(report.definition)
+            },
             planned=planned,
             margin=planning.planned_margin(document),
             measure_margins=reports.measure_margins,
@@ -117,6 +130,28 @@ for _ending, _figure in FIGURE_FORMATS.items():
 def microdata(survey: Survey) -> ResponseReturnValue:
     """The noisy responses with what it takes to estimate from them elsewhere."""
     return send_microdata(survey, request.args.get("version"))
+
+
+def _offer_labelled(ending: str) -> None:
+    """Give a file with labels its address."""
+
+    @on_survey(Role.VIEWER)
+    def file(survey: Survey) -> ResponseReturnValue:
+        """The noisy responses for SPSS or Stata."""
+        return send_labelled(survey, ending, request.args.get("version"), request.args.get("language"))
+
+    blueprint.add_url_rule(f"/responses.{ending}", f"responses_{ending}", file)
+
+
+for _labelled in reports.LABELLED:
+    _offer_labelled(_labelled)
+
+
+@blueprint.get("/ddi.xml")
+@on_survey(Role.VIEWER)
+def study_description(survey: Survey) -> ResponseReturnValue:
+    """The survey as data archives describe one."""
+    return send_study_description(survey, request.args.get("version"))
 
 
 @blueprint.get("/study.json")
