@@ -50,7 +50,7 @@ RUN = """async (options) => {
   for (const { id, nodes } of violations) {
     for (const node of nodes) {
       if (id === 'target-size' && !await small(node)) continue;
-      const html = node.html.replace(' data-stands-for=""', '');
+      const html = node.html.replaceAll(' data-stands-for=""', '');
       found.push(`${id}: ${html} ${node.failureSummary}`);
     }
   }

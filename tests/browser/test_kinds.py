@@ -54,6 +54,7 @@ def test_a_visit_to_a_survey_of_everything(
         expect(heading, name).to_have_text(question["text"])
         if isinstance(given, int | float):
             typed = page.get_by_role("textbox").input_value()
+            assert typed, name
             assert float(typed.replace(",", ".")) == given, name
         else:
             kept = page.locator("main :checked").evaluate_all("all => all.map(({ value }) => value)")
