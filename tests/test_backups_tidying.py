@@ -7,6 +7,8 @@ from itertools import cycle
 from pathlib import Path
 from threading import Event
 
+import pytest
+
 from server import archives
 from server.collect import tidying
 from server.people import survey_access
@@ -15,10 +17,12 @@ from tests.conftest import NewDatabase
 from tests.support import factories
 from tests.support.backups import back_up, restore, rows_of
 from tests.support.factories import Published
+from tests.support.scale import scaled
 
 STORED = 2_100
 """Responses of each survey that is closed or deleted meanwhile: more than one piece of its tidying."""
-ROUNDS = 2
+ROUNDS = scaled(1, 2)
+"""How often a survey is closed and another deleted."""
 
 
 def tidy(url: str) -> None:
@@ -41,6 +45,7 @@ def delete(url: str, survey: Published) -> None:
     tidy(url)
 
 
+@pytest.mark.scaled
 def test_a_backup_is_whole_while_surveys_are_closed_tidied_and_deleted(
     new_database: NewDatabase, tmp_path: Path
 ) -> None:

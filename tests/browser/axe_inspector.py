@@ -1,6 +1,6 @@
 """What axe-core finds on a page as it stands: light and dark, on a desk and on a phone, and as narrow as can be."""
 
-from typing import Any
+from typing import Any, Literal
 
 from playwright.sync_api import Page, Request
 
@@ -11,6 +11,37 @@ AXE = (NODE_MODULES / "axe-core" / "axe.min.js").read_text("utf-8")
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 # A preview in a frame is a page that is inspected by itself.
 OPTIONS = {"runOnly": {"type": "tag", "values": TAGS}, "resultTypes": ["violations"], "iframes": False}
+# Both look at colours, which are those of the style sheet: it knows light and dark, and no language.
+COLOURS = ["color-contrast", "link-in-text-block"]
+# Of texts that look the same inside elements that look the same, the first, the middle and the last stand for all: what
+# the contrast of each takes is most of an inspection, and an editor holds two thousand.
+MARK = """() => {
+  const around = new Map([[null, '']]), alike = new Map();
+  const describe = (element) => {
+    if (!around.has(element)) {
+      const { backgroundColor, backgroundImage, opacity } = getComputedStyle(element);
+      const own = [element.localName, element.className, backgroundColor, backgroundImage, opacity].join();
+      around.set(element, `${describe(element.parentElement)} > ${own}`);
+    }
+    return around.get(element);
+  };
+  for (const element of document.body.querySelectorAll('*')) {
+    const speaks = element.matches('input, select, textarea, button')
+      || [...element.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.data.trim());
+    if (!speaks || !element.checkVisibility({ visibilityProperty: true })) continue;
+    const { color, fontSize, fontWeight, textShadow } = getComputedStyle(element);
+    const off = element.matches(':disabled, [aria-disabled=true], :disabled *, [aria-disabled=true] *');
+    const look = [describe(element), color, fontSize, fontWeight, textShadow, off].join();
+    alike.set(look, [...(alike.get(look) ?? []), element]);
+  }
+  for (const all of alike.values()) {
+    for (const element of [all[0], all[all.length >> 1], all.at(-1)]) element.setAttribute('data-stands-for', '');
+  }
+  axe.configure({ rules: [{ id: 'color-contrast', selector: '[data-stands-for]' }] });
+}"""
+UNMARK = """() => document.querySelectorAll('[data-stands-for]').forEach((element) => {
+  element.removeAttribute('data-stands-for');
+})"""
 # A bar that stays in view covers whatever is scrolled under it: a target is too small only if it is so in the
 # middle of the window as well.
 RUN = """async (options) => {
@@ -18,7 +49,9 @@ RUN = """async (options) => {
   const found = [];
   for (const { id, nodes } of violations) {
     for (const node of nodes) {
-      if (id !== 'target-size' || await small(node)) found.push(`${id}: ${node.html} ${node.failureSummary}`);
+      if (id === 'target-size' && !await small(node)) continue;
+      const html = node.html.replaceAll(' data-stands-for=""', '');
+      found.push(`${id}: ${html} ${node.failureSummary}`);
     }
   }
   return found;
@@ -32,6 +65,7 @@ RUN = """async (options) => {
   }
 }"""
 LOOKS: list[tuple[str, dict[str, Any]]] = [("light", DESK["viewport"]), ("dark", PHONE["viewport"])]
+"""What each state is looked at in; in `Inspector`, the first is that of a desk."""
 QUIET = 75  # milliseconds for which a page that has loaded asks for nothing; Playwright's own "networkidle" is 500
 NARROW = {"width": 320, "height": 640}  # 1280 pixels at 400 % (WCAG 1.4.10)
 
@@ -41,26 +75,42 @@ class Inspector:
 
     Parameters
     ----------
-    contrast : bool
-        Whether colours are looked at, which takes as long as all else. Where the same states are inspected in another
-        language as well, they need not be: colours are those of the style sheet, and it knows no language.
+    twin : {"", "structure", "rest"}
+        Where the same states are inspected in two languages, each look is taken apart. One language ("rest") takes
+        everything on a desk in light, and colours on a phone in the dark; the other ("structure") everything but
+        colours on a phone. So each rule sees each state on a desk and on a phone, colours in light and in dark, and
+        words in both languages. With no twin, everything is looked at both times.
     """
 
-    def __init__(self, *, contrast: bool = True) -> None:
-        self._options = OPTIONS if contrast else {**OPTIONS, "rules": {"color-contrast": {"enabled": False}}}
+    def __init__(self, twin: Literal["", "structure", "rest"] = "") -> None:
+        self.twin = twin
         self.states: list[str] = []
         self.problems: list[str] = []
         self._asked: dict[Page, set[Request]] = {}
+
+    def _choose_rules(self, scheme: str) -> dict[str, Any] | None:
+        """The options of axe for a look at a page; None where the twin takes it."""
+        dark = scheme == "dark"
+        if self.twin == "rest" and dark:
+            return {**OPTIONS, "runOnly": {"type": "rule", "values": COLOURS}}
+        if self.twin == "structure":
+            return {**OPTIONS, "rules": {rule: {"enabled": False} for rule in COLOURS}} if dark else None
+        return OPTIONS
 
     def look(self, page: Page, state: str) -> None:
         """Inspect the page as it is now: in light and dark, wide and narrow."""
         self.states.append(state)
         for scheme, size in LOOKS:
+            options = self._choose_rules(scheme)
+            if options is None:
+                continue
             page.set_viewport_size(size)
             page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
             if not page.evaluate("'axe' in globalThis"):
                 page.evaluate(AXE)
-            self.problems += [f"{state} ({scheme}): {found}" for found in page.evaluate(RUN, self._options)]
+            page.evaluate(MARK)
+            self.problems += [f"{state} ({scheme}): {found}" for found in page.evaluate(RUN, options)]
+            page.evaluate(UNMARK)
         page.set_viewport_size(NARROW)
         width = page.evaluate("document.documentElement.scrollWidth")
         if width > NARROW["width"]:

@@ -32,22 +32,6 @@ def fits(page: Page) -> bool:
     return bool(page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
 
 
-def test_a_word_wider_than_a_phone_stays_on_every_page(page: Page, served: factories.Served) -> None:
-    survey = factories.publish(served.database_url, HARD)
-    assert page.request.post(survey.url, data=survey.response([0, 1])).status == 201
-    home = f"/manage/surveys/{survey.slug}"
-    for address in ("/manage/surveys", home, f"{home}/edit", f"{home}/results"):
-        page.goto(address)
-        assert fits(page), address
-    visit = Respondent(page, survey.slug).open()
-    expect(visit.button("Start · {n} questions", n=2)).to_be_visible()
-    assert fits(page)
-    visit.start(2)
-    assert fits(page)
-    visit.choose("Yes")
-    expect(page.get_by_role("heading", level=1)).to_have_text(HEBREW)
-
-
 @pytest.mark.parametrize("language", ["en", "es"])
 def test_charts_of_estimates_are_seen_whole_on_every_screen(
     language: str, open_page: Opener, served: factories.Served

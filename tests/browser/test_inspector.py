@@ -1,8 +1,10 @@
 """The inspector finds what is there, and nothing that scrolling mends."""
 
+import pytest
 from playwright.sync_api import Browser
 
 from tests.browser.axe_inspector import Inspector
+from tests.browser.conftest import find_part
 from tests.browser.site_users import DESK
 
 PAGE = """<!doctype html><html lang="en"><title>Targets</title><main><h1>Targets</h1>
@@ -39,11 +41,59 @@ def test_a_small_target_is_found(browser: Browser) -> None:
     assert _found(browser, SMALL)
 
 
-def test_pale_text_is_found_unless_it_is_left_to_another_language(browser: Browser) -> None:
+PALE = '<p style="color: #aaa; background: white">Pale</p>'
+NAMELESS = "<button></button>"
+
+
+@pytest.mark.parametrize("beside", ["", "<p>Dark</p>" * 20])
+def test_each_look_is_taken_by_one_of_two_languages(browser: Browser, beside: str) -> None:
     page = browser.new_page(**DESK)
-    for contrast in (True, False):
-        inspector = Inspector(contrast=contrast)
-        page.set_content(PAGE % '<p style="color: #aaa; background: white">Pale</p>')
+    page.set_content(PAGE % (beside + PALE + beside + NAMELESS))
+    found = {}
+    for twin in ("", "rest", "structure"):
+        inspector = Inspector(twin)
         inspector.look(page, "page")
-        assert any("color-contrast" in problem for problem in inspector.problems) is contrast
+        found[twin] = sorted(
+            (rule, scheme)
+            for rule in ("color-contrast", "button-name")
+            for scheme in ("light", "dark")
+            if any(problem.startswith(f"page ({scheme}): {rule}") for problem in inspector.problems)
+        )
     page.close()
+    assert found["rest"] == [
+        ("button-name", "light"),
+        ("color-contrast", "dark"),
+        ("color-contrast", "light"),
+    ]
+    assert found["structure"] == [("button-name", "dark")]
+    assert found[""] == sorted(found["rest"] + found["structure"])
+
+
+@pytest.mark.parametrize(
+    "spoiled",
+    [
+        "<p>Text</p>" * 3 + PALE + "<p>Text</p>" * 3,
+        "<p>Text</p>" * 3
+        + '<div style="background: #444">'
+        + "<p>Text</p>" * 3
+        + "</div>"
+        + "<p>Text</p>" * 3,
+        "<p>Text</p>" * 3 + '<div style="opacity: 0.3">' + "<p>Text</p>" * 3 + "</div>" + "<p>Text</p>" * 3,
+        '<p>Text</p><input aria-label="One" value="one"><input aria-label="Two" value="two" style="color: #ccc">',
+    ],
+    ids=["color", "background", "opacity", "field"],
+)
+def test_one_pale_text_among_others_is_found(browser: Browser, spoiled: str) -> None:
+    page = browser.new_page(**DESK)
+    page.set_content(PAGE % spoiled)
+    inspector = Inspector()
+    inspector.look(page, "page")
+    assert any("color-contrast" in problem for problem in inspector.problems)
+    assert page.locator("[data-stands-for]").count() == 0
+    page.close()
+
+
+def test_a_test_in_two_languages_is_taken_apart() -> None:
+    both = {"a[en]", "a[es]", "b[en-phone]", "b[es-phone]", "c[phone-en]", "c[phone-es]", "d[en]", "e"}
+    taken = [find_part(test, both) for test in sorted(both)]
+    assert taken == ["rest", "structure"] * 3 + ["", ""]

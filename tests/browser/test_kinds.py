@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import expect
@@ -14,31 +15,54 @@ from tests.browser.site_users import DESK, PHONE, Respondent, press_on
 from tests.support import factories
 
 
-@pytest.mark.parametrize("language", ["en", "es"])
-@pytest.mark.parametrize("name", QUESTIONS)
-def test_a_visit_on_a_phone(open_page: Opener, served: factories.Served, name: str, language: str) -> None:
-    question = QUESTIONS[name]
-    for given in ANSWERS[name]:
-        visit = question_screens.opened(open_page, served, question_screens.survey(question), language)
-        assert question_screens.fits(visit.page)
-        question_screens.begin(visit)
-        expect(visit.page.locator("main .label")).to_contain_text("100")
+@pytest.mark.parametrize(
+    ("language", "look", "turn"),
+    [("en", PHONE, 0), ("en", DESK, 1), ("es", PHONE, 0), ("es", PHONE, 1)],
+    ids=["en, phone, first answers", "en, desk, second", "es, phone, first", "es, phone, second"],
+)
+def test_a_visit_to_a_survey_of_everything(
+    open_page: Opener, served: factories.Served, language: str, look: dict[str, Any], turn: int
+) -> None:
+    visit = question_screens.opened(open_page, served, question_screens.everything(), language, **look)
+    page = visit.page
+    expect(page.locator("main .primary")).to_be_visible()
+    if language == "en":
+        all_seen = re.compile(r"^Somebody who sees all 16 answers arrive and must choose")
+        expect(page.get_by_text(all_seen)).to_be_visible()
+    for summary in page.locator("summary").all():
+        summary.click()
+    expect(page.get_by_role("combobox", name=visit.say("Question"), exact=True)).to_have_count(2)
+    assert question_screens.fits(page)
+    question_screens.begin(visit)
+    heading, alert = page.get_by_role("heading", level=1), page.get_by_role("alert")
+    for said in ("Work and health", "About your work"):
+        expect(heading).to_have_text(said)
+        question_screens.go_on(visit)
+    for place, (name, question) in enumerate(QUESTIONS.items(), start=1):
+        given = ANSWERS[name][turn]
+        expect(heading, name).to_have_text(question["text"])
+        expect(page.get_by_text(visit.say("{k} of {n}", k=place, n=16), exact=True), name).to_be_visible()
+        expect(page.locator(".under"), name).to_have_text("About your work")
+        expect(page.locator("main .label"), name).to_contain_text("100")
         visit.button("Next").click()
-        expect(visit.page.get_by_role("alert")).not_to_be_empty()
+        expect(alert, name).not_to_be_empty()
         question_screens.enter(visit, question, given)
-        expect(visit.page.get_by_role("alert")).to_be_empty()
-        assert question_screens.fits(visit.page)
+        expect(alert, name).to_be_empty()
+        assert question_screens.fits(page), name
         question_screens.go_on(visit)
-        expect(visit.heading(question_screens.REVIEW)).to_be_focused()
         visit.button("Back").click()
-        kept = visit.page.locator("main :checked").evaluate_all("all => all.map(({ value }) => value)")
+        expect(heading, name).to_have_text(question["text"])
         if isinstance(given, int | float):
-            typed = visit.page.get_by_role("textbox").input_value()
-            assert float(typed.replace(",", ".")) == given
+            typed = page.get_by_role("textbox").input_value()
+            assert typed, name
+            assert float(typed.replace(",", ".")) == given, name
         else:
-            assert kept == ([given] if isinstance(given, str) else given or [""])
+            kept = page.locator("main :checked").evaluate_all("all => all.map(({ value }) => value)")
+            assert kept == ([given] if isinstance(given, str) else given or [""]), name
         question_screens.go_on(visit)
-        assert question_screens.sent_reports(visit, served)
+    question_screens.go_on(visit)
+    expect(visit.heading(question_screens.REVIEW)).to_be_focused()
+    assert len(question_screens.sent_reports(visit, served)) == 26
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
@@ -72,51 +96,27 @@ def test_a_visit_with_the_keyboard_alone(open_page: Opener, served: factories.Se
     expect(visit.heading("Sent. Thank you.")).to_be_focused()
 
 
-def test_a_survey_of_everything_in_both_looks(open_page: Opener, served: factories.Served) -> None:
-    document = question_screens.everything()
-    for look in (PHONE, DESK):
-        visit = question_screens.opened(open_page, served, document, **look)
-        expect(
-            visit.page.get_by_text(re.compile(r"^Somebody who sees all 16 answers arrive and must choose"))
-        ).to_be_visible()
-        for summary in visit.page.locator("summary").all():
-            summary.click()
-        expect(visit.page.get_by_role("combobox", name="Question", exact=True)).to_have_count(2)
-        assert question_screens.fits(visit.page)
-        question_screens.begin(visit)
-        expect(visit.page.get_by_role("heading", level=1)).to_have_text("Work and health")
-        question_screens.go_on(visit)
-        expect(visit.page.get_by_role("heading", level=1)).to_have_text("About your work")
-        question_screens.go_on(visit)
-        for place, (name, question) in enumerate(QUESTIONS.items(), start=1):
-            expect(visit.page.get_by_text(f"{place} of 16", exact=True)).to_be_visible()
-            expect(visit.page.locator(".under")).to_have_text("About your work")
-            question_screens.answer(visit, question, ANSWERS[name][1])
-        question_screens.go_on(visit)
-        assert len(question_screens.sent_reports(visit, served)) == 26
-
-
 BAD_NUMBERS = ["x", "-0.5", "60.5", "7.25", "1e1", "1,500", "7,5,0", "12 000", "०"]
 
 
-@pytest.mark.parametrize("typed", BAD_NUMBERS)
 def test_a_number_that_does_not_fit_is_refused_and_nothing_is_lost(
-    open_page: Opener, served: factories.Served, typed: str
+    open_page: Opener, served: factories.Served
 ) -> None:
     visit = question_screens.opened(open_page, served, question_screens.survey(QUESTIONS["hours"]))
     question_screens.begin(visit)
-    field = visit.page.get_by_role("textbox")
-    field.fill(typed)
-    visit.button("Next").click()
-    alert = visit.page.get_by_role("alert")
-    expect(alert).to_have_text(f"“{typed}” does not fit here. From 0 to 60 hours, in steps of 0.5 hours.")
-    expect(field).to_be_focused()
-    expect(field).to_have_value(typed)
-    field.fill("7,5")
-    expect(alert).to_be_empty()
-    question_screens.go_on(visit)
-    visit.button("Back").click()
-    expect(field).to_have_value("7.5")
+    field, alert = visit.page.get_by_role("textbox"), visit.page.get_by_role("alert")
+    for typed in BAD_NUMBERS:
+        field.fill(typed)
+        visit.button("Next").click()
+        refusal = f"“{typed}” does not fit here. From 0 to 60 hours, in steps of 0.5 hours."
+        expect(alert, typed).to_have_text(refusal)
+        expect(field, typed).to_be_focused()
+        expect(field).to_have_value(typed)
+        field.fill("7,5")
+        expect(alert, typed).to_be_empty()
+        question_screens.go_on(visit)
+        visit.button("Back").click()
+        expect(field, typed).to_have_value("7.5")
 
 
 def test_a_number_and_no_number_exclude_each_other(open_page: Opener, served: factories.Served) -> None:
@@ -223,13 +223,13 @@ def test_a_check_answers_in_the_numbers_of_its_survey(open_page: Opener, served:
 
 @pytest.mark.parametrize("language", ["en", "es"])
 def test_no_screen_of_any_kind_has_an_obstacle(
-    open_page: Opener, served: factories.Served, language: str
+    open_page: Opener, served: factories.Served, inspector: Inspector, language: str
 ) -> None:
     document = question_screens.everything(introduction="**Who** asks, and [what for](https://example.org).")
     visit = question_screens.opened(
         open_page, served, document, language, **{**DESK, "has_touch": False, "is_mobile": False}
     )
-    page, inspector = visit.page, Inspector()
+    page = visit.page
     expect(page.locator("main .primary")).to_be_visible()
     inspector.look(page, "introduction")
     for summary in page.locator("summary").all():
@@ -254,4 +254,3 @@ def test_no_screen_of_any_kind_has_an_obstacle(
     visit.sent_body()
     inspector.look(page, "review")
     assert len(inspector.states) == 6 + 2 * len(QUESTIONS)
-    assert inspector.problems == [], "\n".join(inspector.problems)

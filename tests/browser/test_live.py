@@ -72,6 +72,9 @@ def watcher(request: pytest.FixtureRequest, open_page: Opener, served: factories
     return Watcher(page, mouse, survey, links, served.database_url)
 
 
+NOTHING_IS_PRESSED = pytest.mark.parametrize("watcher", ["mouse"], indirect=True)
+
+
 def test_responses_arrive_without_reloading(watcher: Watcher) -> None:
     page, desk = watcher.page, watcher.desk
     watcher.open()
@@ -192,6 +195,7 @@ def test_a_sentence_is_selected_where_the_clipboard_refuses(watcher: Watcher) ->
     expect(page.get_by_role("button", name="Copied")).to_have_count(0)
 
 
+@NOTHING_IS_PRESSED
 def test_first_results_are_said_and_not_marked(watcher: Watcher) -> None:
     page = watcher.page
     watcher.open()
@@ -201,6 +205,7 @@ def test_first_results_are_said_and_not_marked(watcher: Watcher) -> None:
     expect(page.locator("[data-changed]")).to_have_count(0)
 
 
+@NOTHING_IS_PRESSED
 def test_the_board_looks_again_and_again(watcher: Watcher) -> None:
     page = watcher.page
     page.clock.install()
@@ -218,6 +223,7 @@ def where(field: Locator) -> float:
     return float(field.evaluate("each => each.getBoundingClientRect().top"))
 
 
+@NOTHING_IS_PRESSED
 def test_a_slow_refresh_is_spoken_of(watcher: Watcher) -> None:
     page = watcher.page
     factories.store(watcher.database_url, watcher.survey, YES)

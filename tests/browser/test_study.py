@@ -1,7 +1,7 @@
 """A whole study on the served site: designed, published, answered, watched, taken elsewhere.
 
-Twenty questions of every kind, twelve strata in a tree of three levels, 20,000 made-up respondents
-of whom a quarter need an invitation. What they enter is drawn with declared shares, randomised by
+Twenty questions of every kind, twelve strata in a tree of three levels, 5,000 made-up respondents (20,000 in
+`make test-long`) of whom a quarter need an invitation. What they enter is drawn with declared shares, randomised by
 the Python twin of the browser's code, and posted as a browser posts it.
 """
 
@@ -21,6 +21,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 from playwright.sync_api import Page, expect
 
@@ -38,6 +39,7 @@ from tests.browser.conftest import Opener
 from tests.browser.site_users import DESK, Desk, sign_in
 from tests.conftest import NewDatabase
 from tests.support import factories
+from tests.support.scale import scaled
 
 KINDS = (
     *["yes_no"] * 6,
@@ -54,8 +56,8 @@ PLACES = [
 POPULATIONS = {path: 10_000 * (place + 1) for place, path in enumerate(PLACES)}
 YES = {path: 0.05 + 0.04 * place for place, path in enumerate(PLACES)}
 """The declared share of "yes" to the first question in each stratum; all other shares are the same everywhere."""
-SIZES = {path: 1_240 + 80 * place for place, path in enumerate(PLACES)}
-"""How many answer in each stratum: in proportion to nothing, so that weights matter; 20,160 in all."""
+SIZES = {path: scaled(310 + 20 * place, 1_240 + 80 * place) for place, path in enumerate(PLACES)}
+"""How many answer in each stratum: in proportion to nothing, so that weights matter; 5,040 or 20,160 in all."""
 CLIENTS = 8
 JOINT = 1 - 1e-10
 """Confidence of an interval that none of the thousand values here leaves once in a million runs."""
@@ -237,6 +239,7 @@ def _shown(database_url: str, slug: str) -> int:
     return shown
 
 
+@pytest.mark.scaled
 def test_a_study_from_the_editor_to_another_installation(
     open_page: Opener, served: factories.Served, sqlite: NewDatabase
 ) -> None:
@@ -254,7 +257,7 @@ def test_a_study_from_the_editor_to_another_installation(
     sent = {path: people.reports() for path, people in study.people.items()}
     invited = {path: size // 4 for path, size in SIZES.items()}
     total = sum(SIZES.values())
-    assert total >= 20_000
+    assert total >= scaled(5_000, 20_000)
     _post(served.url, _jobs(study, {path: rows[invited[path] :] for path, rows in sent.items()}))
     watched.goto(f"/manage/surveys/{slug}/results")
     count = watched.locator("#live .figures dd").first

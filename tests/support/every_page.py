@@ -5,6 +5,7 @@ import json
 import re
 import sqlite3
 import time
+from collections import Counter
 from collections.abc import Mapping
 from contextlib import closing
 from datetime import date, timedelta
@@ -42,6 +43,8 @@ SPANISH = {"Accept-Language": "es"}
 NOTHING: Mapping[str, object] = MappingProxyType({})
 BUSY = 5
 """How often an import is tried."""
+FOLDED = 5
+"""How often a page with folded parts is shown folded first; what stands for a folded part is always the same."""
 
 
 class Reader:
@@ -53,6 +56,7 @@ class Reader:
         self.pages: dict[str, str] = {}
         self.errors: dict[str, str] = {}
         self.requests: list[tuple[str, str]] = []
+        self.folded: Counter[str] = Counter()
         self.status = 0
         if secret:
             self.get(f"/manage/sign-in/{secret}")
@@ -81,6 +85,9 @@ class Reader:
         return list(self.pages.values())[-1]
 
     def _ask(self, method: str, path: str, body: bytes = b"", headers: Mapping[str, str] = SPANISH) -> None:
+        page = urlsplit(path).path.rpartition("/")[2]
+        if method == "GET" and self.folded[page] >= FOLDED and ALL_OPEN not in path:
+            path = _open_all(path)
         cookies = "; ".join(f"{cookie.key}={cookie.value}" for cookie in self.cookies.values())
         with closing(HTTPConnection(self.host, timeout=60)) as connection:
             connection.request(method, path, body, {**SPANISH, **headers, "Cookie": cookies})
@@ -95,11 +102,16 @@ class Reader:
         elif kind == "text/html":
             self.pages[seen] = content.decode()
             if 'class="not-here"' in self.pages[seen] and ALL_OPEN not in path:
-                self.get(f"{path}{'&' if '?' in path else '?'}{ALL_OPEN}")
+                self.folded[page] += 1
+                self.get(_open_all(path))
         elif answer.status >= 400:
             refused = json.loads(content)
             problems = refused["errors"] if kind == "application/problem+json" else [refused["error"]]
             self.errors[seen] = " ".join(problem["message"] for problem in problems)
+
+
+def _open_all(path: str) -> str:
+    return f"{path}{'&' if '?' in path else '?'}{ALL_OPEN}"
 
 
 def wrapped_definition(title: str = "Exams") -> dict[str, Any]:
@@ -1133,12 +1145,13 @@ def walk(site: factories.Served) -> list[Reader]:
     for survey in (unfinished, whole):
         for page in ("", "/edit", "/edit?check=1", "/preview", "/simulate", "/simulate/look"):
             owner.get(f"/manage/surveys/{survey}{page}")
-        for said in ("added", "duplicated", "moved", "deleted", "undone", "redone", "nothing"):
-            owner.get(f"/manage/surveys/{survey}/edit?said={said}&at=0")
-        for said in ("kept", "kept_already", "wordless", "library_full", "forgotten", "listed", "advised"):
-            owner.get(f"/manage/surveys/{survey}/edit?said={said}&at=0")
-        for said in ("moved_several", "copied_several", "strengthened", "strength_refused"):
-            owner.get(f"/manage/surveys/{survey}/edit?said={said}&selected=0-1&together=x")
+    # What is said above the list is the same above any list.
+    for said in ("added", "duplicated", "moved", "deleted", "undone", "redone", "nothing"):
+        owner.get(f"/manage/surveys/{different}/edit?said={said}&at=0")
+    for said in ("kept", "kept_already", "wordless", "library_full", "forgotten", "listed", "advised"):
+        owner.get(f"/manage/surveys/{different}/edit?said={said}&at=0")
+    for said in ("moved_several", "copied_several", "strengthened", "strength_refused"):
+        owner.get(f"/manage/surveys/{different}/edit?said={said}&selected=0-1&together=x")
     owner.post(f"/manage/surveys/{whole}/edit", edited(pseudo("Old"), pseudo("c?"), base="1", action="undo"))
     owner.post(f"/manage/surveys/{whole}/edit", edited(pseudo("Overtaken"), pseudo("c?"), base="2"))
     owner.post("/manage/surveys/new", edited(pseudo("New"), pseudo("c?")))
