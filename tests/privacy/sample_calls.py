@@ -192,6 +192,16 @@ VALID: list[tuple[Callable[..., Any], dict[str, Any]]] = [
         {"answered": 0.9},
     ),
     (lambda answered: planning.worst_shares_mean(designs.k_ary(3, 1.0), answered), {"answered": 0.9}),
+    (
+        noise.laplace_shared,
+        {
+            "values": [0.5, 2],
+            "sensitivities": [1, 2],
+            "epsilon": 1,
+            "granularity": 0.25,
+            "proportions": [1, 1],
+        },
+    ),
     (noise.allocate, {"epsilon": 1, "sensitivities": [1, 2], "proportions": [1, 1]}),
     (noise.gaussian, {"values": [1, 2], **L2}),
     (noise.gaussian_interval, {"noisy": [1, 2], **L2, "confidence": 0.9}),
