@@ -222,6 +222,7 @@ VALID: list[tuple[Callable[..., Any], dict[str, Any]]] = [
     (selection.above_threshold, {**SPARSE, "threshold": 2}),
     (selection.above_threshold_error, {"answers": 9, **L1, "failure": 0.05}),
     (selection.best_split, {"positives": 2, "epsilon": 1, "monotone": True}),
+    (selection.choose_in_gaps, {"utilities": [1, 2], "sizes": [3, 4], **L1, "monotone": False}),
     (selection.exponential_mechanism, {"utilities": [1, 2], **L1, "monotone": False}),
     (selection.noisy_maximum, {"counts": [1, 2], "epsilon": 1, "neighbours": "unbounded"}),
     (selection.selection_error, {"options": 3, **L1, "failure": 0.05, "monotone": True}),

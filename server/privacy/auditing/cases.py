@@ -187,14 +187,13 @@ def by_choosing(
     claim: float,
     mechanism: Callable[[Any], Any],
     inputs: tuple[Any, Any],
-    options: int,
     covers: str = "",
 ) -> Case:
-    """Shipped choices among so many options each: their loss is computed."""
+    """Shipped choices among many options: their loss is computed."""
     return Case(
         name,
         claim,
-        lambda: Finding(*chosen_loss(mechanism, *inputs, options)),
+        lambda: Finding(*chosen_loss(mechanism, *inputs)),
         lambda: mechanism(inputs[0]),
         covers,
     )

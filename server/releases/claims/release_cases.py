@@ -115,7 +115,6 @@ def _quantiles() -> list[Case]:
             1.0,
             from_table([{"kind": "quantiles", "question": "hours", "levels": levels}], neighbours, "1"),
             inputs[neighbours],
-            13,
             covers=name_case("quantiles", "exponential", neighbours),
         )
         for neighbours in NEIGHBOURS

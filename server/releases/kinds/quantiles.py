@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from server.inputs import N_, refuse
 from server.inputs.decimals import format_decimal
 from server.privacy.noise import allocate
-from server.privacy.selection import exponential_mechanism, selection_error
+from server.privacy.selection import choose_in_gaps, selection_error
 from server.releases.kinds.base import Drawn, Error, is_bounded
 from server.releases.kinds.exact_rows import NumberColumn
 from server.releases.kinds.selections import MISSING
@@ -71,10 +71,15 @@ class Quantiles:
         notes: dict[str, float | int | str] = {"options": self.column.grid.of + 1}
         for level in self.levels:
             utilities = self.utilities(counts, level)
-            chosen = exponential_mechanism(utilities, self.sensitivity(level), self._part(epsilon))
+            # Numbers between two rows are equally good: each such gap is one, of its length.
+            starts = np.concatenate([[0], np.flatnonzero(np.diff(utilities)) + 1])
+            sizes = np.diff(starts, append=utilities.size)
+            gap, place = choose_in_gaps(
+                utilities[starts], sizes, self.sensitivity(level), self._part(epsilon)
+            )
             name = format_decimal(level)
-            place = ((self.column.variable.name, name),)
-            figures.append(Figure("quantile", place, self.column.grid.number(chosen)))
+            value = self.column.grid.number(int(starts[gap]) + place)
+            figures.append(Figure("quantile", ((self.column.variable.name, name),), value))
             notes[f"rows_off_{name}"] = self._misses(level, epsilon, 1 - confidence)
         return Drawn(tuple(figures), notes)
 
