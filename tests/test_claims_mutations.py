@@ -29,6 +29,8 @@ HARMLESS = {
     "server.releases.kinds.fitting.fit_tables: contingency(2 epsilon)": "it fits numbers that are noisy already",
     "server.releases.kinds.exact_means.ExactMean._noise: Noise(1/2 changes), no noise": "nothing is added there",
     "server.releases.kinds.exact_means.ExactMean._noise: Noise(2 epsilon), no noise": "nothing is added there",
+    "server.releases.kinds.spreads.SpreadItem._noises: Noise(1/2 changes), no noise": "nothing is added there",
+    "server.releases.kinds.spreads.SpreadItem._noises: Noise(2 epsilon), no noise": "nothing is added there",
 }
 """Changes of a loss or a sensitivity by which nothing is drawn."""
 

@@ -13,7 +13,9 @@ from server.inputs import parse_json
 from server.output.formatting import fraction, level
 from server.releases import OWN_LINK, STRATUM, Expected, Figure, Ledger, Released
 from server.releases.plans.plan_reader import PLAN_LIMIT, Item, ReleasePlan, format_decimal, item_json
+from server.releases.plans.row_conditions import RowCondition
 from server.releases.pricing import Price
+from server.releases.table_columns import EMPTY
 from server.study.strata.tree import SEPARATOR
 
 
@@ -24,7 +26,16 @@ def item_name(item: Item) -> str:
     words += [f"above {format_decimal(item.share)}"] if item.share is not None else []
     words += ["by stratum"] if item.by_stratum else []
     words += [f"in {SEPARATOR.join(item.stratum)}"] if item.stratum else []
+    words += ["where " + " and ".join(map(_condition, item.where))] if item.where else []
     return " ".join(filter(None, words))
+
+
+_SIGNS = {"equal": "=", "in": "in", "at_least": ">=", "more_than": ">", "at_most": "<=", "less_than": "<"}
+
+
+def _condition(condition: RowCondition) -> str:
+    values = ", ".join(value or EMPTY for value in condition.values)
+    return f"{condition.column} {_SIGNS[condition.test]} {values}"
 
 
 def print_ledger(ledger: Ledger) -> None:
@@ -87,7 +98,7 @@ def print_figures(entries: Sequence[Released]) -> None:
     )
 
     for released in entries:
-        for line in _weighted_lines(released):
+        for line in (*_weighted_lines(released), *_rank_lines(released)):
             click.echo(line)
 
 
@@ -106,6 +117,20 @@ def _weighted_lines(released: Released) -> Iterator[str]:
         yield f"Entry {released.entry}, taken together: {notes['strata_together']}."
     if "strata_not_used" in notes:
         yield f"Entry {released.entry}, not used, counted as those beside them: {notes['strata_not_used']}."
+
+
+def _rank_lines(released: Released) -> Iterator[str]:
+    """What the choice of each quantile may have missed, in rows."""
+    for figure in released.figures:
+        if figure.statistic != "quantile":
+            continue
+        name = figure.place[-1][1]
+        share, rows = level(float(name), "en"), fraction(float(released.notes[f"rows_off_{name}"]))
+        yield (
+            f"Entry {released.entry}, quantile {name}: at most {share}% of the rows and {rows} more lie below it, "
+            f"and at most all the others and {rows} more above it, with a probability of "
+            f"{level(released.confidence, 'en')}% or more."
+        )
 
 
 def _clip_figure(released: Released, figure: Figure) -> Figure:
@@ -173,8 +198,10 @@ def print_costs(costs: Iterable[Expected]) -> None:
         for cost in costs
     ]
     print_table(header, rows)
-    if any(cost.error is None for cost in costs):
+    if any(cost.error is None and not cost.item.where for cost in costs):
         click.echo('Some errors depend on how many respond: state "people" in the plan to see them.')
+    if any(cost.error is None and cost.item.where for cost in costs):
+        click.echo('Some errors depend on how many rows fulfil the conditions: state "people" in the item.')
 
 
 def _error(error: float | None) -> str:

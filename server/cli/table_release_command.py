@@ -22,6 +22,7 @@ from server.cli.release_output import (
     print_nothing,
 )
 from server.releases import Released
+from server.releases.disjoint_items import charge_items
 from server.releases.plans.plan_reader import ReleasePlan, format_decimal, parse_plan
 from server.releases.spending import sum_losses
 from server.releases.survey_shapes import Source
@@ -46,11 +47,12 @@ class Kept:
     epsilon: str | None
     delta: str | None
 
-    def read(self, neighbours: str) -> TableLedger | None:
+    def read(self, columns: Columns) -> TableLedger | None:
         """What the ledger says by now."""
         if self.path is None:
             return None
-        return read_ledger(self.path, neighbours, self.epsilon, self.delta)
+        person = None if columns.person is None else columns.person.column
+        return read_ledger(self.path, columns.neighbours, self.epsilon, self.delta, person)
 
 
 def release_from_table(
@@ -61,20 +63,24 @@ def release_from_table(
         raise click.UsageError("--data needs --plan; it is missing")
     quiet = as_json or output is not None
     columns, asked = _read_declaration(decode_plan(plan))
-    before = kept.read(columns.neighbours)
+    before = kept.read(columns)
     source = table_source(_read(data, columns))
     divided = releases.divide(asked, source.shape)
     costs = releases.expect_results(divided, source.shape)
+    epsilon, delta = sum_losses(columns.neighbours, charge_items(divided.items, source.shape))
     document: dict[str, Any] = {
         **({"warning": NOBODY_ADDS_UP} if before is None else {"left": float(before.left)}),
         "neighbours": columns.neighbours,
         "rows": source.shape.respondents,
         "plan": costs_json(costs),
+        "epsilon": float(epsilon),
+        "delta": float(delta),
     }
     if before is None:
         click.echo(NOBODY_ADDS_UP, err=quiet)
     if not quiet:
         print_costs(costs)
+        click.echo(f"Costs together: epsilon {format_decimal(epsilon)}, delta {format_decimal(delta)}.")
         if before is not None:
             click.echo(f"Left of the budget: epsilon {format_decimal(before.left)}.")
     if not ask_agreement(yes, quiet):
@@ -82,11 +88,10 @@ def release_from_table(
         return
     # The file is opened first: what cannot be written down would have been lost for nothing.
     with _open_new_file(output) as file, announce_work("Releasing"):
-        made, after = _make(divided, source, kept)
-        epsilon, delta = sum_losses(columns.neighbours, made)
+        made, after = _make(divided, source, kept, columns)
         if after is not None:
             document["left"] = float(after.left)
-        document |= {"epsilon": float(epsilon), "delta": float(delta), "released": _table_json(made)}
+        document["released"] = _table_json(made)
         if file is not None:
             file.write(json.dumps(document, ensure_ascii=False, indent=2) + "\n")
     if as_json:
@@ -102,13 +107,15 @@ def release_from_table(
         click.echo(f"{lost} {left}")
 
 
-def _make(plan: ReleasePlan, source: Source, kept: Kept) -> tuple[tuple[Released, ...], TableLedger | None]:
+def _make(
+    plan: ReleasePlan, source: Source, kept: Kept, columns: Columns
+) -> tuple[tuple[Released, ...], TableLedger | None]:
     """Draw what a plan asks for, paid for and on the disk before anybody sees a number of it; what is booked then."""
     if kept.path is None:
         return release_table(plan, source), None
     try:
         with lock_beside(kept.path):
-            before = kept.read(source.shape.neighbours)
+            before = kept.read(columns)
             assert before is not None
             made = release_table(plan, source)
             after = before.with_run(made)
@@ -126,7 +133,7 @@ def _read_declaration(document: Any) -> tuple[Columns, ReleasePlan]:
         parse_plan(document)  # says that it is no plan
     columns = parse_columns({name: value for name, value in document.items() if name in DECLARING})
     plan = parse_plan({name: value for name, value in document.items() if name not in DECLARING})
-    check_for_table(plan)
+    check_for_table(plan, columns)
     return columns, plan
 
 

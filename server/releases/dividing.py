@@ -33,7 +33,7 @@ class Expected:
     epsilon, delta : Decimal
         What it costs.
     unit : str
-        Of the errors: "people", "share" or "value", the number's own.
+        Of the errors: "people", "share", "value", the number's own, or "value squared".
     error : float or None
         Of the noise alone, root mean squared; None while `Plan.people` is needed and not known.
     standard_error, margin : float or None
@@ -111,9 +111,12 @@ def _find_loss(query: Query, item: Item, plan: ReleasePlan, shape: Shape, field:
     people = _people(plan, shape)
 
     def error(epsilon: float) -> float:
-        found = query.error(epsilon, float(item.delta), _there(query, shape, people)).noise
+        found = query.error(
+            epsilon / shape.rows_each, float(item.delta), _there(item, query, shape, people)
+        ).noise
         if found is None:
-            raise refuse(422, "people", N_("is required; the error of a share or a mean depends on it"))
+            at = f"{field}.people" if item.where else "people"
+            raise refuse(422, at, N_("is required; the error of a share or a mean depends on it"))
         return found
 
     low, high = float(LEAST_EPSILON), float(MOST_EPSILON)
@@ -128,12 +131,14 @@ def _people(plan: ReleasePlan, shape: Shape) -> int | None:
     return plan.people if shape.respondents is None else max(shape.respondents, 1)
 
 
-def _there(query: Query, shape: Shape, people: int | None) -> int | None:
+def _there(item: Item, query: Query, shape: Shape, people: int | None) -> int | None:
     """How many of the people to expect where an item asks: all, or a stratum's part of them.
 
-    By the populations where all are known, else as if the smallest strata were of one size: how many
-    responded there is what a release would cost to tell.
+    Under conditions what the item says, if it does: nobody else knows. By the populations where all are known,
+    else as if the smallest strata were of one size: how many responded there is what a release would cost to tell.
     """
+    if item.where:
+        return item.people
     if people is None or len(query.leaves) == len(shape.leaves):
         return people
     strata = [leaf for leaf in shape.leaves if leaf.path]
@@ -157,7 +162,8 @@ def expect_results(plan: ReleasePlan, shape: Shape) -> tuple[Expected, ...]:
     for place, item in enumerate(plan.items):
         assert item.epsilon is not None
         query = query_of(item, shape, f"items[{place}]")
-        error = query.error(float(item.epsilon), float(item.delta), _there(query, shape, people))
+        epsilon = float(item.epsilon) / shape.rows_each
+        error = query.error(epsilon, float(item.delta), _there(item, query, shape, people))
         margin = None if error.whole is None else normal_quantile(plan.confidence) * error.whole
         found.append(Expected(item, item.epsilon, item.delta, error.unit, error.noise, error.whole, margin))
     return tuple(found)

@@ -40,10 +40,14 @@ def sum_losses(neighbours: str, booked: Sequence[Booked]) -> tuple[Decimal, Deci
     )
 
 
-def rounded_down(loss: Decimal) -> float:
-    """A float that is not above what is booked."""
-    near = float(loss)
-    return near if Decimal(near) <= loss else math.nextafter(near, 0.0)
+def rounded_down(loss: Decimal, rows_each: int = 1) -> float:
+    """A float that is not above what is booked, for each of the rows that one person has at most.
+
+    What loses so much by a row loses as many times that by as many rows: they are added or left out one by one.
+    """
+    exact = Fraction(loss) / rows_each
+    near = float(exact)
+    return near if Fraction(near) <= exact else math.nextafter(near, 0.0)
 
 
 def sum_spent(budget: Budget | None, booked: Sequence[Booked]) -> Spent:

@@ -131,7 +131,7 @@ class Shape:
     `leaves` begin with the survey's own link; there is no other one without strata.
     `respondents` is their exact number where that is public, else None; `crowd` then says among whom
     one response hides, if there is anybody. `populations_since` is when a population last changed, where
-    that is known.
+    that is known. `rows_each` is how many rows one person has at most, of a table.
     """
 
     neighbours: str
@@ -142,6 +142,7 @@ class Shape:
     respondents: int | None
     crowd: Crowd | None = None
     populations_since: date | None = None
+    rows_each: int = 1
 
     def variable(self, name: str) -> Variable | None:
         """The variable of that name."""

@@ -18,7 +18,7 @@ STEPS_LIMIT = 1_000_000
 BINS_LIMIT = 1_000
 """Most parts of a histogram."""
 EMPTY = "(empty)"
-DECLARING = ("neighbours", "separator", "columns")
+DECLARING = ("neighbours", "separator", "person", "columns")
 """What a plan for a table says beside what every plan says."""
 
 _FORMS = ("categories", "low", "path")
@@ -38,9 +38,13 @@ class Categories:
 
 @dataclass(frozen=True)
 class Numbers:
-    """A column of numbers on a grid, whose `cuts` start the bins of a histogram; without it, there are too many."""
+    """A column of numbers on a grid, whose `cuts` start the bins of a histogram; without it, there are too many.
+
+    `clamp`: whether another number is taken for the nearest one of the grid, in place of being refused.
+    """
 
     grid: Grid
+    clamp: bool = False
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,14 @@ class Places:
 
     path: tuple[str, ...]
     leaves: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class RowOwner:
+    """The column that says whose a row is, and how many rows of one person are counted: the first ones."""
+
+    column: str
+    rows: int
 
 
 @dataclass(frozen=True)
@@ -65,17 +77,21 @@ class Columns:
         By name, those that questions can be asked about.
     places : Places or None
         What takes the part of a survey's strata.
+    person : RowOwner or None
+        Where one person may have several rows.
     """
 
     neighbours: str
     separator: str | None
     columns: Mapping[str, Categories | Numbers]
     places: Places | None
+    person: RowOwner | None = None
 
     @property
     def headers(self) -> tuple[str, ...]:
         """Every name that the first row of the table must have."""
-        return tuple(dict.fromkeys((*self.columns, *(self.places.path if self.places else ()))))
+        places, person = self.places.path if self.places else (), (self.person.column,) if self.person else ()
+        return tuple(dict.fromkeys((*self.columns, *places, *person)))
 
 
 def parse_columns(document: Mapping[str, Any]) -> Columns:
@@ -107,15 +123,22 @@ def parse_columns(document: Mapping[str, Any]) -> Columns:
             _unique(texts.answers, f"{field}.categories")
             columns[name] = texts
         elif "low" in declared:
-            columns[name] = Numbers(_grid(declared, field))
+            columns[name] = Numbers(_grid(declared, field), declared.get("clamp", False))
         elif places is not None:
             raise refuse(422, field, N_("must be the only column with a path; there is another one"))
         else:
             places = _places(declared, field)
-    return Columns(document.get("neighbours", "unbounded"), document.get("separator"), columns, places)
+    neighbours = document.get("neighbours", "unbounded")
+    person = None
+    if "person" in document:
+        person = RowOwner(document["person"]["column"].strip(), document["person"]["rows"])
+        if neighbours != "unbounded":
+            template = N_("must be %(limit)s where one person may have several rows; it is %(value)s")
+            raise refuse(422, "neighbours", template, limit="unbounded", value=neighbours)
+    return Columns(neighbours, document.get("separator"), columns, places, person)
 
 
-_TOGETHER = {"categories": (), "low": ("high", "step", "bins"), "path": ("leaves",)}
+_TOGETHER = {"categories": (), "low": ("high", "step", "bins", "clamp"), "path": ("leaves",)}
 _NEEDED = {"categories": (), "low": ("high",), "path": ("leaves",)}
 
 

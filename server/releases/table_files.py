@@ -4,8 +4,10 @@ Nothing of it is stored. A cell that was not declared is refused and never dropp
 is seen only in the data would give away who is in it.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from itertools import islice
 from typing import IO
@@ -24,9 +26,10 @@ from server.inputs.csv_rows import (
     report_no_progress,
 )
 from server.inputs.decimals import read_decimal
-from server.releases.table_columns import Categories, Columns, Numbers
-from server.study.definitions import Grid
+from server.releases.table_columns import Categories, Columns, Numbers, RowOwner
 
+_MOST_DIGITS = 30
+"""Before or after the point, of a number that is worked with: bounds have 13 before it, steps nine after it."""
 _KNOWN_LIMIT = 1 << 16
 """Most different cells of a column whose codes are remembered."""
 
@@ -39,6 +42,7 @@ class Coded:
     ----------
     columns : Columns
     rows : int
+        Those that are counted.
     codes : mapping
         Of each column, for each row: the place of its text among the categories, or its number
         in steps from the lowest.
@@ -62,6 +66,8 @@ def read_table(file: IO[bytes], columns: Columns, told: Told = report_no_progres
     """
     rows, separator = read_rows(file, columns.headers, columns.separator, told)
     header = next(rows)
+    owned = _OwnRows(columns.person)
+    kept: list[NDArray[np.bool_]] = []
     where = {name: header.index(name) for name in columns.headers}
     readers = {name: _reader(column, separator) for name, column in columns.columns.items()}
     leaves = {} if columns.places is None else {leaf: code for code, leaf in enumerate(columns.places.leaves)}
@@ -77,15 +83,36 @@ def read_table(file: IO[bytes], columns: Columns, told: Told = report_no_progres
             path = [where[name] for name in columns.places.path]
             paths = [_path(row, path) for row in part]
             placed.append(_found(leaves, paths, columns.places.path, number))
+        if columns.person is not None:
+            owner = where[columns.person.column]
+            kept.append(np.array([owned.takes(row[owner].strip()) for row in part], dtype=np.bool_))
         number += len(part)
     if number == 1:
         raise refuse(422, "data", N_("must have a row for each person below the names of the columns"))
+    chosen = np.concatenate(kept) if kept else np.ones(number - 1, dtype=np.bool_)
     return Coded(
         columns=columns,
-        rows=number - 1,
-        codes={name: np.concatenate(some) for name, some in parts.items()},
-        places=np.concatenate(placed) if placed else None,
+        rows=int(chosen.sum()),
+        codes={name: np.concatenate(some)[chosen] for name, some in parts.items()},
+        places=np.concatenate(placed)[chosen] if placed else None,
     )
+
+
+class _OwnRows:
+    """Which rows are counted where a person may have several: the first of each, whoever else is in the table.
+
+    A row of nobody is left out: nothing would bound how many of them are one person's.
+    """
+
+    def __init__(self, person: RowOwner | None) -> None:
+        self._left: dict[str, int] = {}
+        self._most = 0 if person is None else person.rows
+
+    def takes(self, owner: str) -> bool:
+        """Whether the next row, which is this person's, is counted."""
+        left = self._left.get(owner, self._most) if owner else 0
+        self._left[owner] = left - 1
+        return left > 0
 
 
 class _Texts(dict[str, int]):
@@ -108,8 +135,9 @@ class _Steps(dict[str, int]):
 
     template = N_("must be from %(low)s to %(high)s in steps of %(step)s; it is %(value)s")
 
-    def __init__(self, grid: Grid, separator: str) -> None:
+    def __init__(self, column: Numbers, separator: str) -> None:
         super().__init__()
+        grid, self._clamp = column.grid, column.clamp
         self.values_named: Mapping[str, object] = {"low": grid.low, "high": grid.high, "step": grid.step}
         self._of, self._comma = grid.of, separator != ","
         self._low, self._step = Fraction(repr(grid.low)), Fraction(repr(grid.step))
@@ -118,17 +146,28 @@ class _Steps(dict[str, int]):
         # Where commas do not part cells, numbers may have a decimal comma.
         number = read_decimal(text.replace(",", ".") if self._comma else text)
         steps = None
-        if number is not None and number.is_finite() and abs(number.adjusted()) < 30:
-            steps = (Fraction(number) - self._low) / self._step
+        if number is not None and number.is_finite():
+            if self._clamp:
+                steps = self._nearest(number)
+            elif abs(number.adjusted()) < _MOST_DIGITS:
+                steps = (Fraction(number) - self._low) / self._step
         good = steps is not None and steps.denominator == 1 and 0 <= steps <= self._of
         code = int(steps) if steps is not None and good else -1
         if len(self) < _KNOWN_LIMIT:
             self[text] = code
         return code
 
+    def _nearest(self, number: Decimal) -> Fraction:
+        """The steps to the nearest number of the grid, a half going up. So large a number is beyond either end."""
+        if number.adjusted() >= _MOST_DIGITS:
+            return Fraction(self._of if number > 0 else 0)
+        exact = Fraction(number) if number.adjusted() > -_MOST_DIGITS else Fraction(0)
+        steps = math.floor((exact - self._low) / self._step + Fraction(1, 2))
+        return Fraction(min(max(steps, 0), self._of))
+
 
 def _reader(column: Categories | Numbers, separator: str) -> _Texts | _Steps:
-    return _Texts(column) if isinstance(column, Categories) else _Steps(column.grid, separator)
+    return _Texts(column) if isinstance(column, Categories) else _Steps(column, separator)
 
 
 def _path(row: Sequence[str], columns: Sequence[int]) -> tuple[str, ...]:

@@ -33,10 +33,14 @@ _FIELDS = {"format", "neighbours", "budget", "runs"}
 
 @dataclass(frozen=True)
 class TableLedger:
-    """What the releases from a table may lose together, and what each run lost: as they stand in the file."""
+    """What the releases from a table may lose together, and what each run lost: as they stand in the file.
+
+    `person` is the column that says whose rows they are; without it a row is a person.
+    """
 
     budget: Budget
     runs: tuple[dict[str, Any], ...] = ()
+    person: str | None = None
 
     @property
     def spent(self) -> tuple[Decimal, Decimal]:
@@ -81,25 +85,30 @@ class TableLedger:
         return replace(self, runs=(*self.runs, run))
 
 
-def read_ledger(path: Path, neighbours: str, epsilon: str | None, delta: str | None) -> TableLedger:
+def read_ledger(
+    path: Path, neighbours: str, epsilon: str | None, delta: str | None, person: str | None = None
+) -> TableLedger:
     """The ledger in a file; where there is none yet, a new one with the budget that is given.
 
     Raises
     ------
     InputError
         If there is neither a file nor a budget; if both are there and differ; if the file is damaged, or
-        its neighbours are others than the plan's.
+        its neighbours, or whom it takes for a person, are others than the plan's.
     """
     if not path.exists():
         if epsilon is None:
             template = N_("must be there, or a budget be given with it: %(limit)s")
             raise refuse(422, "ledger", template, limit="--budget-epsilon")
-        return TableLedger(_budget(neighbours, epsilon, delta or "0"))
+        return TableLedger(_budget(neighbours, epsilon, delta or "0"), person=person)
     ledger = _parse(path.read_bytes())
     stated = ledger.budget
     if stated.neighbours != neighbours:
         template = N_("must be %(limit)s, as the ledger says; it is %(value)s")
         raise refuse(409, "neighbours", template, limit=stated.neighbours, value=neighbours)
+    if ledger.person != person:
+        template = N_("must be %(limit)s, as the ledger says; it is %(value)s")
+        raise refuse(409, "person", template, limit=_quote(ledger.person), value=_quote(person))
     if epsilon is not None and _budget(neighbours, epsilon, delta or "0") != stated:
         template = N_("must stay as the ledger says, epsilon %(epsilon)s and delta %(delta)s")
         raise refuse(
@@ -128,8 +137,13 @@ def write_ledger(path: Path, ledger: TableLedger) -> None:
             "delta": format_decimal(ledger.budget.delta),
         },
         "runs": list(ledger.runs),
+        **({} if ledger.person is None else {"person": ledger.person}),
     }
     replace_file(path, f"{json.dumps(document, ensure_ascii=False, indent=2)}\n".encode())
+
+
+def _quote(person: str | None) -> str:
+    return shorten_value('""' if person is None else person)
 
 
 def _budget(neighbours: str, epsilon: object, delta: object) -> Budget:
@@ -143,7 +157,9 @@ def _budget(neighbours: str, epsilon: object, delta: object) -> Budget:
 def _parse(content: bytes) -> TableLedger:
     document = parse_json(content, _LIMIT)
     try:
-        whole = document.keys() == _FIELDS and document["format"] == FORMAT
+        whole = document.keys() - {"person"} == _FIELDS and document["format"] == FORMAT
+        person = document.get("person")
+        whole = whole and (person is None or isinstance(person, str))
         neighbours, stated, runs = document["neighbours"], document["budget"], document["runs"]
         whole = whole and neighbours in ("unbounded", "bounded") and stated.keys() == {"epsilon", "delta"}
         budget = _budget(neighbours, stated["epsilon"], stated["delta"])
@@ -151,7 +167,7 @@ def _parse(content: bytes) -> TableLedger:
             for name, most in (("epsilon", budget.epsilon), ("delta", budget.delta)):
                 whole = whole and isinstance(run[name], str)
                 parse_decimal(run[name], name, Decimal(0), most)
-        ledger = TableLedger(budget, tuple(runs))
+        ledger = TableLedger(budget, tuple(runs), person)
         whole = whole and ledger.spent[0] <= budget.epsilon and ledger.spent[1] <= budget.delta
     except (AttributeError, KeyError, TypeError, InputError):
         whole = False

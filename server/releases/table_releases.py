@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from server import __version__
 from server.inputs import N_, refuse
-from server.releases.basis import find_covered
+from server.releases.disjoint_items import charge_items
 from server.releases.kinds import draw_item, query_of
 from server.releases.plans.plan_reader import ItemKind, ReleasePlan
 from server.releases.survey_shapes import Coins, CountedRows, Leaf, Shape, Source, Variable, VariableVersion
@@ -22,7 +22,7 @@ _ONLY = 1
 
 def table_source(coded: Coded) -> Source:
     """A table as what releases are drawn from: people are the rows, who answered for themselves alone."""
-    shape = _shape(coded.columns, coded.rows)
+    shape = table_shape(coded.columns, coded.rows)
     nowhere = np.zeros(coded.rows, dtype=np.int64)
     rows = CountedRows(
         version=_ONLY,
@@ -33,7 +33,8 @@ def table_source(coded: Coded) -> Source:
     return Source(shape, (rows,))
 
 
-def _shape(columns: Columns, rows: int) -> Shape:
+def table_shape(columns: Columns, rows: int) -> Shape:
+    """What may be asked about a table: what its columns declare; under bounded neighbours its number of rows, too."""
     leaves: tuple[Leaf, ...] = (Leaf((), ()),)
     if columns.places is not None:
         leaves = tuple(
@@ -47,6 +48,7 @@ def _shape(columns: Columns, rows: int) -> Shape:
         leaves=leaves,
         sampled=False,
         respondents=rows if columns.neighbours == "bounded" else None,
+        rows_each=1 if columns.person is None else columns.person.rows,
     )
 
 
@@ -82,8 +84,8 @@ def _codes(coded: Coded) -> Callable[[str], Sequence[NDArray[np.integer]]]:
     return codes
 
 
-def check_for_table(plan: ReleasePlan) -> None:
-    """Refuse what only a survey can release.
+def check_for_table(plan: ReleasePlan, columns: Columns) -> None:
+    """Refuse what only a survey can release, and noise whose failures several rows of one person would multiply.
 
     Raises
     ------
@@ -94,15 +96,17 @@ def check_for_table(plan: ReleasePlan) -> None:
         if item.kind == ItemKind.SHUFFLED:
             template = N_("must be something else; the rows of this table were not randomised")
             raise refuse(422, f"items[{place}].kind", template)
+        if item.noise == "gaussian" and columns.person is not None:
+            template = N_("must be another one where a person may have several rows; it is %(value)s")
+            raise refuse(422, f"items[{place}].noise", template, value=item.noise)
 
 
 def release_table(plan: ReleasePlan, source: Source) -> tuple[Released, ...]:
     """Draw every item of a divided plan, in its order. Nobody remembers it: a second time costs again."""
     shape, now = source.shape, surveys.now()
     made = []
-    for place, item in enumerate(plan.items):
+    for place, (item, charge) in enumerate(zip(plan.items, charge_items(plan.items, shape), strict=True)):
         query = query_of(item, shape, f"items[{place}]")
-        assert item.epsilon is not None  # the plan is divided
         found = draw_item(item, source, f"items[{place}]", plan.confidence)
         made.append(
             Released(
@@ -110,15 +114,15 @@ def release_table(plan: ReleasePlan, source: Source) -> tuple[Released, ...]:
                 release=1,
                 item=item,
                 mechanism=query.mechanism,
-                epsilon=item.epsilon,
-                delta=item.delta,
+                epsilon=charge.epsilon,
+                delta=charge.delta,
                 neighbours=shape.neighbours,
                 confidence=plan.confidence,
                 made_at=now,
                 made_by="",
                 software=f"Moneda {__version__}",
                 covers=Covers((), "table", now.date(), shape.respondents),
-                strata=find_covered(query, shape),
+                strata=charge.strata,
                 figures=found.figures,
                 notes=found.notes,
             )

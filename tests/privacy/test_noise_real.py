@@ -14,6 +14,7 @@ from scipy.optimize import brentq
 from scipy.stats import laplace as continuous_laplace
 from scipy.stats import norm
 
+from server.privacy.auditing.dealing import Path, deal_randomness
 from server.privacy.noise import (
     gaussian,
     gaussian_interval,
@@ -25,6 +26,7 @@ from server.privacy.noise import (
     laplace_interval,
     laplace_pmf,
     laplace_sensitivity,
+    laplace_shared,
     laplace_variance,
 )
 from tests.privacy.goodness_of_fit import FALSE_ALARMS, p_value, p_value_of_two
@@ -216,3 +218,15 @@ def test_bad_arguments_are_refused_by_name(call: Any, message: str) -> None:
 
 def test_the_chances_of_one_step_are_those_of_the_geometric() -> None:
     assert laplace_pmf([0, 1], 2, 1.0, 1).tolist() == geometric_pmf([0, 1], 2, 1.0).tolist()
+
+
+@pytest.mark.parametrize(("proportions", "scales"), [(None, [16, 16, 16]), ([1, 2, 1], [8, 8, 40])])
+def test_several_functions_share_a_loss(proportions: list[int] | None, scales: list[float]) -> None:
+    """Methods, section 3: sum(d) / eps each, or d_i / (eps w_i / sum(w)); here in steps of a quarter."""
+    path = Path(())
+    with deal_randomness(path):
+        laplace_shared([0.0, 1.0, 2.0], [1, 2, 5], 0.5, 0.25, proportions)
+    assert [draw.values for draw in path.draws] == [(0,), (4,), (8,)]
+    assert [draw.scale / 4 for draw in path.draws] == pytest.approx(scales)
+    with pytest.raises(ValueError, match="sensitivities must have one entry per value"):
+        laplace_shared([0.0], [1, 2], 0.5, 0.25)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from server.privacy.selection import exponential_mechanism, noisy_maximum, selection_error
+from server.privacy.selection import choose_in_gaps, exponential_mechanism, noisy_maximum, selection_error
 from server.privacy.selection._exact import happens_with_exp
 from tests.privacy.goodness_of_fit import FALSE_ALARMS, p_value_of_choices
 
@@ -173,3 +173,25 @@ def test_many_options_are_chosen_from_without_a_table_of_orders() -> None:
 def test_bad_arguments_are_refused_by_name(call: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_options_in_gaps_have_the_exact_chances() -> None:
+    """Of each gap, and of each option of the first ones. The twin forgets what the proposals overstate the last by."""
+    utilities, sizes = np.array([0.0, -1.0, -14.5]), [1, 2, 2_000_000]
+    drawn = [choose_in_gaps(utilities, sizes, 1.0, 2.0) for _ in range(DRAWS)]
+    options = [gap + place if gap < 2 else 3 for gap, place in drawn]
+    weights = np.exp(utilities) * [1, 1, 2_000_000]
+    weights = weights[[0, 1, 1, 2]]
+    assert p_value_of_choices(options, weights / weights.sum()) > FALSE_ALARMS
+    assert all(0 <= place < sizes[gap] for gap, place in drawn)
+    overstated = weights * (3 * math.e / 8) ** np.array([0, 1, 1, 14])
+    assert p_value_of_choices(options, overstated / overstated.sum()) < FALSE_ALARMS
+
+
+def test_a_gap_of_one_option_is_found_among_a_million_far_ones() -> None:
+    """Another is chosen with a probability of 10**6 exp(-100) at most; one by one it would take 10**6 draws."""
+    assert choose_in_gaps([-200, 0, -1e300], [1_000_000, 1, 1 << 40], 1.0, 1.0) == (1, 0)
+    with pytest.raises(ValueError, match="two vectors of one length"):
+        choose_in_gaps([1, 2], [1], 1.0, 1.0)
+    with pytest.raises(ValueError, match="sizes must be in"):
+        choose_in_gaps([1, 2], [1, 0], 1.0, 1.0)

@@ -33,6 +33,7 @@ DECIDES = {
     "allocate",
     "best_split",
     "_exponents",
+    "rate_of",
     "rounded_down",
 }
 """What draws by other people's code, or draws nothing itself and decides how much is drawn."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from server.privacy.auditing.choosing import chosen_loss
 from server.privacy.auditing.comparing import compared_loss
 from server.privacy.auditing.enumeration import exact_loss, worst_output
 from server.privacy.auditing.noise_losses import ROUNDING, dealt_loss
@@ -176,6 +177,23 @@ def by_comparing(
         name,
         claim,
         lambda: Finding(*compared_loss(mechanism, *inputs, answers)),
+        lambda: mechanism(inputs[0]),
+        covers,
+    )
+
+
+def by_choosing(
+    name: str,
+    claim: float,
+    mechanism: Callable[[Any], Any],
+    inputs: tuple[Any, Any],
+    covers: str = "",
+) -> Case:
+    """Shipped choices among many options: their loss is computed."""
+    return Case(
+        name,
+        claim,
+        lambda: Finding(*chosen_loss(mechanism, *inputs)),
         lambda: mechanism(inputs[0]),
         covers,
     )

@@ -1,7 +1,7 @@
 """The exact loss of comparisons with a noisy threshold, as the sparse vector makes them."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import product
 from typing import Any
@@ -38,6 +38,12 @@ class _Comparer:
         raise ValueError("a comparison must not choose at random")
 
     def happens(self, exponent: Fraction) -> bool:
+        raise ValueError("a comparison must not choose at random")
+
+    def picks(self, weights: Sequence[int]) -> int:
+        raise ValueError("a comparison must not choose at random")
+
+    def keeps(self, levels: int) -> bool:
         raise ValueError("a comparison must not choose at random")
 
 

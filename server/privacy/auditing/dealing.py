@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from server.privacy.noise import _opendp
-from server.privacy.selection import _exact, choice
+from server.privacy.selection import _exact, choice, gaps
 
 Counts = NDArray[np.int64]
 LEAST = 1e-7
@@ -53,6 +53,12 @@ class Dealer(Protocol):
     def happens(self, exponent: Fraction) -> bool:
         """An event of chance exp(-exponent)."""
 
+    def picks(self, weights: Sequence[int]) -> int:
+        """The place of a weight, with a chance in proportion to it."""
+
+    def keeps(self, levels: int) -> bool:
+        """An event of chance (8 / (3 e))**levels."""
+
 
 @contextmanager
 def deal_randomness(dealer: Dealer, *, coins: bool = True) -> Iterator[None]:
@@ -65,10 +71,16 @@ def deal_randomness(dealer: Dealer, *, coins: bool = True) -> Iterator[None]:
         (_opendp, "_laplace", source("laplace")),
         (_opendp, "_gaussian", source("gaussian")),
         (choice, "randbelow", dealer.below),
+        (gaps, "randbelow", dealer.below),
         (_exact, "randbelow", dealer.below),
     ]
     if coins:
-        exchanged.append((choice, "happens_with_exp", dealer.happens))
+        exchanged += [
+            (choice, "happens_with_exp", dealer.happens),
+            (gaps, "happens_with_exp", dealer.happens),
+            (gaps, "pick_weighted", dealer.picks),
+            (gaps, "keep_levels", dealer.keeps),
+        ]
     before = [(module, name, getattr(module, name)) for module, name, _ in exchanged]
     try:
         for module, name, other in exchanged:
@@ -111,6 +123,16 @@ class Path:
     def happens(self, exponent: Fraction) -> bool:
         """True comes last."""
         chance = exp(-exponent)
+        return bool(self._chosen([1 - chance, chance]))
+
+    def picks(self, weights: Sequence[int]) -> int:
+        """Each as likely as it weighs."""
+        whole = sum(weights)
+        return self._chosen([weight / whole for weight in weights])
+
+    def keeps(self, levels: int) -> bool:
+        """True comes last."""
+        chance = (8 / 3 * exp(-1)) ** levels
         return bool(self._chosen([1 - chance, chance]))
 
     def _chosen(self, chances: Sequence[float]) -> int:

@@ -36,6 +36,7 @@ from server.privacy.noise.laplace import (
     laplace_interval,
     laplace_pmf,
     laplace_sensitivity,
+    laplace_shared,
     laplace_variance,
 )
 
@@ -58,6 +59,7 @@ __all__ = [
     "laplace_interval",
     "laplace_pmf",
     "laplace_sensitivity",
+    "laplace_shared",
     "laplace_variance",
     "largest_error",
 ]

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from server.privacy._checks import real_numbers, whole_number
 from server.privacy.noise._opendp import LARGEST, add_discrete_laplace, exact, scale_of
+from server.privacy.noise.allocation import allocate
 from server.privacy.noise.geometric import geometric_pmf, geometric_variance, half_width
 
 _MOST_STEPS = 10**300
@@ -73,6 +74,64 @@ def laplace(
     scale = scale_of(Fraction(steps), exact("epsilon", epsilon))
     noisy = add_discrete_laplace(on_grid("values", numbers, granularity), scale)
     return np.asarray(noisy * float(granularity))
+
+
+def laplace_shared(
+    values: ArrayLike,
+    sensitivities: ArrayLike,
+    epsilon: float | Fraction,
+    granularity: float | Fraction,
+    proportions: ArrayLike | None = None,
+) -> NDArray[np.float64]:
+    """Perturb several functions of the same people that share one loss, each by its own sensitivity.
+
+    Parameters
+    ----------
+    values : array_like of float, shape (m,)
+        One for each function, finite.
+    sensitivities : array_like of float, shape (m,)
+        The most by which one person changes each.
+    epsilon : float
+        Privacy loss of all together, in nats.
+    granularity : float
+        As for `laplace`, for all of them.
+    proportions : array_like of float, shape (m,), or None
+        Of the loss, as for `allocate`; without them every function gets noise of the same scale.
+
+    Returns
+    -------
+    ndarray of float64, shape (m,)
+        Multiples of the granularity. `allocate` says what each lost, for `laplace_interval`.
+
+    Raises
+    ------
+    ValueError
+        As `laplace` and `allocate`, or if there is not one sensitivity for each value.
+
+    References
+    ----------
+    The R package DPpack, `LaplaceMechanism`.
+
+    Examples
+    --------
+    >>> noisy = laplace_shared([0.3, 1270.0], [0.5, 100.0], epsilon=1.0, granularity=1 / 64, proportions=[1, 3])
+    >>> bool(np.all(noisy * 64 == np.round(noisy * 64)))
+    True
+    """
+    numbers, changes = real_numbers("values", values), real_numbers("sensitivities", sensitivities)
+    if numbers.shape != changes.shape:
+        raise ValueError(
+            f"sensitivities must have one entry per value, shape {numbers.shape}; their shape is {changes.shape}"
+        )
+    losses = allocate(epsilon, changes, proportions).epsilons
+    return np.array(
+        [
+            laplace(number, sensitivity, loss, granularity)
+            for number, sensitivity, loss in zip(
+                numbers.tolist(), changes.tolist(), losses.tolist(), strict=True
+            )
+        ]
+    )
 
 
 def laplace_sensitivity(

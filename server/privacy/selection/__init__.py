@@ -14,6 +14,7 @@ Dwork, C. and Roth, A. (2014). *The Algorithmic Foundations of Differential Priv
 """
 
 from server.privacy.selection.choice import exponential_mechanism, noisy_maximum, selection_error
+from server.privacy.selection.gaps import choose_in_gaps
 from server.privacy.selection.threshold import (
     SparseAnswers,
     above_threshold,
@@ -29,6 +30,7 @@ __all__ = [
     "above_threshold",
     "above_threshold_error",
     "best_split",
+    "choose_in_gaps",
     "estimate_utilities",
     "excess_weights",
     "exponential_mechanism",

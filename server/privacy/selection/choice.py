@@ -152,6 +152,12 @@ def selection_error(
     return (1 if flag("monotone", monotone) else 2) * scale * (math.log(options) - math.log(failure))
 
 
+def rate_of(sensitivity: float, epsilon: float, monotone: bool) -> Fraction:
+    """What a utility is multiplied by in an exponent: epsilon / (2 sensitivity), or twice that when monotone."""
+    loss = Fraction(positive("epsilon", epsilon))
+    return loss / ((1 if flag("monotone", monotone) else 2) * Fraction(positive("sensitivity", sensitivity)))
+
+
 def _exponents(
     utilities: ArrayLike, sensitivity: float, epsilon: float, monotone: bool, name: str = "utilities"
 ) -> list[Fraction]:
@@ -159,8 +165,7 @@ def _exponents(
     values = real_numbers(name, utilities)
     if values.ndim != 1:
         raise ValueError(f"{name} must be one vector; their shape is {values.shape}")
-    loss = Fraction(positive("epsilon", epsilon))
-    rate = loss / ((1 if flag("monotone", monotone) else 2) * Fraction(positive("sensitivity", sensitivity)))
+    rate = rate_of(sensitivity, epsilon, monotone)
     best = Fraction(float(values.max()))
     # Many options share a utility; each difference is worked out once.
     gaps = {value: rate * (best - Fraction(value)) for value in set(values.tolist())}

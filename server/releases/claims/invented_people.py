@@ -31,13 +31,18 @@ _COLUMNS: Mapping[str, Any] = {
 }
 
 
-def from_table(items: Sequence[Mapping[str, Any]], neighbours: str, epsilon: str) -> Callable[[str], Any]:
-    """What the command line releases of a table, one row for each person, such as "yes,tea,3,north"."""
-    columns = parse_columns({"columns": dict(_COLUMNS), "neighbours": neighbours})
+def from_table(
+    items: Sequence[Mapping[str, Any]], neighbours: str, epsilon: str, **declared: Any
+) -> Callable[[str], Any]:
+    """What the command line releases of a table, one row for each person, such as "yes,tea,3,north".
+
+    What else is declared may name a column that says whose a row is: it stands last.
+    """
+    columns = parse_columns({"columns": dict(_COLUMNS), "neighbours": neighbours, **declared})
     plan = parse_plan({"format": 1, "items": [dict(item) for item in items], "epsilon": epsilon})
 
     def release_rows(rows: str) -> Any:
-        file = io.BytesIO(f"{','.join((*columns.columns, 'region'))}\n{rows}\n".encode())
+        file = io.BytesIO(f"{','.join(columns.headers)}\n{rows}\n".encode())
         return figures_of(plan, table_source(read_table(file, columns)))
 
     return release_rows

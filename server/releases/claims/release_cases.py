@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from server.privacy import designs
-from server.privacy.auditing.cases import Case, by_dealing
+from server.privacy.auditing.cases import Case, by_choosing, by_dealing
 from server.releases.budgets import NEIGHBOURS
 from server.releases.claims import selected, shuffle_cases
 from server.releases.claims.invented_people import (
@@ -28,7 +28,15 @@ _TABLES = {
 
 def cases() -> list[Case]:
     """Of tables as the command line reads them, of surveys as their responses arrive."""
-    return [*_tables(), *_means(), *_strata(), *selected.cases(), *shuffle_cases.cases()]
+    return [
+        *_tables(),
+        *_quantiles(),
+        *_of_persons(),
+        *_means(),
+        *_strata(),
+        *selected.cases(),
+        *shuffle_cases.cases(),
+    ]
 
 
 def _tables() -> list[Case]:
@@ -43,8 +51,21 @@ def _tables() -> list[Case]:
                 {"kind": "histogram", "question": "drink"},
                 {"kind": "table", "questions": ["smokes", "drink"]},
                 {"kind": "mean", "question": "hours"},
+                {"kind": "sum", "question": "hours"},
+                {"kind": "variance", "question": "hours"},
             )
         ),
+        *(
+            {**item, "where": [{"column": "smokes", "equal": "yes"}, {"column": "hours", "at_least": "11.5"}]}
+            for item in (
+                {"kind": "count"},
+                {"kind": "histogram", "question": "drink"},
+                {"kind": "mean", "question": "hours"},
+                {"kind": "sum", "question": "hours"},
+                {"kind": "variance", "question": "hours"},
+            )
+        ),
+        {"kind": "histogram", "question": "hours", "breaks": [1, 3, 11]},
         {"kind": "table", "questions": ["drink"], "by_stratum": True, "noise": "geometric"},
         {"kind": "mean", "question": "hours", "stratum": ["south"], "noise": "geometric"},
         {"kind": "mean", "question": "hours", "noise": "gaussian", "delta": str(DELTA)},
@@ -77,7 +98,51 @@ def _of_table(items: Sequence[Mapping[str, Any]], neighbours: str) -> Case:
 
 def _name(item: Mapping[str, Any]) -> str:
     where = " in a stratum" if "stratum" in item else " by stratum" if "by_stratum" in item else ""
+    where += " under conditions" if "where" in item else " with breaks" if "breaks" in item else ""
     return f"{item['kind']}{where}, {item.get('noise', 'geometric')}"
+
+
+def _quantiles() -> list[Case]:
+    """Of three rows with one far from the others, so that few numbers are below them and many above."""
+    few = "no,tea,1,north\nyes,coffee,0,south"
+    inputs = {
+        "unbounded": (few, f"{few}\nyes,water,12,south"),
+        "bounded": (f"{few}\nno,tea,1,north", "no,tea,1,north\nyes,water,12,south\nno,tea,1,north"),
+    }
+    return [
+        by_choosing(
+            f"release(1) of a table, {neighbours}: quantiles {' and '.join(levels)}",
+            1.0,
+            from_table([{"kind": "quantiles", "question": "hours", "levels": levels}], neighbours, "1"),
+            inputs[neighbours],
+            covers=name_case("quantiles", "exponential", neighbours),
+        )
+        for neighbours in NEIGHBOURS
+        for levels in (["0.5"], ["0.25", "0.5"])
+    ]
+
+
+def _of_persons() -> list[Case]:
+    """One person more, with three rows of which two are counted, between the rows of another one."""
+    rows = ["no,tea,0,north,ann", "no,tea,1,north,ann", "no,tea,3,north,ann"]
+    added = ["yes,water,12,south,bea"] * 3
+    inputs = "\n".join(rows), "\n".join([*added[:1], *rows[:2], *added[1:], *rows[2:]])
+    items: list[dict[str, Any]] = [
+        {"kind": "count"},
+        {"kind": "histogram", "question": "drink"},
+        {"kind": "sum", "question": "hours"},
+        {"kind": "variance", "question": "hours"},
+    ]
+    person = {"column": "who", "rows": 2}
+    return [
+        by_dealing(
+            f"release(1) of a table, unbounded: {_name(item)}, two rows a person",
+            1.0,
+            from_table([item], "unbounded", "1", person=person),
+            *inputs,
+        )
+        for item in items
+    ]
 
 
 def _means() -> list[Case]:

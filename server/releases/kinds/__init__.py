@@ -5,15 +5,20 @@ them on trial goes by it.
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from server.inputs.problems import N_
 from server.releases.kinds.base import OWN_LINK, Drawn, Error, KindOffer, Query, ReleaseKind, is_countable
 from server.releases.kinds.counts import Count, TreeCounts
 from server.releases.kinds.joint_tables import JointTable
 from server.releases.kinds.mean_items import mean_of
+from server.releases.kinds.narrowed import narrow_shape, narrow_source
+from server.releases.kinds.quantiles import Quantiles
 from server.releases.kinds.selections import Exceeding, MostCommon
 from server.releases.kinds.shuffled import Shuffled, Shuffling, shuffling_of
 from server.releases.kinds.single import Share
+from server.releases.kinds.spreads import SpreadItem
+from server.releases.kinds.sums import ColumnSum
 from server.releases.plans.items import Item, ItemKind
 from server.releases.spending import rounded_down
 from server.releases.survey_shapes import Shape, Source, Variable
@@ -97,12 +102,30 @@ KINDS: Mapping[ItemKind, ReleaseKind] = {
                 KindOffer(N_("Mean in each stratum, and weighted by population where all are known"), _means),
             ),
         ),
+        ReleaseKind(ItemKind.SUM, N_("Sum"), ColumnSum.of, noises=_COUNTED, questions=(1, 1), unit="value"),
+        ReleaseKind(
+            ItemKind.VARIANCE,
+            N_("Variance and standard deviation"),
+            SpreadItem.of,
+            noises=_COUNTED,
+            questions=(1, 1),
+            unit="value squared",
+        ),
+        ReleaseKind(
+            ItemKind.QUANTILES,
+            N_("Median or other quantiles"),
+            Quantiles.of,
+            noises=("exponential",),
+            questions=(1, 1),
+            fields=("levels",),
+        ),
         ReleaseKind(
             ItemKind.HISTOGRAM,
             N_("Shares of all answers"),
             JointTable.of,
             noises=_COUNTED,
             questions=(1, 1),
+            fields=("breaks",),
             unit="share",
             offers=(KindOffer(N_("Shares of all answers"), _histogram),),
         ),
@@ -179,7 +202,7 @@ def query_of(item: Item, shape: Shape, field: str) -> Query:
     """
     query = KINDS[item.kind].query
     assert query is not None  # no plan asks for what is only booked
-    return query(item, shape, field)
+    return query(item, narrow_shape(item, shape, field), field)
 
 
 def draw_item(item: Item, source: Source, field: str, confidence: float) -> Drawn:
@@ -191,5 +214,7 @@ def draw_item(item: Item, source: Source, field: str, confidence: float) -> Draw
         As `query_of`.
     """
     assert item.epsilon is not None  # the plan was divided
-    query = query_of(item, source.shape, field)
-    return query.draw(source, rounded_down(item.epsilon), rounded_down(item.delta), confidence)
+    query, rows_each = query_of(item, source.shape, field), source.shape.rows_each
+    epsilon, delta = rounded_down(item.epsilon, rows_each), rounded_down(item.delta)
+    found = query.draw(narrow_source(item, source, field), epsilon, delta, confidence)
+    return found if rows_each == 1 else replace(found, notes={**found.notes, "rows_each": rows_each})

@@ -21,7 +21,7 @@ class Error:
     Attributes
     ----------
     unit : str
-        Of the errors: "people", "share" or "value", the number's own.
+        Of the errors: "people", "share", "value", the number's own, or "value squared".
     noise : float or None
         Error of the noise alone, root mean squared; None where it depends on a number of people
         that is not known.
@@ -90,7 +90,7 @@ class ReleaseKind:
     required : tuple of str
         Those of them without which there is no such item.
     unit : str
-        Of its errors, without strata: "people", "share" or "value", the number's own.
+        Of its errors, without strata: "people", "share", "value", the number's own, or "value squared".
     of_a_stratum : bool
         Whether it can be asked of one stratum alone.
     by_leaf : bool

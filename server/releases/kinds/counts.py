@@ -25,7 +25,7 @@ class Count:
     @classmethod
     def of(cls, item: Item, shape: Shape, field: str) -> "Count":
         """Check an item against a shape."""
-        if is_bounded(shape) and not item.stratum:
+        if is_bounded(shape) and not item.stratum and not item.where:
             template = N_(
                 "must be something else; the number of respondents is public in this survey's releases"
             )

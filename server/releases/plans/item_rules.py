@@ -47,6 +47,11 @@ def broken_rules(
     yield from (
         Problem(f"{field}.{name}", REQUIRED, {}) for name in kind.required if getattr(item, name) is None
     )
+    if item.where and kind.own_price:
+        yield Problem(f"{field}.where", NOT_HERE, {"limit": item.kind.value})
+    if item.people is not None and not item.where:
+        template = N_("goes with conditions (where) only; it is %(value)s")
+        yield Problem(f"{field}.people", template, {"value": item.people})
     if item.noise not in kind.noises:
         template = N_("must be one of %(limit)s; it is %(value)s")
         yield Problem(f"{field}.noise", template, {"limit": ", ".join(kind.noises), "value": item.noise})

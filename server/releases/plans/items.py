@@ -4,6 +4,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 
+from server.releases.plans.row_conditions import RowCondition
+
+LARGEST_NUMBER = Decimal(10**15)
+"""On either side of 0, of what a number of a table is compared with."""
+
 
 class ItemKind(StrEnum):
     """What can be released; and what an owner has declared to be spent, which no plan asks for."""
@@ -12,6 +17,9 @@ class ItemKind(StrEnum):
     SHARE = "share"
     HISTOGRAM = "histogram"
     MEAN = "mean"
+    SUM = "sum"
+    VARIANCE = "variance"
+    QUANTILES = "quantiles"
     TABLE = "table"
     HIERARCHY = "hierarchy"
     MOST_COMMON = "most_common"
@@ -53,6 +61,14 @@ class Item:
         For `exceeding`: after how many of those above nothing more is said.
     values : bool
         For `exceeding`: whether noisy numbers of those above are wanted.
+    where : tuple of RowCondition
+        What must hold of a row for it to be counted, all of it together.
+    people : int or None
+        How many rows to expect under the conditions.
+    breaks : tuple of Decimal
+        For a histogram of a number: where its bins begin, and where the last one ends.
+    levels : tuple of Decimal
+        For `quantiles`: the share of rows below each.
     weight, error, epsilon : Decimal or None
         Its part of the whole loss; or the error to reach, root mean squared, in the units of
         what is released (people, shares, the number's own); or its loss, in nats.
@@ -71,6 +87,10 @@ class Item:
     share: Decimal | None = None
     positives: int = 1
     values: bool = False
+    where: tuple[RowCondition, ...] = ()
+    people: int | None = None
+    breaks: tuple[Decimal, ...] = ()
+    levels: tuple[Decimal, ...] = ()
     weight: Decimal | None = None
     error: Decimal | None = None
     epsilon: Decimal | None = None

@@ -28,7 +28,7 @@ from server.releases.plans.plan_reader import (
     parse_item,
 )
 
-ASKED = ("kind", "questions", "option", "by_stratum", "stratum", "share", "positives", "values")
+ASKED = tuple("kind questions option by_stratum stratum share positives values where breaks levels".split())
 """What makes an item another one; the rest is how it is released."""
 AMOUNTS: Mapping[str, str] = {
     Division.PROPORTIONS: "weight",

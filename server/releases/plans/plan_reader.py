@@ -11,7 +11,8 @@ from server.inputs.problems import N_, InputError, Problem
 from server.inputs.schema import violations
 from server.releases.kinds import KINDS
 from server.releases.plans.item_rules import NOT_HERE, REQUIRED, broken_rules
-from server.releases.plans.items import Division, Item, ItemKind, ReleasePlan
+from server.releases.plans.items import LARGEST_NUMBER, Division, Item, ItemKind, ReleasePlan
+from server.releases.plans.row_conditions import conditions_json, parse_conditions
 
 __all__ = [
     "LEAST_EPSILON",
@@ -141,6 +142,13 @@ def item_json(item: Item) -> dict[str, Any]:
             document[name] = format_decimal(value) if isinstance(value, Decimal) else value
     if item.delta:
         document["delta"] = format_decimal(item.delta)
+    if item.where:
+        document["where"] = conditions_json(item.where)
+    if item.people is not None:
+        document["people"] = item.people
+    for name in ("breaks", "levels"):
+        if values := getattr(item, name):
+            document[name] = [format_decimal(value) for value in values]
     return document | {name: True for name in ("by_stratum", "values", "anew") if getattr(item, name)}
 
 
@@ -163,6 +171,15 @@ def _decimal(
     return parse_decimal(value, f"{field}.{name}".lstrip("."), *limits, above=above)
 
 
+def _decimals(
+    document: Mapping[str, Any], name: str, field: str, limits: tuple[Decimal, Decimal]
+) -> tuple[Decimal, ...]:
+    at = f"{field}.{name}".lstrip(".")
+    return tuple(
+        parse_decimal(value, f"{at}[{place}]", *limits) for place, value in enumerate(document.get(name, ()))
+    )
+
+
 def _item(document: Mapping[str, Any], field: str) -> Item:
     kind = ItemKind(document["kind"])
     questions = document.get("questions", [document["question"]] if "question" in document else [])
@@ -176,6 +193,10 @@ def _item(document: Mapping[str, Any], field: str) -> Item:
         share=_decimal(document, "share", field, (Decimal("0.0001"), Decimal("0.9999"))),
         positives=int(document.get("positives", 1)),
         values=document.get("values", False),
+        where=parse_conditions(document.get("where", ()), field),
+        people=None if document.get("people") is None else int(document["people"]),
+        breaks=_decimals(document, "breaks", field, (-LARGEST_NUMBER, LARGEST_NUMBER)),
+        levels=_decimals(document, "levels", field, (Decimal("0.0001"), Decimal("0.9999"))),
         weight=_decimal(document, "weight", field, (Decimal("0.001"), Decimal(1000))),
         error=_decimal(document, "error", field, (Decimal(0), Decimal(10**9)), above=True),
         epsilon=_decimal(document, "epsilon", field, (LEAST_EPSILON, MOST_EPSILON)),

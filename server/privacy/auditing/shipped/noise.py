@@ -1,6 +1,9 @@
 """Central noise: what it is asked for, and what is drawn."""
 
+from functools import partial
+
 import numpy as np
+from numpy.typing import NDArray
 
 from server.privacy import noise
 from server.privacy.auditing.cases import Case, by_dealing, by_running
@@ -37,6 +40,16 @@ def cases() -> list[Case]:
             1.0,
             _RUNS,
         ),
+        *(
+            by_dealing(
+                f"laplace_shared(1), {'equal scales' if proportions is None else 'proportions'}",
+                1.0,
+                partial(_share_noise, proportions=proportions),
+                [0.0, 3.0],
+                [0.5, -97.0],
+            )
+            for proportions in (None, [3, 1])
+        ),
         by_dealing(
             f"gaussian(1, delta {DELTA:g})",
             1.0,
@@ -56,3 +69,7 @@ def cases() -> list[Case]:
             _LARGE,
         ),
     ]
+
+
+def _share_noise(values: list[float], proportions: list[int] | None) -> NDArray[np.float64]:
+    return noise.laplace_shared(values, [0.5, 100.0], 1.0, 0.25, proportions)

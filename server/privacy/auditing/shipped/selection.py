@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from server.privacy import selection
-from server.privacy.auditing.cases import Case, by_comparing, by_dealing, by_running
+from server.privacy.auditing.cases import Case, by_choosing, by_comparing, by_dealing, by_running
 from server.privacy.designs import forced_response
 from server.privacy.estimators import share_coefficients
 from server.privacy.selection import SparseAnswers
@@ -42,6 +42,15 @@ def cases() -> list[Case]:
             _runs(lambda scores: selection.exponential_mechanism(scores, 1.0, 1.0)),
             [3, 0],
             [2, 1],
+            _RUNS,
+        ),
+        by_choosing("choose_in_gaps(1)", 1.0, partial(_choose_level, epsilon=1.0), ([0, 6, 4], [1, 5, 5])),
+        by_running(
+            "choose_in_gaps(4), with levels, drawn",
+            4.0,
+            _runs(partial(_choose_level, epsilon=4.0)),
+            [1, 0, 1],
+            [0, 1, 0],
             _RUNS,
         ),
         by_dealing("exponential_mechanism(1) of estimates", 1.0, _estimates, [9, 0], [9, 1]),
@@ -117,3 +126,8 @@ def _sparse(answers: list[int], *, positives: int, monotone: bool = False) -> Sp
 
 def _sparse_values(answers: list[int]) -> SparseAnswers:
     return selection.sparse_vector(answers, 1, 1.0, 1, 2.0, values_epsilon=2.0)
+
+
+def _choose_level(scores: list[int], epsilon: float) -> int:
+    """Which of three gaps."""
+    return selection.choose_in_gaps(scores, [1, 1, 9], 1.0, epsilon)[0]
