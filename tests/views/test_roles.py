@@ -96,6 +96,7 @@ LEAST = {
     "webhooks.add_trial": EDITOR,
     "webhooks.revoke": EDITOR,
     "results.live": VIEWER,
+    "explanations.page": VIEWER,
     **{f"results.report_{ending}": VIEWER for ending in FORMATS},
     "results.microdata": VIEWER,
     "results.study_file": VIEWER,

@@ -30,11 +30,20 @@ _SLIGHTLY = 1e-4
 class ExplainedPredictor:
     """A predictor, and what each step of it does: a level against the first one, or a number by one."""
 
-    name: str
-    randomised: bool
+    column: CoinColumn | KnownColumn
     steps: tuple[tuple[str, ExplainedEffect], ...]
     reference: str
     test: LikelihoodRatioTest
+
+    @property
+    def name(self) -> str:
+        """As it was asked for."""
+        return self.column.name
+
+    @property
+    def randomised(self) -> bool:
+        """Whether it is seen through coins."""
+        return isinstance(self.column, CoinColumn)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,8 +84,7 @@ def explain_answer(
         raise refuse(422, "by", N_("must be fit for an explanation: %(value)s"), value=str(error)) from None
     predictors = tuple(
         ExplainedPredictor(
-            column.name,
-            isinstance(column, CoinColumn),
+            column,
             tuple(zip(names[1:] or ("+1",), effects, strict=True)),
             names[0] if names else "",
             test,
