@@ -14,8 +14,10 @@ from sqlalchemy.orm import Session
 
 from server import releases, reports
 from server.cli.common import JSON, SLUG, found_survey, snapshot_session
+from server.cli.explain_output import BY, EXPLAIN, print_explanation
 from server.cli.result_output import print_report
 from server.output.languages import DEFAULT_LANGUAGE, LANGUAGES
+from server.reports.explaining import explain_answer, of_report
 from server.reports.formats import FORMATS, Finish, InternalReport, PublicReport
 from server.store.models import Survey
 from server.store.private_files import open_private
@@ -59,6 +61,8 @@ Source = TypeVar("Source")
     help=f"Of {_WORDED}.",
 )
 @click.option("--version", "number", type=int, help="One published version; all of them, pooled, without it.")
+@EXPLAIN
+@BY
 @JSON
 def report(
     slug: str,
@@ -67,6 +71,8 @@ def report(
     outputs: Sequence[Path],
     language: str,
     number: int | None,
+    answer: str | None,
+    by: tuple[str, ...],
     as_json: bool,
 ) -> None:
     """Report on a survey's responses; with --public, on its releases alone.
@@ -76,16 +82,23 @@ def report(
     """
     kinds = _kinds("json" if as_json else kind, outputs)
     _check(kinds, public, outputs, number)
+    _check_explaining(kinds, public, number, answer, by)
     with snapshot_session() as session:
         found = found_survey(session, slug)
         if not kinds:
-            print_report(_shown(session, found, number))
+            made = _shown(session, found, number)
+            print_report(made)
+            if answer is not None:
+                print_explanation(explain_answer(of_report(made), answer, by))
             return
-        writers = _public(session, found, language) if public else _internal(session, found, number, language)
+        if public:
+            writers = _public(session, found, language)
+        else:
+            writers = _internal(session, found, number, language, answer, by)
         with ExitStack() as stack:
-            made = [stack.enter_context(_made(writers[kind], kind)) for kind in kinds]
+            files = [stack.enter_context(_made(writers[kind], kind)) for kind in kinds]
             targets: Sequence[Path | None] = outputs or [None]
-            for file, target in zip(made, targets, strict=True):
+            for file, target in zip(files, targets, strict=True):
                 _put(file, target)
 
 
@@ -121,19 +134,42 @@ def _check(kinds: Sequence[str], public: bool, outputs: Sequence[Path], number: 
         )
 
 
+def _check_explaining(
+    kinds: Sequence[str], public: bool, number: int | None, answer: str | None, by: Sequence[str]
+) -> None:
+    """Refuse an explanation where there is no report on all stored responses to hold it."""
+    if by and answer is None:
+        raise click.UsageError("--by needs --explain; it is missing")
+    if answer is None:
+        return
+    wrong = [option for option, given in (("--public", public), ("--version", number is not None)) if given]
+    wrong += [f"--format {kind}" for kind in kinds if kind not in FORMATS]
+    if wrong:
+        raise click.UsageError(f"{wrong[0]} must not be given with --explain")
+
+
 def _shown(session: Session, survey: Survey, number: int | None) -> reports.Report:
     made = reports.read(session, survey, number)
     reports.require_shown(made)
     return made
 
 
-def _internal(session: Session, survey: Survey, number: int | None, language: str) -> Mapping[str, Write]:
+def _internal(
+    session: Session,
+    survey: Survey,
+    number: int | None,
+    language: str,
+    answer: str | None,
+    by: Sequence[str],
+) -> Mapping[str, Write]:
     """What writes the report from the stored responses, and what goes with it; each part is made once."""
     version = surveys.published_version(survey, number)
     definition = surveys.definition_of(version)
     made = cache(lambda: _shown(session, survey, number))
     pooled = cache(lambda: _shown(session, survey, None))
-    source = cache(lambda: InternalReport(made(), partial(releases.read_ledger, session, survey), language))
+    explained = cache(lambda: None if answer is None else explain_answer(of_report(made()), answer, by))
+    read_ledger = partial(releases.read_ledger, session, survey)
+    source = cache(lambda: InternalReport(made(), read_ledger, language, explained()))
 
     def responses(file: IO[bytes]) -> None:
         reports.require_shown(pooled(), version.number)

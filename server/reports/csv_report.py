@@ -1,7 +1,7 @@
 """A report and the noisy responses as CSV."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import IO
@@ -46,12 +46,12 @@ class _RowGroup:
     since: date | None = None
 
 
-def to_csv(report: Report) -> str:
+def to_csv(report: Report, more: Iterable[Mapping[str, object]] = ()) -> str:
     """The report as CSV, long format: one row for each estimate, a share or a mean, of each group.
 
     Weighted numbers come first; those in which every response counts the same, after them. At the end the
     survey's own texts and what its study sheet says, a row each: their statistic is "text"; then what is disclosed
-    beside estimates: "disclosure".
+    beside estimates: "disclosure"; and `more` that was asked for.
     """
     rows: list[Sequence[object]] = [_REPORT]
     texts = AnswerTexts(report.definition)
@@ -60,7 +60,8 @@ def to_csv(report: Report) -> str:
         rows += _whole_rows(report, texts, entry)
         inside = [one for one in report.told_strata(entry) if one.depth]
         rows += _stratum_rows(report, texts, entry, inside)
-    return csv_text([*rows, *_texts(report)])
+    asked = [{**_describe_survey(report), **row} for row in more]
+    return csv_text([*rows, *_texts(report), *([row.get(name, "") for name in _REPORT] for row in asked)])
 
 
 def question_csv(report: Report, entry: QuestionReport) -> str:
@@ -145,13 +146,17 @@ def responses_to(
     return paths, in_order(parts)
 
 
-def _texts(report: Report) -> Iterator[Sequence[object]]:
-    survey = {
+def _describe_survey(report: Report) -> dict[str, object]:
+    return {
         "survey": report.slug,
         "version": report.version_number,
         "version_sha256": report.version,
         "simulated": report.simulated,
     }
+
+
+def _texts(report: Report) -> Iterator[Sequence[object]]:
+    survey = _describe_survey(report)
     for text in list_texts(report.definition):
         row = {**survey, "question": text.name, "kind": text.kind, "text": text.text, "statistic": "text"}
         if text.show_if is not None:

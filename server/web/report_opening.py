@@ -1,6 +1,6 @@
 """A survey's report for one request, read at one moment, and its files: for pages and for programs."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 
@@ -12,6 +12,7 @@ from server import releases, reports
 from server.inputs import N_, refuse
 from server.people import survey_access
 from server.reports import Report
+from server.reports.explaining import ExplainedAnswer
 from server.reports.formats import Format, InternalReport, Written
 from server.store.engines import snapshot
 from server.store.models import Survey
@@ -36,8 +37,13 @@ def open_report(survey: Survey, version: str | None = None) -> Iterator[tuple[Re
         yield reports.read(reading, found, version), reading
 
 
-def write_report(survey: Survey, chosen: Format, version: str | None) -> tuple[Report, Written]:
-    """The report, and it in a format, in the language of the request.
+def write_report(
+    survey: Survey,
+    chosen: Format,
+    version: str | None,
+    explain: Callable[[Report], ExplainedAnswer | None] = lambda _report: None,
+) -> tuple[Report, Written]:
+    """The report, and it in a format, in the language of the request, with what `explain` finds in it, if anything.
 
     Raises
     ------
@@ -46,7 +52,8 @@ def write_report(survey: Survey, chosen: Format, version: str | None) -> tuple[R
     """
     with open_report(survey, version) as (report, reading):
         reports.require_shown(report)
-        source = InternalReport(report, partial(releases.read_ledger, reading, survey), str(get_locale()))
+        read_ledger = partial(releases.read_ledger, reading, survey)
+        source = InternalReport(report, read_ledger, str(get_locale()), explain(report))
         finish = chosen.prepare_internal(source)
     return report, finish()
 

@@ -1,17 +1,23 @@
 """The page that explains an answer of a survey: what the command says, of shown responses alone."""
 
+import csv
 import html
+import io
 import json
 import re
 
+import openpyxl
 import pytest
 from click.testing import CliRunner
 from flask.testing import FlaskClient
 
 from server.cli import main
+from server.inputs.schema import violations
+from server.reports.formats import FORMATS
 from server.web import long_work
 from tests.support import factories
 from tests.support.explainable_survey import asked, collect
+from tests.support.report_readers import pdf_text
 
 pytestmark = pytest.mark.parametrize("new_database", ["sqlite"], indirect=True)
 
@@ -114,3 +120,39 @@ def test_too_many_and_too_long_are_refused(
         assert signed_in.get(address.partition("?")[0]).status_code == 200
     monkeypatch.setattr(long_work, "LONGEST", -1)
     assert signed_in.get(address).status_code == 413
+
+
+def test_the_report_has_the_section_in_every_format(signed_in: FlaskClient, database_url: str) -> None:
+    survey = collect(database_url)
+    home = f"/manage/surveys/{survey.slug}"
+    query = "explain=copied&by=stratum&by=stole"
+    page = signed_in.get(f"{home}/explain?{query}").text
+    assert html.unescape(page).count(f"?{query}") == len(FORMATS)
+    files = {ending: signed_in.get(f"{home}/report.{ending}?{query}") for ending in FORMATS}
+    assert {answer.status_code for answer in files.values()} == {200}
+    found = files["json"].json["explanation"]
+    assert violations(files["json"].json, "report") == []
+    assert read_rows(files["html"].text) == read_rows(page) != []
+    assert "What“copied”goeswith" in pdf_text(files["pdf"].data, "Exams")
+    book = openpyxl.load_workbook(io.BytesIO(files["xlsx"].data))
+    names = [sheet.title for sheet in book]
+    assert any("copied" in name for name in names), names
+    told = [row for row in csv.DictReader(io.StringIO(files["csv"].text)) if row["group"] == "explained"]
+    odds = [row for row in told if row["statistic"] == "odds_ratio"]
+    steps = [step for predictor in found["predictors"] for step in predictor["steps"]]
+    assert [float(row["estimate"]) for row in odds] == [step["odds_ratio"] for step in steps]
+    tests = [float(row["estimate"]) for row in told if row["statistic"] == "likelihood_ratio_p_value"]
+    assert tests[-1] == found["likelihood_ratio"]["p_value"]
+    runner = CliRunner(env={"DATABASE_URL": database_url})
+    options = ("report", survey.slug, "--explain", "copied", "--by", "stratum", "--by", "stole")
+    assert json.loads(runner.invoke(main, [*options, "--json"]).stdout)["explanation"] == found
+    assert "What “copied” goes with" in runner.invoke(main, options).stdout
+    for wrong, said in (
+        (("--by", "stole"), "--by needs --explain"),
+        (("--explain", "copied", "--by", "stole", "--version", "1"), "--version must not be given with"),
+        (("--explain", "copied", "--by", "stole", "--format", "microdata"), "--format microdata must not"),
+    ):
+        refused = runner.invoke(main, ["report", survey.slug, *wrong])
+        assert (refused.exit_code, said in refused.stderr) == (2, True)
+    assert signed_in.get(f"{home}/report.json?{query}&version=1").status_code == 422
+    assert "explanation" not in signed_in.get(f"{home}/report.json").json

@@ -7,7 +7,7 @@ from server.output.documents import Document, Paragraph, Section, Text
 from server.reports.contents import cell_texts, methods, stratum_sections
 from server.reports.contents.diagnostic_sections import diagnostics
 from server.reports.contents.estimate_sections import estimates
-from server.reports.contents.explanation_section import describe_explanation
+from server.reports.contents.explanation_section import build_explanation
 from server.reports.contents.finding_sections import list_findings
 from server.reports.contents.methods import make_paragraph
 from server.reports.contents.question_sections import questions
@@ -52,10 +52,7 @@ def _sections(words: ReportWords, data: ForeignData, explained: ExplainedAnswer 
             "by-stratum", Text(_("By stratum")), (stratum_sections.introduce_tables(words),), inside
         )
     if explained is not None:
-        title = _("What “%(answer)s” goes with", answer=explained.name)
-        yield Section(
-            "explanation", Text(title), tuple(describe_explanation(words, report.definition, explained))
-        )
+        yield build_explanation(words, report, explained)
     yield Section("questions", Text(_("Questions")), (questions(words, report.definition),))
     yield Section("method", Text(_("Method")), tuple(methods.estimators(words, report, live=False)))
     yield Section("checks", Text(_("Diagnostics")), tuple(diagnostics(words, report)))

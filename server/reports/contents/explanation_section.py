@@ -5,7 +5,7 @@ from functools import partial
 
 from server.output import charts, formatting
 from server.output.charts import PlottedEstimate
-from server.output.documents import Block, Cell, Chart, Number, Table, Text
+from server.output.documents import Block, Cell, Chart, Number, Section, Table, Text
 from server.privacy.estimators.explaining import ExplainedEffect
 from server.privacy.estimators.limits import normal_quantile
 from server.reports.contents import cell_texts
@@ -15,17 +15,22 @@ from server.reports.explaining.chosen_columns import CoinColumn, KnownColumn
 from server.reports.explaining.explained_rows import OTHERS, STRATUM
 from server.reports.explaining.explained_texts import list_notes
 from server.reports.pictures import count_doublings, ratio_axis
+from server.reports.report import Report
 from server.reports.report_words import ReportWords
 from server.study.answer_texts import answer_text
 from server.study.definitions import Definition
 
 
-def describe_explanation(
-    words: ReportWords, definition: Definition, explained: ExplainedAnswer
-) -> Iterator[Block]:
+def build_explanation(words: ReportWords, report: Report, explained: ExplainedAnswer) -> Section:
+    """The section of a report about what an answer goes with."""
+    title = words.gettext("What “%(answer)s” goes with", answer=explained.name)
+    return Section("explanation", Text(title), tuple(describe_explanation(words, report, explained)))
+
+
+def describe_explanation(words: ReportWords, report: Report, explained: ExplainedAnswer) -> Iterator[Block]:
     """A row for each step of each predictor, the odds ratios drawn, and what must be known of all."""
     _, found = words.gettext, explained.explanation
-    named = ExplainedNames(words, definition)
+    named = ExplainedNames(words, report.definition)
     confidence = words.level(found.confidence)
     columns = (
         _("Predictor"),
@@ -49,6 +54,7 @@ def describe_explanation(
         for predictor, step, effect in steps
     ]
     title = _("What “%(answer)s” goes with", answer=explained.name)
+    yield make_paragraph(_say_of_whom(words, report, explained))
     yield Table("explained", title, columns, tuple(rows), tuple(_(note) for note in list_notes(explained)))
     yield _draw(words, named, steps)
     yield make_paragraph(
@@ -100,6 +106,17 @@ class ExplainedNames:
 
     def _quote(self, text: str) -> Text:
         return cell_texts.quote_text(self._definition, text)
+
+
+def _say_of_whom(words: ReportWords, report: Report, explained: ExplainedAnswer) -> str:
+    _, n = words.gettext, explained.rows
+    parts = [words.ngettext("%(num)s response", "%(num)s responses", n, num=words.integer(n))]
+    if not explained.weighted:
+        parts.append(_("Not weighted: every response counts the same."))
+    if len(explained.versions) < len(report.versions):
+        numbers = ", ".join(map(str, sorted(explained.versions)))
+        parts.append(_("Only of versions %(numbers)s, which ask all of it.", numbers=numbers))
+    return " · ".join(parts)
 
 
 def _average(words: ReportWords, effect: ExplainedEffect, quantile: float) -> tuple[Number, Text]:

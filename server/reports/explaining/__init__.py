@@ -2,5 +2,10 @@
 
 from server.reports.explaining.explained_answer import ExplainedAnswer, ExplainedPredictor, explain_answer
 from server.reports.explaining.explained_rows import ExplainableRows, RowBlock, of_foreign, of_report
-from server.reports.explaining.explained_texts import explanation_json, explanation_lines, say_effect
+from server.reports.explaining.explained_texts import (
+    explanation_json,
+    explanation_lines,
+    explanation_rows,
+    say_effect,
+)
 from server.reports.explaining.offered_columns import OfferedColumn, list_outcomes, list_predictors

@@ -7,22 +7,20 @@ from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 from flask_babel import get_locale
 
-from server.inputs import N_, InputError, refuse
+from server.inputs import InputError
 from server.output.documents import rows
 from server.reports.contents.explanation_section import ExplainedNames, describe_explanation
 from server.reports.explaining import (
-    ExplainableRows,
-    ExplainedAnswer,
     OfferedColumn,
-    explain_answer,
     list_outcomes,
     list_predictors,
     of_report,
 )
+from server.reports.formats import FORMATS
 from server.reports.report_words import ReportWords
 from server.store.models import Role, Survey
 from server.study.definitions import Question
-from server.web.long_work import limit_time, take_place
+from server.web.explanation_choice import read_explanation
 from server.web.problem_texts import describe
 from server.web.report_opening import open_report
 from server.web.security import on_survey
@@ -40,7 +38,7 @@ def page(survey: Survey) -> ResponseReturnValue:
         explained, refusal = None, None
         if report.n:
             try:
-                explained = _explain(explainable)
+                explained = read_explanation(report)
             except InputError as error:
                 refusal = error
         return render_template(
@@ -50,24 +48,14 @@ def page(survey: Survey) -> ResponseReturnValue:
             outcomes=_group(list_outcomes(explainable)),
             predictors=_group(list_predictors(explainable)),
             answer=request.args.get("explain", ""),
-            chosen=set(request.args.getlist("by")),
+            chosen=request.args.getlist("by"),
             problems=[describe(problem) for problem in refusal.problems] if refusal else [],
             explained=explained,
             named=ExplainedNames(words, report.definition),
-            blocks=[] if explained is None else describe_explanation(words, report.definition, explained),
+            blocks=[] if explained is None else describe_explanation(words, report, explained),
             rows=rows,
+            formats=FORMATS.values(),
         ), refusal.status if refusal else 200
-
-
-def _explain(explainable: ExplainableRows) -> ExplainedAnswer | None:
-    """What the address asks for, if it asks for anything."""
-    answer, by = request.args.get("explain", ""), request.args.getlist("by")
-    if not answer:
-        if by:
-            raise refuse(422, "explain", N_("is required where something is named that it may go with"))
-        return None
-    with take_place("explain"):
-        return explain_answer(explainable, answer, by, limit_time("explain"))
 
 
 def _group(columns: Iterable[OfferedColumn]) -> list[tuple[Question | None, list[OfferedColumn]]]:

@@ -16,6 +16,7 @@ from server.store.models import Role, Survey
 from server.study import planning, strata, surveys
 from server.web.context import send_download, send_written, session
 from server.web.download_names import name_of_report, name_of_survey_file
+from server.web.explanation_choice import read_explanation
 from server.web.report_opening import open_report, send_microdata, send_responses, write_report
 from server.web.result_choices import (
     KEPT,
@@ -77,7 +78,7 @@ def _offer(chosen: Format) -> None:
     @on_survey(Role.VIEWER)
     def report(survey: Survey) -> ResponseReturnValue:
         """The report as a file."""
-        found, written = write_report(survey, chosen, request.args.get("version"))
+        found, written = write_report(survey, chosen, request.args.get("version"), read_explanation)
         return send_download(written, chosen.content_type, name_of_report(found, chosen.ending))
 
     blueprint.add_url_rule(f"/report.{chosen.ending}", f"report_{chosen.ending}", report)
