@@ -9,10 +9,16 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 from lxml import etree
+from scipy.stats import norm
 
 from server.cli import main
-from server.privacy.designs import coin_flip
-from server.privacy.planning import respondents_for_power, respondents_for_power_two_samples
+from server.privacy.designs import coin_flip, custom, ordinal, warner
+from server.privacy.planning import (
+    compare_groups,
+    compare_means,
+    respondents_for_power,
+    respondents_for_power_two_samples,
+)
 
 COIN = ("--mechanism", "coin_flip", "--gamma", "0.25", "--share", "0.1")
 
@@ -83,7 +89,6 @@ def test_simulated_studies_reach_the_power_that_was_planned(size: float, reached
     ("arguments", "said"),
     [
         (("--power", "0.9"), "either --null or --against must be given"),
-        (("--null", "0", "--against", "0.2"), "either --null or --against must be given"),
         (("--null", "0.1"), "--share and --null must be different numbers; both are 0.1"),
         (("--against", "1.5"), "--against must be from 0 to 1; it is 1.5"),
         (("--null", "0", "--power", "1"), "--power must be between 0 and 1; it is 1.0"),
@@ -99,12 +104,159 @@ def test_what_makes_no_test_is_refused(arguments: tuple[str, ...], said: str) ->
     assert said in done.stderr
 
 
-def test_other_questions_and_surveys_have_no_such_test() -> None:
-    more = CliRunner().invoke(
-        main,
-        ["plan", "--mechanism", "k_ary", "--epsilon", "1", "--options", "4", "--share", "0.1", "--null", "0"],
-    )
-    assert "need a --mechanism for a yes/no question" in more.stderr
+def test_a_survey_has_no_such_test() -> None:
     survey = CliRunner().invoke(main, ["plan", "unknown", "--null", "0"])
     assert survey.exit_code == 2
     assert "--null" in survey.stderr
+
+
+def read(*arguments: str) -> dict[str, Any]:
+    done = CliRunner().invoke(main, ["plan", *arguments, "--json"])
+    assert done.exit_code == 0, done.output
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+ROUNDED = ("--mechanism", "stochastic_rounding", "--epsilon", "1.0986122886681098")
+LEVELS = ("--mechanism", "ordinal", "--options", "3", "--epsilon", "1")
+
+
+def test_a_mean_is_planned_in_its_own_unit() -> None:
+    """12 of 0 to 40 hours is three tenths of the way: as a share of 0.3 under the coin of the same loss."""
+    hours = read(*ROUNDED, "--mean", "12", "--against", "16", "--low", "0", "--high", "40")
+    shares = read("--mechanism", "coin_flip", "--gamma", "0.25", "--share", "0.3", "--against", "0.4")
+    assert (hours["estimate"], shares["estimate"]) == ("mean", "share")
+    assert hours["respondents"] == shares["respondents"] > 1000
+    assert hours["over_gamma"] == shares["over_gamma"]
+    fixed = read(*ROUNDED, "--mean", "12", "--null", "10", "--low", "0", "--high", "40", "--sides", "1")
+    assert fixed["respondents"] == respondents_for_power(0.3, 0.25, coin_flip(0.25), sides=1)
+
+
+def test_one_of_many_answers_is_planned_by_whether_it_arrived() -> None:
+    asked = ("--mechanism", "k_ary", "--options", "4", "--epsilon", "1.0986122886681098")
+    found = read(*asked, "--share", "0.1", "--against", "0.2")
+    arrived = custom([[5 / 6, 1 / 6], [1 / 2, 1 / 2]])
+    assert found["respondents"] == respondents_for_power_two_samples(0.1, 0.2, arrived)
+
+
+def test_a_scale_is_planned_by_the_shares_of_all_levels() -> None:
+    low, high = [0.5, 0.3, 0.2], [0.2, 0.3, 0.5]
+    both = [",".join(map(str, own)) for own in (low, high)]
+    mean = read(*LEVELS, "--share", both[0], "--against", both[1])
+    assert mean["respondents"] == compare_means([low, high], [ordinal(3, 1)] * 2).respondents(0.8)
+    level = read(*LEVELS, "--share", both[0], "--against", both[1], "--answer", "1")
+    assert level["respondents"] == compare_means([low, high], [ordinal(3, 1)] * 2, answer=0).respondents(0.8)
+    fixed = read(*LEVELS, "--share", both[0], "--null", "2")
+    assert fixed["respondents"] == compare_means([low], [ordinal(3, 1)], null=0.5).respondents(0.8)
+
+
+def test_a_second_design_and_waves_of_any_size() -> None:
+    found = document("--against", "0.2", "--second", "warner:truth=0.9", "--ratio", "2")
+    expected = compare_groups([0.1, 0.2], [coin_flip(0.25), warner(0.9)], (1, 2)).respondents(0.8)
+    assert (found["respondents"], found["second"]) == (expected, "warner:truth=0.9")
+    assert found["over_gamma"][-1]["respondents"] < found["over_gamma"][0]["respondents"]
+    waves = ("--against", "0.15", "--against", "0.2", "--ratio", "2", "--ratio", "1")
+    trend = document(*waves)
+    expected = compare_groups([0.1, 0.15, 0.2], [coin_flip(0.25)] * 3, (1, 2, 1)).respondents(0.8)
+    assert (trend["respondents"], trend["respondents_in_all"]) == (expected, 4 * expected)
+    said = plan(*waves).stdout
+    assert said.startswith(f"Waves of {expected} (0.1), {2 * expected} (0.15), {expected} (0.2) respondents")
+
+
+def power_of_rr(design: str, p: float, n: int, values: tuple[float, ...], alpha: float, sides: int) -> float:
+    """`power.rr.test` as its paper says it (Blair, Imai and Zhou 2015), from the information of one response."""
+    c, d = {"mirrored": (2 * p - 1, 1 - p), "forced-known": (p, (1 - p) / 2)}[design]
+
+    def error(share: float, information_of_latent: bool) -> float:
+        yes = c * share + d
+        if information_of_latent:
+            information = c**2 * (yes / yes**2 + (1 - yes) / (1 - yes) ** 2)
+        else:
+            information = c**2 * (1 / yes + 1 / (1 - yes))
+        return float(1 / np.sqrt(n * information))
+
+    mirrored = design == "mirrored"
+    *true, null = values
+    scatter = float(np.hypot.reduce([error(share, mirrored) for share in true]))
+    claimed = error(null, mirrored) * np.sqrt(len(true))
+    distance, centre = (true[0] - null, 0) if len(true) == 1 else (true[0] - true[1], 0)
+    limit = centre + norm.isf(alpha / sides) * claimed
+    lower = norm.cdf(-limit, distance, scatter) if sides == 2 else 0
+    return float(norm.sf(limit, distance, scatter) + lower)
+
+
+GRIDS = {
+    "mirrored": ("--mechanism", "warner", "--truth", "0.75"),
+    "forced-known": ("--mechanism", "forced_response", "--truth", "0.75", "--yes", "0.125"),
+}
+
+
+def test_the_grids_of_rr_are_printed() -> None:
+    """Two designs, one group and two, one side and two; chances that a design holds exactly. Another chance fails."""
+    rows, told = 0, 0
+    for name, mechanism in GRIDS.items():
+        for sides in (1, 2):
+            for rest, others in (
+                (("--null", "0"), (0,)),
+                (("--against", "0.02", "--null", "0.02"), (0.02, 0.02)),
+            ):
+                options = ("--each-share", "0.03:0.15:0.01", "--each-size", "250,500,1000,2000,2500")
+                found = read(*mechanism, *rest, *options, "--alpha", "0.01", "--sides", str(sides))["grid"]
+                for row in found:
+                    values = (row["share"], *others)
+                    expected = power_of_rr(name, 0.75, row["respondents"], values, 0.01, sides)
+                    assert row["power"] == pytest.approx(expected, abs=1e-9)
+                    wrong = power_of_rr(name, 0.76, row["respondents"], values, 0.01, sides)
+                    told += row["power"] != pytest.approx(wrong, abs=1e-9)
+                    rows += 1
+    assert rows == 520
+    assert told > 450
+    printed = CliRunner().invoke(main, ["plan", *GRIDS["mirrored"], "--null", "0", *options]).stdout
+    assert printed.splitlines()[0].split() == "share with 250 with 500 with 1000 with 2000 with 2500".split()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((*COIN, "--null", "0", "--second", "warner:truth=0.8"), "--second must be given with --against"),
+        ((*COIN, "--against", "0.2", "--second", "dice"), "--second must be one of coin_flip, warner"),
+        ((*COIN, "--against", "0.2", "--second", "warner:truth=x"), "--second must name numbers"),
+        ((*COIN, "--against", "0.2", "--second", "warner:gamma=0.3"), "--truth must be given with --second"),
+        ((*COIN, "--against", "0.2", "--against", "0.1"), "true values must differ from the null"),
+        (
+            (*COIN, "--against", "0.2", "--ratio", "2", "--ratio", "3"),
+            "--ratio must be given once, or once for",
+        ),
+        ((*COIN, "--null", "0", "--low", "0"), "--low and --high must be given for a mean alone"),
+        ((*COIN, "--null", "0", "--answer", "1"), "--answer must be left out but with an ordinal design"),
+        (
+            (*ROUNDED, "--mean", "50", "--null", "1", "--high", "40"),
+            "--share must be from 0 to 40; it is 50.0",
+        ),
+        (
+            (*ROUNDED, "--mean", "5", "--null", "1", "--high", "-1"),
+            "--low must be below --high; they are 0 and -1",
+        ),
+        (
+            (*LEVELS, "--share", "0.2", "--null", "2"),
+            "--share must be 3 numbers from 0 to 1, one for each answer",
+        ),
+        ((*LEVELS, "--share", "0.2,0.2,0.2", "--null", "2"), "--share must have the sum 1; it is 0.6"),
+        ((*LEVELS, "--share", "0.2,0.6,0.2", "--null", "9"), "--null must be from 1 to 3; it is 9.0"),
+        ((*LEVELS, "--share", "0.2,0.6,0.2", "--null", "2", "--answer", "4"), "--answer must be from 1 to 3"),
+        ((*COIN[:4], "--null", "0", "--each-share", "0.1"), "must be given together; one is missing"),
+        ((*COIN, "--null", "0", "--each-share", "0", "--each-size", "9"), "--share must not be given with"),
+        (
+            (*COIN[:4], "--null", "0", "--each-share", "0:1:0", "--each-size", "9"),
+            "--each-share must be 1 to 1000 numbers",
+        ),
+        (
+            (*COIN[:4], "--null", "0", "--each-share", "0.1", "--each-size", "0.5"),
+            "--each-size must be whole numbers from 1 to 10000000; one is 0.5",
+        ),
+    ],
+)
+def test_other_plans_that_cannot_be_are_refused(arguments: tuple[str, ...], said: str) -> None:
+    done = CliRunner().invoke(main, ["plan", *arguments])
+    assert done.exit_code == 2, done.output
+    assert said in done.stderr

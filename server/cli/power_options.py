@@ -1,22 +1,19 @@
-"""`python -m server plan --null` and `--against`: how many respondents show a difference, and with what chance."""
+"""What `plan` is asked of power: groups or waves, what they are compared with, a second design, a grid."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import click
 
-from server.cli.common import print_document, print_table
-from server.output.charts import PAPER_CSS
-from server.output.charts.drawing import embed_style
-from server.output.documents import Words
-from server.output.formatting import fraction
+from server.cli.described_question import describe_question
 from server.study import planning
 from server.study.definitions import Question
-from server.study.planning.power_figures import draw_coins, draw_power
 
-_CURVES = {"respondents": draw_power, "gamma": draw_coins}
-_PARTS = (0.25, 0.5, 1, 2)
-"""Parts of the respondents needed, whose power is printed."""
+CURVES = ("respondents", "gamma")
+_MOST_LISTED = 1000
+"""Numbers of a list, as of the shares of a grid."""
 
 _OPTIONS = (
     click.option(
@@ -25,26 +22,66 @@ _OPTIONS = (
         type=float,
         help=f"Chance to show the difference, {planning.DEFAULT_POWER} without it.",
     ),
-    click.option("--null", type=float, help="The fixed share that the true --share is compared with."),
-    click.option("--against", type=float, help="The true share of a second group, asked with the same coin."),
+    click.option(
+        "--null",
+        type=float,
+        help="The fixed share or mean that the true --share is compared with; beside --against, the one share that all "
+        "groups have if nothing differs.",
+    ),
+    click.option(
+        "--against",
+        multiple=True,
+        metavar="SHARE",
+        help="The true share of a second group; given more often, of later waves, and a trend is looked for.",
+    ),
     click.option(
         "--ratio",
+        "ratios",
         type=click.IntRange(1, 1000),
-        default=1,
-        show_default=True,
-        help="Respondents in the second group for each in the first.",
+        multiple=True,
+        help="Respondents in each --against for each in the first group, 1 without it; once for all, or once for each.",
+    ),
+    click.option(
+        "--second",
+        metavar="MECHANISM:NAME=NUMBER,...",
+        help="Another design for the groups of --against, such as coin_flip:gamma=0.4.",
+    ),
+    click.option("--low", type=float, help="The lowest number, where a mean is planned."),
+    click.option("--high", type=float, help="The highest number."),
+    click.option(
+        "--answer", type=click.IntRange(1, 50), help="Of an ordinal design: this level, not the mean."
     ),
     click.option("--sides", type=click.IntRange(1, 2), default=2, show_default=True, help="Of the test."),
     click.option("--alpha", type=float, default=0.05, show_default=True, help="Chance of a false alarm."),
     click.option("--curve", type=click.File("w", encoding="utf-8", lazy=True), help="Draw a curve: SVG."),
     click.option(
         "--over",
-        type=click.Choice(list(_CURVES)),
-        default="respondents",
+        type=click.Choice(CURVES),
+        default=CURVES[0],
         show_default=True,
         help="The curve: power over respondents, or respondents over the coin's gamma.",
     ),
+    click.option(
+        "--each-share",
+        metavar="LIST",
+        help="In place of --share, with --each-size: the power at each of these, as 0,0.1 or 0:0.15:0.0025.",
+    ),
+    click.option("--each-size", metavar="LIST", help="With --each-share: of each of these respondents."),
 )
+ASKING = ("wanted", "null", "against", "second", "curve", "each_share", "each_size")
+"""The parameters that ask for a test, or are of nothing else; none is given where there is none."""
+
+
+@dataclass(frozen=True)
+class PowerRequest:
+    """A test as it was typed, and as it is computed."""
+
+    question: Question
+    test: planning.PowerTest
+    typed: tuple[str, ...]
+    null: float | None
+    second: str | None
+    mean: bool
 
 
 def power_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -54,94 +91,141 @@ def power_options(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
-def read_test(
-    share: str | None, null: float | None, against: float | None, ratio: int, sides: int, alpha: float
-) -> planning.ShareTest:
-    """The test that the options describe."""
-    if (null is None) == (against is None):
-        raise click.UsageError("either --null or --against must be given, and not both")
+def read_request(
+    question: Question, share: str | None, named: Mapping[str, Any], distinct: bool = True
+) -> PowerRequest:
+    """The test that the options describe; `share` is that of the first group, which must be `distinct` from others."""
+    null, against, alpha = named["null"], named["against"], named["alpha"]
+    if null is None and not against:
+        raise click.UsageError("either --null or --against must be given")
     if share is None:
         raise click.UsageError("--share must be given with --null and --against: the true share of yes")
-    try:
-        true_share = float(share)
-    except ValueError:
-        raise click.UsageError(f"--share must be one number from 0 to 1; it is {share!r}") from None
-    if null is not None and ratio != 1:
-        raise click.UsageError("--ratio must not be given with --null: there is one group")
-    other = null if against is None else against
-    assert other is not None
-    for name, value in (("--share", true_share), ("--null" if against is None else "--against", other)):
-        if not 0 <= value <= 1:
-            raise click.UsageError(f"{name} must be from 0 to 1; it is {value!r}")
-    if true_share == other:
-        name = "--null" if against is None else "--against"
-        raise click.UsageError(f"--share and {name} must be different numbers; both are {other!r}")
+    values = _Values(question, named["low"], named["high"], named["answer"])
+    read = [values.read("--share", share), *(values.read("--against", text) for text in against)]
+    fixed = None if null is None else values.read_null(null)
+    if distinct and len(set(read)) == 1 and (against or read[0] == fixed):
+        other, said = ("--against", share) if against else ("--null", repr(null))
+        raise click.UsageError(f"--share and {other} must be different numbers; both are {said}")
+    if against and fixed is not None and values.many:
+        raise click.UsageError("--null must not be given with --against under an ordinal design")
     if not 0 < alpha < 1:
         raise click.UsageError(f"--alpha must be between 0 and 1; it is {alpha!r}")
-    return planning.ShareTest(true_share, other, 1 if against is None else 2, ratio, alpha, sides)
+    second = None
+    if named["second"] is not None:
+        if not against:
+            raise click.UsageError("--second must be given with --against: there is one group")
+        second = planning.tested_design(_describe_second(named["second"], question))
+    test = planning.PowerTest(
+        tuple(read),
+        fixed,
+        (1, *_read_ratios(named["ratios"], len(against))),
+        alpha,
+        named["sides"],
+        second,
+        values.answer,
+    )
+    return PowerRequest(question, test, (share, *against), null, named["second"], values.mean)
 
 
-def plan_test(
-    test: planning.ShareTest, question: Question, wanted: float | None, planned: int | None
-) -> planning.PowerPlan:
+def plan_request(request: PowerRequest, wanted: float | None, planned: int | None) -> planning.PowerPlan:
     """Its plan under the question's design."""
-    design = question.designs[0]
-    if design.weights.shape != (2, 2):
-        raise click.UsageError("--null and --against need a --mechanism for a yes/no question")
     power = planning.DEFAULT_POWER if wanted is None else wanted
     if not 0 < power < 1:
         raise click.UsageError(f"--power must be between 0 and 1; it is {power!r}")
-    return planning.plan_power(test, design, power, planned)
+    design, vary = planning.tested_design(request.question), planning.vary_strength(request.question)
+    try:
+        return planning.plan_power(request.test, design, power, planned, vary)
+    except ValueError as error:  # of a second design with other answers, of waves without a trend
+        raise click.UsageError(f"these options make no plan: {error}") from None
 
 
-def draw_curve(plan: planning.PowerPlan, over: str) -> str:
-    """The curve that was asked for, as a file."""
-    return embed_style(_CURVES[over](Words("en"), plan).svg, f"svg {{ background: #fff }}\n{PAPER_CSS}")
-
-
-def print_power(plan: planning.PowerPlan, as_json: bool) -> None:
-    """What a test needs, and what so many respondents give."""
-    test = plan.test
-    if as_json:
-        print_document(_power_json(plan), as_json)
-        return
-    if test.groups == 1:
-        needed = (
-            f"{plan.respondents} respondents show a share of {test.share:g} to differ from {test.other:g}"
+def read_list(option: str, text: str) -> list[float]:
+    """Numbers with commas between them, or FROM:TO:STEP."""
+    try:
+        if ":" in text:
+            first, last, step = map(Decimal, text.split(":"))
+            count = int((last - first) / step) + 1 if step > 0 else 0
+            numbers = [float(first + place * step) for place in range(min(count, _MOST_LISTED + 1))]
+        else:
+            numbers = [float(Decimal(part)) for part in text.split(",")]
+    except (ValueError, InvalidOperation):
+        numbers = []
+    if not 1 <= len(numbers) <= _MOST_LISTED:
+        raise click.UsageError(
+            f"{option} must be 1 to {_MOST_LISTED} numbers with commas between them, or FROM:TO:STEP; it is {text!r}"
         )
-    else:
-        needed = (
-            f"{plan.respondents} respondents with a share of {test.share:g} and "
-            f"{test.ratio * plan.respondents} with one of {test.other:g} show that the two differ"
+    return numbers
+
+
+class _Values:
+    """How true values are read: shares of an answer, means of a number, or the shares of all levels."""
+
+    def __init__(self, question: Question, low: float | None, high: float | None, answer: int | None) -> None:
+        self.truths = len(planning.tested_design(question).weights)
+        self.many = self.truths > 2
+        if answer is not None and (not self.many or answer > self.truths):
+            limit = f"from 1 to {self.truths}" if self.many else "left out but with an ordinal design"
+            raise click.UsageError(f"--answer must be {limit}; it is {answer}")
+        self.answer = None if answer is None else answer - 1
+        self.mean = question.encoding.between_ends or (self.many and answer is None)
+        if not self.mean and (low is not None or high is not None):
+            raise click.UsageError("--low and --high must be given for a mean alone")
+        ends = question.ends or (0, 1)
+        self.low, self.high = ends[0] if low is None else low, ends[1] if high is None else high
+        if not self.mean:
+            self.low, self.high = 0, 1
+        if not self.low < self.high:
+            raise click.UsageError(f"--low must be below --high; they are {self.low:g} and {self.high:g}")
+
+    def read(self, option: str, text: str) -> planning.Value:
+        """A true share or mean; under an ordinal design the shares of all levels."""
+        try:
+            numbers = tuple(float(part) for part in text.split(","))
+        except ValueError:
+            numbers = ()
+        if not self.many:
+            if len(numbers) != 1:
+                raise click.UsageError(
+                    f"{option} must be one number from {self.low:g} to {self.high:g}; it is {text!r}"
+                )
+            return self._scale(option, numbers[0])
+        if len(numbers) != self.truths or not all(0 <= number <= 1 for number in numbers):
+            raise click.UsageError(
+                f"{option} must be {self.truths} numbers from 0 to 1, one for each answer; it is {text!r}"
+            )
+        if abs(sum(numbers) - 1) > 1e-9:
+            raise click.UsageError(f"{option} must have the sum 1; it is {sum(numbers):g}")
+        return numbers
+
+    def read_null(self, null: float) -> float:
+        """The fixed value."""
+        return self._scale("--null", null)
+
+    def _scale(self, option: str, number: float) -> float:
+        if not self.low <= number <= self.high:
+            raise click.UsageError(f"{option} must be from {self.low:g} to {self.high:g}; it is {number!r}")
+        return (number - self.low) / (self.high - self.low)
+
+
+def _describe_second(text: str, question: Question) -> Question:
+    mechanism, _, chances = text.partition(":")
+    named = {}
+    for part in filter(None, chances.split(",")):
+        name, _, number = part.partition("=")
+        try:
+            named[name.replace("-", "_")] = float(number)
+        except ValueError:
+            raise click.UsageError(
+                f"--second must name numbers, as in coin_flip:gamma=0.4; it is {text!r}"
+            ) from None
+    return describe_question(mechanism, named, len(question.options) or None, "--second")
+
+
+def _read_ratios(ratios: Sequence[int], others: int) -> tuple[int, ...]:
+    if ratios and not others:
+        raise click.UsageError("--ratio must not be given with --null: there is one group")
+    if len(ratios) not in (0, 1, others):
+        raise click.UsageError(
+            f"--ratio must be given once, or once for each --against; it is given {len(ratios)} times"
         )
-    click.echo(
-        f"{needed} with a chance of at least {plan.wanted:g} "
-        f"({'one' if test.sides == 1 else 'two'}-sided test, alpha {test.alpha:g}; normal approximation)."
-    )
-    sizes = {max(1, round(part * plan.respondents)) for part in _PARTS}
-    sizes |= set() if plan.planned is None else {plan.planned}
-    first = "respondents" if test.groups == 1 else "in the first group"
-    print_table([first, "power"], [[str(n), fraction(plan.find_power(n))] for n in sorted(sizes)])
-    print_table(
-        ["coin flip, gamma", "needed"],
-        [[f"{gamma:g}", str(needed)] for gamma, needed in plan.over_gamma[::2]],
-    )
-
-
-def _power_json(plan: planning.PowerPlan) -> dict[str, Any]:
-    test = plan.test
-    return {
-        "share": test.share,
-        "null" if test.groups == 1 else "against": test.other,
-        "groups": test.groups,
-        "ratio": test.ratio,
-        "alpha": test.alpha,
-        "sides": test.sides,
-        "power": plan.wanted,
-        "respondents": plan.respondents,
-        "respondents_in_all": test.count_all(plan.respondents),
-        "planned": plan.planned,
-        "planned_power": plan.reached,
-        "over_respondents": [{"respondents": n, "power": power} for n, power in plan.over_respondents],
-        "over_gamma": [{"gamma": gamma, "respondents": n} for gamma, n in plan.over_gamma],
-    }
+    return tuple(ratios) if len(ratios) == others else (*ratios, 1)[:1] * others

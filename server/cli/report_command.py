@@ -3,26 +3,22 @@
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import replace
-from functools import cache, partial
 from pathlib import Path
-from typing import IO, TypeVar
+from typing import IO
 
 import click
-from sqlalchemy.orm import Session
 
-from server import releases, reports
+from server import reports
 from server.cli.common import JSON, SLUG, found_survey, snapshot_session
+from server.cli.explain_output import BY, EXPLAIN, print_explanation
+from server.cli.report_writers import ReportRequest, Write, list_internal_writers, list_public_writers
 from server.cli.result_output import print_report
 from server.cli.together_output import print_together
 from server.output.languages import DEFAULT_LANGUAGE, LANGUAGES
-from server.reports.chosen_together import parse_together
-from server.reports.formats import FORMATS, Finish, InternalReport, PublicReport
-from server.store.models import Survey
+from server.reports.formats import FORMATS
 from server.store.private_files import open_private
-from server.study import strata, surveys
 
 PUBLIC = tuple(FORMATS)
 WRITERS = (*PUBLIC, "microdata", *reports.LABELLED, "ddi", "responses", "codebook", "strata")
@@ -37,8 +33,6 @@ ENDINGS = {
 
 _WORDED = " and ".join(", ".join(e.ending.upper() for e in FORMATS.values() if e.worded).rsplit(", ", 1))
 _IN_MEMORY = 1 << 24
-Write = Callable[[IO[bytes]], None]
-Source = TypeVar("Source")
 
 
 @click.command()
@@ -77,6 +71,8 @@ Source = TypeVar("Source")
     metavar="QUESTION,QUESTION",
     help="Two or three questions together, each with .ANSWER or without; repeatable.",
 )
+@EXPLAIN
+@BY
 @JSON
 def report(
     slug: str,
@@ -86,7 +82,9 @@ def report(
     language: str,
     labels: str | None,
     number: int | None,
-    together: Sequence[str],
+    together: tuple[str, ...],
+    answer: str | None,
+    by: tuple[str, ...],
     as_json: bool,
 ) -> None:
     """Report on a survey's responses; with --public, on its releases alone.
@@ -97,26 +95,31 @@ def report(
     """
     kinds = _kinds("json" if as_json else kind, outputs)
     _check(kinds, public, outputs, number, together)
+    _check_explaining(kinds, public, number, answer, by)
     if labels is not None and not set(kinds) & set(reports.LABELLED):
         raise click.UsageError(
             f"--labels needs a file that has some, one of {', '.join(reports.LABELLED)}; it is {labels}"
         )
+    wanted = ReportRequest(number, language, labels, together, answer, by)
     with snapshot_session() as session:
         found = found_survey(session, slug)
         if not kinds:
-            shown = _shown(session, found, number, together)
-            print_report(shown)
-            print_together(shown)
+            made = wanted.read(session, found)
+            print_report(made)
+            print_together(made)
+            explained = wanted.explain(made)
+            if explained is not None:
+                print_explanation(explained)
             return
         writers = (
-            _public(session, found, language)
+            list_public_writers(session, found, language)
             if public
-            else _internal(session, found, number, language, labels, together)
+            else list_internal_writers(session, found, wanted)
         )
         with ExitStack() as stack:
-            made = [stack.enter_context(_made(writers[kind], kind)) for kind in kinds]
+            files = [stack.enter_context(_made(writers[kind], kind)) for kind in kinds]
             targets: Sequence[Path | None] = outputs or [None]
-            for file, target in zip(made, targets, strict=True):
+            for file, target in zip(files, targets, strict=True):
                 _put(file, target)
 
 
@@ -159,79 +162,18 @@ def _check(
         )
 
 
-def _shown(
-    session: Session, survey: Survey, number: int | None, together: Sequence[str] = ()
-) -> reports.Report:
-    made = reports.read(session, survey, number)
-    reports.require_shown(made)
-    return replace(made, together=parse_together(made.definition, together))
-
-
-def _internal(
-    session: Session,
-    survey: Survey,
-    number: int | None,
-    language: str,
-    labels: str | None,
-    together: Sequence[str],
-) -> Mapping[str, Write]:
-    """What writes the report from the stored responses, and what goes with it; each part is made once."""
-    version = surveys.published_version(survey, number)
-    definition = surveys.definition_of(version)
-    made = cache(lambda: _shown(session, survey, number, together))
-    pooled = cache(lambda: _shown(session, survey, None))
-    source = cache(lambda: InternalReport(made(), partial(releases.read_ledger, session, survey), language))
-
-    def responses(file: IO[bytes]) -> None:
-        reports.require_shown(pooled(), version.number)
-        reports.write_responses(pooled(), definition, version.number, file)
-
-    return {
-        **{
-            entry.ending: _whole(partial(_finish, entry.prepare_internal, source))
-            for entry in FORMATS.values()
-        },
-        "microdata": lambda file: reports.write_microdata(made(), file),
-        **{ending: partial(_write_labelled, made, ending, labels) for ending in reports.LABELLED},
-        "ddi": _whole(lambda: reports.write_ddi(made())),
-        "responses": responses,
-        "strata": lambda file: reports.write_strata(
-            made(), [entry.question.name for entry in made().questions], file
-        ),
-        "codebook": _whole(
-            lambda: reports.codebook_csv(definition, strata=bool(strata.tree(session, survey)))
-        ),
-    }
-
-
-def _write_labelled(
-    made: Callable[[], reports.Report], ending: str, labels: str | None, file: IO[bytes]
+def _check_explaining(
+    kinds: Sequence[str], public: bool, number: int | None, answer: str | None, by: Sequence[str]
 ) -> None:
-    reports.write_labelled(made(), ending, labels, file)
-
-
-def _public(session: Session, survey: Survey, language: str) -> Mapping[str, Write]:
-    """What writes the report from releases alone."""
-    surveys.published_version(survey, None)
-    published = reports.read_published(session, survey, releases.read_ledger(session, survey))
-    source = cache(lambda: PublicReport(published, language))
-    return {
-        entry.ending: _whole(partial(_finish, entry.prepare_public, source)) for entry in FORMATS.values()
-    }
-
-
-def _finish(prepare: Callable[[Source], Finish], source: Callable[[], Source]) -> str | bytes:
-    return prepare(source())()
-
-
-def _whole(make: Callable[[], str | bytes]) -> Write:
-    """Writes what is made in one piece."""
-
-    def write(file: IO[bytes]) -> None:
-        made = make()
-        file.write(made if isinstance(made, bytes) else made.encode())
-
-    return write
+    """Refuse an explanation where there is no report on all stored responses to hold it."""
+    if by and answer is None:
+        raise click.UsageError("--by needs --explain; it is missing")
+    if answer is None:
+        return
+    wrong = [option for option, given in (("--public", public), ("--version", number is not None)) if given]
+    wrong += [f"--format {kind}" for kind in kinds if kind not in FORMATS]
+    if wrong:
+        raise click.UsageError(f"{wrong[0]} must not be given with --explain")
 
 
 def _made(write: Write, kind: str) -> IO[bytes]:

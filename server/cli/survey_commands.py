@@ -17,7 +17,8 @@ from server.cli.common import (
     survey_to_change,
 )
 from server.cli.keeping_commands import archive, delete, duplicate, read_archive, unarchive, write_archive
-from server.cli.plan_command import read_definition, warn_of_shortfall
+from server.cli.plan_command import read_definition
+from server.cli.plan_output import warn_of_shortfall
 from server.cli.result_output import print_report
 from server.cli.simulate_command import run_archive_simulation, run_simulation
 from server.cli.study_command import study, study_file

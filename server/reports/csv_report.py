@@ -1,7 +1,7 @@
 """A report and the noisy responses as CSV."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import IO
@@ -22,7 +22,7 @@ from server.reports.report import Report
 from server.reports.response_order import in_order
 from server.reports.stratum_estimates import StratumReport, describe_strata, name_strata
 from server.reports.survey_texts import list_study_texts, list_texts
-from server.reports.together_values import list_rows, list_sides
+from server.reports.together_values import list_cells
 from server.study.definitions import Definition
 
 _REPORT = (
@@ -49,12 +49,12 @@ class _RowGroup:
     since: date | None = None
 
 
-def to_csv(report: Report) -> str:
+def to_csv(report: Report, more: Iterable[Mapping[str, object]] = ()) -> str:
     """The report as CSV, long format: one row for each estimate, a share or a mean, of each group.
 
-    Weighted numbers come first; those in which every response counts the same, after them. Then what was asked for
-    together, with " × " between the questions and between the answers. At the end the survey's own texts and what its
-    study sheet says, a row each: their statistic is "text"; then what is disclosed beside estimates: "disclosure".
+    Weighted numbers come first; those in which every response counts the same, after them. At the end the
+    survey's own texts and what its study sheet says, a row each: their statistic is "text"; then what is disclosed
+    beside estimates: "disclosure"; and what was asked for: questions together, and `more`.
     """
     rows: list[Sequence[object]] = [_REPORT]
     texts = AnswerTexts(report.definition)
@@ -63,7 +63,8 @@ def to_csv(report: Report) -> str:
         rows += _whole_rows(report, texts, entry)
         inside = [one for one in report.told_strata(entry) if one.depth]
         rows += _stratum_rows(report, texts, entry, inside)
-    return csv_text([*rows, *_together_rows(report), *_texts(report)])
+    asked = [{**_describe_survey(report), **row} for row in (*list_cells(report), *more)]
+    return csv_text([*rows, *_texts(report), *([row.get(name, "") for name in _REPORT] for row in asked)])
 
 
 def question_csv(report: Report, entry: QuestionReport) -> str:
@@ -77,33 +78,6 @@ def _whole_rows(report: Report, texts: AnswerTexts, entry: QuestionReport) -> It
         yield from _question_rows(report, texts, entry, _group(report, group), group.report)
     plain = report.plain(entry)
     yield from _question_rows(report, texts, plain, _RowGroup("all"), plain)
-
-
-def _together_rows(report: Report) -> Iterator[Sequence[object]]:
-    for found in report.crossings if report.n else ():
-        questions = [side.question for side in list_sides(found)]
-        for row in list_rows(report, found):
-            cells = {
-                **_name_survey(report),
-                "question": " × ".join(question.name for question in questions),
-                "kind": "together",
-                "text": " × ".join(question.text for question in questions),
-                "answer": " × ".join(row.answers),
-                "answer_text": " × ".join(row.answer_texts),
-                "versions": " ".join(map(str, found.versions)),
-                "group": "all",
-                "weighting": "responses",
-                "statistic": row.statistic,
-                "n": found.n,
-                "estimate": finite(row.value),
-                "standard_error": finite(row.standard_error),
-                "interval_low": finite(row.ends[0]),
-                "interval_high": finite(row.ends[1]),
-                "confidence": row.confidence,
-                "interval": row.interval,
-                "more_fewer_than": report.unseen.number or "",
-            }
-            yield [cells.get(column, "") for column in _REPORT]
 
 
 def _compute_shown(report: Report) -> None:
@@ -175,7 +149,7 @@ def responses_to(
     return paths, in_order(parts)
 
 
-def _name_survey(report: Report) -> Mapping[str, object]:
+def _describe_survey(report: Report) -> dict[str, object]:
     return {
         "survey": report.slug,
         "version": report.version_number,
@@ -185,7 +159,7 @@ def _name_survey(report: Report) -> Mapping[str, object]:
 
 
 def _texts(report: Report) -> Iterator[Sequence[object]]:
-    survey = _name_survey(report)
+    survey = _describe_survey(report)
     for text in list_texts(report.definition):
         row = {**survey, "question": text.name, "kind": text.kind, "text": text.text, "statistic": "text"}
         if text.show_if is not None:

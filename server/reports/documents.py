@@ -1,7 +1,8 @@
 """A report, or an estimate, as JSON; what cannot be estimated, and what is withheld, is null."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -26,8 +27,8 @@ WITHHELD = "fewer responses than the minimum, or as many as are needed to hide s
 """The reason that JSON and CSV give where they hold nothing of a group."""
 
 
-def to_json(report: Report, ledger: Ledger = NOTHING) -> str:
-    """The report as JSON, with the survey's ledger."""
+def to_json(report: Report, ledger: Ledger = NOTHING, more: Mapping[str, Any] = MappingProxyType({})) -> str:
+    """The report as JSON, with the survey's ledger, and what `more` was asked for."""
     document = {
         "title": report.definition.title,
         **texts_json(report.definition),
@@ -60,6 +61,7 @@ def to_json(report: Report, ledger: Ledger = NOTHING) -> str:
         "together": together_json(report),
         "references": [reference.as_json() for reference in list_report_references(report, ledger)],
         "ledger": ledger_json(ledger, names=True),
+        **more,
     }
     return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
 

@@ -11,6 +11,7 @@ from server.releases.values import Ledger
 from server.reports.contents import build_internal_document, build_public_document
 from server.reports.csv_report import to_csv
 from server.reports.documents import to_json
+from server.reports.explaining import ExplainedAnswer, explanation_json, explanation_rows
 from server.reports.ledger_files import public_csv, public_json
 from server.reports.public_page import write_public_page
 from server.reports.public_source import Published
@@ -28,6 +29,7 @@ class InternalReport:
     report: Report
     read_ledger: Callable[[], Ledger]
     language: str
+    explained: ExplainedAnswer | None = None
 
     @cached_property
     def ledger(self) -> Ledger:
@@ -37,7 +39,7 @@ class InternalReport:
     @cached_property
     def document(self) -> Document:
         """The report in its reader's language."""
-        return build_internal_document(self.report, self.ledger, self.language)
+        return build_internal_document(self.report, self.ledger, self.language, self.explained)
 
 
 @dataclass(frozen=True)
@@ -107,6 +109,15 @@ def _list(
     return Format(ending, name, content_type, prepare_internal, prepare_public)
 
 
+def _list_rows(source: InternalReport) -> str:
+    return to_csv(source.report, () if source.explained is None else explanation_rows(source.explained))
+
+
+def _write_json(source: InternalReport) -> str:
+    more = {} if source.explained is None else {"explanation": explanation_json(source.explained)}
+    return to_json(source.report, source.ledger, more)
+
+
 SPREADSHEET = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 PAGE = "html"
 """The ending of the format that is read at the public report's own address."""
@@ -124,12 +135,12 @@ FORMATS: Mapping[str, Format] = {
         ),
         _draw("pdf", "PDF", "application/pdf", documents.to_pdf, binary=True),
         _draw("xlsx", "Excel", SPREADSHEET, documents.to_xlsx, link=N_("Report for %(name)s"), binary=True),
-        _list("csv", "CSV", "text/csv", lambda source: to_csv(source.report), public_csv),
+        _list("csv", "CSV", "text/csv", _list_rows, public_csv),
         _list(
             "json",
             "JSON",
             "application/json",
-            lambda source: to_json(source.report, source.ledger),
+            _write_json,
             public_json,
         ),
     )

@@ -49,15 +49,20 @@ class RatioChart:
 
 
 def ratio_chart(value: float | None, interval: tuple[float, float]) -> RatioChart:
-    """From 1/8 to 8 or, as far as the interval reaches, up to 64 times; what is farther is cut."""
-    low, high = (_doublings(end) for end in interval)
-    reach = max(3, min(math.ceil(max(-low, high)), _MOST_DOUBLINGS))
+    """On an axis of its own; what is farther is cut."""
+    low, high = (count_doublings(end) for end in interval)
+    return RatioChart(ratio_axis([interval]), None if value is None else count_doublings(value), (low, high))
+
+
+def ratio_axis(intervals: Sequence[tuple[float, float]]) -> Axis:
+    """Of doublings, from 1/8 to 8 or, as far as an interval reaches, up to 64 times."""
+    farthest = max((abs(count_doublings(end)) for interval in intervals for end in interval), default=0.0)
+    reach = max(3, min(math.ceil(farthest), _MOST_DOUBLINGS))
     marks = tuple(float(mark) for mark in range(-reach, reach + 1))
-    axis = Axis(-reach - 0.5, reach + 0.5, -reach - 0.5, reach + 0.5, marks, (-2.0, 0.0, 2.0))
-    return RatioChart(axis, None if value is None else _doublings(value), (low, high))
+    return Axis(-reach - 0.5, reach + 0.5, -reach - 0.5, reach + 0.5, marks, (-2.0, 0.0, 2.0))
 
 
-def _doublings(ratio: float) -> float:
+def count_doublings(ratio: float) -> float:
     """The logarithm to the base 2, as far as a drawing may have to reach."""
     if ratio <= 0:
         return -100.0

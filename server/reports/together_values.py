@@ -1,6 +1,6 @@
 """What a report says of questions together, as programs read it: one list that JSON and CSV are written from."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,6 +68,32 @@ def together_json(report: Report) -> list[dict[str, Any]]:
         }
         for found in (report.crossings if report.n else ())
     ]
+
+
+def list_cells(report: Report) -> Iterator[Mapping[str, object]]:
+    """The same as rows of the report's CSV: by the names of its columns."""
+    for found in report.crossings if report.n else ():
+        questions = [side.question for side in list_sides(found)]
+        for row in list_rows(report, found):
+            yield {
+                "question": " × ".join(question.name for question in questions),
+                "kind": "together",
+                "text": " × ".join(question.text for question in questions),
+                "answer": " × ".join(row.answers),
+                "answer_text": " × ".join(row.answer_texts),
+                "versions": " ".join(map(str, found.versions)),
+                "group": "all",
+                "weighting": "responses",
+                "statistic": row.statistic,
+                "n": found.n,
+                "estimate": finite(row.value),
+                "standard_error": finite(row.standard_error),
+                "interval_low": finite(row.ends[0]),
+                "interval_high": finite(row.ends[1]),
+                "confidence": row.confidence,
+                "interval": row.interval,
+                "more_fewer_than": report.unseen.number or "",
+            }
 
 
 def list_sides(found: Crossed | ThreeTogether) -> tuple[CrossedSide, ...]:

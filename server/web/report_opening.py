@@ -1,6 +1,6 @@
 """A survey's report for one request, read at one moment, and its files: for pages and for programs."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -14,6 +14,7 @@ from server.inputs import N_, refuse
 from server.people import survey_access
 from server.reports import Report
 from server.reports.chosen_together import parse_together
+from server.reports.explaining import ExplainedAnswer
 from server.reports.formats import Format, InternalReport, Written
 from server.store.engines import snapshot
 from server.store.models import Survey
@@ -42,9 +43,15 @@ def open_report(survey: Survey, version: str | None = None) -> Iterator[tuple[Re
 
 
 def write_report(
-    survey: Survey, chosen: Format, version: str | None, together: Sequence[str] = ()
+    survey: Survey,
+    chosen: Format,
+    version: str | None,
+    together: Sequence[str] = (),
+    explain: Callable[[Report], ExplainedAnswer | None] = lambda _report: None,
 ) -> tuple[Report, Written]:
-    """The report, with some questions `together` (`parse_together`), and it in a format, in the request's language.
+    """The report, and it in a format, in the request's language; what was asked for is in it.
+
+    That is some questions `together` (`parse_together`), and what `explain` finds in it, if anything.
 
     Raises
     ------
@@ -54,7 +61,8 @@ def write_report(
     with open_report(survey, version) as (report, reading):
         reports.require_shown(report)
         report = replace(report, together=parse_together(report.definition, together))
-        source = InternalReport(report, partial(releases.read_ledger, reading, survey), str(get_locale()))
+        read_ledger = partial(releases.read_ledger, reading, survey)
+        source = InternalReport(report, read_ledger, str(get_locale()), explain(report))
         finish = chosen.prepare_internal(source)
     return report, finish()
 

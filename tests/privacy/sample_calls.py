@@ -48,6 +48,7 @@ VALID: list[tuple[Callable[..., Any], dict[str, Any]]] = [
     (designs.unrelated_question, {"truth": 0.7, "prevalence": 0.3}),
     (designs.kuk, {"if_yes": 0.8, "if_no": 0.3}),
     (designs.crosswise, {"prevalence": 0.2}),
+    (designs.split_answer, {"design": COIN}),
     (designs.k_ary, {"options": 4, "epsilon": 1.0}),
     (designs.unary, {"epsilon": 1.0, "optimised": True}),
     (designs.best_choice, {"options": 4, "epsilon": 1.0}),
@@ -147,6 +148,24 @@ VALID: list[tuple[Callable[..., Any], dict[str, Any]]] = [
     (planning.count_guesses, {"losses": [1.0, 0.5]}),
     (planning.count_spent, {"loss": 1.0}),
     (planning.list_room, {"loss": 1.0}),
+    (
+        planning.compare_groups,
+        {
+            "shares": [0.1, 0.2],
+            "designs": [COIN] * 2,
+            "sizes": [1, 2],
+            "null": 0.1,
+            "alpha": 0.05,
+            "sides": 2,
+        },
+    ),
+    (
+        planning.compare_means,
+        {
+            **{"shares": [[0.5, 0.5]], "designs": [COIN], "sizes": [1], "null": 0.1},
+            **{"alpha": 0.05, "sides": 2, "answer": 0},
+        },
+    ),
     (planning.most_loss, {"headline": planning.Headline.MUCH}),
     (planning.margin, {"n": 9, **AT, "share": 0.5}),
     (planning.margin_mean, {"n": 9, **AT, "low": 0, "high": 9, "shares": [0.5, 0.5]}),

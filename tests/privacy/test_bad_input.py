@@ -33,7 +33,10 @@ EXTREMES = [
     [],
 ]
 OPTIONAL = set(
-    "answered shares weights null proportions changed variances parents total other mean neighbours".split()
+    (
+        "answer answered shares sizes weights null proportions changed variances parents total other mean "
+        "neighbours"
+    ).split()
 )
 FLAGS = {"optimised", "monotone", "simultaneous", "non_negative", "sampled"}
 DESIGNS = {"design", "designs", "a", "b"}
@@ -93,6 +96,7 @@ def test_designs_that_cannot_be_inverted_or_have_other_reports_are_refused(
         designs.report_between: [SINGULAR, THREE],
         designs.one_hot_epsilon: [SINGULAR],
         designs.plan_throws: [SINGULAR, THREE],
+        designs.split_answer: [SINGULAR, THREE],
         estimators.estimate_answered_mean: [THREE],
         estimators.manipulation_bound: [THREE],
         planning.worst_shares: [THREE],

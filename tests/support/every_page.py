@@ -271,6 +271,8 @@ def walk_results(owner: Reader, site: factories.Served) -> None:
     few = factories.publish(database, wrapped_definition())
     factories.store(database, few, [([1, 1], 20), ([1, 0], 15), ([0, 1], 15), ([0, 0], 20)])
     owner.get(f"/manage/surveys/{few.slug}/results?row=a&column=b")
+    for asked in ("", "?explain=a&by=b", "?by=b"):
+        owner.get(f"/manage/surveys/{few.slug}/explain{asked}")
     for same, other in ((4000, 1000), (1000, 4000), (400, 400)):
         paired = factories.publish(database, wrapped_definition())
         factories.store(database, paired, [([1, 1], same), ([0, 0], same), ([1, 0], other), ([0, 1], other)])

@@ -23,6 +23,9 @@ CHOICES = (
 PLANS = (
     *("", "?compared=fixed&planned=500&sides=1", "?planned=0&coin=x", "?other=10", "?compared=%3F"),
     "?true_share=0&other=100&alpha=50&power=1&ratio=100",
+    *("?measured=answer&answers=3", "?measured=number&high=5&true_share=1&other=2", "?measured=scale"),
+    *("?measured=scale&true_share=20;30;50&other=50;30", "?measured=number&high=0", "?compared=waves"),
+    *("?compared=waves&other=15/20", "?compared=waves&other=20/10"),
 )
 
 

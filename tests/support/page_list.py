@@ -331,6 +331,8 @@ PAGES: tuple[PageState, ...] = (
     PageState("results-anytime", f"{HOME}/results?interval=anytime"),
     PageState("results-compared", f"{HOME}/results?first_stratum=North&second_stratum=South#compare"),
     PageState("results-together", f"{HOME}/results?row=copied&column=bad#joint"),
+    PageState("explain", f"{HOME}/explain"),
+    PageState("explain-found", f"{HOME}/explain?explain=copied&by=stratum&by=reason#found"),
     PageState("releases-none", "/manage/surveys/{empty}/releases"),
     PageState("releases", f"{HOME}/releases"),
     PageState("release", f"{HOME}/releases/1"),

@@ -14,6 +14,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from server.cli import main
+from server.web import long_work
 from server.web.views import elsewhere
 from tests.conftest import NewDatabase
 from tests.support import factories
@@ -157,18 +158,18 @@ def test_too_much_too_long_and_too_many_are_refused(
     answer = send(signed_in, {"data": large})
     assert (answer.status_code, "must be at most 10485760 bytes" in refusal(answer)) == (413, True)
     for field in ("cheated", ""):
-        monkeypatch.setattr(elsewhere, "LONGEST", -1)
+        monkeypatch.setattr(long_work, "LONGEST", -1)
         answer = send(signed_in, explain=field, by="sex" if field else "")
         assert answer.status_code == 413
         assert "must be worked out in" in refusal(answer)
     monkeypatch.undo()
-    for _ in range(elsewhere.AT_ONCE):
-        assert elsewhere._places.acquire(blocking=False)
+    for _ in range(long_work.AT_ONCE):
+        assert long_work._places.acquire(blocking=False)
     try:
         answer = send(signed_in)
         assert (answer.status_code, "send it again in a while" in refusal(answer)) == (503, True)
     finally:
-        elsewhere._places.release(elsewhere.AT_ONCE)
+        long_work._places.release(long_work.AT_ONCE)
     assert send(signed_in).status_code == 200
 
 

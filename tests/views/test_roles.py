@@ -97,6 +97,7 @@ LEAST = {
     "webhooks.add_trial": EDITOR,
     "webhooks.revoke": EDITOR,
     "results.live": VIEWER,
+    "explanations.page": VIEWER,
     **{f"results.report_{ending}": VIEWER for ending in FORMATS},
     "results.microdata": VIEWER,
     **{f"results.responses_{ending}": VIEWER for ending in LABELLED},

@@ -11,7 +11,7 @@ from server.collect.response_counts import Collected, Key
 from server.collect.tallies import Tally
 from server.collect.waves.blocks import Block, Blocks, Pieces
 from server.collect.waves.sameness import identities
-from server.privacy.designs import TOTAL, Design
+from server.privacy.designs import Design, split_answer
 from server.store.models import SurveyVersion
 from server.study import surveys
 from server.study.definitions import Definition, Question
@@ -147,10 +147,9 @@ class WaveQuestion:
         return found
 
     def _split(self, whole: Byte, answer: int) -> Byte:
-        keep, other = whole.design.weights[0, :2].tolist()
         seen = whole.counts[:, answer]
         return Byte(
-            Design([[TOTAL - other, other], [TOTAL - keep, keep]]),
+            split_answer(whole.design),
             np.stack([whole.counts.sum(axis=1) - seen, seen], axis=1),
             lambda tally: (whole.codes(tally) == answer).astype(np.uint8),
         )

@@ -33,7 +33,14 @@ from server.privacy.designs.design import Design, Odds
 from server.privacy.designs.matrices import custom, kronecker
 from server.privacy.designs.named_designs import crosswise, forced_response, kuk, unrelated_question, warner
 from server.privacy.designs.numbers import report_between, weigh_between
-from server.privacy.designs.options import BestChoice, best_choice, k_ary, one_hot_epsilon, unary
+from server.privacy.designs.options import (
+    BestChoice,
+    best_choice,
+    k_ary,
+    one_hot_epsilon,
+    split_answer,
+    unary,
+)
 from server.privacy.designs.rounding import round_up
 from server.privacy.designs.scales import ordinal
 from server.privacy.designs.throws import Throws, plan_throws
@@ -60,6 +67,7 @@ __all__ = [
     "plan_throws",
     "report_between",
     "round_up",
+    "split_answer",
     "unary",
     "unrelated_question",
     "warner",

@@ -217,6 +217,25 @@ def best_choice(options: int, epsilon: float) -> BestChoice:
     )
 
 
+def split_answer(design: Design) -> Design:
+    """Of a design that treats options alike, whether one of them arrived: a report of whether it was given.
+
+    Raises
+    ------
+    ValueError
+        If it does not.
+
+    Examples
+    --------
+    >>> split_answer(k_ary(3, 1.0986122886681098)).matrix.round(6).tolist()
+    [[0.8, 0.2], [0.4, 0.6]]
+    """
+    if not require_design(design).treats_options_alike():
+        raise ValueError(f"design must treat options alike; its chances are {design.matrix.tolist()}")
+    keep, other = design.weights[0, :2].tolist()
+    return Design([[TOTAL - other, other], [TOTAL - keep, keep]])
+
+
 def _rare_variance(design: Design) -> float:
     """Variance, times n, of the estimated share of an option that nobody chose."""
     by_noise, by_truth = (

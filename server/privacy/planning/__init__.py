@@ -19,6 +19,8 @@ statistical power analysis of randomized response models. *Psychological Methods
 """
 
 from server.privacy.planning.belief import belief_after_report
+from server.privacy.planning.comparison import Comparison
+from server.privacy.planning.contrasts import compare_groups, compare_means
 from server.privacy.planning.guesses import (
     Guesses,
     Headline,
@@ -39,9 +41,12 @@ from server.privacy.planning.two_samples import (
 )
 
 __all__ = [
+    "Comparison",
     "Guesses",
     "Headline",
     "belief_after_report",
+    "compare_groups",
+    "compare_means",
     "count_guesses",
     "count_spent",
     "list_room",

@@ -11,9 +11,9 @@ from server.privacy.planning.comparison import (
     ceiling,
     channel,
     confidence_value,
-    critical_value,
     exact_share,
 )
+from server.privacy.planning.contrasts import compare_channels
 
 
 def margin_two_samples(
@@ -210,11 +210,5 @@ def _compare(
     share_a: float, share_b: float, line: Channel, alpha: float, sides: int, ratio: Fraction
 ) -> Comparison:
     """The test, in units in which the difference grows with the square root of group A's size."""
-    a, b = exact_share("share_a", share_a), exact_share("share_b", share_b)
-    pooled = (a + ratio * b) / (1 + ratio)
-    return Comparison(
-        squared=(line.slope * (a - b)) ** 2,
-        critical=critical_value(alpha, sides) * math.sqrt(line.variance(pooled) * (1 + 1 / ratio)),
-        deviation=math.sqrt(line.variance(a) + line.variance(b) / ratio),
-        sides=sides,
-    )
+    shares = [exact_share("share_a", share_a), exact_share("share_b", share_b)]
+    return compare_channels(shares, [line, line], [Fraction(1), ratio], None, alpha, sides)

@@ -3,17 +3,17 @@
 from collections.abc import Iterator
 
 from server.output.charts import PAPER_CSS
-from server.output.documents import Block, Cell, Document, Paragraph, Section, Table, Text
+from server.output.documents import Document, Paragraph, Section, Text
 from server.reports.contents import cell_texts, methods, stratum_sections
 from server.reports.contents.diagnostic_sections import diagnostics
 from server.reports.contents.estimate_sections import estimates
+from server.reports.contents.explanation_section import build_explanation
 from server.reports.contents.finding_sections import list_findings
 from server.reports.contents.methods import make_paragraph
 from server.reports.contents.question_sections import questions
 from server.reports.contents.sample_section import EVEN_ROWS, describe_sample
 from server.reports.elsewhere import ForeignData
 from server.reports.explaining import ExplainedAnswer
-from server.reports.explaining.explained_texts import list_notes, name_step, say_effect
 from server.reports.report_words import ReportWords
 
 
@@ -52,8 +52,7 @@ def _sections(words: ReportWords, data: ForeignData, explained: ExplainedAnswer 
             "by-stratum", Text(_("By stratum")), (stratum_sections.introduce_tables(words),), inside
         )
     if explained is not None:
-        title = _("What “%(answer)s” goes with", answer=explained.name)
-        yield Section("explanation", Text(title), tuple(describe_explanation(words, explained)))
+        yield build_explanation(words, report, explained)
     yield Section("questions", Text(_("Questions")), (questions(words, report.definition),))
     yield Section("method", Text(_("Method")), tuple(methods.estimators(words, report, live=False)))
     yield Section("checks", Text(_("Diagnostics")), tuple(diagnostics(words, report)))
@@ -65,33 +64,3 @@ def _sections(words: ReportWords, data: ForeignData, explained: ExplainedAnswer 
     )
     yield Section("source", Text(_("Source")), (make_paragraph(facts),))
     yield Section("exact-designs", Text(_("Codebook")), (methods.codebook(words, report.asked),))
-
-
-def describe_explanation(words: ReportWords, explained: ExplainedAnswer) -> Iterator[Block]:
-    """A row for each step of each predictor, and what must be known of all."""
-    _ = words.gettext
-    rows: list[tuple[Cell, ...]] = []
-    for predictor in explained.predictors:
-        for step, effect in predictor.steps:
-            points = cell_texts.share(words, effect.average if effect.tells else None)
-            rows.append(
-                (
-                    Text(predictor.name, own=True),
-                    Text(name_step(predictor, step), own=True),
-                    Text(
-                        say_effect(effect, words.gettext, lambda value: words.number(float(f"{value:.3g}")))
-                    ),
-                    points,
-                    cell_texts.p_value(words, predictor.test.p_value),
-                )
-            )
-    confidence = words.level(explained.explanation.confidence)
-    columns = (
-        _("Predictor"),
-        _("Step"),
-        _("Odds, with their %(confidence)s %% interval", confidence=confidence),
-        _("more likely on average by"),
-        _("p value"),
-    )
-    title = _("What “%(answer)s” goes with", answer=explained.name)
-    yield Table("explained", title, columns, tuple(rows), tuple(_(note) for note in list_notes(explained)))

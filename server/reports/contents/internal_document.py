@@ -15,6 +15,7 @@ from server.reports.contents.disclosure_sections import (
     list_references,
 )
 from server.reports.contents.estimate_sections import estimates
+from server.reports.contents.explanation_section import build_explanation
 from server.reports.contents.figures import QuestionsByVersion
 from server.reports.contents.finding_sections import build_lead
 from server.reports.contents.ledger_sections import describe_ledger
@@ -23,6 +24,7 @@ from server.reports.contents.retention_sentences import describe_retention
 from server.reports.contents.study_sections import cite_report, describe_study, say_who_asked
 from server.reports.contents.text_sections import quote_prose, texts
 from server.reports.contents.together_sections import describe_together
+from server.reports.explaining import ExplainedAnswer
 from server.reports.references import list_report_references
 from server.reports.report import Report
 from server.reports.report_words import ReportWords
@@ -32,8 +34,10 @@ _SHORT = 600
 """Letters of an introduction that stands before what was found."""
 
 
-def build_internal_document(report: Report, book: Ledger, locale: str) -> Document:
-    """The document of a report, with the survey's ledger."""
+def build_internal_document(
+    report: Report, book: Ledger, locale: str, explained: ExplainedAnswer | None = None
+) -> Document:
+    """The document of a report, with the survey's ledger, and what an answer goes with, if that was asked."""
     words = ReportWords(locale)
     definition = report.definition
     first = build_lead(words, report)
@@ -41,7 +45,7 @@ def build_internal_document(report: Report, book: Ledger, locale: str) -> Docume
         title=cell_texts.quote_text(definition, definition.title),
         subtitle=_subtitle(words, report),
         language=locale,
-        sections=(*first, *_sections(words, report, book)),
+        sections=(*first, *_sections(words, report, book, explained)),
         blocks=tuple(_opening(words, report)),
         paper_css=PAPER_CSS,
         lead=len(first),
@@ -121,7 +125,9 @@ def _opening(words: ReportWords, report: Report) -> Iterator[Block]:
         yield Paragraph(Text(text))
 
 
-def _sections(words: ReportWords, report: Report, book: Ledger) -> Iterator[Section]:
+def _sections(
+    words: ReportWords, report: Report, book: Ledger, explained: ExplainedAnswer | None
+) -> Iterator[Section]:
     _ = words.gettext
     definition = report.definition
     yield Section(
@@ -152,6 +158,8 @@ def _sections(words: ReportWords, report: Report, book: Ledger) -> Iterator[Sect
     together = describe_together(words, report)
     if together is not None:
         yield together
+    if explained is not None:
+        yield build_explanation(words, report, explained)
     yield Section(
         "collected",
         Text(_("How the answers were collected")),

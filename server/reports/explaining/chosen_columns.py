@@ -19,7 +19,8 @@ MOST_ANSWERS = 8
 class CoinColumn:
     """A question, or an answer of it, as each version asked it: a truth for each of `levels`.
 
-    Where `flips`, the truth of its second row comes first.
+    Where `flips`, the truth of its second row comes first. `answer` is the place of the answer that it is about, if it
+    is about one of several: without it, levels are answers of the question.
     """
 
     name: str
@@ -27,6 +28,7 @@ class CoinColumn:
     levels: tuple[str, ...]
     bytes_of: Mapping[int, Byte]
     flips: bool = False
+    answer: int | None = None
 
     def chances(self, block: RowBlock) -> NDArray[np.float64]:
         """The chance of each row's report under each truth, shape (n, levels)."""
@@ -120,13 +122,18 @@ def _choose_answer(asked: Sequence[WaveQuestion], answer: int, field: str) -> Co
             bytes_of,
             flips,
         )
-    alike = all(
-        each.question.encoding.by_answer or each.question.designs[0].treats_options_alike() for each in asked
-    )
-    if not alike:
+    if not tells_answers_apart(asked):
         template = N_("must be of a question whose coins treat its answers alike; %(value)s is not")
         raise refuse(422, field, template, value=name)
-    return CoinColumn(name, question, levels, {each.wave.number: each.bytes(True)[answer] for each in asked})
+    bytes_of = {each.wave.number: each.bytes(True)[answer] for each in asked}
+    return CoinColumn(name, question, levels, bytes_of, answer=answer)
+
+
+def tells_answers_apart(asked: Sequence[WaveQuestion]) -> bool:
+    """Whether each answer of a question can be looked at by itself, in every version that asks it."""
+    return all(
+        each.question.encoding.by_answer or each.question.designs[0].treats_options_alike() for each in asked
+    )
 
 
 def _refuse_numbers(question: Question, field: str) -> None:

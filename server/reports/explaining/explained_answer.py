@@ -24,17 +24,27 @@ from server.reports.explaining.explained_rows import ExplainableRows
 Floats = NDArray[np.float64]
 _SLIGHTLY = 1e-4
 """How far a number is moved, in its unit here, for its average effect."""
+_LARGEST_KEY = 1 << 62
 
 
 @dataclass(frozen=True, eq=False)
 class ExplainedPredictor:
     """A predictor, and what each step of it does: a level against the first one, or a number by one."""
 
-    name: str
-    randomised: bool
+    column: CoinColumn | KnownColumn
     steps: tuple[tuple[str, ExplainedEffect], ...]
     reference: str
     test: LikelihoodRatioTest
+
+    @property
+    def name(self) -> str:
+        """As it was asked for."""
+        return self.column.name
+
+    @property
+    def randomised(self) -> bool:
+        """Whether it is seen through coins."""
+        return isinstance(self.column, CoinColumn)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,8 +85,7 @@ def explain_answer(
         raise refuse(422, "by", N_("must be fit for an explanation: %(value)s"), value=str(error)) from None
     predictors = tuple(
         ExplainedPredictor(
-            column.name,
-            isinstance(column, CoinColumn),
+            column,
             tuple(zip(names[1:] or ("+1",), effects, strict=True)),
             names[0] if names else "",
             test,
@@ -198,9 +207,16 @@ def _sum_alike(
     chances: Sequence[Floats], table: Floats | None, counts: Floats
 ) -> tuple[NDArray[np.intp], Floats]:
     """A row for all that have the same chances and the same known values, and how much each stands for."""
-    whole = np.concatenate([*chances, *([] if table is None else [table])], axis=1)
-    _, first, back = np.unique(whole, axis=0, return_index=True, return_inverse=True)
-    return first, np.bincount(back.ravel(), weights=counts).astype(np.float64)
+    keys, span = np.zeros(len(counts), dtype=np.int64), 1
+    for column in np.concatenate([*chances, *([] if table is None else [table])], axis=1).T:
+        # One column after the other: sorting numbers is many times faster than sorting rows.
+        found, place = np.unique(column, return_inverse=True)
+        if span * len(found) >= _LARGEST_KEY:
+            found_keys, keys = np.unique(keys, return_inverse=True)
+            span = len(found_keys)
+        keys, span = keys * len(found) + place, span * len(found)
+    _, first, back = np.unique(keys, return_index=True, return_inverse=True)
+    return first, np.bincount(back, weights=counts).astype(np.float64)
 
 
 def _combine(chances: Sequence[Floats], rows: int) -> Floats:

@@ -15,6 +15,8 @@ from server.study.strata import walk
 
 STRATUM = "stratum"
 """What a predictor is called that says which of the largest strata a response is from."""
+OTHERS = "(others)"
+"""What its last level is called: the strata that are not shown, together with responses without stratum."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,4 +80,4 @@ def _group_strata(report: Report) -> tuple[tuple[str, ...], NDArray[np.int64]]:
             names.append(node.stratum.name)
     places: Sequence[int | None] = places_of(report.nodes)
     found = np.array([numbers.get(place, len(names)) for place in places], dtype=np.int64)
-    return (*names, "(others)"), found
+    return (*names, OTHERS), found

@@ -102,6 +102,40 @@ def explanation_json(explained: ExplainedAnswer) -> dict[str, Any]:
     }
 
 
+def explanation_rows(explained: ExplainedAnswer) -> Iterator[dict[str, object]]:
+    """Rows of a report as CSV: an odds ratio and an average effect of each step, and what tests say of each predictor.
+
+    `group` is "explained", `stratum` the predictor and `text` the step; of what is not told, the number is empty.
+    """
+    found, question = explained.explanation, explained.outcome.question
+    about = {
+        "question": question.name,
+        "kind": question.kind,
+        "answer": explained.name.removeprefix(f"{question.name}.") if "." in explained.name else "yes",
+        "versions": " ".join(map(str, explained.versions)),
+        "group": "explained",
+        "weighting": "responses",
+        "n": explained.rows,
+    }
+    for predictor in explained.predictors:
+        by = {**about, "stratum": predictor.name}
+        for step, effect in predictor.steps:
+            low, high = effect.odds_ratio_interval
+            own = {**by, "text": name_step(predictor, step), "confidence": found.confidence}
+            odds = {"estimate": effect.odds_ratio} if effect.tells else {}
+            yield {
+                **own,
+                **{"statistic": "odds_ratio", "interval_low": low, "interval_high": high},
+                **odds,
+                "interval": effect.method,
+            }
+            if effect.tells:
+                average = {"estimate": effect.average, "standard_error": effect.average_error}
+                yield {**own, "statistic": "average_effect", **average}
+        yield {**by, "statistic": "likelihood_ratio_p_value", "estimate": predictor.test.p_value}
+    yield {**about, "statistic": "likelihood_ratio_p_value", "estimate": found.test.p_value}
+
+
 def _effect_json(effect: ExplainedEffect) -> dict[str, Any]:
     return {
         "tells": effect.tells,

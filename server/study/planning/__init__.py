@@ -24,7 +24,15 @@ from server.study.planning.plans import (
     plan,
     plan_question,
 )
-from server.study.planning.power_plans import DEFAULT_POWER, PowerPlan, ShareTest, plan_power
+from server.study.planning.power_plans import (
+    DEFAULT_POWER,
+    PowerPlan,
+    PowerTest,
+    Value,
+    plan_power,
+    tested_design,
+    vary_strength,
+)
 from server.study.planning.scale_designs import ScaleNeeds, compare_scale_designs
 from server.study.planning.targets import Target, target
 from server.study.planning.unfinished import planned_margin, planned_respondents

@@ -1,15 +1,13 @@
-"""How many respondents show a difference, and with what chance so many show it."""
+"""How many respondents show a difference or a trend, and with what chance so many show it."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 
-from server.privacy.designs import Design, coin_flip
-from server.privacy.planning import (
-    power,
-    power_two_samples,
-    respondents_for_power,
-    respondents_for_power_two_samples,
-)
+from server.privacy.designs import Design, coin_flip, split_answer
+from server.privacy.planning import Comparison, compare_groups, compare_means
+from server.study.definitions import Question
+from server.study.kinds.designing import DEVICES, Choice
 
 DEFAULT_POWER = 0.8
 GAMMAS = tuple(place / 100 for place in range(5, 50, 2))
@@ -17,52 +15,57 @@ GAMMAS = tuple(place / 100 for place in range(5, 50, 2))
 POINTS = 40
 """Of the curve over respondents."""
 
+Value = float | tuple[float, ...]
+"""A true share, or a mean in parts of its range; where answers have chances of their own, the shares of all of them."""
+
 
 @dataclass(frozen=True)
-class ShareTest:
-    """A test of a share of "yes" against a fixed share, or of two groups asked with the same coin.
+class PowerTest:
+    """A test of one group against a fixed value, of two groups, or of a trend over more.
 
     Attributes
     ----------
-    share : float
-        The true share, in [0, 1]; of group A where there are two.
-    other : float
-        The fixed share, or the true share of group B.
-    groups : int
-        1 or 2.
-    ratio : int
-        Respondents in group B for each one in group A; 1 where there is one group.
+    values : tuple of Value
+        Of each group or wave.
+    null : float or None
+        Of one group, the fixed value; of more, the share that all have under the null hypothesis, if it is stated.
+    sizes : tuple of int
+        Respondents in each group for each one in the first, which has 1.
     alpha : float
         Chance of a false alarm, in (0, 1).
     sides : int
         1 or 2.
+    second : Design or None
+        Of the groups behind the first, if they are asked in another way.
+    answer : int or None
+        Where values are the shares of all answers: the place of the one that is tested; without it, the mean is.
     """
 
-    share: float
-    other: float
-    groups: int
-    ratio: int = 1
+    values: tuple[Value, ...]
+    null: float | None = None
+    sizes: tuple[int, ...] = (1,)
     alpha: float = 0.05
     sides: int = 2
+    second: Design | None = None
+    answer: int | None = None
 
-    def find_power(self, respondents: int, design: Design) -> float:
-        """With so many respondents; in group A where there are two."""
-        if self.groups == 1:
-            return power(respondents, self.share, self.other, design, self.alpha, self.sides)
-        sizes = respondents, self.ratio * respondents
-        return power_two_samples(*sizes, self.share, self.other, design, self.alpha, self.sides)
+    @property
+    def groups(self) -> int:
+        """How many."""
+        return len(self.values)
 
-    def find_respondents(self, wanted: float, design: Design) -> int:
-        """The fewest with at least this power; in group A where there are two."""
-        if self.groups == 1:
-            return respondents_for_power(self.share, self.other, design, wanted, self.alpha, self.sides)
-        return respondents_for_power_two_samples(
-            self.share, self.other, design, wanted, self.alpha, self.sides, self.ratio
-        )
+    def compare(self, design: Design) -> Comparison:
+        """The test, where the first group (and all others, without a second design) are asked under this one."""
+        designs = [design, *[self.second or design] * (self.groups - 1)]
+        rest = (designs, self.sizes, self.null, self.alpha, self.sides)
+        shares = [value for value in self.values if not isinstance(value, tuple)]
+        if shares:
+            return compare_groups(shares, *rest)
+        return compare_means([value for value in self.values if isinstance(value, tuple)], *rest, self.answer)
 
     def count_all(self, respondents: int) -> int:
-        """In both groups together, where there are two."""
-        return respondents if self.groups == 1 else (1 + self.ratio) * respondents
+        """In all groups together."""
+        return sum(self.sizes) * respondents
 
 
 @dataclass(frozen=True)
@@ -71,26 +74,27 @@ class PowerPlan:
 
     Attributes
     ----------
-    test : ShareTest
-        The shares, the groups, alpha and sides.
-    design : Design
-        Of the question, shape (2, 2).
+    test : PowerTest
+        The values, the groups, alpha and sides.
+    comparison : Comparison
+        The test under the design that was asked for.
     wanted : float
         The power wanted.
     respondents : int
-        The fewest for it; in group A where there are two.
+        The fewest for it; in the first group where there are more.
     planned : int or None
-        Respondents asked for, in group A where there are two.
+        Respondents asked for, in the first group where there are more.
     reached : float or None
         Their power.
     over_respondents : sequence of (int, float)
-        Respondents in group A, and their power.
+        Respondents in the first group, and their power.
     over_gamma : sequence of (float, int)
-        Coins, each of which tells the truth with chance 1/2 + gamma, and the fewest respondents with each.
+        Coins, each of which tells the truth with chance 1/2 + gamma, and the fewest respondents with each, or with
+        a question of the same privacy loss.
     """
 
-    test: ShareTest
-    design: Design
+    test: PowerTest
+    comparison: Comparison
     wanted: float
     respondents: int
     planned: int | None
@@ -99,31 +103,61 @@ class PowerPlan:
     over_gamma: Sequence[tuple[float, int]]
 
     def find_power(self, respondents: int) -> float:
-        """With so many respondents; in group A where there are two."""
-        return self.test.find_power(respondents, self.design)
+        """With so many respondents; in the first group where there are more."""
+        return self.comparison.power(respondents)
 
 
 def plan_power(
-    test: ShareTest, design: Design, wanted: float = DEFAULT_POWER, planned: int | None = None
+    test: PowerTest,
+    design: Design,
+    wanted: float = DEFAULT_POWER,
+    planned: int | None = None,
+    make_design: Callable[[float], Design] = coin_flip,
 ) -> PowerPlan:
-    """The plan of a test under a yes/no design.
+    """The plan of a test under a design; `make_design` gives that of the first group for each coin's gamma.
 
     Raises
     ------
     ValueError
-        If a share, alpha, sides, the ratio, the power or the number planned is outside its range, if the two
-        shares are equal, or if the design is not 2 x 2.
+        If a value, alpha, sides, a size, the power or the number planned is outside its range, if nothing
+        differs, or if the design is of another shape than the values.
     """
-    respondents = test.find_respondents(wanted, design)
+    comparison = test.compare(design)
+    if comparison.squared == 0:
+        raise ValueError("true values must differ from the null hypothesis; they do not")
+    respondents = comparison.respondents(wanted)
     most = max(2 * respondents, planned or 0)
     sizes = sorted({max(1, -(-most * place // POINTS)) for place in range(1, POINTS + 1)})
     return PowerPlan(
         test,
-        design,
+        comparison,
         wanted,
         respondents,
         planned,
-        None if planned is None else test.find_power(planned, design),
-        [(size, test.find_power(size, design)) for size in sizes],
-        [(gamma, test.find_respondents(wanted, coin_flip(gamma))) for gamma in GAMMAS],
+        None if planned is None else comparison.power(planned),
+        [(size, comparison.power(size)) for size in sizes],
+        [(gamma, test.compare(make_design(gamma)).respondents(wanted)) for gamma in GAMMAS],
     )
+
+
+def tested_design(question: Question) -> Design:
+    """The design under which one of a question's answers, or its mean, is tested.
+
+    Where chance treats the answers alike, whether one arrived is a report of whether it was given.
+    """
+    (design, *_) = question.designs
+    if len(design.weights) > 2 and not question.encoding.between_ends and design.treats_options_alike():
+        return split_answer(design)
+    return design
+
+
+def vary_strength(question: Question) -> Callable[[float], Design]:
+    """The question's design with the privacy loss of a coin of each strength; that of a device has a coin's."""
+    if question.choice.mechanism in (*DEVICES, "coin_flip"):
+        return coin_flip
+    return partial(_strengthen, question)
+
+
+def _strengthen(question: Question, gamma: float) -> Design:
+    choice = Choice(question.choice.mechanism, (("epsilon", coin_flip(gamma).epsilon),))
+    return tested_design(replace(question, choice=choice))

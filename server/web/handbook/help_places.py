@@ -10,6 +10,7 @@ PLACES = {
     "colleagues": ("guide", "inviting-colleagues"),
     "editor": ("guide", "3-the-kinds-of-questions"),
     "elsewhere": ("guide", "data-from-elsewhere"),
+    "explanations": ("guide", "explaining-an-answer"),
     "imports": ("guide", "6-importing"),
     "invitations": ("guide", "invitations-one-response-for-each-code"),
     "keeping": ("guide", "12-keeping-and-deleting"),

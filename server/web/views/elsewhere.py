@@ -1,11 +1,9 @@
 """Data from elsewhere: a table and its study file -> the report on them. Nothing of it outlives the request."""
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from io import SEEK_END
-from threading import BoundedSemaphore
 
 from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
@@ -24,6 +22,7 @@ from server.store.engines import TakingTurns
 from server.study.definitions.definition_reader import DEFINITION_LIMIT
 from server.web.body_limits import limit_body
 from server.web.context import send_download, session
+from server.web.long_work import LONGEST, limit_time, take_place
 from server.web.problem_texts import describe
 from server.web.security import signed_in
 
@@ -31,12 +30,6 @@ blueprint = Blueprint("elsewhere", __name__, url_prefix="/manage")
 
 TABLE_LIMIT = 10 << 20
 """Largest table that can be sent, in bytes."""
-LONGEST = 60
-"""Seconds that reading a table, and explaining an answer, may take together."""
-AT_ONCE = 2
-"""Tables that a process works on at once: each takes one core and, at worst, 600 MB."""
-
-_places = BoundedSemaphore(AT_ONCE)
 
 
 @blueprint.get("/elsewhere")
@@ -58,8 +51,8 @@ def analyse() -> ResponseReturnValue:
             template = N_("must be one of %(limit)s; it is %(value)s")
             limit = ", ".join(FOREIGN_WRITERS)
             raise refuse(422, "format", template, limit=limit, value=shorten_value(chosen))
-        with _take_place():
-            found = _read(_limit_time())
+        with take_place("data"):
+            found = _read(limit_time("data"))
             if not chosen:
                 return _page(document=found.draw(_language()))
             written = FOREIGN_WRITERS[chosen](found, _language())
@@ -80,33 +73,6 @@ def _page(problems: Sequence[tuple[str, str]] = (), document: Document | None = 
         typed={name: request.form.get(name, "") for name in ("explain", "by")},
         limits={"table": TABLE_LIMIT >> 20, "study": STUDY_LIMIT >> 20, "seconds": LONGEST},
     )
-
-
-@contextmanager
-def _take_place() -> Iterator[None]:
-    """A place among those who have a table read now."""
-    if not _places.acquire(blocking=False):
-        template = N_(
-            "cannot be taken at this moment, as too much else is on its way; send it again in a while"
-        )
-        raise refuse(503, "data", template)
-    try:
-        yield
-    finally:
-        _places.release()
-
-
-def _limit_time() -> Callable[[], None]:
-    end = time.monotonic() + LONGEST
-
-    def check() -> None:
-        if time.monotonic() > end:
-            template = N_(
-                "must be worked out in %(limit)d seconds, and was not; a command line has no such limit"
-            )
-            raise refuse(413, "data", template, limit=LONGEST)
-
-    return check
 
 
 def _read(check_time: Callable[[], None]) -> ForeignReport:

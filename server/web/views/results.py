@@ -19,6 +19,7 @@ from server.study import planning, strata, surveys
 from server.study.definitions import list_languages
 from server.web.context import send_download, send_written, session
 from server.web.download_names import name_of_report, name_of_survey_file
+from server.web.explanation_choice import read_explanation
 from server.web.report_opening import (
     open_report,
     send_labelled,
@@ -91,8 +92,9 @@ def _offer(chosen: Format) -> None:
     @on_survey(Role.VIEWER)
     def report(survey: Survey) -> ResponseReturnValue:
         """The report as a file."""
+        args = request.args
         found, written = write_report(
-            survey, chosen, request.args.get("version"), request.args.getlist(FIELD)
+            survey, chosen, args.get("version"), args.getlist(FIELD), read_explanation
         )
         return send_download(written, chosen.content_type, name_of_report(found, chosen.ending))
 

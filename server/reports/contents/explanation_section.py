@@ -1,0 +1,158 @@
+"""What an answer goes with, as a part of a document: a table, a drawing of the odds ratios, and what must be known."""
+
+from collections.abc import Iterator
+from functools import partial
+
+from server.output import charts, formatting
+from server.output.charts import PlottedEstimate
+from server.output.documents import Block, Cell, Chart, Number, Section, Table, Text
+from server.privacy.estimators.explaining import ExplainedEffect
+from server.privacy.estimators.limits import normal_quantile
+from server.reports.contents import cell_texts
+from server.reports.contents.methods import make_paragraph
+from server.reports.explaining import ExplainedAnswer, ExplainedPredictor, say_effect
+from server.reports.explaining.chosen_columns import CoinColumn, KnownColumn
+from server.reports.explaining.explained_rows import OTHERS, STRATUM
+from server.reports.explaining.explained_texts import list_notes
+from server.reports.pictures import count_doublings, ratio_axis
+from server.reports.report import Report
+from server.reports.report_words import ReportWords
+from server.study.answer_texts import answer_text
+from server.study.definitions import Definition
+
+
+def build_explanation(words: ReportWords, report: Report, explained: ExplainedAnswer) -> Section:
+    """The section of a report about what an answer goes with."""
+    title = words.gettext("What “%(answer)s” goes with", answer=explained.name)
+    return Section("explanation", Text(title), tuple(describe_explanation(words, report, explained)))
+
+
+def describe_explanation(words: ReportWords, report: Report, explained: ExplainedAnswer) -> Iterator[Block]:
+    """A row for each step of each predictor, the odds ratios drawn, and what must be known of all."""
+    _, found = words.gettext, explained.explanation
+    named = ExplainedNames(words, report.definition)
+    confidence = words.level(found.confidence)
+    columns = (
+        _("Predictor"),
+        _("Step"),
+        _("Odds, with their %(confidence)s %% interval", confidence=confidence),
+        _("more likely on average, in percentage points"),
+        _("with its %(confidence)s %% interval", confidence=confidence),
+        _("p value"),
+    )
+    steps = [
+        (predictor, step, effect) for predictor in explained.predictors for step, effect in predictor.steps
+    ]
+    rows: list[tuple[Cell, ...]] = [
+        (
+            named.call_column(predictor.column),
+            named.call_step(predictor, step),
+            Text(say_effect(effect, words.gettext, partial(formatting.ratio, locale=words.locale))),
+            *_average(words, effect, normal_quantile(found.confidence)),
+            cell_texts.p_value(words, predictor.test.p_value),
+        )
+        for predictor, step, effect in steps
+    ]
+    title = _("What “%(answer)s” goes with", answer=explained.name)
+    yield make_paragraph(_say_of_whom(words, report, explained))
+    yield Table("explained", title, columns, tuple(rows), tuple(_(note) for note in list_notes(explained)))
+    yield _draw(words, named, steps)
+    yield make_paragraph(
+        _(
+            "All of these together: likelihood-ratio test, chi-squared %(statistic)s, degrees of freedom %(freedom)s, "
+            "%(p)s.",
+            statistic=words.number(round(found.test.statistic, 2)),
+            freedom=words.integer(found.test.degrees_of_freedom),
+            p=words.p_value(found.test.p_value),
+        )
+    )
+
+
+class ExplainedNames:
+    """What is chosen to be explained, or to explain, in its own words."""
+
+    def __init__(self, words: ReportWords, definition: Definition) -> None:
+        self._words, self._definition = words, definition
+
+    def call_column(self, column: CoinColumn | KnownColumn) -> Text:
+        """A question as it was asked, one answer of it, the strata, or a column of what is known."""
+        if isinstance(column, CoinColumn):
+            place = column.question.answers.index("no") if column.flips else column.answer
+            text = column.question.text
+            return self._quote(text if place is None else f"{text} · {self._answer(column, place)}")
+        if column.name == STRATUM:
+            return Text(self._words.gettext("Stratum"))
+        return Text(column.name, own=True)
+
+    def call_step(self, predictor: ExplainedPredictor, step: str) -> Text:
+        """A level beside the one that it is compared with, or one more of a number."""
+        column, first = predictor.column, predictor.reference
+        if not first:
+            return Text(step)
+        if isinstance(column, KnownColumn):
+            others = self._words.gettext("others")
+            known = [others if level == OTHERS else level for level in (step, first)]
+            return Text(" / ".join(known), own=True)
+        if column.answer is None:
+            answers = column.question.answers
+            return self._quote(
+                " / ".join(self._answer(column, answers.index(level)) for level in (step, first))
+            )
+        chosen = self._answer(column, column.answer)
+        return self._quote(f"{chosen} / {self._words.gettext('not: %(answer)s', answer=chosen)}")
+
+    def _answer(self, column: CoinColumn, place: int) -> str:
+        return answer_text(column.question, place, self._definition.language)
+
+    def _quote(self, text: str) -> Text:
+        return cell_texts.quote_text(self._definition, text)
+
+
+def _say_of_whom(words: ReportWords, report: Report, explained: ExplainedAnswer) -> str:
+    _, n = words.gettext, explained.rows
+    parts = [words.ngettext("%(num)s response", "%(num)s responses", n, num=words.integer(n))]
+    if not explained.weighted:
+        parts.append(_("Not weighted: every response counts the same."))
+    if len(explained.versions) < len(report.versions):
+        numbers = ", ".join(map(str, sorted(explained.versions)))
+        parts.append(_("Only of versions %(numbers)s, which ask all of it.", numbers=numbers))
+    return " · ".join(parts)
+
+
+def _average(words: ReportWords, effect: ExplainedEffect, quantile: float) -> tuple[Number, Text]:
+    if not effect.tells:
+        return cell_texts.share(words, None), Text("–")
+    low, high = (effect.average + side * quantile * effect.average_error for side in (-1, 1))
+    extent = words.gettext("%(low)s to %(high)s", low=words.percent(low), high=words.percent(high))
+    return cell_texts.share(words, effect.average), Text(extent)
+
+
+def _draw(
+    words: ReportWords, named: ExplainedNames, steps: list[tuple[ExplainedPredictor, str, ExplainedEffect]]
+) -> Chart:
+    """Odds ratios on one axis of doublings; where the responses do not tell, none is drawn."""
+    axis = ratio_axis([effect.odds_ratio_interval for _, _, effect in steps if effect.tells])
+    write = partial(formatting.ratio, locale=words.locale)
+    title, drawn, rows = words.gettext("Odds ratios"), None, []
+    for predictor, step, effect in steps:
+        low, high = effect.odds_ratio_interval
+        said = words.gettext("not told")
+        if effect.tells:
+            said = words.gettext(
+                "%(estimate)s (%(low)s to %(high)s)",
+                estimate=write(effect.odds_ratio),
+                low=write(low),
+                high=write(high),
+            )
+        rows.append(
+            PlottedEstimate(
+                named.call_step(predictor, step).text,
+                said,
+                count_doublings(effect.odds_ratio) if effect.tells else None,
+                (count_doublings(low), count_doublings(high)) if effect.tells else None,
+                "" if predictor is drawn else named.call_column(predictor.column).text,
+            )
+        )
+        drawn = predictor
+    made = charts.estimates(title, rows, axis, lambda mark: write(2.0**mark), 0.0)
+    return Chart(made.svg, title, made.alternative)

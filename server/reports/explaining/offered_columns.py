@@ -1,0 +1,51 @@
+"""What of a survey can be explained, and what by: for pages that offer it to be chosen."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from server.collect.waves import same_question
+from server.reports.explaining.chosen_columns import MOST_ANSWERS, tells_answers_apart
+from server.reports.explaining.explained_rows import STRATUM, ExplainableRows
+from server.study.definitions import Question
+
+
+@dataclass(frozen=True, eq=False)
+class OfferedColumn:
+    """Something to choose by its name: the strata, a question with all its answers, or one of these."""
+
+    name: str
+    question: Question | None = None
+    answer: int | None = None
+
+
+def list_outcomes(rows: ExplainableRows) -> Iterator[OfferedColumn]:
+    """The answers that can be explained, in the order of the survey."""
+    for question in rows.report.definition.questions:
+        main = question.traits.main
+        if main is not None:
+            yield OfferedColumn(question.name, question, question.answers.index(main))
+        else:
+            yield from _list_answers(rows, question)
+
+
+def list_predictors(rows: ExplainableRows) -> Iterator[OfferedColumn]:
+    """What they may go with: strata first, then questions; answers one by one only where a whole question cannot be."""
+    if rows.report.nodes:
+        yield OfferedColumn(STRATUM)
+    for question in rows.report.definition.questions:
+        asked = same_question(question.name, rows.report.waves)
+        by_answer = any(each.question.encoding.by_answer for each in asked)
+        if by_answer or len(question.answers) > MOST_ANSWERS:
+            yield from _list_answers(rows, question)
+        elif not question.encoding.between_ends:
+            yield OfferedColumn(question.name, question)
+
+
+def _list_answers(rows: ExplainableRows, question: Question) -> Iterator[OfferedColumn]:
+    """Each answer of a question, where its coins let it be looked at by itself."""
+    if question.encoding.between_ends or not tells_answers_apart(
+        same_question(question.name, rows.report.waves)
+    ):
+        return
+    for place, answer in enumerate(question.answers):
+        yield OfferedColumn(f"{question.name}.{answer}", question, place)
