@@ -39,6 +39,8 @@ SHEET = {
         "en": "Samaritans: 116 123\nAdvice: https://advice.example/",
         "es": "Consejo: 900 100 200",
     },
+    "completion_code": 'A"1',
+    "completion_link": "https://panel.example/back?a=1&b=2",
 }
 
 

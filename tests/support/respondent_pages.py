@@ -28,9 +28,11 @@ def walk_respondents(
         "shown": "yes",
         "thanks.es": pseudo("Thanks"),
         "help_lines.es": pseudo("Line") + ": 116 123",
+        "completion_code": "12",
+        "completion_link": "https://1.23/",
     }
     owner.post(f"/manage/surveys/{survey.slug}/study", shown)
-    owner.post(f"/manage/surveys/{survey.slug}/study", {"shown": "yes"})
+    owner.post(f"/manage/surveys/{survey.slug}/study", {"shown": "yes", "completion_link": "1"})
     with factories.writing(database_url) as session:
         found = survey_access.find(session, survey.slug)
         assert found is not None

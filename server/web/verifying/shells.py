@@ -63,7 +63,7 @@ _MANY = (8_192_016_303, 8_192_016_384, 8_192_016_400)
 """Populations that stand for any above 2, in each form of the plural; what they look like is
 replaced by the mark of that slot."""
 
-_SENDER = SenderParts(Markup("zqheadqz"), Markup("zqthanksqz"), Markup("zqhelplinesqz"))
+_SENDER = SenderParts(*map(Markup, ("zqheadqz", "zqthanksqz", "zqcompletionqz", "zqhelplinesqz")))
 """Lines that are drawn anew from what the page itself states, and must be the same then."""
 _ANY = "zqlinkqz"
 """Stands for the name of any link; no slot."""
