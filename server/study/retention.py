@@ -146,17 +146,25 @@ def set_retention(survey: Survey, retention: Retention) -> bool:
     return retention != before
 
 
+class DeletedResponsesError(InputError):
+    """Something is read from responses of a survey whose time is over."""
+
+    def __init__(self, survey: Survey) -> None:
+        self.slug = survey.slug
+        template = N_(
+            "has no responses any more: the server deleted them, as it was set under “Keep or delete”; what was "
+            "released stays"
+        )
+        super().__init__(410, [Problem("survey", template, {})])
+
+
 def require_counts(survey: Survey) -> None:
     """Refuse what is read from responses where they were deleted.
 
     Raises
     ------
-    InputError
+    DeletedResponsesError
         410, which says why.
     """
     if survey.deleted >= Deleted.COUNTS:
-        template = N_(
-            "has no responses any more: the server deleted them, as it was set under “Keep or delete”; what was "
-            "released stays"
-        )
-        raise refuse(410, "survey", template)
+        raise DeletedResponsesError(survey)
