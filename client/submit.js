@@ -160,10 +160,10 @@ export const keep = ({ family, round, spends }, pending, to) => write(round, { p
 export const markShown = ({ round }, shown) => write(round, { shown });
 export const drop = ({ round }) => remove(round);
 
-/** Only a note of the family is left: which round was answered, and what it has spent. */
+/** Only a note of the family is left: which round was answered, and what it has spent. Where the survey forgets, nothing is. */
 export function markSent(page) {
   const { family, round, spends } = page;
-  if (write(family, { sent: { ...rounds(family), [round]: Number(spends) } })) drop(page);
+  if ('forgets' in page || write(family, { sent: { ...rounds(family), [round]: Number(spends) } })) drop(page);
 }
 
 export function erase(page) {

@@ -40,6 +40,44 @@ def collected(url: str) -> str:
     return slug
 
 
+def test_settings_are_changed_as_on_the_pages_or_refused_whole(url: str) -> None:
+    slug = factories.publish(url).slug
+    untouched = {"survey": slug, "offline": False, "forgets": False}
+    assert run_json(url, "settings", slug) == untouched | dict.fromkeys(
+        ("keep_rows", "keep_counts", "keep_rest")
+    )
+    done = run_json(url, "settings", slug, "--offline", "--forgets", "--keep-rows", "30", "--keep-rest", "90")
+    changed = {"survey": slug, "offline": True, "forgets": True}
+    assert done == changed | {"keep_rows": 30, "keep_counts": None, "keep_rest": 90}
+    assert run_json(url, "settings", slug, "--no-offline")["forgets"] is True
+    actions = [row for row in dump(url)["audit_entries"] if slug_is_settled(row)]
+    assert len(actions) == 4
+    before = dump(url)
+    for options, said in (
+        (
+            ("--keep-rows", "31"),
+            "keep_rows: can only become less once a survey is published: at most 30; it is 31",
+        ),
+        (("--keep-rest", "never", "--no-offline"), "keep_rest: can only become less"),
+        (("--no-forgets",), "forgets: must stay on once a survey is published"),
+        (("--keep-counts", "20"), "keep_counts: must be at least 30"),
+        (("--keep-rows", "1e9"), "keep_rows: must be a whole number from 1 to 36500; it is 1e9"),
+    ):
+        refused = run(url, "settings", slug, *options)
+        assert (refused.exit_code, said in refused.stderr) == (2, True), refused.stderr
+    assert dump(url) == before
+    factories.close(url, slug)
+    refused = run(url, "settings", slug, "--offline")
+    assert (refused.exit_code, "a closed survey stays closed" in refused.stderr) == (2, True)
+    assert run_json(url, "settings", slug, "--keep-rows", "29")["keep_rows"] == 29
+
+
+def slug_is_settled(row: tuple[Any, ...]) -> bool:
+    """Whether an entry of the log is about these settings."""
+    said = {"offline allowed", "offline forbidden", "notes left out", "retention set"}
+    return not said.isdisjoint(map(str, row))
+
+
 def test_a_survey_goes_from_one_installation_to_another(
     url: str, sqlite: NewDatabase, tmp_path: Path
 ) -> None:

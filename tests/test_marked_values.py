@@ -24,7 +24,7 @@ from tests.support.factories import Published, Served
 ADDRESS: Final = "2001:db8:5ca1:ab1e:5ca1:ab1e:5ca1:ab1e"
 BROWSER: Final = "MarkedBrowser/5.1"
 REFERRER: Final = "https://marked-referrer.example/whence"
-QUERY: Final = "marked-campaign"
+QUERY: Final = "marked-person-of-a-panel"
 MANY = 20
 """Others who answer, so that something is shown."""
 
@@ -58,7 +58,7 @@ def visit(served: Served, survey: Published, body: Mapping[str, object], account
         "Cookie": account,
     }
     page = f"{served.url}/s/{survey.slug}"
-    status, _, content = factories.ask(f"{page}?from={QUERY}", **headers)
+    status, _, content = factories.ask(f"{page}?PROLIFIC_PID={QUERY}", **headers)
     assert status == 200
     files = re.findall(r'(?:src|href)="(/client/[^"]+)"', content.decode())
     assert files

@@ -122,6 +122,20 @@ def test_each_part_goes_on_its_day_and_every_page_says_so(
     ):
         answer = signed_in.get(home(slug, f"/{page}"), headers={"Accept-Language": "en"})
         assert (answer.status_code, "the server deleted them" in answer.text) == (410, True), page
+        if page.endswith(".json"):
+            assert set(answer.get_json()) == {"error"}
+            continue
+        said = re.sub(r"\s+", " ", html.unescape(answer.text))
+        today = f"{now():%B} {now().day}, {now().year}"
+        assert (
+            f"{today}: each response as a row of its own. So many days after closing it was to be kept: 30."
+            in said
+        )
+        assert f"{today}: the counts: how often" in said
+        assert "it was to be kept: 60." in said
+        assert "365" not in said, "what is still there is not said to be gone"
+        assert "What was released stays, with what it takes to read it" in said
+        assert f'href="{home(slug, "/releases")}"' in said
     for page in (
         "",
         "keeping",

@@ -262,6 +262,15 @@ def test_minimum_of_a_published_survey_can_only_be_raised(made: tuple[Session, S
     assert settle(session, draft, minimum="3") == {"minimum": 3}
 
 
+def test_what_respondents_were_told_of_their_device_stays_so(made: tuple[Session, Survey]) -> None:
+    session, survey = made
+    assert settle(session, survey, forgets="yes")["forgets"] is True
+    session.commit()
+    assert not_settled(session, survey, cap="50") == [
+        "forgets: must stay on once a survey is published: respondents were told that no note is left"
+    ]
+
+
 def test_minimum_is_no_greater_than_the_population_of_a_stratum(made: tuple[Session, Survey]) -> None:
     """It could not be published so; once it is closed, small groups are shown as a part of others."""
     session, survey = made

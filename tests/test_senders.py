@@ -25,6 +25,8 @@ SHEET: dict[str, Any] = {
     "thanks.en": "You help us to see\nwhat would be fair.",
     "thanks.es": "Nos ayudas.",
     "help_lines.en": "Samaritans: 116 123\nAdvice: https://example.org/advice",
+    "completion_code": "C1A2B3",
+    "completion_link": "https://panel.example/complete?cc=C1A2B3&x=1",
 }
 SECRET = "taken at home"
 
@@ -113,6 +115,15 @@ def test_nothing_is_shown_before_somebody_chooses_to(
     assert refused.status_code == 422
     assert "Who asks:</strong> must not be empty where respondents are shown who asks" in refused.text
     assert "Contact:</strong> must not be empty, nor the e-mail address" in refused.text
+    for link in (
+        "http://panel.example/",
+        "javascript:alert(1)",
+        "panel.example",
+        "https://a.example/{{PID}}",
+    ):
+        refused = save(signed_in, survey.slug, completion_link=link)
+        assert refused.status_code == 422, link
+        assert "Link back to the panel:</strong> must be an address that begins with https://" in refused.text
 
 
 @pytest.mark.parametrize("form", ["PNG", "JPEG", "WEBP"])
@@ -191,7 +202,9 @@ def test_a_logo_stays_until_it_is_taken_away_and_the_log_names_it(
 def test_no_report_has_what_is_for_respondents_alone(
     signed_in: FlaskClient, client: FlaskClient, database_url: str, survey: Published
 ) -> None:
-    only = {name: text for name, text in SHEET.items() if name.startswith(("thanks", "help_lines"))}
+    only = {
+        name: text for name, text in SHEET.items() if name.startswith(("thanks", "help_lines", "completion"))
+    }
     address = f"/manage/surveys/{survey.slug}"
     assert signed_in.post(f"{address}/study", data=only).status_code == 303
     factories.store(database_url, survey, [([1, 0], 60), ([0, 1], 60)])
@@ -204,6 +217,7 @@ def test_no_report_has_what_is_for_respondents_alone(
         assert "Ana Pérez" in text or "Ana P\\u00e9rez" in text
         assert "Samaritans" not in text
         assert "You help us" not in text
+        assert "C1A2B3" not in text
 
 
 def test_it_goes_with_copies_and_archives(
@@ -221,6 +235,9 @@ def test_it_goes_with_copies_and_archives(
     assert len(rows) == 3
     assert len({row.logo for row in rows}) == 1
     assert all(json.loads(row.document)["shown"] for row in rows)
+    # The code is one study's: a copy has none.
+    assert sorted("completion_code" in row.document for row in rows) == [False, True, True]
+    assert sorted("completion_link" in row.document for row in rows) == [False, True, True]
 
 
 @pytest.mark.parametrize("logo", ["PHN2Zy8+", "not base64!", "====="])

@@ -39,6 +39,8 @@ SHEET = {
         "en": "Samaritans: 116 123\nAdvice: https://advice.example/",
         "es": "Consejo: 900 100 200",
     },
+    "completion_code": 'A"1',
+    "completion_link": "https://panel.example/back?a=1&b=2",
 }
 
 
@@ -57,8 +59,8 @@ def site(sqlite: NewDatabase) -> Iterator[Site]:
     later, earlier = surveys.now() + timedelta(days=2), surveys.now() - timedelta(days=2)
     settings: dict[str, dict[str, Any]] = {
         "plain": {},
-        "invited": {"by_invitation": True},
-        "paused": {"paused": True},
+        "invited": {"by_invitation": True, "forgets": True},
+        "paused": {"paused": True, "forgets": True},
         "early": {"opens_at": later, "time_zone": "America/Mexico_City"},
         "over": {"closes_at": earlier},
         "full": {"cap": 1},
@@ -133,7 +135,7 @@ def test_site_of_this_release_agrees_in_every_state(site: Site, tmp_path: Path) 
         "south": "open",
         "unknown": "unknown",
         "plain": "open",
-        "invited": "open, by invitation",
+        "invited": "open, by invitation, without a note",
         "paused": "paused",
         "early": "early",
         "over": "closed",

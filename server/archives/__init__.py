@@ -11,5 +11,5 @@ from server.archives.archive_reader import looks_like_archive
 from server.archives.archive_writer import check_packable, pack
 from server.archives.arriving import are_late, give_up_late
 from server.archives.disposition import check_confirmed, delete, duplicate, put_away, take_out
-from server.archives.due_deletions import are_due, delete_due
+from server.archives.due_deletions import are_due, delete_due, list_deleted
 from server.archives.importing import Unpacked, unpack

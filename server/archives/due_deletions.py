@@ -6,7 +6,7 @@ nothing of it in files.
 """
 
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import date, datetime
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -28,7 +28,7 @@ from server.store.models import (
     Webhook,
 )
 from server.study import surveys
-from server.study.retention import Deleted, retention_of
+from server.study.retention import PART_NAMES, Deleted, retention_of
 
 _OWN = {
     Deleted.ROWS: (own_tables.RESPONSES, own_tables.WITHDRAWALS),
@@ -61,6 +61,14 @@ def delete_due(session: Session, now: datetime) -> None:
         for part in Deleted:
             if survey.deleted < part <= due:
                 _delete(session, survey, part)
+
+
+def list_deleted(session: Session, survey: Survey) -> list[tuple[str, date, int]]:
+    """What the server has deleted of a survey: its name, on which day (UTC), and for how many days it is kept."""
+    logged = sa.select(AuditEntry.action, AuditEntry.at).where(AuditEntry.survey_id == survey.id)
+    moments = {action: at for action, at in session.execute(logged.order_by(AuditEntry.id))}
+    planned = zip(_SAID.values(), PART_NAMES, retention_of(survey).days, strict=False)
+    return [(name, moments[action].date(), days) for action, name, days in planned if action in moments]
 
 
 def _find_due(session: Session, now: datetime) -> Iterator[Survey]:

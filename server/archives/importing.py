@@ -259,6 +259,8 @@ def _survey(owner: Researcher, manifest: Document) -> Survey:
         draft_number=1,
         paused="paused" in manifest or manifest["state"] == State.OPEN,
         by_invitation="by_invitation" in manifest,
+        offline="offline" in manifest,
+        forgets="forgets" in manifest,
         opens_at=_moment(manifest.get("opens_at")),
         closes_at=_moment(manifest.get("closes_at")),
         time_zone=manifest["time_zone"],

@@ -48,6 +48,8 @@ def manifest_of(
             incomplete=survey.incomplete or None,
             paused=survey.paused or None,
             by_invitation=survey.by_invitation or None,
+            offline=survey.offline or None,
+            forgets=survey.forgets or None,
             opens_at=survey.opens_at and survey.opens_at.isoformat(),
             closes_at=survey.closes_at and survey.closes_at.isoformat(),
             cap=survey.cap,

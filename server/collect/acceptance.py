@@ -123,6 +123,9 @@ def _problems(
     if survey.versions and schedule.minimum < survey.minimum:
         template = N_("can only be raised once a survey is published: at least %(limit)s; it is %(value)s")
         problems.append(Problem("minimum", template, {"limit": survey.minimum, "value": schedule.minimum}))
+    if survey.versions and changed.get("forgets") is False:
+        template = N_("must stay on once a survey is published: respondents were told that no note is left")
+        problems.append(Problem("forgets", template, {}))
     if "minimum" in changed and survey.state != State.CLOSED:
         problems += _above_populations(session, survey, schedule.minimum)
     if schedule.cap is not None and {"cap", "minimum"} & changed.keys():

@@ -56,6 +56,8 @@ class Action(StrEnum):
     BY_LINK = "by link"
     OFFLINE_ALLOWED = "offline allowed"
     OFFLINE_FORBIDDEN = "offline forbidden"
+    NOTES_LEFT_OUT = "notes left out"
+    NOTES_KEPT = "notes kept"
     STRATUM_BY_INVITATION = "stratum by invitation"
     STRATUM_BY_LINK = "stratum by link"
     STRATUM_AS_ABOVE = "stratum as above"
@@ -102,6 +104,11 @@ class Action(StrEnum):
 
 BY_SERVER = frozenset({Action.ROWS_DELETED, Action.COUNTS_DELETED, Action.REST_DELETED})
 """What nobody does: the server, as a survey's settings say."""
+SWITCHED = {
+    "offline": (Action.OFFLINE_FORBIDDEN, Action.OFFLINE_ALLOWED),
+    "forgets": (Action.NOTES_KEPT, Action.NOTES_LEFT_OUT),
+}
+"""By a setting of a survey: what switching it off is, and on."""
 SENTENCES = {
     Action.SURVEY_CREATED: N_("created the survey"),
     Action.DRAFT_CHANGED: N_("changed the draft"),
@@ -144,6 +151,8 @@ SENTENCES = {
     Action.BY_LINK: N_("let everybody in who has the link"),
     Action.OFFLINE_ALLOWED: N_("let the survey be answered without a network"),
     Action.OFFLINE_FORBIDDEN: N_("let the survey be answered with a network only"),
+    Action.NOTES_LEFT_OUT: N_("let devices keep no note that the survey was answered"),
+    Action.NOTES_KEPT: N_("let devices keep a note that the survey was answered"),
     Action.STRATUM_BY_INVITATION: N_("let people into %(stratum)s by invitation only"),
     Action.STRATUM_BY_LINK: N_("let everybody into %(stratum)s who has its link"),
     Action.STRATUM_AS_ABOVE: N_("let people into %(stratum)s as into the part around it, or the survey"),

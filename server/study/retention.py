@@ -63,6 +63,18 @@ def retention_of(survey: Survey) -> Retention:
     return Retention(survey.keep_rows, survey.keep_counts, survey.keep_rest)
 
 
+def write_days(retention: Retention) -> dict[str, str]:
+    """The fields of a form that shows them."""
+    days = zip(KEPT_FIELDS, astuple(retention), strict=True)
+    return {field: "" if day is None else str(day) for field, day in days}
+
+
+def describe_days(retention: Retention) -> dict[str, str]:
+    """What the log says of them."""
+    days = zip(("rows", "counts", "rest"), astuple(retention), strict=True)
+    return {part: "–" if day is None else str(day) for part, day in days}
+
+
 def list_deletions(survey: Survey) -> list[tuple[str, datetime]]:
     """What of a closed survey is still to be deleted, by its name, and from when on."""
     if survey.closed_at is None:
@@ -134,17 +146,25 @@ def set_retention(survey: Survey, retention: Retention) -> bool:
     return retention != before
 
 
+class DeletedResponsesError(InputError):
+    """Something is read from responses of a survey whose time is over."""
+
+    def __init__(self, survey: Survey) -> None:
+        self.slug = survey.slug
+        template = N_(
+            "has no responses any more: the server deleted them, as it was set under “Keep or delete”; what was "
+            "released stays"
+        )
+        super().__init__(410, [Problem("survey", template, {})])
+
+
 def require_counts(survey: Survey) -> None:
     """Refuse what is read from responses where they were deleted.
 
     Raises
     ------
-    InputError
+    DeletedResponsesError
         410, which says why.
     """
     if survey.deleted >= Deleted.COUNTS:
-        template = N_(
-            "has no responses any more: the server deleted them, as it was set under “Keep or delete”; what was "
-            "released stays"
-        )
-        raise refuse(410, "survey", template)
+        raise DeletedResponsesError(survey)

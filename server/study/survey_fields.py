@@ -10,6 +10,7 @@ SURVEY_FIELDS = {
     "consent": N_("Consent"),
     "draft": N_("The draft"),
     "file": N_("File"),
+    "forgets": N_("Leave no note on the device that the survey was answered"),
     "gamma": N_("Privacy and sample size"),
     "introduction": N_("Introduction"),
     "keep_counts": N_("Days until the counts go"),

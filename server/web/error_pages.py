@@ -14,8 +14,10 @@ from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 from server.config import find_missing_package
 from server.inputs import N_, InputError, refuse
 from server.store.failures import RETRY_AFTER, describe_failure, find_failure
+from server.study.retention import DeletedResponsesError
 from server.web.api.problem_replies import answer_problem, is_for_programs
 from server.web.context import session
+from server.web.deleted_page import draw_deleted_page
 from server.web.form_ends import CutForm
 from server.web.problem_texts import describe
 from server.web.security import SAFE_METHODS
@@ -27,6 +29,7 @@ def register(app: Flask) -> None:
     """Answer for everything that a view raises, and for what a template draws or computes with `part` and `attempt`."""
     app.jinja_env.globals.update(part=_part, attempt=_attempt)
     app.register_error_handler(InputError, _refuse_input)
+    app.register_error_handler(DeletedResponsesError, _show_deleted)
     app.register_error_handler(ObjectDeletedError, _gone)
     app.register_error_handler(HTTPException, _show_failure)
     app.register_error_handler(ModuleNotFoundError, _lacking)
@@ -43,6 +46,14 @@ def _refuse_input(error: InputError) -> ResponseReturnValue:
             title, error.status, [(each.field, describe(each)[1]) for each in error.problems]
         )
     return _error_page(problem.field, title, message, error.status, name)
+
+
+def _show_deleted(error: DeletedResponsesError) -> ResponseReturnValue:
+    """What was deleted and what is left, for whoever reads pages."""
+    session().rollback()
+    if not request.path.startswith("/manage/") or request.path.endswith(".json"):
+        return _refuse_input(error)
+    return draw_deleted_page(error.slug), error.status
 
 
 def _gone(_error: ObjectDeletedError) -> ResponseReturnValue:

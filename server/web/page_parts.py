@@ -149,10 +149,12 @@ def parts_of(
     stratum: bool = False,
     work: bool = False,
     offline: bool = False,
+    forgets: bool = False,
 ) -> PageParts:
     """What the page of a published definition must hold.
 
-    Behind a link that asks for an invitation or has a stratum, on a server that asks for work.
+    Behind a link that asks for an invitation or has a stratum, on a server that asks for work, of a survey that can
+    be answered without a network or leaves no note.
     """
     document: dict[str, Any] = json.loads(published)
     designs = [entry["designs"] for entry in document["questions"] if "designs" in entry]
@@ -162,6 +164,7 @@ def parts_of(
         "stratum": stratum,
         "work": work,
         "offline": offline,
+        "forgets": forgets,
     }
     names = {*_names(document), *(name for name, wanted in asked_for.items() if wanted)}
     return PageParts(

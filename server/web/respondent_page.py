@@ -43,6 +43,14 @@ class KeptDays:
 
 
 @dataclass(frozen=True)
+class LeftBehind:
+    """What a device keeps: the page, until the visit ends, and a note that the survey was answered, or none."""
+
+    offline: bool = False
+    forgets: bool = False
+
+
+@dataclass(frozen=True)
 class PublishedSurvey:
     """A definition as it was hashed, its SHA-256, and the same, read."""
 
@@ -65,6 +73,7 @@ class PageData:
     work: bool
     """Whether work is asked for, of who needs no code."""
     offline: bool
+    forgets: bool
 
 
 @dataclass(frozen=True)
@@ -85,7 +94,14 @@ class ShutData:
 def draw_page(data: PageData, published: bytes, definition: Definition) -> str:
     """The page of a link that takes responses, within a request for it; it has the published definition."""
     stratum = data.group is not None
-    parts = parts_of(published, invited=data.invited, stratum=stratum, work=data.work, offline=data.offline)
+    parts = parts_of(
+        published,
+        invited=data.invited,
+        stratum=stratum,
+        work=data.work,
+        offline=data.offline,
+        forgets=data.forgets,
+    )
     return render_template(
         "respond/survey.html",
         slug=data.slug,
@@ -124,10 +140,17 @@ def draw_shut_page(data: ShutData) -> str:
 
 
 def draw_how_page(
-    slug: str, survey: PublishedSurvey, sender: SenderParts, kept: KeptDays, *, stratum: bool, playable: bool
+    slug: str,
+    survey: PublishedSurvey,
+    sender: SenderParts,
+    kept: KeptDays,
+    left: LeftBehind,
+    *,
+    stratum: bool,
+    playable: bool,
 ) -> str:
     """The page that explains, within a request for it; with the coin to play with while the survey takes responses."""
-    parts = parts_of(survey.published, stratum=stratum)
+    parts = parts_of(survey.published, stratum=stratum, offline=left.offline, forgets=left.forgets)
     return render_template(
         "respond/how.html",
         slug=slug,

@@ -142,6 +142,41 @@ def test_where_nothing_can_be_kept_the_page_says_neither_that_it_is_nor_that_it_
     expect(visit.button("Erase my traces")).to_have_count(0)
 
 
+def test_a_survey_that_forgets_keeps_what_waits_and_nothing_once_it_has_arrived(
+    open_page: Opener, served: factories.Served, survey: factories.Published
+) -> None:
+    factories.settle(served.database_url, survey.slug, forgets=True)
+    page = open_page(**PHONE)
+    open_page.watch(page).allow("ERR_FAILED")
+    visit = Respondent(page, survey.slug).open()
+    expect(page.get_by_text("this page takes away all that it kept")).to_be_visible()
+    other = Respondent(page.context.new_page(), survey.slug)
+    visit.answer("Yes", "No", "Yes")
+    shown = visit.sent_body()
+    other.open()
+    expect(other.heading(REVIEWED)).to_be_visible()
+    stop_clock(page)
+    page.route("**/responses", lambda route: (route.fetch(), route.abort()), times=1)
+    visit.button("Send").click()
+    expect(page.get_by_text("The connection is poor.")).to_be_visible()
+    (entry,) = kept(page)
+    assert entry["pending"] == shown  # it arrived, and nobody here knows
+    page.reload()
+    expect(visit.heading(SENT)).to_be_visible()
+    expect(page.get_by_text("This page has taken away all that it kept")).to_be_visible()
+    assert kept(page) == []
+    other.button("Send").click()  # of another page, which waited: not once more
+    expect(other.heading("Nothing of this survey is left on this page")).to_be_visible()
+    before = len(factories.stored(served.database_url))
+    page.reload()
+    visit.answer("Yes", "No", "Yes")
+    assert json.loads(visit.sent_body())["id"] != json.loads(shown)["id"]
+    visit.button("Send").click()
+    expect(visit.heading(SENT)).to_be_visible()
+    assert kept(page) == []
+    assert len(factories.stored(served.database_url)) == before + 1
+
+
 def test_what_was_reviewed_is_shown_again_where_the_survey_was_paused_or_closed(
     visit: Respondent, open_page: Opener, served: factories.Served
 ) -> None:

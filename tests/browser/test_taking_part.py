@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 from PIL import Image
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from server.inputs.logos import draw_logo
 from server.people import survey_access
@@ -24,6 +24,8 @@ SHEET = {
     "shown": True,
     "thanks": {"en": "You help us to see what is fair.", "es": "Nos ayudas."},
     "help_lines": {"en": "Samaritans: 116 123", "es": "Esperanza: 717 003 717"},
+    "completion_code": "C1A2B3",
+    "completion_link": "https://panel.example/submissions/complete?cc=C1A2B3",
 }
 CONSENT = "I know what this is for.\n\nIt is **voluntary**.\n\n" + "Nothing happens to whoever says no. " * 60
 SURVEY = factories.definition(
@@ -139,6 +141,7 @@ def test_who_does_not_take_part_leaves_no_trace_and_finds_help(
     expect_sender(page)
     expect(page.get_by_role("link", name="116 123")).to_have_attribute("href", "tel:116123")
     expect(page.get_by_text("You help us")).to_have_count(0)
+    expect(page.get_by_text("C1A2B3")).to_have_count(0)
     assert len(wire.requests) == loaded
     assert page.evaluate(STORED) == before
     inspector.look(page, button)
@@ -183,6 +186,47 @@ def test_thanks_and_help_are_the_same_for_yes_and_no(
     yes, no = (visited(open_page, recorder, served, survey, truth, behave) for truth in ("Yes", "No"))
     assert differences(yes, no) == []
     assert "Samaritans" in yes["document"]["html"]
+    assert "C1A2B3" in yes["document"]["html"]
+
+
+def test_the_panel_gets_one_code_from_everybody_and_nothing_else(
+    open_page: Opener, served: factories.Served
+) -> None:
+    survey = publish(served)
+    link = SHEET["completion_link"]
+    page = open_page(**PHONE)
+    open_page.watch(page).expect("ERR_FAILED")
+    open_page.watch(page).expect("request to another host: https://panel.example/submissions")
+    wire = Wire(page)
+    arrived: list[dict[str, str]] = []
+
+    def take(route: Route) -> None:
+        arrived.append(route.request.all_headers() | {"address": route.request.url})
+        route.fulfill(body="back at the panel", content_type="text/plain")
+
+    def lose(route: Route) -> None:
+        """It is stored, and that is not heard of."""
+        route.fetch()
+        route.abort()
+
+    page.context.route("https://panel.example/**", take)
+    page.route("**/responses", lose, times=1)
+    visit = Respondent(page, survey.slug).open("?PROLIFIC_PID=marked-person")
+    agree(visit)
+    visit.answer("Yes", "No")
+    visit.send()
+    expect(page.get_by_text("Your completion code: C1A2B3")).to_be_visible()
+    posted = [each for each in wire.requests.values() if each["method"] == "POST"]
+    assert len(posted) == 2
+    assert not [each for each in posted if "marked-person" in str(each)]
+    page.reload()
+    expect(visit.heading("This survey was already answered on this device")).to_be_visible()
+    assert arrived == [], "nobody goes there but by pressing"
+    page.get_by_role("link", name=link).click()
+    page.wait_for_url(link)
+    assert [each["address"] for each in arrived] == [link]
+    assert "referer" not in arrived[0]
+    assert "cookie" not in arrived[0]
 
 
 def test_a_draft_is_previewed_with_all_of_it(open_page: Opener, served: factories.Served) -> None:

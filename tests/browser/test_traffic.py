@@ -104,6 +104,13 @@ def reopened(visit: Respondent, truth: str) -> None:
     expect(visit.heading("This survey was already answered on this device")).to_be_visible()
 
 
+def without_a_note(visit: Respondent, truth: str) -> None:
+    plain(visit, truth)
+    assert visit.page.evaluate("localStorage.length") == 0
+    visit.page.reload()
+    expect(visit.button("Start · {n} questions", n=3)).to_be_visible()
+
+
 def language_changed(visit: Respondent, truth: str) -> None:
     visit.start(3)
     visit.choose(truth)
@@ -126,6 +133,7 @@ VISITS = [
     reloaded_at_the_review,
     erased_and_walked_through_history,
     reopened,
+    without_a_note,
 ]
 
 RETRIED = {
@@ -153,6 +161,7 @@ def test_yes_and_no_leave_the_same_bytes(
     coins: str,
 ) -> None:
     survey = factories.publish(served.database_url, SURVEY)
+    factories.settle(served.database_url, survey.slug, forgets=behave is without_a_note)
     attempts, lost = RETRIED.get(behave, (1, ""))
     yes, no = (
         visited(open_page, recorder, served, survey, truth, behave, coins, complaint=lost)

@@ -18,8 +18,9 @@ def walk_respondents(
     """Consent and age, answering without a network, who asks; and every state of the translations."""
     asking = {**document, "consent": pseudo("I agree"), "least_age": 18}
     survey = factories.publish(database_url, asking)
-    factories.settle(database_url, survey.slug, offline=True)
+    factories.settle(database_url, survey.slug, offline=True, forgets=True)
     stranger.get(f"/s/{survey.slug}")
+    stranger.get(f"/s/{survey.slug}/how")
     owner.get(f"/manage/surveys/{survey.slug}/schedule")
     shown = {
         "sponsor": pseudo("Union"),
@@ -28,9 +29,11 @@ def walk_respondents(
         "shown": "yes",
         "thanks.es": pseudo("Thanks"),
         "help_lines.es": pseudo("Line") + ": 116 123",
+        "completion_code": "12",
+        "completion_link": "https://1.23/",
     }
     owner.post(f"/manage/surveys/{survey.slug}/study", shown)
-    owner.post(f"/manage/surveys/{survey.slug}/study", {"shown": "yes"})
+    owner.post(f"/manage/surveys/{survey.slug}/study", {"shown": "yes", "completion_link": "1"})
     with factories.writing(database_url) as session:
         found = survey_access.find(session, survey.slug)
         assert found is not None

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from server import archives
 from server.study.surveys import now
-from tests.support import factories
+from tests.support import factories, sample_releases
 
 if TYPE_CHECKING:
     from tests.support.every_page import Reader
@@ -32,3 +32,12 @@ def walk_retention(
             archives.delete_due(session, now())
         for page in (home, f"{home}/keeping", f"{home}/results", f"{home}/log", "/manage/surveys"):
             owner.get(page)
+    released = factories.publish(database_url, document)
+    factories.store(database_url, released, [([0] * len(released.definition["questions"]), 20)])
+    factories.close(database_url, released.slug)
+    sample_releases.grant(database_url, released.slug)
+    sample_releases.release(database_url, released.slug, {"kind": "count"}, epsilon=1)
+    factories.settle(database_url, released.slug, keep_counts=1, closed_at=now() - timedelta(days=1))
+    with factories.writing(database_url) as session:
+        archives.delete_due(session, now())
+    owner.get(f"/manage/surveys/{released.slug}/results")

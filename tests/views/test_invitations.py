@@ -243,6 +243,24 @@ def test_a_batch_too_small_for_steps_tells_nothing(signed_in: FlaskClient, datab
     assert pages == {1, 2, 3}
 
 
+def test_a_reminder_is_the_same_whoever_has_answered(
+    signed_in: FlaskClient, client: FlaskClient, survey: Published
+) -> None:
+    def reminders() -> list[str]:
+        page = signed_in.get(path(survey), headers={"Accept-Language": "en"}).text
+        return re.findall(r'<textarea class="reminder"[^>]*lang="\w+"[^>]*>[^<]+', page)
+
+    assert reminders() == []
+    code, *_ = codes_on(issue(signed_in, survey))
+    before = reminders()
+    assert [re.findall(' lang="(..)"', each) for each in before] == [["en"], ["es"]]
+    assert "goes alike to everybody who got one" in before[0]
+    assert client.post(survey.url, json=survey.response(invitation=code)).status_code == 201
+    assert reminders() == before
+    assert signed_in.post(f"/manage/surveys/{survey.slug}/close").status_code == 303
+    assert reminders() == []
+
+
 def test_withdrawing_lets_the_unused_codes_in_no_more(
     signed_in: FlaskClient, survey: Published, database_url: str
 ) -> None:

@@ -102,6 +102,30 @@ def test_a_survey_from_its_definition_to_its_estimates(call: Call, app: Flask, d
     assert len(call("GET", f"/surveys/{slug}/responses.csv").text.splitlines()) == 31
 
 
+def test_what_devices_keep_is_changed_like_on_the_page(call: Call, database_url: str) -> None:
+    slug = new_survey(call)
+    factories.settle(database_url, slug, keep_rows=30)
+    found = call("POST", f"/surveys/{slug}/settings", {"forgets": True}).json
+    assert [found[name] for name in ("offline", "forgets", "keep_rows", "keep_counts")] == [
+        False,
+        True,
+        30,
+        None,
+    ]
+    assert call("POST", f"/surveys/{slug}/settings", {}).json == found
+    for body in ({"forgets": "yes"}, {"forgets": False, "keep_rows": 1}):
+        assert call("POST", f"/surveys/{slug}/settings", body).status_code == 422, body
+    assert call("GET", f"/surveys/{slug}").json == found
+    call("POST", f"/surveys/{slug}/publish", {"despite_plan": True})
+    call("POST", f"/surveys/{slug}/close")
+    refused = call("POST", f"/surveys/{slug}/settings", {"forgets": False})
+    assert (refused.status_code, refused.json["errors"][0]["field"]) == (409, "state")
+    with factories.writing(database_url) as session:
+        actions = list(session.scalars(sa.select(AuditEntry.action)))
+    assert actions.count("notes left out") == 1
+    assert "notes kept" not in actions
+
+
 def test_answers_are_what_the_description_says(call: Call, database_url: str) -> None:
     document = call("GET", "/openapi.json").json
     components = document["components"]
@@ -140,6 +164,7 @@ def test_answers_are_what_the_description_says(call: Call, database_url: str) ->
         "list_webhooks": call("GET", f"{at}/webhooks"),
         "replace_study_sheet": call("PUT", f"{at}/study", study_document()),
         "show_study_sheet": call("GET", f"{at}/study"),
+        "change_settings": call("POST", f"{at}/settings", {"offline": True, "forgets": True}),
         "pause_survey": call("POST", f"{at}/pause"),
     }
     for name, answer in answers.items():

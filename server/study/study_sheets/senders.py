@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from sqlalchemy.orm import Session
@@ -38,6 +38,8 @@ class SurveySender:
     logo: str = ""
     thanks: OwnWords = OwnWords()
     help_lines: OwnWords = OwnWords()
+    completion_code: str = ""
+    completion_link: str = ""
 
     def as_json(self) -> dict[str, Any]:
         """What `from_json` reads the same from."""
@@ -57,10 +59,18 @@ def read_sender(session: Session, survey: Survey, language: str) -> SurveySender
     thanks, help_lines = (
         OwnWords(*(choose_language(texts, language) or ())) for texts in (sheet.thanks, sheet.help_lines)
     )
+    at_the_end = SurveySender(
+        thanks=thanks,
+        help_lines=help_lines,
+        completion_code=sheet.completion_code,
+        completion_link=sheet.completion_link,
+    )
     if not sheet.shown:
-        return SurveySender(thanks=thanks, help_lines=help_lines)
+        return at_the_end
     logo = "" if stored.logo is None else hashlib.sha256(stored.logo).hexdigest()
-    return SurveySender(sheet.sponsor, sheet.contact_name, sheet.contact_email, logo, thanks, help_lines)
+    return replace(
+        at_the_end, name=sheet.sponsor, contact=sheet.contact_name, email=sheet.contact_email, logo=logo
+    )
 
 
 def split_line(line: str) -> tuple[str, str, str]:

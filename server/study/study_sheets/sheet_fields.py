@@ -4,6 +4,8 @@ from server.inputs import N_
 
 STUDY_FIELDS = {
     "authors": N_("Authors"),
+    "completion_code": N_("Completion code"),
+    "completion_link": N_("Link back to the panel"),
     "conductor": N_("Who conducts it"),
     "contact_email": N_("E-mail address"),
     "contact_name": N_("Contact"),

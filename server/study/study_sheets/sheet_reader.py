@@ -116,12 +116,16 @@ def _check_authors(stated: Mapping[str, Any]) -> Iterator[Problem]:
 
 def _check_names(stated: Mapping[str, Any]) -> Iterator[Problem]:
     doi, address, email = (stated.get(name, "") for name in ("doi", "preregistration", "contact_email"))
+    link = stated.get("completion_link", "")
     if doi and normalise_doi(doi) is None:
         template = N_("must be a DOI, as 10.1234/abc; it is %(value)s")
         yield Problem("doi", template, {"value": shorten_value(doi)})
     if address and not is_web_address(address):
         template = N_("must be an address that begins with https:// or http://; it is %(value)s")
         yield Problem("preregistration", template, {"value": shorten_value(address)})
+    if link and not (is_web_address(link) and link.lower().startswith("https:")):
+        template = N_("must be an address that begins with https://; it is %(value)s")
+        yield Problem("completion_link", template, {"value": shorten_value(link)})
     if email and not is_email(email):
         template = N_("must be an e-mail address, as name@example.org; it is %(value)s")
         yield Problem("contact_email", template, {"value": shorten_value(email)})

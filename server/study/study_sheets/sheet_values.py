@@ -43,6 +43,8 @@ class StudySheet:
         Whether respondents' pages say who asks and whom to ask, from `sponsor`, `contact_name` and `contact_email`.
     thanks, help_lines : mapping of str to str
         What respondents read at the end, by the code of a language; of the second each line is one to turn to.
+    completion_code, completion_link : str
+        What everybody reads at the end alike: a panel's proof that somebody finished, and where it wants them back.
     """
 
     title: Mapping[str, str] = field(default_factory=dict)
@@ -74,6 +76,8 @@ class StudySheet:
     shown: bool = False
     thanks: Mapping[str, str] = field(default_factory=dict)
     help_lines: Mapping[str, str] = field(default_factory=dict)
+    completion_code: str = ""
+    completion_link: str = ""
 
     @property
     def is_empty(self) -> bool:
@@ -83,7 +87,7 @@ class StudySheet:
     @property
     def for_reports(self) -> "StudySheet":
         """Without what is for respondents' pages alone."""
-        return replace(self, shown=False, thanks={}, help_lines={})
+        return replace(self, shown=False, thanks={}, help_lines={}, completion_code="", completion_link="")
 
     @property
     def for_everybody(self) -> "StudySheet":
@@ -102,7 +106,8 @@ class StudySheet:
 
     def copy_for_another(self) -> "StudySheet":
         """What holds of a copy of the survey too: neither its dates, what names it alone, nor that it is public."""
-        return replace(self, field_begin="", field_end="", doi="", preregistration="", public=False)
+        undated = replace(self, field_begin="", field_end="", doi="", preregistration="", public=False)
+        return replace(undated, completion_code="", completion_link="")
 
 
 def choose_language(texts: Mapping[str, str], language: str) -> tuple[str, str] | None:

@@ -1,6 +1,7 @@
 """Surveys for programs: listed, made, changed, published, closed."""
 
 import re
+from dataclasses import asdict, replace
 from typing import Any
 
 from flask import request
@@ -8,10 +9,12 @@ from flask import request
 from server.collect import acceptance
 from server.inputs import N_, refuse, shorten_value
 from server.people import survey_access
-from server.people.change_log import Action
+from server.people.change_log import SWITCHED, Action
 from server.store.models import Role, State, Survey
 from server.study import planning, surveys
 from server.study.definitions.definition_reader import parse_definition
+from server.study.retention import retention_of
+from server.study.schedule import schedule_of
 from server.web.api.api_guard import require_token
 from server.web.api.operations import Reply, operation
 from server.web.context import link_to, session
@@ -121,6 +124,22 @@ def resume_survey(survey: Survey) -> Reply:
 
 
 @operation(
+    "POST",
+    "/surveys/<slug>/settings",
+    N_("Change what devices keep of the survey; what is left out stays"),
+    Role.EDITOR,
+    takes="settings",
+    gives="survey",
+)
+def change_settings(survey: Survey, body: Any) -> Reply:
+    """As the page does; after how many days the server deletes what, its owner says there."""
+    schedule = replace(schedule_of(survey), **body)
+    for name, on in acceptance.set_schedule(session(), survey, schedule, surveys.now()).items():
+        record(SWITCHED[name][on], survey)
+    return Reply(_survey_json(survey, get_role()))
+
+
+@operation(
     "POST", "/surveys/<slug>/close", N_("Take no responses any more, for good"), Role.EDITOR, gives="survey"
 )
 def close_survey(survey: Survey) -> Reply:
@@ -165,6 +184,9 @@ def _survey_json(survey: Survey, role: Role) -> dict[str, Any]:
         "cap": survey.cap,
         "minimum": survey.minimum,
         "by_invitation": survey.by_invitation,
+        "offline": survey.offline,
+        "forgets": survey.forgets,
+        **asdict(retention_of(survey)),
         "link": link_to(survey.link),
         "versions": [
             {"number": each.number, "sha256": each.sha256, "published_on": each.published_on.isoformat()}

@@ -27,6 +27,7 @@ from server.study.surveys import Shut, Standing
 from server.web.page_parts import PageParts
 from server.web.respondent_page import (
     KeptDays,
+    LeftBehind,
     LinkGroup,
     Note,
     PageData,
@@ -63,7 +64,7 @@ _MANY = (8_192_016_303, 8_192_016_384, 8_192_016_400)
 """Populations that stand for any above 2, in each form of the plural; what they look like is
 replaced by the mark of that slot."""
 
-_SENDER = SenderParts(Markup("zqheadqz"), Markup("zqthanksqz"), Markup("zqhelplinesqz"))
+_SENDER = SenderParts(*map(Markup, ("zqheadqz", "zqthanksqz", "zqcompletionqz", "zqhelplinesqz")))
 """Lines that are drawn anew from what the page itself states, and must be the same then."""
 _ANY = "zqlinkqz"
 """Stands for the name of any link; no slot."""
@@ -153,36 +154,33 @@ class ShellDrawer:
         self._drawn: dict[tuple[str, ...], tuple[Shell, ...]] = {}
         self._begun: dict[tuple[str, ...], _BegunShells] = {}
 
-    def draw_open(self, slug: str, language: str, survey: PublishedSurvey) -> Iterable[Shell]:
+    def draw_open(
+        self, slug: str, language: str, survey: PublishedSurvey, *, forgets: bool
+    ) -> Iterable[Shell]:
         """Every page that a link of this published survey may have while it takes responses."""
-        key = ("open", slug, language, survey.version)
+        key = ("open", slug, language, survey.version, str(forgets))
         if key not in self._begun:
-            drawn = _mark(_draw_open(slug, survey, language), language)
+            drawn = _mark(_draw_open(slug, survey, language, forgets), language)
             self._begun[key] = _BegunShells(drawn, lambda: self._asking(slug, language))
         return self._begun[key]
 
-    def draw_shut(self, slug: str, language: str) -> Iterable[Shell]:
+    def draw_shut(self, slug: str, language: str, *, forgets: bool) -> Iterable[Shell]:
         """Every page that a link may have which takes none; of which survey it is, nobody is told."""
         # They are many, and differ from one link to the next in nothing but its name.
-        key = ("shut", language)
+        key = ("shut", language, str(forgets))
         if key not in self._begun:
-            drawn = _mark(_draw_shut(_ANY, language), language)
+            drawn = _mark(_draw_shut(_ANY, language, forgets), language)
             self._begun[key] = _BegunShells(drawn, lambda: self._asking(_ANY, language))
         return (Shell(shell.state, shell.text.replace(_ANY, slug)) for shell in self._begun[key])
 
-    def draw_how(self, slug: str, language: str, survey: PublishedSurvey) -> tuple[Shell, ...]:
+    def draw_how(self, slug: str, language: str, survey: PublishedSurvey) -> Iterable[Shell]:
         """The page that explains, of a link of this published survey while it takes responses."""
         key = ("how", slug, language, survey.version)
-        if key not in self._drawn:
-            with self._asking(slug, language, "/how"):
-                self._drawn[key] = tuple(
-                    Shell(
-                        "explained",
-                        draw_how_page(slug, survey, _SENDER, kept, stratum=stratum, playable=True),
-                    )
-                    for stratum, kept in product((False, True), _KEPT)
-                )
-        return self._drawn[key]
+        if key not in self._begun:
+            self._begun[key] = _BegunShells(
+                _draw_how(slug, survey), lambda: self._asking(slug, language, "/how")
+            )
+        return self._begun[key]
 
     def draw_receipt(self, slug: str, language: str) -> tuple[Shell, ...]:
         """Where a receipt is looked for: of a survey that is not closed, of one that is, and of none."""
@@ -222,19 +220,29 @@ def _list_groups(language: str) -> tuple[LinkGroup, ...]:
     return tuple(LinkGroup("zqgroupqz", number) for number in (None, *forms.values()))
 
 
-def _draw_open(slug: str, survey: PublishedSurvey, language: str) -> Iterator[Shell]:
+def _draw_open(slug: str, survey: PublishedSurvey, language: str, forgets: bool) -> Iterator[Shell]:
     family = json.loads(survey.published).get("family", _NOTE.family)
     note = Note(family, _NOTE.round, str(count_spent(survey.definition.loss)))
     for group, (invited, work), simulated, offline in product(
         (None, *_list_groups(language)), _ADMISSIONS, (False, True), (False, True)
     ):
-        data = PageData(slug, survey.version, note, group, invited, simulated, _SENDER, work, offline)
+        data = PageData(
+            slug, survey.version, note, group, invited, simulated, _SENDER, work, offline, forgets
+        )
         state = "open" + ", by invitation" * invited + ", with work" * work + ", simulated" * simulated
-        state += ", offline" * offline
+        state += ", offline" * offline + ", without a note" * forgets
         yield Shell(state, draw_page(data, survey.published, survey.definition))
 
 
-def _draw_shut(slug: str, language: str) -> Iterator[Shell]:
+def _draw_how(slug: str, survey: PublishedSurvey) -> Iterator[Shell]:
+    choices = (False, True)
+    for forgets, offline, stratum, kept in product(choices, choices, choices, _KEPT):
+        left = LeftBehind(offline, forgets)
+        drawn = draw_how_page(slug, survey, _SENDER, kept, left, stratum=stratum, playable=True)
+        yield Shell("explained", drawn)
+
+
+def _draw_shut(slug: str, language: str, forgets: bool) -> Iterator[Shell]:
     yield Shell("unknown", draw_unknown_page())
     # Which group a link names, and whether it belongs to one: others may have taken its place.
     links = ((None, False), (None, True), *((group, True) for group in _list_groups(language)))
@@ -243,7 +251,13 @@ def _draw_shut(slug: str, language: str) -> Iterator[Shell]:
     ):
         if isinstance(reason, Shut) and (group is not None or not stratum):
             continue  # that of a group, which it does not name
-        present = {"invited": invited, "show_if": routed, "stratum": stratum, "work": work}
+        present = {
+            "invited": invited,
+            "show_if": routed,
+            "stratum": stratum,
+            "work": work,
+            "forgets": forgets,
+        }
         names = frozenset(name for name, held in present.items() if held)
         parts = PageParts(names, questions=reports, reports=reports, language="en")
         data = ShutData(

@@ -32,6 +32,7 @@ from server.web.verifying.visitors import (
     Visitor,
 )
 
+_FORGETS = re.compile(rb'<main [^>]*" data-forgets[ >]')
 _AT_ONCE = 4
 """Requests under way."""
 Check = Callable[[SiteAnswer, Visitor], list[str]]
@@ -163,7 +164,7 @@ class _SiteComparer:
         """A survey of which pages can be drawn."""
         try:
             survey = parse_survey(answer.body)
-            next(iter(self._drawer.draw_open(slug, DEFAULT_LANGUAGE, survey)))
+            next(iter(self._drawer.draw_open(slug, DEFAULT_LANGUAGE, survey, forgets=False)))
         except Exception:  # a document that is none of ours may break whatever reads it
             return None
         return survey
@@ -211,10 +212,12 @@ class _SiteComparer:
     def _check_page(self, slug: str, asked: str | None, answer: SiteAnswer, visitor: Visitor) -> list[str]:
         language = asked or visitor.choose_language(f"/s/{slug}")
         survey = self._surveys[slug][1]
+        # A page that says so is compared with those that do: half as many are drawn.
+        forgets = _FORGETS.search(answer.body) is not None
         shells = (
-            self._drawer.draw_shut(slug, language)
+            self._drawer.draw_shut(slug, language, forgets=forgets)
             if survey is None
-            else self._drawer.draw_open(slug, language, survey)
+            else self._drawer.draw_open(slug, language, survey, forgets=forgets)
         )
         problems, found = self._match(slug, f"/s/{slug}", language, answer, shells)
         if (answer.status == 200) != (survey is not None):

@@ -138,11 +138,27 @@ def _page(survey: Survey, form: Mapping[str, str], error: InputError | None = No
         paths=_paths(survey),
         leaves=strata.list_leaves(nodes),
         invited=strata.invited_links(session(), survey),
+        reminders=_write_reminders() if batches and survey.state != State.CLOSED else (),
         form=form,
         limits=response_codes,
         problems=[describe(problem) for problem in problems],
         bad={problem.field for problem in problems},
     )
+
+
+def _write_reminders() -> list[tuple[str, str, str]]:
+    """A reminder that may go to everybody, in each language of the interface: its code, its name and the text."""
+    written = []
+    for code, language in LANGUAGES.items():
+        with force_locale(code):
+            text = gettext(
+                "Some time ago we sent you a code for a survey. This reminder goes alike to everybody who got one, "
+                "whether they have answered or not. If you have, thank you: there is nothing more to do. If you have "
+                "not, you can still answer with the same code while the survey is open. Whether you take part is for "
+                "you to choose."
+            )
+        written.append((code, language.name, text))
+    return written
 
 
 def _find_used(survey: Survey) -> Mapping[int | None, int]:

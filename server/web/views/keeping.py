@@ -1,7 +1,5 @@
 """What becomes of a survey: a copy, a file that holds everything, a place in the archive, or nothing at all."""
 
-from dataclasses import astuple
-
 from flask import Blueprint, current_app, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_babel import get_locale, gettext
@@ -98,8 +96,7 @@ def retain(survey: Survey) -> ResponseReturnValue:
     except InputError as error:
         return _page(survey, problems=[describe(problem) for problem in error.problems]), error.status
     if changed:
-        days = zip(("rows", "counts", "rest"), astuple(asked), strict=True)
-        record(Action.RETENTION_SET, survey, **{part: "–" if day is None else day for part, day in days})
+        record(Action.RETENTION_SET, survey, **retention.describe_days(asked))
     session().commit()
     housekeeper().notify()
     return redirect(url_for(".page", slug=survey.slug, said="retained"), 303)
@@ -157,8 +154,7 @@ def _kept_days(survey: Survey) -> dict[str, str]:
     """The days that the fields show: as they were typed, if they were refused."""
     if request.endpoint == "keeping.retain":
         return {field: request.form.get(field, "") for field in retention.KEPT_FIELDS}
-    days = zip(retention.KEPT_FIELDS, astuple(retention.retention_of(survey)), strict=True)
-    return {field: "" if day is None else str(day) for field, day in days}
+    return retention.write_days(retention.retention_of(survey))
 
 
 def _page(survey: Survey, typed: str = "", problems: list[tuple[str, str]] | None = None) -> str:

@@ -122,7 +122,7 @@ def preview(survey: Survey) -> ResponseReturnValue:
         with force_locale(choose_language(request, LANGUAGES)):  # this one is for researchers
             return render_template("manage/unfinished.html", survey=survey, missing=_missing(problems))
     published = draft.to_canonical()
-    parts = parts_of(published, preview=True)
+    parts = parts_of(published, preview=True, forgets=survey.forgets)
     return render_template(
         "respond/survey.html",
         slug=survey.slug,

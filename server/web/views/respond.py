@@ -16,6 +16,7 @@ from server.web.context import allow_keeping, config, session
 from server.web.page_parts import PageParts, parts_of
 from server.web.respondent_page import (
     KeptDays,
+    LeftBehind,
     LinkGroup,
     Note,
     PageData,
@@ -49,14 +50,27 @@ def page(slug: str) -> ResponseReturnValue:
         responses.check_standing(standing)
     except InputError as refusal:
         parts = parts_of(
-            current.published, invited=invited, stratum=stratum is not None, work=config().asks_for_work
+            current.published,
+            invited=invited,
+            stratum=stratum is not None,
+            work=config().asks_for_work,
+            forgets=survey.forgets,
         )
         return _draw_shut(slug, standing, survey, group, parts), refusal.status
     sender = draw_sender_of(survey, slug)
     work = config().asks_for_work and not invited
     g.offline = survey.offline
     data = PageData(
-        slug, current.sha256, _note_of(survey), group, invited, survey.simulated, sender, work, survey.offline
+        slug,
+        current.sha256,
+        _note_of(survey),
+        group,
+        invited,
+        survey.simulated,
+        sender,
+        work,
+        survey.offline,
+        survey.forgets,
     )
     return draw_page(data, current.published, surveys.definition_of(current))
 
@@ -77,6 +91,7 @@ def how(slug: str) -> ResponseReturnValue:
         shown,
         draw_sender_of(survey, slug),
         KeptDays(*map(str, retention_of(survey).days)),
+        LeftBehind(survey.offline, survey.forgets),
         stratum=stratum is not None,
         playable=standing == surveys.Standing.OPEN,
     )
@@ -92,7 +107,13 @@ def _show_shut(slug: str) -> ResponseReturnValue:
     allow_keeping(survey, surveys.now())
     # What waits may have been answered by another link, with a code.
     invited = bool(strata.invited_links(session(), survey))
-    parts = parts_of(current.published, invited=invited, stratum=True, work=config().asks_for_work)
+    parts = parts_of(
+        current.published,
+        invited=invited,
+        stratum=True,
+        work=config().asks_for_work,
+        forgets=survey.forgets,
+    )
     reason = responses.reason_of(surveys.find_standing(survey, surveys.now()), shut)
     return _draw_shut(slug, reason, survey, None, parts), 410
 

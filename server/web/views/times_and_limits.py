@@ -9,7 +9,7 @@ from flask.typing import ResponseReturnValue
 
 from server.collect import acceptance
 from server.inputs import InputError
-from server.people.change_log import Action
+from server.people.change_log import SWITCHED, Action
 from server.store.models import Role, Survey
 from server.study import schedule, strata, surveys
 from server.study.smallest_group import LARGEST_MINIMUM, LEAST_MINIMUM
@@ -108,7 +108,7 @@ def _record(survey: Survey, field: str, value: Any) -> None:
             record(Action.CAP_REMOVED, survey)
         case "cap" | "minimum", _:
             record(Action.CAP_SET if field == "cap" else Action.MINIMUM_SET, survey, number=value)
-        case "offline", _:
-            record(Action.OFFLINE_ALLOWED if value else Action.OFFLINE_FORBIDDEN, survey)
+        case "offline" | "forgets", bool():
+            record(SWITCHED[field][value], survey)
         case _:
             record(Action.BY_INVITATION if value else Action.BY_LINK, survey)
