@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from server.web.front.timeouts import STEP, Timeouts
+from server.web.front.timeouts import STEP, Deadlines, Timeouts
 
 T = TypeVar("T")
 
@@ -71,11 +71,30 @@ def test_who_cancels_a_task_that_waits_cancels_it() -> None:
     run(wait())
 
 
+def test_futures_end_when_their_time_is_over_and_those_that_are_ready_are_left_alone() -> None:
+    async def wait() -> tuple[list[object], float]:
+        deadlines, begun = Deadlines(STEP * 2, TimeoutError), monotonic()
+        futures = [asyncio.get_running_loop().create_future() for _ in range(3)]
+        for future in futures:
+            deadlines.begin(future)
+        futures[0].set_result("ready")
+        futures[2].cancel()
+        outcomes = await asyncio.gather(*futures, return_exceptions=True)
+        return outcomes, monotonic() - begun
+
+    outcomes, seconds = run(wait())
+
+    assert [type(outcome) for outcome in outcomes] == [str, TimeoutError, asyncio.CancelledError]
+    assert seconds >= STEP * 2
+
+
 def test_nothing_is_looked_at_while_nothing_waits() -> None:
     async def wait() -> list[object]:
-        timeouts = Timeouts()
+        timeouts, ready = Timeouts(), asyncio.get_running_loop().create_future()
         with timeouts.after(60):
             pass
+        Deadlines(60, TimeoutError).begin(ready)
+        ready.set_result(None)
         await asyncio.sleep(STEP * 2)
         # A loop without timers has nothing of its own to wake up for.
         return list(asyncio.get_running_loop()._scheduled)  # type: ignore[attr-defined]

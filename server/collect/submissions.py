@@ -2,8 +2,7 @@
 
 import hashlib
 import re
-from contextlib import suppress
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from server.collect.proofs_of_work import Work, parse_work
 from server.inputs.code_forms import CODE_LENGTH, normalise_code
@@ -23,8 +22,7 @@ _HEX_ID = re.compile(r"[0-9a-f]{32}\Z")
 _HEX_VERSION = re.compile(r"[0-9a-f]{64}\Z")
 
 
-@dataclass(frozen=True)
-class Submission:
+class Submission(NamedTuple):
     """A response as it arrives: well formed, not yet held against its survey. `id` is the hash of its receipt."""
 
     id: bytes
@@ -102,8 +100,10 @@ def _parse_reports(reports: object) -> bytes:
             value=shorten_value(reports),
         )
     if set(map(type, reports)) <= {int}:
-        with suppress(ValueError):  # which is named below
+        try:
             return bytes(reports)
+        except ValueError:
+            pass  # which is named below
     for index, report in enumerate(reports):
         # bool is a subclass of int; true must not pass for 1.
         if type(report) is not int or not 0 <= report <= 255:

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import re
 import time
-from collections.abc import MutableMapping
+from collections.abc import Awaitable, MutableMapping
 from functools import lru_cache, partial
 from typing import Any
 
@@ -113,11 +113,11 @@ class Front:
             return
         began, status, incoming = time.monotonic(), "none", Incoming(receive)
 
-        async def send_counted(message: MutableMapping[str, Any]) -> None:
+        def send_counted(message: MutableMapping[str, Any]) -> Awaitable[None]:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = str(message["status"])
-            await send(message)
+            return send(message)
 
         try:
             await self._answer(scope, incoming, send_counted)

@@ -14,7 +14,7 @@ from threading import Event, Lock
 from time import monotonic
 from typing import Any, Generic, TypeVar
 
-from server.web.front.timeouts import Timeouts
+from server.web.front.timeouts import Deadlines
 from server.web.watching.hourly_counts import QueueCounts
 
 CROWD = 8
@@ -62,7 +62,7 @@ class Groups(Generic[Item, Outcome]):
         self._places = places
         self._patience = patience
         self._queue: deque[tuple[Item, asyncio.Future[Outcome]]] = deque()
-        self._timeouts = Timeouts()
+        self._waits = Deadlines(5 * patience, OverloadedError)
         self._thread = ThreadPoolExecutor(1)
         self._deciding = Lock()
         self._busy = False
@@ -93,11 +93,8 @@ class Groups(Generic[Item, Outcome]):
         if idle:
             self._since = monotonic()
             self._thread.submit(self._run, loop)
-        try:
-            with self._timeouts.after(self._patience * 5):
-                return await future
-        except TimeoutError:
-            raise OverloadedError from None
+        self._waits.begin(future)
+        return await future
 
     def take_counts(self) -> QueueCounts:
         """What was done since the queue was made; the most that waited, since this was asked last."""

@@ -3,10 +3,9 @@
 import asyncio
 import io
 import tempfile
-from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager, suppress
-from enum import Enum
+from enum import IntEnum
 from typing import Any, BinaryIO
 
 from server.inputs import N_, Problem
@@ -27,7 +26,7 @@ ROOM = 64 * 1024 * 1024
 """Bytes in memory of all bodies together, from their first byte until they are answered."""
 
 
-class Sender(Enum):
+class Sender(IntEnum):
     """Who sends a body, and how much of the room all of them together may take up: so they leave some to others."""
 
     RESPONDENT = ROOM // 2
@@ -63,7 +62,8 @@ class Room:
 
     def __init__(self) -> None:
         self.timeouts = Timeouts()
-        self._held: Counter[Sender] = Counter()
+        self._held = dict.fromkeys(Sender, 0)
+        self._all_held = 0
         self._uploads = 0
 
     def take(self, size: int, sender: Sender) -> None:
@@ -74,13 +74,15 @@ class Room:
         RefusedError
             503, if there is no room for them.
         """
-        if self._held[sender] + size > sender.value or self._held.total() + size > ROOM:
+        if self._held[sender] + size > sender or self._all_held + size > ROOM:
             raise RefusedError(503, Problem("request", _TOO_MANY, {}))
         self._held[sender] += size
+        self._all_held += size
 
     def give_back(self, size: int, sender: Sender) -> None:
         """Hold as many bytes less."""
         self._held[sender] -= size
+        self._all_held -= size
 
     @contextmanager
     def upload(self) -> Iterator[None]:
@@ -192,7 +194,7 @@ class Body:
         more = True
         # Where all bytes are there, the message that only says so is not waited for.
         while more and self._held != length:
-            piece, more = await _next(receive)
+            piece, more = _read_piece(await receive())
             self._room.take(len(piece), self._sender)
             self._held += len(piece)
             self._pieces.append(piece)
@@ -205,7 +207,7 @@ class Body:
             self._file = tempfile.TemporaryFile()  # noqa: SIM115 (closed by __exit__)
             more, total = True, 0
             while more and total != length:
-                piece, more = await _next(receive)
+                piece, more = _read_piece(await receive())
                 total += len(piece)
                 if total > limit.size:
                     raise _too_long(limit)
@@ -235,9 +237,8 @@ class Body:
             self._file.close()
 
 
-async def _next(receive: Receive) -> tuple[bytes, bool]:
-    """The next piece, and whether there are more."""
-    message = await receive()
+def _read_piece(message: MutableMapping[str, Any]) -> tuple[bytes, bool]:
+    """The piece of a body that came, and whether there are more."""
     if message["type"] != "http.request":
         raise _cut()
     return message.get("body", b""), message.get("more_body", False)

@@ -28,6 +28,8 @@ class Replies:
         self._headers = [
             (name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()
         ]
+        # Most answers are one of a few, and writing their heads takes as long as counting them.
+        self._make_head = lru_cache(maxsize=100)(self._write_head)
 
     async def send_json(self, send: Send, status: int, body: bytes) -> None:
         """Answer with an encoded JSON document."""
@@ -53,16 +55,13 @@ class Replies:
         await self._send(send, status, b"text/html; charset=utf-8", page.encode())
 
     async def _send(self, send: Send, status: int, kind: bytes, body: bytes, after: int = 0) -> None:
-        headers = [
-            *self._headers,
-            (b"content-type", kind),
-            (b"content-length", str(len(body)).encode()),
-        ]
-        after = after or (RETRY_AFTER if status == 503 else 0)
-        if after:
-            headers.append((b"retry-after", str(after).encode()))
+        headers = self._make_head(kind, len(body), after or (RETRY_AFTER if status == 503 else 0))
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": body})
+
+    def _write_head(self, kind: bytes, length: int, after: int) -> list[tuple[bytes, bytes]]:
+        headers = [*self._headers, (b"content-type", kind), (b"content-length", str(length).encode())]
+        return [*headers, (b"retry-after", str(after).encode())] if after else headers
 
 
 @lru_cache
