@@ -18,16 +18,16 @@ def count_together(
 ) -> JointCounts:
     """How often reports of columns arrived together, for some choices of a column of each question of a version."""
     columns = [[question[k] for question, k in zip(questions, chosen, strict=True)] for chosen in wanted]
-    tables = [np.zeros([column.counts.shape[1] for column in each], dtype=np.int64) for each in columns]
+    tables = [np.zeros([column.counts.shape[1] for column in group], dtype=np.int64) for group in columns]
     for block in wave.blocks():
-        for table, each in zip(tables, columns, strict=True):
+        for table, group in zip(tables, columns, strict=True):
             cells = np.zeros(len(block.tally.counts), dtype=np.int64)
-            for column in each:
+            for column in group:
                 cells = cells * column.counts.shape[1] + column.codes(block.tally)
             table += count_cells(cells, block.tally.counts, table.size).reshape(table.shape)
     return {
-        chosen: (table, tuple(column.design for column in each))
-        for chosen, table, each in zip(wanted, tables, columns, strict=True)
+        chosen: (table, tuple(column.design for column in group))
+        for chosen, table, group in zip(wanted, tables, columns, strict=True)
     }
 
 
