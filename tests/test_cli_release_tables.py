@@ -371,7 +371,6 @@ BAD_DATA = {
         "a column for each name that is declared, also sex; it has Sex, state",
     ),
     "column twice": (HEAD.replace(b"remark", b"sex") + ROW, "data[1]: must be unique; sex stands twice"),
-    "no rows": (HEAD, "data: must have a row for each person"),
     "nothing": (b"", "data: must have a column for each name"),
     "UTF-16": (table(PEOPLE).decode().encode("utf-16"), "data: must be UTF-8; byte 0 is not"),
     "Latin 1": (HEAD + ROW + ROW.replace(b"-", b"\xf1"), "data: must be UTF-8; byte 82 is not"),
@@ -453,6 +452,27 @@ def test_what_was_not_declared_is_named_with_its_row(name: str, tmp_path: Path) 
     refused = run(tmp_path, data, GOOD, "--yes", "--output", str(tmp_path / "out.json"))
     assert (refused.exit_code, refused.stdout, (tmp_path / "out.json").exists()) == (2, "", False)
     assert said in refused.stderr
+
+
+ITEMS = [
+    {"kind": "count"},
+    {"kind": "share", "questions": ["sex"], "option": "female"},
+    {"kind": "mean", "questions": ["children"]},
+    {"kind": "sum", "questions": ["children"]},
+    {"kind": "variance", "questions": ["children"]},
+    {"kind": "quantiles", "questions": ["children"], "levels": [0.5]},
+    {"kind": "table", "questions": ["sex", "children"]},
+    {"kind": "hierarchy"},
+    {"kind": "most_common", "question": "sex"},
+]
+
+
+@pytest.mark.parametrize("item", ITEMS, ids=lambda item: item["kind"])
+def test_nobody_is_as_private_as_somebody(item: dict[str, Any], tmp_path: Path) -> None:
+    document = plan(item, epsilon=1)
+    assert released(tmp_path, HEAD, document)["released"][0]["figures"]
+    refused = run(tmp_path, HEAD, document | {"neighbours": "bounded"}, "--yes")
+    assert (refused.exit_code, "data: must have a row for each person" in refused.stderr) == (2, True)
 
 
 @pytest.mark.parametrize("name", BAD_PLANS)

@@ -304,8 +304,13 @@ def test_the_public_response_rate_is_a_released_number_of_responses_to_all_codes
     assert (rate["issued"], rate["rate"], rate["interval"]) == (400, 252 / 400, [243 / 400, 260 / 400])
     written = {row["what"]: row["text"] for row in csv.DictReader(io.StringIO(reports.public_csv(published)))}
     assert written["response_rate.rate"] == str(252 / 400)
+    # Noise may lead beyond everybody; then it is said all the same that there was some, or nothing is.
+    beyond = replace(entry, figures=(Figure("respondents", (), 420, 12.0, 400.0, 440.0),))
+    shown = reports.write_public_page(replace(published, ledger=replace(ledger(), released=(beyond,))), "en")
+    assert "Noise was added to the number of responses" in shown
     exact = replace(entry, covers=replace(covers, respondents=240), figures=())
-    shown = reports.write_public_page(replace(published, ledger=replace(ledger(), released=(exact,))), "en")
+    whole = replace(published, ledger=replace(ledger(), released=(exact,)), divided=False)
+    shown = reports.write_public_page(whole, "en")
     assert "Noise was added to the number of responses" not in shown
     assert "60.0\N{NO-BREAK SPACE}% of 400 codes issued" in shown
 
@@ -316,6 +321,11 @@ def test_the_public_response_rate_is_a_released_number_of_responses_to_all_codes
         return replace(published, ledger=replace(ledger(), released=(changed,)))
 
     assert tells_rate(published)
+    assert tells_rate(whole)
+    assert published.divided
+    assert not tells_rate(replace(whole, divided=True)), "the number leaves small groups out"
+    for low, high in ((401.0, 440.0), (-32.0, -2.0)):
+        assert not tells_rate(released(replace(entry, figures=(replace(total, low=low, high=high),))))
     # What is not about all responses to a closed survey, or not of an inner group alone, says no rate.
     assert not tells_rate(released(replace(entry, covers=replace(covers, state="open"))))
     assert not tells_rate(released(replace(entry, covers=replace(covers, versions=(1, 2)))))

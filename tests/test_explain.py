@@ -91,8 +91,12 @@ REFUSED = {
         "explain: must be of a question whose coins",
     ),
     "no such predictor": (("copied",), ("age",), "by: must be one of stratum, copied, stole"),
-    "itself": (("copied",), ("copied",), "by: must be unique; copied stands twice"),
-    "twice": (("copied",), ("stole", "stole"), "by: must be unique; stole stands twice"),
+    "itself": (("copied",), ("copied",), "by: must name no question twice; that of copied is there already"),
+    "twice": (
+        ("copied",),
+        ("stole", "stole"),
+        "by: must name no question twice; that of stole is there already",
+    ),
     "nothing": (("copied",), (), "by: must name what the answer may go with"),
 }
 
@@ -112,6 +116,15 @@ def test_what_cannot_be_explained_is_named(
     done = run(url, "estimate", slug, "--explain", *answer, *words)
     assert done.exit_code == 2, done.output
     assert message in done.stderr
+
+
+def test_yes_may_be_named_and_predictors_keep_their_order(collected: tuple[str, str]) -> None:
+    url, slug = collected
+    explain = ("estimate", slug, "--explain", "copied", "--by")
+    named = read(url, *explain, "party.red", "--by", "stole.yes", "--by", "stratum")
+    plain = read(url, *explain, "party.red", "--by", "stole", "--by", "stratum")
+    assert named == plain
+    assert [predictor["name"] for predictor in named["predictors"]] == ["party.red", "stole", "stratum"]
 
 
 def test_nothing_is_explained_of_fewer_than_the_smallest_group(sqlite: NewDatabase) -> None:

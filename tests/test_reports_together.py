@@ -158,6 +158,17 @@ def test_what_has_no_end_is_written_in_every_format(signed_in: FlaskClient, data
     assert next(row for row in rows if row["statistic"] == "odds ratio")["interval"][1] is None
 
 
+def test_an_estimate_where_no_true_number_can_be_is_none(database_url: str) -> None:
+    survey = factories.publish(database_url, factories.definition([0.25, 0.25]))
+    factories.store(database_url, survey, [([0, 0], 4), ([0, 1], 9), ([1, 0], 9), ([1, 1], 1)])
+    (found,) = read_together(database_url, survey, "q1,q2")
+    rows = {row["statistic"]: row for row in found["rows"]}
+    shares = [rows[f"share among {who}"]["estimate"] for who in ("those who gave the first", "the others")]
+    assert None in shares
+    assert [rows[name]["estimate"] for name in ("difference", "phi")] == [None, None]
+    assert all(share is None or 0 <= share <= 1 for share in shares)
+
+
 def test_every_kind_of_question_goes_with_every_other(database_url: str) -> None:
     survey = factories.publish(database_url, every_kind.document())
     rows = np.random.default_rng(5).integers(0, 2, (300, 33)).tolist()

@@ -16,6 +16,8 @@ from server.study.definitions import Question
 from server.study.planning.power_figures import draw_coins, draw_power
 
 _DRAW = {"respondents": draw_power, "gamma": draw_coins}
+_SOME_TENS = 50
+"""Respondents of a group, below which the normal approximation is not relied on."""
 _PARTS = (0.25, 0.5, 1, 2)
 """Parts of the respondents needed, whose power is printed."""
 
@@ -35,6 +37,10 @@ def print_power(request: PowerRequest, plan: planning.PowerPlan, as_json: bool) 
         f"{_say_needed(request, plan)} with a chance of at least {plan.wanted:g} "
         f"({'one' if test.sides == 1 else 'two'}-sided test, alpha {test.alpha:g}; normal approximation)."
     )
+    if min(test.sizes) * plan.respondents < _SOME_TENS:
+        click.echo(
+            "Of so few respondents the approximation may be far off, both in the chance of a false alarm and in power."
+        )
     sizes = {max(1, round(part * plan.respondents)) for part in _PARTS}
     sizes |= set() if plan.planned is None else {plan.planned}
     first = "respondents" if test.groups == 1 else "in the first group"

@@ -105,9 +105,9 @@ def report(
         found = found_survey(session, slug)
         if not kinds:
             made = wanted.read(session, found)
+            explained = wanted.explain(made)  # refused before anything is printed
             print_report(made)
             print_together(made)
-            explained = wanted.explain(made)
             if explained is not None:
                 print_explanation(explained)
             return

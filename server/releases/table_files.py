@@ -30,6 +30,7 @@ from server.releases.table_columns import Categories, Columns, Numbers, RowOwner
 
 _MOST_DIGITS = 30
 """Before or after the point, of a number that is worked with: bounds have 13 before it, steps nine after it."""
+_NO_CODES = np.zeros(0, dtype=np.int32)
 _KNOWN_LIMIT = 1 << 16
 """Most different cells of a column whose codes are remembered."""
 
@@ -87,14 +88,16 @@ def read_table(file: IO[bytes], columns: Columns, told: Told = report_no_progres
             owner = where[columns.person.column]
             kept.append(np.array([owned.takes(row[owner].strip()) for row in part], dtype=np.bool_))
         number += len(part)
-    if number == 1:
+    if (
+        number == 1 and columns.neighbours == "bounded"
+    ):  # their number is public: elsewhere none is as private as one
         raise refuse(422, "data", N_("must have a row for each person below the names of the columns"))
     chosen = np.concatenate(kept) if kept else np.ones(number - 1, dtype=np.bool_)
     return Coded(
         columns=columns,
         rows=int(chosen.sum()),
-        codes={name: np.concatenate(some)[chosen] for name, some in parts.items()},
-        places=np.concatenate(placed)[chosen] if placed else None,
+        codes={name: np.concatenate([_NO_CODES, *some])[chosen] for name, some in parts.items()},
+        places=None if columns.places is None else np.concatenate([_NO_CODES, *placed])[chosen],
     )
 
 

@@ -137,6 +137,19 @@ class Crossed:
         """
         return [self._compare(index, 1) for index in range(len(self.row.question.answers))]
 
+    @property
+    def difference(self) -> float | None:
+        """Of the chosen answer's shares in the two groups; None where one of them is estimated where none can be."""
+        gave, others = (
+            keep_possible(group.value) for group in (self.comparison.gave, self.comparison.others)
+        )
+        return None if gave is None or others is None else gave - others
+
+    @property
+    def phi(self) -> float | None:
+        """The correlation of the two chosen answers; None where it is not defined, or estimated where none can be."""
+        return keep_possible(self.association.phi.value, -1.0)
+
     def _compare(self, first: int, second: int) -> GroupComparison:
         (row, gave), (column, other) = self.row.at(first), self.column.at(second)
         found, used = join_parts(self.tables, (row, column))
@@ -169,6 +182,11 @@ def cross_questions(
         row, column, chosen = column, row, chosen[::-1]
     first, second = take_sides(waves, (row, column))
     return Crossed(first, second, chosen, confidence, tuple(_tables(first, second, chosen)))
+
+
+def keep_possible(value: float | None, lowest: float = 0.0) -> float | None:
+    """An estimate that lies where there can be a true number; what is impossible says nothing of one."""
+    return value if value is not None and lowest <= value <= 1 else None
 
 
 def take_cell(joint: JointEstimate, at: tuple[int, ...]) -> JointShare:

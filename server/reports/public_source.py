@@ -12,7 +12,7 @@ from server.releases.values import Ledger, Spent
 from server.reports.admission import Admission, admissions
 from server.reports.version_designs import VersionDesigns
 from server.store.models import Survey
-from server.study import study_sheets, surveys
+from server.study import strata, study_sheets, surveys
 from server.study.definitions import Definition
 from server.study.retention import UNLIMITED, Retention, retention_of
 from server.study.study_sheets import UNSTATED, StudySheet
@@ -36,7 +36,8 @@ class Published:
     """A survey as the public knows it: its versions, the newest first, and what was released.
 
     Without its address: who reads what was found is not let in to answer. `study` is what its researchers say of
-    it, and `issued` how many codes they issued (None for none), if they have marked that as public.
+    it, and `issued` how many codes they issued (None for none), if they have marked that as public. A survey that is
+    `divided` has strata or versions, of which reports leave those out that are too small.
     """
 
     simulated: bool
@@ -48,6 +49,7 @@ class Published:
     study: StudySheet = UNSTATED
     kept: Retention = UNLIMITED
     issued: int | None = None
+    divided: bool = False
 
     @property
     def newest(self) -> PublishedVersion:
@@ -81,4 +83,5 @@ def read_published(session: Session, survey: Survey, ledger: Ledger) -> Publishe
         kept=retention_of(survey),
         study=study,
         issued=response_codes.count_issued_codes(session, survey) if study.public else None,
+        divided=len(versions) > 1 or bool(strata.tree(session, survey)),
     )

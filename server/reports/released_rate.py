@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from server.releases import Figure, Released
+from server.releases import Released
 from server.reports.admission import INVITATION
 from server.reports.public_source import Published
 from server.reports.response_rates import name_rate
@@ -11,9 +11,10 @@ from server.reports.response_rates import name_rate
 
 @dataclass(frozen=True)
 class ReleasedRate:
-    """Responses to codes issued, as fractions, with the limits of the noise; alike where no noise was added.
+    """Responses to codes issued, as fractions, with the limits of the noise; `exact` where none was added.
 
-    Complete responses to all codes (`InvitedCodes.rate`), at the `confidence` of the release.
+    Complete responses to all codes (`InvitedCodes.rate`), at the `confidence` of the release. What noise leads beyond
+    all or nobody is cut there.
     """
 
     issued: int
@@ -21,30 +22,29 @@ class ReleasedRate:
     low: float
     high: float
     confidence: float
-
-    @property
-    def exact(self) -> bool:
-        """Whether the number of responses is public as it is."""
-        return self.low == self.high
+    exact: bool
 
 
 def find_released_rate(published: Published) -> ReleasedRate | None:
     """By the newest release of how many answered, made when the survey was closed; None where none says it.
 
-    Nor where somebody may have answered without a code, or where it is not public how many codes were issued.
+    Nor where somebody may have answered without a code, where it is not public how many codes were issued, where noise
+    leaves no possible number, or where an exact number may leave small groups out.
     """
     invited = all(each.known and each.ways == (INVITATION,) for each in published.admissions)
     if not (published.issued and published.admissions and invited) or published.incomplete:
         return None
     for entry in reversed(published.ledger.released):
         figure = _find_total(published, entry)
-        if figure is not None:
-            low, value, high = (
-                min(max(number, 0), published.issued) / published.issued
-                for number in (figure.low, figure.value, figure.high)
-                if number is not None
-            )
-            return ReleasedRate(published.issued, value, low, high, entry.confidence)
+        if figure is None:
+            continue
+        if figure.low > published.issued or figure.high < 0:
+            return None
+        low, value, high = (
+            min(max(number, 0), published.issued) / published.issued
+            for number in (figure.low, figure.value, figure.high)
+        )
+        return ReleasedRate(published.issued, value, low, high, entry.confidence, figure.exact)
     return None
 
 
@@ -62,12 +62,26 @@ def rate_json(published: Published) -> dict[str, Any] | None:
     }
 
 
-def _find_total(published: Published, entry: Released) -> Figure | None:
-    """The number of all responses to all versions, if a release of the closed survey says it."""
+@dataclass(frozen=True)
+class _Total:
+    value: float
+    low: float
+    high: float
+    exact: bool
+
+
+def _find_total(published: Published, entry: Released) -> _Total | None:
+    """The number of all responses to all versions, if a release of the closed survey says it.
+
+    One that is public without noise is of what reports count, which leaves small groups out.
+    """
     covers = entry.covers
     if covers.state != "closed" or set(covers.versions) != {version.number for version in published.versions}:
         return None
     if covers.respondents is not None:
-        return Figure("respondents", (), covers.respondents, 0.0, covers.respondents, covers.respondents)
+        n = float(covers.respondents)
+        return None if published.divided else _Total(n, n, n, True)
     figure = None if entry.item.stratum else entry.total
-    return None if figure is None or None in (figure.value, figure.low, figure.high) else figure
+    if figure is None or figure.value is None or figure.low is None or figure.high is None:
+        return None
+    return _Total(figure.value, figure.low, figure.high, False)

@@ -7,7 +7,7 @@ from typing import Any
 from server.output.formatting import finite
 from server.privacy.estimators import ConditionalShare
 from server.reports.answer_names import AnswerTexts
-from server.reports.crossing import Crossed, CrossedSide, JointShare
+from server.reports.crossing import Crossed, CrossedSide, JointShare, keep_possible
 from server.reports.report import Report
 from server.reports.three_together import ThreeTogether
 
@@ -150,11 +150,11 @@ def _pair_rows(texts: AnswerTexts, found: Crossed) -> Iterator[TogetherRow]:
     kind = _kind(compared.gave)
     yield from _group_rows(found, named, found.chosen[0])
     for statistic, value, ends in (
-        ("difference", compared.difference, compared.difference_limits),
+        ("difference", found.difference, compared.difference_limits),
         ("odds ratio", association.odds_ratio.value, compared.odds_ratio),
     ):
         yield TogetherRow(statistic, names, said, value, None, ends, kind, compared.confidence)
-    yield TogetherRow("phi", names, said, association.phi.value, None, (None, None), "", None)
+    yield TogetherRow("phi", names, said, found.phi, None, (None, None), "", None)
 
 
 def _group_rows(found: Crossed, named: Sequence[tuple[str, str]], index: int) -> Iterator[TogetherRow]:
@@ -165,7 +165,8 @@ def _group_rows(found: Crossed, named: Sequence[tuple[str, str]], index: int) ->
         what, low, width = "mean", found.ends[0], found.ends[1] - found.ends[0]
     names, texts = zip(*named, strict=True)
     for who, group in (("those who gave the first", compared.gave), ("the others", compared.others)):
-        value = None if group.value is None else low + width * group.value
+        place = keep_possible(group.value)
+        value = None if place is None else low + width * place
         ends = low + width * group.interval[0], low + width * group.interval[1]
         statistic = f"{what} among {who}"
         yield TogetherRow(statistic, names, texts, value, None, ends, _kind(group), compared.confidence)

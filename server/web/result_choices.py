@@ -46,7 +46,7 @@ def choose_name(field: str, names: Sequence[str], default: str = "") -> str:
             404,
             field,
             N_("must be one of %(limit)s; it is %(value)s"),
-            limit=", ".join(names),
+            limit=", ".join(filter(None, names)),
             value=shorten_value(asked),
         )
     return asked

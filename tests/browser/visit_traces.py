@@ -94,7 +94,7 @@ class Wire:
         return self.requests.setdefault(event["requestId"], {})
 
     def sent_by_document(self) -> list[str]:
-        """What the scripts of the document that is shown sent or fetched, and were not refused an answer."""
+        """What the document that is shown sent, and the questions it fetched, where it was not refused an answer."""
         loader = self._frame()["loaderId"]
         return [url for url, of in self._loaders.values() if of == loader]
 
@@ -112,7 +112,7 @@ class Wire:
 
     def _will_be_sent(self, event: dict[str, Any]) -> None:
         request = event["request"]
-        if request["method"] == "POST" or event.get("type") in ("Fetch", "XHR"):
+        if request["method"] == "POST" or request["url"].endswith("/survey.json"):
             self._loaders[event["requestId"]] = (request["url"], event["loaderId"])
         self._entry(event).update(
             method=request["method"],

@@ -56,7 +56,7 @@ def test_the_page_says_what_the_command_says(signed_in: FlaskClient, database_ur
     for row, step in zip(rows, steps, strict=True):
         low, high = (f"{end:.3g}" for end in step["odds_ratio_interval"])
         assert f"{step['odds_ratio']:.3g} times the odds ({low} to {high})" in row[1]
-        assert row[2] == f"{100 * step['average_effect']:.1f}\N{NO-BREAK SPACE}%"
+        assert row[2] == f"{100 * step['average_effect']:.1f}"
     statistic = found["likelihood_ratio"]["statistic"]
     assert f"chi-squared {round(statistic, 2)}, degrees of freedom 3" in page
 
@@ -95,7 +95,11 @@ def test_little_is_said_to_tell_nothing(signed_in: FlaskClient, database_url: st
         ),
         ("explain=copied", 422, "What it may go with: must name what the answer may go with"),
         ("by=stole", 422, "Answer to explain: is required where"),
-        ("explain=copied&by=copied", 422, "What it may go with: must be unique; copied stands twice"),
+        (
+            "explain=copied&by=copied",
+            422,
+            "What it may go with: must name no question twice; that of copied is there already",
+        ),
     ],
 )
 def test_what_cannot_be_explained_is_named_on_the_page(
@@ -156,3 +160,18 @@ def test_the_report_has_the_section_in_every_format(signed_in: FlaskClient, data
         assert (refused.exit_code, said in refused.stderr) == (2, True)
     assert signed_in.get(f"{home}/report.json?{query}&version=1").status_code == 422
     assert "explanation" not in signed_in.get(f"{home}/report.json").json
+
+
+def test_a_question_that_is_called_like_the_strata_is_offered_by_its_answers(
+    signed_in: FlaskClient, database_url: str
+) -> None:
+    questions = [factories.question("copied"), factories.question("stratum", "In which layer?")]
+    survey = factories.publish(database_url, factories.definition(questions=questions))
+    links = factories.plant(database_url, survey.slug, "North\nSouth")
+    for name, rows in {"North": [([0, 1], 60), ([1, 0], 50)], "South": [([1, 1], 70), ([0, 0], 40)]}.items():
+        factories.store(database_url, survey, rows, links[name])
+    address = f"/manage/surveys/{survey.slug}/explain"
+    offered = re.findall(r'name="by" value="([\w.]+)"', signed_in.get(address).text)
+    assert offered == ["stratum", "copied", "stratum.no", "stratum.yes"]
+    page = signed_in.get(f"{address}?explain=copied&by=stratum.yes&by=stratum").text
+    assert [row[0] for row in read_rows(page)] == ["Yes / No", "South / North"]

@@ -70,13 +70,6 @@ class GroupComparison:
     confidence: float
 
     @property
-    def difference(self) -> float | None:
-        """The share in the first group less that in the second, unclipped; None where a group is estimated empty."""
-        if self.gave.value is None or self.others.value is None:
-            return None
-        return self.gave.value - self.others.value
-
-    @property
     def difference_limits(self) -> Interval:
         """Of the difference, where both intervals hold."""
         (low, high), (least, most) = self.gave.interval, self.others.interval

@@ -27,6 +27,9 @@ def build_explanation(words: ReportWords, report: Report, explained: ExplainedAn
     return Section("explanation", Text(title), tuple(describe_explanation(words, report, explained)))
 
 
+_POINTS = 100
+
+
 def describe_explanation(words: ReportWords, report: Report, explained: ExplainedAnswer) -> Iterator[Block]:
     """A row for each step of each predictor, the odds ratios drawn, and what must be known of all."""
     _, found = words.gettext, explained.explanation
@@ -121,10 +124,14 @@ def _say_of_whom(words: ReportWords, report: Report, explained: ExplainedAnswer)
 
 def _average(words: ReportWords, effect: ExplainedEffect, quantile: float) -> tuple[Number, Text]:
     if not effect.tells:
-        return cell_texts.share(words, None), Text("–")
+        return cell_texts.measure(words, None, _POINTS), Text("–")
     low, high = (effect.average + side * quantile * effect.average_error for side in (-1, 1))
-    extent = words.gettext("%(low)s to %(high)s", low=words.percent(low), high=words.percent(high))
-    return cell_texts.share(words, effect.average), Text(extent)
+    extent = words.gettext(
+        "%(low)s to %(high)s",
+        low=words.measure(_POINTS * low, _POINTS),
+        high=words.measure(_POINTS * high, _POINTS),
+    )
+    return cell_texts.measure(words, _POINTS * effect.average, _POINTS), Text(extent)
 
 
 def _draw(

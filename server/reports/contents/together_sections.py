@@ -7,7 +7,7 @@ from server.output import formatting
 from server.output.documents import Block, Cell, Facts, FindingBlock, Paragraph, Section, Table, Text
 from server.reports.contents import cell_texts
 from server.reports.contents.crossed_charts import draw_groups, draw_table
-from server.reports.crossing import Crossed, JointShare
+from server.reports.crossing import Crossed, JointShare, keep_possible
 from server.reports.crossing_findings import interpret_crossing
 from server.reports.report import Report
 from server.reports.report_words import ReportWords
@@ -137,7 +137,7 @@ def _list_measures(words: ReportWords, crossed: Crossed) -> Iterator[tuple[str, 
     def points(share: float) -> str:
         return formatting.percent(share, words.locale)
 
-    difference, ends = compared.difference, compared.difference_limits
+    difference, ends = crossed.difference, compared.difference_limits
     yield (
         _("Difference of the two shares, in points"),
         bound("–" if difference is None else points(difference), points(ends[0]), points(ends[1])),
@@ -148,7 +148,7 @@ def _list_measures(words: ReportWords, crossed: Crossed) -> Iterator[tuple[str, 
         _("Odds ratio"),
         bound("–" if ratio is None else formatting.ratio(ratio, words.locale), low, high),
     )
-    phi = association.phi.value
+    phi = crossed.phi
     yield (
         _("Correlation of the two answers (phi), without an interval"),
         Text("–" if phi is None else words.number(round(phi, 3))),
@@ -173,7 +173,7 @@ def _tabulate_means(words: ReportWords, report: Report, name: str, crossed: Cros
         numbers = [
             None if value is None else low + width * value
             for group in (compared.gave, compared.others)
-            for value in (group.value, *group.interval)
+            for value in (keep_possible(group.value), *group.interval)
         ]
         answer = cell_texts.answer(report.definition, crossed.row.question, index)
         rows.append((answer, *(cell_texts.measure(words, number, width) for number in numbers)))

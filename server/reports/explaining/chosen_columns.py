@@ -152,5 +152,10 @@ def refuse_same(outcome: CoinColumn, predictors: Sequence[CoinColumn | KnownColu
 
 
 def repeat_error(name: str) -> InputError:
-    """What is said of a question that stands twice."""
-    return refuse(422, "by", N_("must be unique; %(value)s stands twice"), value=shorten_value(name))
+    """What is said of a predictor whose question, or what else it is, stands there already."""
+    return refuse(
+        422,
+        "by",
+        N_("must name no question twice; that of %(value)s is there already"),
+        value=shorten_value(name),
+    )

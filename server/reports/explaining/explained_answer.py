@@ -22,6 +22,10 @@ from server.reports.explaining.chosen_columns import (
 from server.reports.explaining.explained_rows import ExplainableRows
 
 Floats = NDArray[np.float64]
+NOBODY = N_(
+    "must be answered together with what it may go with; nobody whose answers are shown was asked all"
+)
+NOTHING_SHOWN = N_("needs responses; none is shown yet")
 _SLIGHTLY = 1e-4
 """How far a number is moved, in its unit here, for its average effect."""
 _LARGEST_KEY = 1 << 62
@@ -94,7 +98,9 @@ def explain_answer(
             made.columns, made.levels, found.effects, found.tests, strict=True
         )
     )
-    predictors = tuple(sorted(predictors, key=lambda each: list(by).index(each.name)))
+    predictors = tuple(
+        sorted(predictors, key=lambda each: chosen.index(each.column))
+    )  # as they were asked for
     return ExplainedAnswer(outcome.name, outcome, made.rows, made.weighted, made.versions, predictors, found)
 
 
@@ -124,9 +130,7 @@ class _Columns:
             values.append(np.zeros((len(alike), 0)) if table is None else table[alike])
             counts.append(sums)
         if not counts:
-            raise refuse(
-                422, "explain", N_("must be answered together with what it may go with; no version asks all")
-            )
+            raise refuse(422, "explain", NOBODY if rows.report.n else NOTHING_SHOWN)
         self.versions = tuple(dict.fromkeys(versions))
         self._build(
             np.concatenate(counts), np.concatenate(values), np.concatenate(outcomes), np.concatenate(others)

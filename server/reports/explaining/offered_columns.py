@@ -35,7 +35,9 @@ def list_predictors(rows: ExplainableRows) -> Iterator[OfferedColumn]:
     for question in rows.report.definition.questions:
         asked = same_question(question.name, rows.report.waves)
         by_answer = any(each.question.encoding.by_answer for each in asked)
-        if by_answer or len(question.answers) > MOST_ANSWERS:
+        # By its own name alone, a question that is called like the strata would be taken for them.
+        hidden = question.name == STRATUM and bool(rows.report.nodes)
+        if by_answer or hidden or len(question.answers) > MOST_ANSWERS:
             yield from _list_answers(rows, question)
         elif not question.encoding.between_ends:
             yield OfferedColumn(question.name, question)

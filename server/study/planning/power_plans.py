@@ -12,6 +12,7 @@ from server.study.kinds.designing import DEVICES, Choice
 DEFAULT_POWER = 0.8
 GAMMAS = tuple(place / 100 for place in range(5, 50, 2))
 """Coins that are set beside each other: 0.05, 0.07, ..., 0.49."""
+_MOST_NEEDED = 10**12
 POINTS = 40
 """Of the curve over respondents."""
 
@@ -120,12 +121,16 @@ def plan_power(
     ------
     ValueError
         If a value, alpha, sides, a size, the power or the number planned is outside its range, if nothing
-        differs, or if the design is of another shape than the values.
+        differs, or so little that nobody could show it, or if the design is of another shape than the values.
     """
     comparison = test.compare(design)
     if comparison.squared == 0:
         raise ValueError("true values must differ from the null hypothesis; they do not")
     respondents = comparison.respondents(wanted)
+    if respondents > _MOST_NEEDED:
+        raise ValueError(
+            f"true values must differ more from the null hypothesis; it takes more than {_MOST_NEEDED:,} respondents"
+        )
     most = max(2 * respondents, planned or 0)
     sizes = sorted({max(1, -(-most * place // POINTS)) for place in range(1, POINTS + 1)})
     return PowerPlan(

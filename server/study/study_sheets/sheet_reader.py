@@ -124,7 +124,9 @@ def _check_names(stated: Mapping[str, Any]) -> Iterator[Problem]:
         template = N_("must be an address that begins with https:// or http://; it is %(value)s")
         yield Problem("preregistration", template, {"value": shorten_value(address)})
     if link and not (is_web_address(link) and link.lower().startswith("https:")):
-        template = N_("must be an address that begins with https://; it is %(value)s")
+        template = N_(
+            'must be an address that begins with https://, without a password or any of these: <>"{}; it is %(value)s'
+        )
         yield Problem("completion_link", template, {"value": shorten_value(link)})
     if email and not is_email(email):
         template = N_("must be an e-mail address, as name@example.org; it is %(value)s")

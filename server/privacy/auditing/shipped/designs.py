@@ -27,6 +27,7 @@ def cases() -> list[Case]:
         "k_ary(4 options, 1)": lambda: designs.k_ary(4, 1.0),
         "ordinal(5 options, 1)": lambda: designs.ordinal(5, 1.0),
         "best_choice(4 options, 1)": lambda: designs.best_choice(4, 1.0).design,
+        "split_answer(k_ary(4 options, 1))": lambda: designs.split_answer(designs.k_ary(4, 1.0)),
     }
     devices: dict[str, tuple[float, Callable[[], Design]]] = {
         "coin_flip(0.25)": (3, _coin),
