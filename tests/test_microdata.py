@@ -652,7 +652,7 @@ def test_the_notebook_notices_what_is_wrong(twins: Sequence[Path]) -> None:
 def run_python(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """Python in a folder."""
     return subprocess.run(
-        [sys.executable, *words], cwd=folder, capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-B", *words], cwd=folder, capture_output=True, text=True, timeout=120, check=False
     )
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import numpy as np
 import pyreadstat
 from flask.testing import FlaskClient
 
@@ -194,7 +195,10 @@ def _labelled(file: bytes) -> dict[Group, int]:
         written.write(file)
         written.flush()
         columns, _meta = pyreadstat.read_dta(written.name, output_format="dict")
-    return {("microdata", str(number)): n for number, n in Counter(columns["version"].tolist()).items()}
+    return {
+        ("microdata", str(number)): n
+        for number, n in Counter(np.asarray(columns["version"]).tolist()).items()
+    }
 
 
 def _steps(texts: Mapping[str, bytes]) -> dict[str, int]:
