@@ -21,12 +21,16 @@ NAMES = [
     "make run",
     *(language.name for language in RESPONDENT_LANGUAGES.values()),
 ]
+COVARIATE = r"\b(?:sex|female|male)\b"
+"""Names in data from elsewhere (`foreign_data`), which are their owner's also where they are drawn."""
 ADDRESS, HASH, SLUG = r"https?://\S+", r"\b[0-9a-f]{8,64}\b", r"\b[2-9b-df-hj-np-tv-xz]{12}\b"
 ZONE = r"\b(?:UTC|[A-Z][a-z]+/[A-Z]\w+)\b"
 SPANISH_DATE, FILLED_IN_BY_A_SCRIPT = r"\d+ de [a-z]+ de \d{4}", r"\{\w+\}"
 POWER_OF_TEN = "10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+"
 DATA = re.compile(
-    "|".join([*NAMES, ADDRESS, HASH, SLUG, ZONE, SPANISH_DATE, FILLED_IN_BY_A_SCRIPT, POWER_OF_TEN])
+    "|".join(
+        [*NAMES, COVARIATE, ADDRESS, HASH, SLUG, ZONE, SPANISH_DATE, FILLED_IN_BY_A_SCRIPT, POWER_OF_TEN]
+    )
 )
 """What may stand on a page untranslated."""
 READ_ATTRIBUTES = set(

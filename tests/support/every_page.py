@@ -391,6 +391,7 @@ def walk_strata(owner: Reader, database: str) -> None:
     for page in ("results", "figure.csv", "figure.png"):
         owner.get(f"/manage/surveys/{high.slug}/{page}")
     owner.get(f"/manage/surveys/{low.slug}/results")
+    owner.get(f"/manage/surveys/{low.slug}/explain")  # a number alone
     levels = [{"name": f"o{place}", "text": pseudo(f"level {place}")} for place in range(33)]
     scale = {"kind": "scale", "options": levels, "design": {"mechanism": "ordinal", "epsilon": 3}}
     scales = [{"name": name, "text": pseudo(name), **scale} for name in ("a", "b")]
