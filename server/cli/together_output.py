@@ -7,13 +7,13 @@ import click
 from server.cli.common import print_table
 from server.output.formatting import fraction, ratio
 from server.reports import Report
-from server.reports.together_values import TogetherRow, list_rows, list_sides
+from server.reports.together_values import TogetherRow, list_rows
 
 
 def print_together(made: Report) -> None:
     """Of each that was asked for the table of shares, and how strongly its chosen answers go together."""
-    for found in made.crossings if made.n else ():
-        sides = list_sides(found)
+    for found in made.crossings:
+        sides = found.sides
         click.echo(f"\n{' x '.join(side.question.name for side in sides)} ({found.n} responses):")
         if found.too_large:
             click.echo("Too many answers for a joint table.")

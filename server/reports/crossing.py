@@ -75,6 +75,11 @@ class Crossed:
     tables: tuple[JointCounts, ...]
 
     @property
+    def sides(self) -> tuple[CrossedSide, ...]:
+        """Both, in the order in which their answers stand."""
+        return self.row, self.column
+
+    @property
     def versions(self) -> tuple[int, ...]:
         """The numbers of the versions that ask both questions."""
         return tuple(one.wave.number for one in self.row.asked)
@@ -140,15 +145,14 @@ class Crossed:
     @property
     def difference(self) -> float | None:
         """Of the chosen answer's shares in the two groups; None where one of them is estimated where none can be."""
-        gave, others = (
-            keep_possible(group.value) for group in (self.comparison.gave, self.comparison.others)
-        )
+        gave, others = self.comparison.gave.possible, self.comparison.others.possible
         return None if gave is None or others is None else gave - others
 
     @property
     def phi(self) -> float | None:
         """The correlation of the two chosen answers; None where it is not defined, or estimated where none can be."""
-        return keep_possible(self.association.phi.value, -1.0)
+        phi = self.association.phi.value
+        return phi if phi is not None and -1 <= phi <= 1 else None
 
     def _compare(self, first: int, second: int) -> GroupComparison:
         (row, gave), (column, other) = self.row.at(first), self.column.at(second)
@@ -182,11 +186,6 @@ def cross_questions(
         row, column, chosen = column, row, chosen[::-1]
     first, second = take_sides(waves, (row, column))
     return Crossed(first, second, chosen, confidence, tuple(_tables(first, second, chosen)))
-
-
-def keep_possible(value: float | None, lowest: float = 0.0) -> float | None:
-    """An estimate that lies where there can be a true number; what is impossible says nothing of one."""
-    return value if value is not None and lowest <= value <= 1 else None
 
 
 def take_cell(joint: JointEstimate, at: tuple[int, ...]) -> JointShare:

@@ -192,8 +192,8 @@ class Report:
 
     @cached_property
     def crossings(self) -> tuple[Crossed | ThreeTogether, ...]:
-        """What is estimated of the questions that were asked for together, in their order."""
-        return tuple(self._join(one) for one in self.together)
+        """What is estimated of the questions that were asked for together, in their order; nothing of nobody."""
+        return tuple(self._join(one) for one in self.together) if self.n else ()
 
     def _join(self, chosen: ChosenTogether) -> Crossed | ThreeTogether:
         names, answers = chosen.questions, chosen.answers

@@ -7,7 +7,7 @@ from typing import Any
 from server.output.formatting import finite
 from server.privacy.estimators import ConditionalShare
 from server.reports.answer_names import AnswerTexts
-from server.reports.crossing import Crossed, CrossedSide, JointShare, keep_possible
+from server.reports.crossing import Crossed, CrossedSide, JointShare
 from server.reports.report import Report
 from server.reports.three_together import ThreeTogether
 
@@ -58,22 +58,22 @@ def together_json(report: Report) -> list[dict[str, Any]]:
     """An entry for each that was asked for; without rows where there are too many answers."""
     return [
         {
-            "questions": [side.question.name for side in list_sides(found)],
-            "texts": [side.question.text for side in list_sides(found)],
+            "questions": [side.question.name for side in found.sides],
+            "texts": [side.question.text for side in found.sides],
             "versions": list(found.versions),
             "n": found.n,
             "weighting": "responses",
             "too_large": found.too_large,
             "rows": [row.as_json() for row in list_rows(report, found)],
         }
-        for found in (report.crossings if report.n else ())
+        for found in report.crossings
     ]
 
 
 def list_cells(report: Report) -> Iterator[Mapping[str, object]]:
     """The same as rows of the report's CSV: by the names of its columns."""
-    for found in report.crossings if report.n else ():
-        questions = [side.question for side in list_sides(found)]
+    for found in report.crossings:
+        questions = [side.question for side in found.sides]
         for row in list_rows(report, found):
             yield {
                 "question": " × ".join(question.name for question in questions),
@@ -94,11 +94,6 @@ def list_cells(report: Report) -> Iterator[Mapping[str, object]]:
                 "interval": row.interval,
                 "more_fewer_than": report.unseen.number or "",
             }
-
-
-def list_sides(found: Crossed | ThreeTogether) -> tuple[CrossedSide, ...]:
-    """The questions, in the order in which their answers stand."""
-    return found.sides if isinstance(found, ThreeTogether) else (found.row, found.column)
 
 
 def list_rows(report: Report, found: Crossed | ThreeTogether) -> Iterator[TogetherRow]:
@@ -165,8 +160,7 @@ def _group_rows(found: Crossed, named: Sequence[tuple[str, str]], index: int) ->
         what, low, width = "mean", found.ends[0], found.ends[1] - found.ends[0]
     names, texts = zip(*named, strict=True)
     for who, group in (("those who gave the first", compared.gave), ("the others", compared.others)):
-        place = keep_possible(group.value)
-        value = None if place is None else low + width * place
+        value = None if group.possible is None else low + width * group.possible
         ends = low + width * group.interval[0], low + width * group.interval[1]
         statistic = f"{what} among {who}"
         yield TogetherRow(statistic, names, texts, value, None, ends, _kind(group), compared.confidence)

@@ -53,6 +53,11 @@ class ConditionalShare:
     interval: Interval
     kind: str
 
+    @property
+    def possible(self) -> float | None:
+        """The value where a share can be, in [0, 1]; what lies elsewhere says nothing of one."""
+        return self.value if self.value is not None and 0 <= self.value <= 1 else None
+
 
 @dataclass(frozen=True)
 class GroupComparison:

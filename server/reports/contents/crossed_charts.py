@@ -8,7 +8,7 @@ from server.output.documents import Chart
 from server.privacy.estimators import ConditionalShare
 from server.reports.contents.cell_texts import answer
 from server.reports.contents.estimate_sections import percent_label
-from server.reports.crossing import Crossed, JointShare, keep_possible
+from server.reports.crossing import Crossed, JointShare
 from server.reports.crossing_findings import Interval, interpret_crossing
 from server.reports.findings import round_share
 from server.reports.report import Report
@@ -91,7 +91,7 @@ def _plot_share(
     words: ReportWords, name: str, found: ConditionalShare, told: Interval, heading: str = ""
 ) -> PlottedEstimate:
     """With the numbers that the sentence has."""
-    value = keep_possible(found.value)
+    value = found.possible
     said = words.gettext(
         "%(estimate)s (%(low)s to %(high)s)",
         estimate="–" if value is None else words.integer(round(100 * value)),
@@ -105,7 +105,7 @@ def _plot_means(words: ReportWords, report: Report, crossed: Crossed) -> Iterato
     first, last = crossed.ends
     width = last - first
     for index, compared in enumerate(crossed.groups):
-        value = keep_possible(compared.gave.value)
+        value = compared.gave.possible
         low, high = (first + width * end for end in compared.gave.interval)
         place = None if value is None else first + width * value
         said = words.gettext(

@@ -7,24 +7,19 @@ from server.output import formatting
 from server.output.documents import Block, Cell, Facts, FindingBlock, Paragraph, Section, Table, Text
 from server.reports.contents import cell_texts
 from server.reports.contents.crossed_charts import draw_groups, draw_table
-from server.reports.crossing import Crossed, JointShare, keep_possible
+from server.reports.crossing import Crossed, JointShare
 from server.reports.crossing_findings import interpret_crossing
 from server.reports.report import Report
 from server.reports.report_words import ReportWords
 from server.reports.three_together import ThreeTogether
 
-GUARANTEED = N_(
-    "The intervals cover at least as often as they say, whatever the true shares (Chernoff 1952)."
-)
-BY_SCORE = N_(
-    "The intervals are those of the inverted score test (Tango 1998). On average they cover about as often as they "
-    "say; where a true share is near 0 or 100 %% less often, in the worst case that was tried in 85 of 100 studies."
-)
+_WORDS = "results/_crossed_words.html"
+"""Where the page of results has the same words."""
 
 
 def describe_together(words: ReportWords, report: Report) -> Section | None:
     """A section for each pair and each three; None where none was asked for."""
-    if not (report.together and report.n):
+    if not report.crossings:
         return None
     parts = tuple(
         _describe(words, report, number, one) for number, one in enumerate(report.crossings, start=1)
@@ -33,8 +28,7 @@ def describe_together(words: ReportWords, report: Report) -> Section | None:
 
 
 def _describe(words: ReportWords, report: Report, number: int, found: Crossed | ThreeTogether) -> Section:
-    sides = found.sides if isinstance(found, ThreeTogether) else (found.row, found.column)
-    title = cell_texts.quote_text(report.definition, " × ".join(side.question.text for side in sides))
+    title = cell_texts.quote_text(report.definition, " × ".join(side.question.text for side in found.sides))
     name = f"together-{number}"
     if isinstance(found, ThreeTogether):
         return Section(name, title, tuple(_describe_three(words, report, name, found)))
@@ -47,10 +41,12 @@ def _describe_pair(words: ReportWords, report: Report, name: str, crossed: Cross
         yield Paragraph(Text(_("These two questions have too many answers for a joint table.")))
         return
     found, language = interpret_crossing(crossed), report.definition.language
-    sentence = words.macro("results/_crossed_words.html", "crossed_sentence", crossed, found, language)
+    sentence = words.macro(_WORDS, "crossed_sentence", crossed, found, language)
     table = None if crossed.numeric else draw_table(words, report, crossed)
     charts = (draw_groups(words, report, crossed), *([] if table is None else [table]))
-    yield FindingBlock(sentence, notes=tuple(_list_notes(words, report, crossed)), charts=charts)
+    yield FindingBlock(
+        sentence, notes=(_count(words, crossed.n), words.macro(_WORDS, "how_sure", crossed)), charts=charts
+    )
     if crossed.numeric:
         yield _tabulate_means(words, report, name, crossed)
         return
@@ -63,25 +59,6 @@ def _describe_pair(words: ReportWords, report: Report, name: str, crossed: Cross
         headings = (crossed.row.question.text, crossed.column.question.text)
         yield _tabulate(words, report, name, headings, rows, crossed.cells[0][0].guaranteed)
     yield Facts(tuple(_list_measures(words, crossed)))
-
-
-def _list_notes(words: ReportWords, report: Report, crossed: Crossed) -> Iterator[str]:
-    _ = words.gettext
-    yield _count(words, crossed.n)
-    confidence = words.level(report.confidence)
-    if crossed.comparison.gave.kind == "exact":
-        holds = _(
-            "Both intervals hold together in at least %(confidence)s of 100 such surveys, if you check once, at the "
-            "end.",
-            confidence=confidence,
-        )
-    else:
-        holds = _(
-            "Both intervals hold together in about %(confidence)s of 100 such surveys, if you check once, at the end.",
-            confidence=confidence,
-        )
-    advice = _("Choose the two beforehand: whoever compares many pairs finds differences by chance.")
-    yield f"{holds} {advice}"
 
 
 def _count(words: ReportWords, n: int) -> str:
@@ -122,7 +99,7 @@ def _tabulate(
     caption = _("Estimated shares of all who responded; not cut at 0 or 100 %%")
     short = _("Together %(number)s", number=name.rpartition("-")[2])
     return Table(
-        f"{name}-table", caption, columns, tuple(rows), (_(GUARANTEED if guaranteed else BY_SCORE),), short
+        f"{name}-table", caption, columns, tuple(rows), (words.macro(_WORDS, "how_cells", guaranteed),), short
     )
 
 
@@ -173,7 +150,7 @@ def _tabulate_means(words: ReportWords, report: Report, name: str, crossed: Cros
         numbers = [
             None if value is None else low + width * value
             for group in (compared.gave, compared.others)
-            for value in (keep_possible(group.value), *group.interval)
+            for value in (group.possible, *group.interval)
         ]
         answer = cell_texts.answer(report.definition, crossed.row.question, index)
         rows.append((answer, *(cell_texts.measure(words, number, width) for number in numbers)))
