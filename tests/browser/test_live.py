@@ -332,7 +332,7 @@ def test_a_file_that_takes_long_is_written_once_and_says_so(watcher: Watcher, op
         page.locator("[data-written] + [role=status]"),
     )
     watcher.press(link)
-    expect(said).to_contain_text("The server is writing the file: Report as PDF.")
+    expect(said).to_contain_text("Waiting for the file: Report as PDF.")
     page.clock.run_for(3_000)
     expect(said).to_contain_text("3 seconds so far.")
     watcher.press(page.get_by_role("link", name="Report as JSON"))  # as somebody who is impatient
