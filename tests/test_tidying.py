@@ -26,6 +26,7 @@ from server.collect.response_counts import Key
 from server.collect.tidying import Patience, UnfinishedError, postgresql, sqlite
 from server.collect.tidying.due_marks import Due
 from server.collect.tidying.pieces import PIECE
+from server.collect.tidying.sqlite import COPIED
 from server.collect.tidying.waiting import leave_turn
 from server.people import survey_access
 from server.store import own_tables
@@ -187,6 +188,15 @@ def test_what_is_due_is_done_when_the_server_stops(survey: Published, database_u
     engine.dispose()
 
 
+@pytest.fixture(params=["copies", "renames"])
+def small_or_large(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """What SQLite does with a small table, and with a large one."""
+    if request.param == "renames":
+        monkeypatch.setattr("server.collect.tidying.sqlite.COPIED", -1)
+    return str(request.param)
+
+
+@pytest.mark.usefixtures("small_or_large")
 def test_pages_of_a_tidied_survey_depend_on_its_rows_alone(sqlite: NewDatabase, tmp_path: Path) -> None:
     """The same responses and codes in two orders: the same pages of codes, byte for byte, and no id of a response."""
     database_url = sqlite(True)
@@ -226,6 +236,18 @@ def _shown(database_url: str, slug: str) -> dict[Key, list[bytes]]:
 
 
 def test_tidying_keeps_every_row_and_rule(survey: Published, database_url: str) -> None:
+    _check_that_tidying_keeps_all(survey, database_url)
+
+
+def test_tidying_of_large_tables_keeps_every_row_and_rule(
+    sqlite: NewDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("server.collect.tidying.sqlite.COPIED", -1)
+    database_url = sqlite(True)
+    _check_that_tidying_keeps_all(factories.publish(database_url), database_url)
+
+
+def _check_that_tidying_keeps_all(survey: Published, database_url: str) -> None:
     slugs = factories.plant(database_url, survey.slug, "Spain\nKenya")
     codes = factories.invite(database_url, survey.slug, 20)
     _take(database_url, survey, [survey.response([0, 1], invitation=code) for code in codes[:10]])
@@ -464,21 +486,25 @@ def test_one_who_began_before_never_sees_an_empty_table(survey: Published, datab
 
 
 def test_no_transaction_writes_more_rows_than_a_piece(sqlite: NewDatabase) -> None:
-    """Whoever wants to write waits for one of these at most."""
+    """Whoever wants to write waits for one of these at most, or for the copy of a table."""
     database_url = sqlite(True)
     survey = factories.publish(database_url)
     factories.store(database_url, survey, [([0, 1], 3 * PIECE)])
     factories.close(database_url, survey.slug)
     engine = make_engine(database_url)
-    written = [0]
+    written, copied = [0], [0]
 
     @sa.event.listens_for(engine, "begin")
     def _begin(_connection: object) -> None:
         written.append(0)
 
     @sa.event.listens_for(engine, "after_cursor_execute")
-    def _count(_connection: object, cursor: object, *_rest: object) -> None:
-        written[-1] += max(cursor.rowcount, 0)  # type: ignore[attr-defined]
+    def _count(_connection: object, cursor: object, statement: str, *_rest: object) -> None:
+        rows = max(cursor.rowcount, 0)  # type: ignore[attr-defined]
+        if re.fullmatch(r"DELETE FROM \w+|INSERT INTO (\w+) SELECT \* FROM \1_tidied", statement):
+            copied.append(rows)  # a table as a whole, page by page
+        else:
+            written[-1] += rows
 
     tidying.tidy(engine, Patience(600))
 
@@ -486,6 +512,7 @@ def test_no_transaction_writes_more_rows_than_a_piece(sqlite: NewDatabase) -> No
     assert max(written) <= PIECE
     engine.dispose()
     assert len(stored(database_url)) == 3 * PIECE
+    assert max(copied) == 3 * PIECE <= COPIED
 
 
 def test_codes_that_are_withdrawn_meanwhile_stay_withdrawn(survey: Published, database_url: str) -> None:
@@ -581,6 +608,7 @@ def test_other_surveys_take_responses_while_one_is_tidied(
     assert len(stored(database_url)) == 20_000 + len(outcomes)
 
 
+@pytest.mark.usefixtures("small_or_large")
 def test_deleted_rows_leave_no_bytes_in_the_file(sqlite: NewDatabase) -> None:
     database_url = sqlite(True)
     kept, survey = (factories.publish(database_url) for _ in range(2))

@@ -8,9 +8,10 @@ neither the size of other surveys nor who answers or reads them is in the way:
 *SQLite* keeps a survey's rows in the order of random keys, without row numbers. Where a row lies within
 its page depends on when it came, and the write-ahead log repeats which pages were written together:
 those of a response and of the invitation that it used. A closed survey's tables are filled anew in
-the order of their keys, piece by piece, and take the place of the old ones, whose pages are
-overwritten with zeros; then the log is written back and cut to nothing. The log is the one thing that all
-surveys share: it can be cut as soon as whoever reads has done so for less than `HELD_UP`.
+the order of their keys, piece by piece, and then take the place of the old ones, one by one (small ones are
+copied there, as renaming takes longer the more surveys there are). The old pages are overwritten with zeros;
+then the log is written back and cut to nothing. The log is the one thing that all surveys share: it can be cut
+as soon as whoever reads has done so for less than `HELD_UP`.
 
 *PostgreSQL* appends rows as they come (`ctid`), and each keeps the number of its transaction (`xmin`),
 which a response has in common with the invitation that it used. A closed survey's tables are copied

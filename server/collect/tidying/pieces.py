@@ -1,6 +1,8 @@
 """Pieces that SQLite writes and removes one by one: between two of them others have their turn."""
 
+import re
 import secrets
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import pairwise
@@ -26,10 +28,16 @@ _RANGE = 100
 def fill(
     engine: sa.Engine, kind: own_tables.TableKind, survey_id: int, suffix: str, patience: Patience
 ) -> None:
-    """A new table in the order of keys, each row after the last: its pages depend on the rows alone."""
+    """A new table in the order of keys, each row after the last: its pages depend on the rows alone.
+
+    What it refers to is what the old one refers to.
+    """
     old = own_tables.table(kind, survey_id)
+    new = own_tables.table(kind, survey_id, suffix)
     with take_turn(engine, patience) as connection:
-        new = own_tables.create_table(connection, kind, survey_id, suffix)
+        cursor = connection.connection.cursor()
+        cursor.execute(write_definition(cursor, old.name, new.name))  # type: ignore[arg-type]
+        cursor.close()
     if kind is own_tables.RESPONSES:
         old = _draw_new_ids(engine, survey_id, patience)
     if kind is own_tables.BATCHES:
@@ -89,6 +97,12 @@ def _fill_batches(engine: sa.Engine, new: sa.Table, survey_id: int, patience: Pa
             rows.append(row)
             size += len(row["content"])
         write()
+
+
+def write_definition(cursor: sqlite3.Cursor, name: str, new_name: str) -> str:
+    """What makes an empty table as another one is, to the letter: rows between them are copied as they are."""
+    ((made,),) = cursor.execute("SELECT sql FROM sqlite_master WHERE name = ?", (name,)).fetchall()
+    return re.sub(rf'^CREATE TABLE "?{name}"?', f"CREATE TABLE {new_name}", made, count=1)
 
 
 def remove_all(engine: sa.Engine, survey_id: int, suffix: str, patience: Patience) -> None:

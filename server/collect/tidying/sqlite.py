@@ -1,7 +1,6 @@
 """Tidying on SQLite: pages that hold one survey's rows and nothing else, in the order of their keys."""
 
 import fcntl
-import re
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -11,7 +10,7 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from server.collect.tidying.due_marks import CHANGED, Due, is_unchanged
-from server.collect.tidying.pieces import REKEYED, fill, remove_all, take_turn
+from server.collect.tidying.pieces import REKEYED, fill, remove_all, write_definition
 from server.collect.tidying.waiting import (
     BRIEFLY,
     HELD_UP,
@@ -27,6 +26,10 @@ from server.store.write_turns import hold_turn
 _NEW, _OLD = "_tidied", "_untidied"
 _MOMENT = 0.02
 """Seconds to wait for readers while the write lock is held, at first."""
+COPIED = 50_000
+"""Rows up to which a table is copied while others wait: about 0.1 seconds."""
+COPIED_BYTES = 1 << 23
+"""The same of what is counted."""
 _BUSY = "somebody kept reading or writing"
 READING = "somebody kept reading; only the log is left to do"
 
@@ -47,24 +50,62 @@ def tidy_alone(engine: sa.Engine, patience: Patience) -> Iterator[None]:
 
 
 def rewrite(engine: sa.Engine, work: Due, patience: Patience) -> None:
-    """Have new tables take the place of a closed survey's."""
+    """Have what was filled anew take the place of a closed survey's tables, one by one: each holds the same."""
     assert work.survey_id is not None
     for suffix in (REKEYED, _NEW, _OLD):  # of an attempt that was not finished
         remove_all(engine, work.survey_id, suffix, patience)
     for kind in own_tables.KINDS:
         fill(engine, kind, work.survey_id, _NEW, patience)
     remove_all(engine, work.survey_id, REKEYED, patience)
-    with take_turn(engine, patience) as connection:
-        if not is_unchanged(connection, work):
-            raise OvertakenError(CHANGED)
-        for kind in own_tables.KINDS:
-            old, new = (own_tables.table(kind, work.survey_id, suffix).name for suffix in ("", _NEW))
-            own_tables.take_guards_off(connection, kind, work.survey_id)
-            connection.exec_driver_sql(f"ALTER TABLE {old} RENAME TO {old}{_OLD}")
-            connection.exec_driver_sql(f"ALTER TABLE {new} RENAME TO {old}")
-        for kind in own_tables.KINDS:
-            own_tables.guard_tables(connection, kind, work.survey_id)
-    remove_all(engine, work.survey_id, _OLD, patience)
+    for kind in own_tables.KINDS:
+        with _take_turn_without_references(engine, patience) as connection:
+            if not is_unchanged(connection, work):
+                raise OvertakenError(CHANGED)
+            _replace(connection, kind, work.survey_id)
+    for suffix in (_NEW, _OLD):
+        remove_all(engine, work.survey_id, suffix, patience)
+
+
+def _replace(connection: sa.Connection, kind: own_tables.TableKind, survey_id: int) -> None:
+    """Let what was filled anew stand in a table's place.
+
+    To rename a table SQLite reads whatever the schema has: with hundreds of surveys that takes longer than to copy
+    what most of them hold. Copied as it is, it lies in the old one, which was emptied, as it lay in the new.
+    """
+    table, new = own_tables.table(kind, survey_id), own_tables.table(kind, survey_id, _NEW)
+    own_tables.take_guards_off(connection, kind, survey_id)
+    if _is_small(connection, new, kind.large):
+        connection.exec_driver_sql(f"DELETE FROM {table.name}")  # noqa: S608
+        connection.exec_driver_sql(f"INSERT INTO {table.name} SELECT * FROM {new.name}")  # noqa: S608
+    else:
+        connection.exec_driver_sql(f"ALTER TABLE {table.name} RENAME TO {table.name}{_OLD}")
+        connection.exec_driver_sql(f"ALTER TABLE {new.name} RENAME TO {table.name}")
+    own_tables.guard_tables(connection, kind, survey_id)
+
+
+def _is_small(connection: sa.Connection, table: sa.Table, large: str) -> bool:
+    size = sa.func.length(table.c[large]) if large else sa.literal(0)
+    some = sa.select(size.label("size")).limit(COPIED + 1).subquery()
+    rows, length = connection.execute(
+        sa.select(sa.func.count(), sa.func.sum(some.c.size)).select_from(some)
+    ).one()
+    return rows <= COPIED and (length or 0) <= COPIED_BYTES
+
+
+@contextmanager
+def _take_turn_without_references(engine: sa.Engine, patience: Patience) -> Iterator[sa.Connection]:
+    """A turn in which what refers to a table goes on referring to its name, and loses nothing with its rows."""
+    patience.go_on()
+    with leave_turn(), engine.execution_options(moneda_writes=True).connect() as connection:
+        cursor = connection.connection.cursor()  # SQLite takes these between two transactions only
+        cursor.execute("PRAGMA foreign_keys = OFF")
+        cursor.execute("PRAGMA legacy_alter_table = ON")
+        cursor.close()
+        try:
+            with connection.begin():
+                yield connection
+        finally:
+            connection.invalidate()
 
 
 def remove(engine: sa.Engine, work: Due, patience: Patience) -> None:
@@ -109,21 +150,24 @@ def _rebuild(engine: sa.Engine, name: str, longest: float | None) -> bool:
                 if longest is not None:
                     until = time.monotonic() + longest
                     cursor.connection.set_progress_handler(lambda: time.monotonic() > until, 1000)
-                ((made,),) = cursor.execute(
-                    "SELECT sql FROM sqlite_master WHERE name = ?", (name,)
-                ).fetchall()
                 belonging = cursor.execute(
                     "SELECT sql FROM sqlite_master WHERE tbl_name = ? AND type <> 'table' AND sql IS NOT NULL",
                     (name,),
                 ).fetchall()
                 table = Base.metadata.tables[name]
                 order = ", ".join(column.name for column in table.primary_key)
-                cursor.execute(
-                    re.sub(rf'^CREATE TABLE "?{name}"?', f"CREATE TABLE {name}{_NEW}", made, count=1)
-                )
-                cursor.execute(f"INSERT INTO {name}{_NEW} SELECT * FROM {name} ORDER BY {order}")  # noqa: S608
+                new = f"{name}{_NEW}"
+                cursor.execute(write_definition(cursor, name, new))
+                cursor.execute(f"INSERT INTO {new} SELECT * FROM {name} ORDER BY {order}")  # noqa: S608
+                ((rows,),) = cursor.execute(f"SELECT count(*) FROM {new}").fetchall()  # noqa: S608
+                again = write_definition(cursor, name, name)
                 cursor.execute(f"DROP TABLE {name}")
-                cursor.execute(f"ALTER TABLE {name}{_NEW} RENAME TO {name}")
+                if rows <= COPIED:  # see _replace
+                    cursor.execute(again)
+                    cursor.execute(f"INSERT INTO {name} SELECT * FROM {new}")  # noqa: S608
+                    cursor.execute(f"DROP TABLE {new}")
+                else:
+                    cursor.execute(f"ALTER TABLE {new} RENAME TO {name}")
                 for (statement,) in belonging:
                     cursor.execute(statement)
                 cursor.execute("COMMIT")
