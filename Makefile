@@ -100,7 +100,7 @@ screenshots: $(VENV)/.tests-installed chromium ## Take the pictures of the READM
 	$(PY) -m tests.pictures.guide_pictures
 	$(PY) -m tests.pictures.report_pictures
 
-pictures: $(VENV)/.tests-installed chromium ## Pictures of every page in its states, to look at, in pictures/; those before move to pictures-before/
+pictures: $(VENV)/.tests-installed chromium ## Pictures of every page in its states, to look at, in pictures/; those before move to pictures-before/, and what axe finds
 	$(PY) -m tests.pictures.page_pictures
 
 bench-privacy: $(BENCH_VENV)/.installed ## Times of the privacy library beside those of its peers, which get an environment of their own

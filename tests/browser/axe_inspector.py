@@ -70,6 +70,16 @@ QUIET = 75  # milliseconds for which a page that has loaded asks for nothing; Pl
 NARROW = {"width": 320, "height": 640}  # 1280 pixels at 400 % (WCAG 1.4.10)
 
 
+def find_violations(page: Page, options: dict[str, Any] = OPTIONS) -> list[str]:
+    """What axe finds on the page as it stands, in the window that it has."""
+    if not page.evaluate("'axe' in globalThis"):
+        page.evaluate(AXE)
+    page.evaluate(MARK)
+    found: list[str] = page.evaluate(RUN, options)
+    page.evaluate(UNMARK)
+    return found
+
+
 class Inspector:
     """Collects what is wrong in each state, so that one run tells all.
 
@@ -106,11 +116,7 @@ class Inspector:
                 continue
             page.set_viewport_size(size)
             page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-            if not page.evaluate("'axe' in globalThis"):
-                page.evaluate(AXE)
-            page.evaluate(MARK)
-            self.problems += [f"{state} ({scheme}): {found}" for found in page.evaluate(RUN, options)]
-            page.evaluate(UNMARK)
+            self.problems += [f"{state} ({scheme}): {found}" for found in find_violations(page, options)]
         page.set_viewport_size(NARROW)
         width = page.evaluate("document.documentElement.scrollWidth")
         if width > NARROW["width"]:

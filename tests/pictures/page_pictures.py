@@ -2,7 +2,8 @@
 
 Each page of `tests.support.page_list` whole, on a phone and on a desk; those seen most also on a tablet and on a large
 screen, in the dark, in Spanish, and with the longest words. They go into `pictures/`, which is in no commit; what
-was there before moves to `pictures-before/`, to be laid beside them. A page wider than its window is named.
+was there before moves to `pictures-before/`, to be laid beside them. A page wider than its window is named, and
+what axe finds on it.
 """
 
 import shutil
@@ -17,6 +18,7 @@ from typing import Any
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from server.web.database_start import open_database
+from tests.browser.axe_inspector import find_violations
 from tests.browser.chromium import launch
 from tests.browser.site_users import DESK, PHONE, sign_in
 from tests.support import factories
@@ -80,7 +82,7 @@ class Photographer:
         context.close()
 
     def take(self, page: Page, state: PageState, look: Look) -> None:
-        """One picture; a word where the page is wider than its window."""
+        """One picture; a word where the page is wider than its window, or not as everybody can use it."""
         page.goto(self.scene.address(state.path))
         page.wait_for_load_state("networkidle")
         if state.act is not None:
@@ -97,6 +99,8 @@ class Photographer:
         page.screenshot(path=path, full_page=True, clip=clip, animations="disabled")  # type: ignore[arg-type]
         said = f", {wide} pixels wide where there are {width}" if wide > width else ""
         print(f"{path.relative_to(factories.ROOT)}{said}", flush=True)
+        for found in find_violations(page):
+            print(f"  axe: {found}", flush=True)
 
 
 def take_all(browser: Browser, folder: Path, names: Sequence[str], looks: Sequence[Look]) -> None:
