@@ -65,7 +65,7 @@ test-long: $(VENV)/.tests-installed ## The tests that can look much further do s
 
 # PySpark is large and needs Java: it stands in a folder of its own beside .venv, and `make test` leaves its tests out.
 test-spark: $(VENV)/.tests-installed $(SPARK_PACKAGES)/.installed ## The tests of Apache Spark, which need Java 17 or newer
-	PYTHONPATH=$(abspath $(SPARK_PACKAGES)) $(PY) -m pytest -m spark --durations=5 tests/spark
+	PYTHONPATH=$(abspath $(SPARK_PACKAGES)) $(PY) -m pytest -m spark tests/spark
 
 client-tests: $(NODE_MODULES)/.installed ## The browser's modules under Node's test runner
 	node --test --test-reporter=spec tests/client/*.test.js
@@ -76,7 +76,7 @@ client-tests: $(NODE_MODULES)/.installed ## The browser's modules under Node's t
 # run has failed.
 python-tests: $(VENV)/.tests-installed $(NODE_MODULES)/.installed chromium proxies r ## pytest, real browser included (JOBS=3 at a time, else one more than there are cores)
 	@OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(PY) -m pytest --numprocesses=$(JOBS) --dist=loadfile \
-	  --no-loadscope-reorder --durations=10 \
+	  --no-loadscope-reorder \
 	  || $(PY) -m tests.support.rerun_failures $$?
 
 # Unpacks a browser when the machine has none, or says how to get one; takes no time when there is one.

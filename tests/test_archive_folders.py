@@ -108,7 +108,7 @@ def check_same(database_url: str, slug: str, folder: Path) -> None:
 def test_versions_and_strata_are_estimated_as_on_the_server(database_url: str, tmp_path: Path) -> None:
     """Where some are too few for rows that name them, and not for a report on all versions, too."""
     summed = 0
-    for seed in range(scaled(12, 100)):
+    for seed in range(scaled(8, 100)):
         draw = random.Random(seed)
         gammas = [draw.choice([(0.25, 0.1), (0.25, 0.05), (0.25,), (0.2, 0.1)]) for _ in range(3)]
         titles = [{"title": f"Round {number}"} for number in range(3)]
@@ -132,7 +132,7 @@ def one_sqlite(sqlite: NewDatabase) -> str:
 
 @pytest.mark.scaled
 @settings(
-    max_examples=scaled(12, 200), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=scaled(8, 200), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(document=documents(), seed=st.integers(0, 1 << 30))
 def test_every_kind_is_estimated_as_on_the_server(
@@ -149,7 +149,7 @@ def test_every_kind_is_estimated_as_on_the_server(
 @pytest.mark.scaled
 def test_what_came_from_elsewhere_is_estimated_as_here(sqlite: NewDatabase, tmp_path: Path) -> None:
     """Strata that an imported archive has put together stay together, and are withheld as they are here."""
-    for seed in range(scaled(6, 30)):
+    for seed in range(scaled(4, 30)):
         here, there = sqlite(True), sqlite(True)
         definitions = [factories.definition((0.25, gamma)) for gamma in (0.1, 0.05)]
         slug = closed_study(here, random.Random(seed), *definitions)

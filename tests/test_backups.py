@@ -3,7 +3,6 @@
 import fcntl
 import os
 import signal
-import subprocess
 import sys
 import time
 from contextlib import suppress
@@ -30,6 +29,7 @@ from tests.support.backups import (
     start,
     untouched,
 )
+from tests.support.forked_servers import ForkedServer
 from tests.support.killed_restores import MOMENTS
 from tests.test_restored import is_refused, study
 
@@ -237,15 +237,9 @@ def test_a_restore_that_is_killed_leaves_nothing_half_done(new_database: NewData
     before = rows_of(url)
     whole, *others = (new_database(False) for _ in range(1 + len(MOMENTS)))
     command = [str(tmp_path / "b"), key_of(tmp_path / "b")[1], whole, *others]
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.support.killed_restores", *command],
-        cwd=factories.ROOT,
-        env=factories.environment(url),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.stdout.splitlines()[-1:] == [" ".join([f"{-signal.SIGKILL:d}"] * len(MOMENTS))], done
+    killing = ForkedServer(command, factories.environment(url), module="tests.support.killed_restores")
+    statuses = killing.communicate(300).splitlines()[-1:]
+    assert statuses == [" ".join([f"{-signal.SIGKILL:d}"] * len(MOMENTS))]
     for new in others:
         assert untouched(new)
         restore(new, tmp_path / "b")

@@ -7,13 +7,14 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from server.inputs import InputError, parse_json
 from server.privacy.designs import TOTAL, coin_flip, one_hot_epsilon
 from server.study.definitions import Definition, GridPoint, Question
 from server.study.definitions.definition_reader import parse_definition
+from tests.support.scale import scaled
 from tests.support.strategies import documents
 
 Document = dict[str, Any]
@@ -63,6 +64,8 @@ def problems(document: object) -> dict[str, str]:
     return {problem.field: problem.message for problem in refused.value.problems}
 
 
+@pytest.mark.scaled
+@settings(max_examples=scaled(60, 3_000))
 @given(documents())
 def test_a_definition_survives_parsing_and_publication(document: Document) -> None:
     definition = parse_definition(json.loads(json.dumps(document)))
@@ -80,6 +83,8 @@ def test_a_definition_survives_parsing_and_publication(document: Document) -> No
         assert exact <= document["budget"] * (1 + 1e-12)
 
 
+@pytest.mark.scaled
+@settings(max_examples=scaled(60, 3_000))
 @given(documents(), st.data())
 def test_every_answer_has_a_truth_for_each_byte(document: Document, data: st.DataObject) -> None:
     for question in parse_definition(document).questions:

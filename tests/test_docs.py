@@ -215,17 +215,35 @@ def catalogue() -> dict[str, str]:
 
 def said(quoted: str) -> list[tuple[str, str]]:
     """Texts of the pages that may read like this, in both languages; what they leave open is open."""
-    return [
-        (english, spanish)
-        for english, spanish in catalogue().items()
-        if len(re.findall(r"[^\W\d_]", re.sub(r"%\(\w+\)[sd]|{\w+}", "", english))) > 2
-        and reads(english, quoted)
-    ]
+    whole, opened = texts()
+    return [pair for pair in (*whole.get(quoted, ()), *opened) if reads(pair[0], quoted)]
+
+
+OPEN = re.compile(r"(%\(\w+\)[sd]|{\w+})")
+"""What a text leaves open."""
+
+
+@cache
+def texts() -> tuple[dict[str, list[tuple[str, str]]], list[tuple[str, str]]]:
+    """The texts with letters of their own: those that read in one way only, by how, and those that leave some open."""
+    whole: dict[str, list[tuple[str, str]]] = {}
+    opened = []
+    for english, spanish in catalogue().items():
+        if len(re.findall(r"[^\W\d_]", OPEN.sub("", english))) > 2:
+            if OPEN.search(english):
+                opened.append((english, spanish))
+            else:
+                whole.setdefault(closed(english), []).append((english, spanish))
+    return whole, opened
+
+
+def closed(text: str) -> str:
+    return text.replace("%%", "%").replace("\N{NO-BREAK SPACE}", " ")
 
 
 @cache
 def pattern(text: str) -> re.Pattern[str]:
-    parts = re.split(r"(%\(\w+\)[sd]|{\w+})", text.replace("%%", "%").replace("\N{NO-BREAK SPACE}", " "))
+    parts = OPEN.split(closed(text))
     return re.compile("".join(".+" if place % 2 else re.escape(part) for place, part in enumerate(parts)))
 
 

@@ -21,6 +21,9 @@ from tests.support.scale import scaled
 
 MINIMUM = 3
 LENGTH = 2
+TURNS, STEPS, AT_ONCE = (1, 2, 3, 4), (3, 6, 9, 60), (1, 1, 2, 5)
+MOST = max(TURNS) * max(STEPS) * max(AT_ONCE)
+"""Responses of a survey, each of which answers like no other."""
 DAY = date(2026, 5, 1)
 
 
@@ -70,8 +73,7 @@ def session(sqlite: NewDatabase) -> Iterator[Session]:
 def play(session: Session, seed: int, hide: Callable[..., dict[int, int]]) -> Iterator[str]:
     """Which looks at a survey that is answered at random differ by a few from what is shown when it is closed."""
     draw = random.Random(seed)
-    unused = [bytes(pair) for pair in product(range(256), repeat=LENGTH)]
-    draw.shuffle(unused)
+    unused = [pair.to_bytes(LENGTH) for pair in draw.sample(range(256**LENGTH), MOST)]
     living: list[bytes] = []
     looks: list[Counter[bytes]] = []
     played = session.begin_nested()
@@ -94,9 +96,9 @@ def play(session: Session, seed: int, hide: Callable[..., dict[int, int]]) -> It
         strings = connection.scalars(sa.select(cells_of(found.id).c.waiting)).one()
         return [strings[start : start + LENGTH] for start in range(0, len(strings), LENGTH)]
 
-    for _turn in range(draw.randrange(1, 5)):
-        for _ in range(draw.choice((3, 6, 9, 60))):
-            together = [unused.pop() for _ in range(draw.choice((1, 1, 2, 5)))]
+    for _turn in range(draw.choice(TURNS)):
+        for _ in range(draw.choice(STEPS)):
+            together = [unused.pop() for _ in range(draw.choice(AT_ONCE))]
             group = batches.Group(MINIMUM, together, {DAY: len(together)})
             batches.add(connection, found.id, {key: group})
             living += together

@@ -16,6 +16,7 @@ from server.store.engines import make_engine
 from tests.conftest import NewDatabase
 from tests.support import factories
 from tests.support.factories import Published
+from tests.support.forked_servers import ForkedServer
 from tests.support.sample_releases import grant, ledger, values
 from tests.support.scale import scaled
 
@@ -62,17 +63,13 @@ def test_sixty_four_threads_share_fifty_releases(database_url: str, survey: Publ
 
 def _kill(database_url: str, slug: str, times: int, how: str) -> tuple[int, int, int]:
     """Kill it again and again; how many entries there are, entries without value, values without entry."""
-    command = [
-        sys.executable,
-        "-m",
-        "tests.support.release_races",
-        "kill",
-        database_url,
-        slug,
-        str(times),
-        how,
-    ]
-    subprocess.run(command, cwd=factories.ROOT, check=True, timeout=300)
+    killing = ForkedServer(
+        ["kill", database_url, slug, str(times), how],
+        factories.environment(database_url),
+        module="tests.support.release_races",
+    )
+    killing.communicate(300)
+    assert killing.returncode == 0
     engine = make_engine(database_url)
     with engine.connect() as connection:
         counts = [
@@ -90,10 +87,11 @@ def _kill(database_url: str, slug: str, times: int, how: str) -> tuple[int, int,
 
 
 @pytest.mark.scaled
-@pytest.mark.parametrize(("kind", "times"), [("sqlite", scaled(60, 200)), ("postgresql", scaled(40, 200))])
+@pytest.mark.parametrize(("kind", "times"), [("sqlite", scaled(40, 200)), ("postgresql", scaled(30, 200))])
 def test_killed_processes_leave_nothing_half_written(
     kind: str, times: int, request: pytest.FixtureRequest
 ) -> None:
+    """A release that is half written for a tenth of its time is killed then at least once in 0.98 and 0.95 of runs."""
     database_url = request.getfixturevalue(kind)(True)
     survey = factories.publish(database_url)
     grant(database_url, survey.slug, "100")

@@ -3,6 +3,7 @@
 import ast
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from tests.support.factories import ROOT
@@ -12,11 +13,14 @@ NOT_PARTICIPLES = {"feed", "seed", "need", "speed", "bed", "advanced"}
 """The last is the name of a theorem on composition."""
 
 
-def modules() -> Iterator[tuple[Path, ast.Module]]:
+@cache
+def modules() -> tuple[tuple[Path, ast.Module], ...]:
     """Every module but migrations, which stay as they were."""
-    for path in sorted(SERVER.rglob("*.py")):
-        if "migrations" not in path.parts:
-            yield path, ast.parse(path.read_text("utf-8"))
+    return tuple(
+        (path, ast.parse(path.read_text("utf-8")))
+        for path in sorted(SERVER.rglob("*.py"))
+        if "migrations" not in path.parts
+    )
 
 
 def is_bare_participle(name: str) -> bool:

@@ -1,6 +1,6 @@
 """Whatever is imported, typed or restored: every page answers, and none with a mistake of ours.
 
-90 examples of odd definitions, drafts and archives in `make test`, 10,000 in `make test-long`; which pages
+60 examples of odd definitions, drafts and archives in `make test`, 10,000 in `make test-long`; which pages
 are opened of each, before it is published and after it was answered, is drawn too.
 """
 
@@ -28,7 +28,7 @@ from tests.support.strategies import documents
 
 pytestmark = pytest.mark.scaled
 
-EACH = 30, 3_333
+EACH = 20, 3_333
 """Examples of each kind: definitions, drafts, archives."""
 LOOKS = scaled(2, 6)
 """Pages that are opened of a survey at a time."""

@@ -25,7 +25,8 @@ from tests.support.factories import Published
 from tests.support.front_client import create_app
 from tests.support.scale import scaled
 
-CHANGES = 12
+CHANGES = scaled(8, 12)
+"""Each kind of change, and some again."""
 LANGUAGES = ({}, {"Accept-Language": "es"})
 
 
