@@ -4,9 +4,7 @@ Templates, addresses and statements become code by what they say alone, so what 
 holds for the next. A server that runs for long compiles each once, too.
 """
 
-import sys
 from functools import cache
-from importlib.util import find_spec
 from types import CodeType, MethodType
 from typing import Any
 
@@ -30,9 +28,6 @@ def keep() -> None:
     for dialect in (SQLiteDialect_pysqlite, PGDialect_psycopg):
         _share_statements(dialect)
     _share_files()
-    # httpcore asks for it at every lock that it takes, and Python would look through all folders each time.
-    if "sniffio" not in sys.modules and find_spec("sniffio") is None:
-        sys.modules["sniffio"] = None  # type: ignore[assignment]
 
 
 def compile_templates(app: Flask) -> None:
