@@ -97,15 +97,15 @@ def _take_turn_without_references(engine: sa.Engine, patience: Patience) -> Iter
     """A turn in which what refers to a table goes on referring to its name, and loses nothing with its rows."""
     patience.go_on()
     with leave_turn(), engine.execution_options(moneda_writes=True).connect() as connection:
-        cursor = connection.connection.cursor()  # SQLite takes these between two transactions only
-        cursor.execute("PRAGMA foreign_keys = OFF")
-        cursor.execute("PRAGMA legacy_alter_table = ON")
-        cursor.close()
         try:
+            cursor = connection.connection.cursor()  # SQLite takes these between two transactions only
+            cursor.execute("PRAGMA foreign_keys = OFF")
+            cursor.execute("PRAGMA legacy_alter_table = ON")
+            cursor.close()
             with connection.begin():
                 yield connection
         finally:
-            connection.invalidate()
+            connection.invalidate()  # whoever had it next would write without references
 
 
 def remove(engine: sa.Engine, work: Due, patience: Patience) -> None:
