@@ -16,6 +16,7 @@ from server.cli.common import (
     survey_json,
     survey_to_change,
 )
+from server.cli.form_command import form
 from server.cli.keeping_commands import archive, delete, duplicate, read_archive, unarchive, write_archive
 from server.cli.plan_command import read_definition
 from server.cli.plan_output import warn_of_shortfall
@@ -40,7 +41,7 @@ def survey() -> None:
     """Import, export, publish, close and keep surveys."""
 
 
-for command in (duplicate, archive, unarchive, delete, settings, study, study_file):
+for command in (duplicate, archive, unarchive, delete, settings, study, study_file, form):
     survey.add_command(command)
 
 

@@ -1199,6 +1199,7 @@ def walk(site: factories.Served) -> list[Reader]:
             "/preview",
             "/preview/survey.json",
             "/definition.json",
+            "/form.xlsx",
             "/results",
         ):
             owner.get(f"/manage/surveys/{survey}{page}")

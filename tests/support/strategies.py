@@ -184,6 +184,8 @@ def documents(draw: st.DrawFn) -> dict[str, Any]:
             )
         )
     if draw(st.booleans()):
+        document |= {"consent": draw(prose()), "least_age": draw(st.integers(1, 120))}
+    if draw(st.booleans()):
         document["plan"] = {
             "respondents": draw(st.integers(1, 100_000)),
             "margin": draw(st.floats(0.01, 0.4)),

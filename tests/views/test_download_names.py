@@ -59,6 +59,7 @@ def name_of(answer: TestResponse) -> str:
         ("codebook.csv", "codebook of version 1"),
         ("links.csv", "links"),
         ("definition.json", "definition"),
+        ("form.xlsx", "XLSForm"),
     ],
 )
 def test_a_file_is_called_by_the_title_what_it_holds_and_the_day(

@@ -122,6 +122,13 @@ def test_survey_is_kept_as_it_was_written(signed_in: FlaskClient) -> None:
     assert editor_form.edit(signed_in, slug)["introduction"] == "\r\nQuién pregunta\r\ny para qué"
 
 
+def test_a_new_survey_may_ask_for_consent_and_an_age(three: editor_form.Editor) -> None:
+    three.type(consent="This is **voluntary**.", least_age="18").press("keep")
+    assert "strength" in three.document  # as every survey of the editor's has
+    definition = parse_definition(three.document)
+    assert (definition.consent, definition.least_age) == ("This is **voluntary**.", 18)
+
+
 def test_unfinished_survey_is_kept_and_says_what_is_missing(
     signed_in: FlaskClient, database_url: str
 ) -> None:

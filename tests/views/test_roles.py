@@ -63,6 +63,7 @@ LEAST = {
     "manage.preview": VIEWER,
     "manage.preview_definition": VIEWER,
     "manage.export": VIEWER,
+    "manage.export_form": VIEWER,
     "editor.new": SIGNED_IN,
     "editor.create": SIGNED_IN,
     "editor.edit": EDITOR,

@@ -1,4 +1,4 @@
-"""XLSForm workbooks, as KoboToolbox, ODK and SurveyCTO write them -> a `Definition`.
+"""XLSForm workbooks, as KoboToolbox, ODK and SurveyCTO write them -> a `Definition`, and one written from it.
 
 A subset is taken: what can be randomised in the respondent's browser. Everything else is
 listed, with its place and the reason. docs/definition.md has the table.
@@ -13,6 +13,7 @@ from server.study.definitions import FORMAT, Definition
 from server.study.definitions.definition_reader import parse_definition
 from server.study.definitions.own_texts import keep_used
 from server.study.xlsform import choices, survey_rows
+from server.study.xlsform.form_writer import WrittenForm, write_xlsform
 from server.study.xlsform.notes import Notes, NotTaken
 from server.study.xlsform.sheet_heads import (
     columns_of,
@@ -24,7 +25,15 @@ from server.study.xlsform.sheet_heads import (
 )
 from server.study.xlsform.workbook import WORKBOOK_LIMIT, Workbook, looks_like_workbook, read_workbook
 
-__all__ = ["WORKBOOK_LIMIT", "Imported", "NotTaken", "looks_like_workbook", "parse_xlsform"]
+__all__ = [
+    "WORKBOOK_LIMIT",
+    "Imported",
+    "NotTaken",
+    "WrittenForm",
+    "looks_like_workbook",
+    "parse_xlsform",
+    "write_xlsform",
+]
 
 _LISTED = 100
 

@@ -6,6 +6,8 @@ from typing import Any
 
 from server.inputs.problems import N_
 from server.inputs.schema import schema_limit
+from server.output.languages import RESPONDENT_LANGUAGES
+from server.study.answer_texts import word_answer
 from server.study.definitions import PREFER_NOT_TO_SAY
 from server.study.definitions.look_alikes import strip_unseen
 from server.study.xlsform.fitting_names import fit_name
@@ -15,15 +17,19 @@ from server.study.xlsform.sheet_heads import SheetRow, reason
 SHEET = "choices"
 _USED = frozenset(("list_name", "name", "label"))
 
-_YES = frozenset(("yes", "sí", "si"))
-_NO = frozenset(("no",))
-_PREFER_NOT = frozenset(
+
+def _list_words(answer: str) -> frozenset[str]:
+    """What an answer of ours is called in each language of respondents."""
+    return frozenset(word_answer(answer, language).casefold() for language in RESPONDENT_LANGUAGES)
+
+
+_YES = frozenset(("si",)) | _list_words("yes")
+_NO = _list_words("no")
+_PREFER_NOT = _list_words(PREFER_NOT_TO_SAY) | frozenset(
     (
-        "prefer not to say",
         "prefer not to answer",
         "i prefer not to say",
         "i prefer not to answer",
-        "prefiero no decirlo",
         "prefiero no decir",
         "prefiero no contestar",
         "prefiero no responder",

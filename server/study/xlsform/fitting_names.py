@@ -4,10 +4,14 @@ import re
 import unicodedata
 
 _LONGEST = 40
+_FITS = re.compile(rf"[a-z][a-z0-9_]{{0,{_LONGEST - 1}}}")
 
 
 def fit_name(name: str, taken: set[str], fallback: str) -> str:
     """The nearest allowed name that is still free; it is taken from now on."""
+    if name not in taken and _FITS.fullmatch(name):
+        taken.add(name)
+        return name
     letters = unicodedata.normalize("NFKD", name.casefold())
     plain = "".join(letter for letter in letters if not unicodedata.combining(letter))
     plain = re.sub(r"[^a-z0-9]+", "_", plain).strip("_") or fallback

@@ -14,12 +14,14 @@ from server.inputs import InputError, Problem
 from server.output.languages import LANGUAGES
 from server.people import survey_access
 from server.people.change_log import Action
+from server.reports.formats import SPREADSHEET
 from server.store.models import Role, State, Survey
 from server.study import editing, planning, strata, surveys
 from server.study.definitions import Definition, version_of
 from server.study.definitions.definition_reader import parse_definition
 from server.study.retention import list_deletions
 from server.study.smallest_group import limit_unseen
+from server.study.xlsform import write_xlsform
 from server.web.context import answer_names, attach_file, link_to, session
 from server.web.download_names import name_of_survey_file
 from server.web.language_choice import choose_language
@@ -159,6 +161,16 @@ def export(survey: Survey) -> ResponseReturnValue:
         json.dumps(document, ensure_ascii=False, indent=2) + "\n", mimetype="application/json"
     )
     return attach_file(response, name_of_survey_file(survey, gettext("definition"), "json"))
+
+
+@blueprint.get("/surveys/<slug>/form.xlsx")
+@on_survey(Role.VIEWER)
+def export_form(survey: Survey) -> ResponseReturnValue:
+    """What the draft asks, for other programs; refused while it is unfinished, with what is missing."""
+    form = write_xlsform(surveys.draft(survey), choose_language(request, LANGUAGES))
+    return attach_file(
+        Response(form.body, mimetype=SPREADSHEET), name_of_survey_file(survey, "XLSForm", "xlsx")
+    )
 
 
 def _overview(survey: Survey, refused: Sequence[tuple[str, str]]) -> str:

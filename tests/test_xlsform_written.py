@@ -1,0 +1,222 @@
+"""XLSForms written from surveys: as another program reads them, and read again."""
+
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+from hypothesis import given
+from openpyxl import load_workbook
+from pyxform import xls2xform
+
+from server.study.definitions import Definition, Question
+from server.study.definitions.definition_reader import parse_definition
+from server.study.xlsform import parse_xlsform, write_xlsform
+from tests.support import factories, strategies
+
+AFTER = {"question": "job", "any_of": ["paid", "both"]}
+SURVEY: dict[str, Any] = {
+    "format": 2,
+    "language": "en",
+    "title": "=Work ${and} rest",
+    "introduction": "Who asks.",
+    "consent": "I agree to **this**.",
+    "least_age": 16,
+    "strength": {"gamma": 0.25},
+    "questions": [
+        {"name": "last_year", "kind": "section", "text": "Last year", "body": "Think of it."},
+        {
+            "name": "job",
+            "kind": "select_one",
+            "text": "What work did you have?",
+            "options": [
+                {"name": "paid", "text": "Paid"},
+                {"name": "both", "text": "Both"},
+                {"name": "none", "text": "Does not apply"},
+            ],
+            "design": {"mechanism": "best_choice"},
+        },
+        {
+            "name": "undeclared",
+            "kind": "yes_no",
+            "text": "Was it undeclared ${job}?",
+            "show_if": AFTER,
+            "otherwise": "no",
+            "design": {"mechanism": "coin_flip"},
+        },
+        {"name": "aside", "kind": "section", "text": "Aside", "show_if": AFTER},
+        {
+            "name": "things",
+            "kind": "select_multiple",
+            "text": "Which?",
+            "prefer_not_to_say": True,
+            "options": [{"name": "a", "text": "A"}, {"name": "b", "text": "Does not apply"}],
+            "design": {"mechanism": "coin_flip"},
+        },
+        {
+            "name": "hours",
+            "kind": "number",
+            "text": "How many hours?",
+            "low": 0,
+            "high": 80,
+            "step": 0.5,
+            "unit": "hours",
+            "design": {"mechanism": "stochastic_rounding"},
+        },
+        {
+            "name": "more",
+            "kind": "text",
+            "text": "You ticked A.",
+            "show_if": {"question": "things", "any_of": ["a"]},
+        },
+        {
+            "name": "long_days",
+            "kind": "text",
+            "text": "Those are long days.",
+            "show_if": {"question": "hours", "from": 40, "to": 80},
+        },
+    ],
+    "translations": {"ar": {"Last year": "السنة الماضية", "Paid": "مدفوع", "hours": "ساعة"}},
+}
+
+
+def sheets_of(body: bytes) -> dict[str, list[dict[str, Any]]]:
+    """The rows of each sheet by the headings of their columns."""
+    found = {}
+    for sheet in load_workbook(io.BytesIO(body)).worksheets:
+        heads, *rows = sheet.iter_rows(values_only=True)
+        found[sheet.title] = [
+            {str(head): cell for head, cell in zip(heads, row, strict=True) if cell is not None}
+            for row in rows
+        ]
+    return found
+
+
+def convert(body: bytes) -> str:
+    """The XForm that the converter of KoboToolbox and ODK makes of it."""
+    return str(xls2xform.convert(io.BytesIO(body), validate=False).xform)
+
+
+def test_a_survey_in_two_languages() -> None:
+    sheets = sheets_of(write_xlsform(parse_definition(SURVEY), "en").body)
+    rows = {row.get("name", row["type"]): row for row in sheets["survey"]}
+    english, arabic = "label::English (en)", "label::العربية (ar)"
+
+    assert [row["type"] for row in sheets["survey"]] == [
+        "note",
+        "note",
+        "acknowledge",
+        "acknowledge",
+        "begin_group",
+        "note",
+        "select_one job",
+        "select_one undeclared",
+        "note",
+        "select_multiple things",
+        "range",
+        "note",
+        "note",
+        "end_group",
+    ]
+    assert (rows["last_year"][english], rows["last_year"][arabic]) == ("Last year", "السنة الماضية")
+    assert rows["age"][english] == "I am at least 16 years old"
+    assert rows["undeclared"]["relevant"] == "${job} = 'paid' or ${job} = 'both'"
+    assert rows["undeclared"][arabic] == "Was it undeclared $ {job}?"  # no translation, and no reference
+    assert rows["more"]["relevant"] == "selected(${things}, 'a')"
+    assert rows["long_days"]["relevant"] == "${hours} >= 40 and ${hours} <= 80"
+    assert rows["hours"]["parameters"] == "start=0 end=80 step=0.5"
+    assert rows["hours"]["hint::العربية (ar)"] == "ساعة"
+    choices = [(row["list_name"], row["name"], row[english], row[arabic]) for row in sheets["choices"]]
+    assert ("job", "paid", "Paid", "مدفوع") in choices
+    assert ("undeclared", "yes", "Yes", "نعم") in choices
+    assert sheets["settings"] == [{"form_title": "=Work $ {and} rest", "default_language": "English (en)"}]
+    (warning,) = (head for head in sheets["moneda"][0] if "reads true answers" in head)
+    assert [row["entry"] for row in sheets["moneda"] if warning in row] == ["undeclared"]
+
+
+def test_the_converter_of_other_programs_takes_it() -> None:
+    xform = convert(write_xlsform(parse_definition(SURVEY), "en").body)
+    assert "relevant=\" /data/last_year/job  = 'paid' or" in xform
+    assert "السنة الماضية" in xform
+    assert xform.count("<select1 ") == 2
+
+
+@given(strategies.documents())
+def test_any_survey_is_a_form(document: dict[str, Any]) -> None:
+    definition = parse_definition(document)
+    written = write_xlsform(definition, "es")
+    convert(written.body)
+    assert written == write_xlsform(definition, "es")
+    if definition.questions:
+        read = parse_xlsform(written.body).definition
+        assert [question.name for question in read.questions] == [each.name for each in definition.questions]
+        for ours, theirs in zip(definition.questions, read.questions, strict=True):
+            assert compare(ours) == compare(theirs)
+
+
+def compare(question: Question) -> tuple[object, ...]:
+    """What a form can say of a question."""
+    grid = question.grid and (question.grid.low, question.grid.high, question.grid.step)
+    refusal = question.prefer_not_to_say and grid is None
+    # Of two answers that differ in capitals alone, a form that is read takes one.
+    options = {" ".join(option.text.split()).casefold() for option in question.options}
+    return question.text.replace("${", "$ {"), options, grid, refusal
+
+
+def test_conditions_and_translations_come_back() -> None:
+    read: Definition = parse_xlsform(write_xlsform(parse_definition(SURVEY), "en").body).definition
+    by_name = {entry.name: entry for entry in read.entries}
+    for name in ("more", "long_days", "aside"):
+        original = next(entry for entry in SURVEY["questions"] if entry["name"] == name)
+        condition = by_name[name].show_if
+        assert condition is not None
+        assert condition.as_json() == original["show_if"]
+    assert read.translations["ar"]["Last year"] == "السنة الماضية"
+
+
+@pytest.mark.parametrize("language", ["fr", "pt", "ar"])
+def test_answers_of_ours_are_known_again_in_each_language(language: str) -> None:
+    document = factories.definition(
+        language=language,
+        questions=[
+            {
+                "name": "q",
+                "kind": "yes_no",
+                "text": "Q",
+                "prefer_not_to_say": True,
+                "design": {"mechanism": "k_ary", "epsilon": 1},
+            }
+        ],
+    )
+    (question,) = parse_xlsform(write_xlsform(parse_definition(document), "en").body).definition.questions
+    assert (question.kind, question.prefer_not_to_say) == ("yes_no", True)
+
+
+def test_the_page_and_the_command_give_the_same_file(
+    database_url: str, signed_in: FlaskClient, tmp_path: Path
+) -> None:
+    slug = factories.draft(database_url, SURVEY)
+    page = f"/manage/surveys/{slug}"
+    answer = signed_in.get(f"{page}/form.xlsx")
+    file = tmp_path / "form.xlsx"
+    result = factories.run(database_url, "survey", "form", slug, str(file))
+
+    assert result.exit_code == 0, result.output
+    assert "not in the file: undeclared: has no answer in the file" in result.stderr
+    assert answer.data == file.read_bytes()
+    assert f"{page}/form.xlsx" in signed_in.get(page).text
+
+    again = factories.run(database_url, "survey", "form", slug, str(file))
+    assert again.exit_code == 2
+    assert "must be a new file that can be written" in again.stderr
+    assert answer.data == file.read_bytes()
+
+
+def test_an_unfinished_draft_says_what_is_missing(database_url: str, signed_in: FlaskClient) -> None:
+    slug = factories.unfinished(database_url, factories.definition(title=""))
+    page = f"/manage/surveys/{slug}"
+    assert "form.xlsx" not in signed_in.get(page).text
+    answer = signed_in.get(f"{page}/form.xlsx")
+    assert answer.status_code == 422
+    assert "title" in answer.text
