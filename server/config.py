@@ -5,6 +5,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -38,6 +39,18 @@ class Address:
     port: int
 
 
+class ProofOfWork(StrEnum):
+    """Whose open links ask for it: none, those of surveys that are set to, or all."""
+
+    OFF = "off"
+    BY_SURVEY = "by-survey"
+    ALWAYS = "always"
+
+    def is_asked(self, works: bool) -> bool:
+        """Whether by the open links of a survey that is set to `works`, or not to."""
+        return self is ProofOfWork.ALWAYS or (self is ProofOfWork.BY_SURVEY and works)
+
+
 @dataclass(frozen=True)
 class Config:
     """Settings of one installation.
@@ -55,8 +68,8 @@ class Config:
         Where Prometheus may read (`MONEDA_METRICS`).
     webhooks : bool
         Whether this server may send them (`MONEDA_WEBHOOKS`): it then connects to others, who learn where it is.
-    asks_for_work : bool
-        Whether a device works for some seconds before an open link takes its response (`MONEDA_PROOF_OF_WORK`).
+    proof_of_work : ProofOfWork
+        Where a device works for some seconds before an open link takes its response (`MONEDA_PROOF_OF_WORK`).
     log_format, log_level : str
         How log lines are written (`MONEDA_LOG_FORMAT`), and from which level on (`MONEDA_LOG_LEVEL`).
     """
@@ -66,7 +79,7 @@ class Config:
     proxies: tuple[Network, ...] = ()
     metrics: Address | None = None
     webhooks: bool = False
-    asks_for_work: bool = False
+    proof_of_work: ProofOfWork = ProofOfWork.OFF
     log_format: str = LOG_FORMATS[0]
     log_level: str = "warning"
 
@@ -124,7 +137,9 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Config:
         proxies=proxies,
         metrics=_read_address("MONEDA_METRICS", metrics) if metrics else None,
         webhooks=_choose(environment, "MONEDA_WEBHOOKS", SWITCH, SWITCH[0]) == SWITCH[1],
-        asks_for_work=_choose(environment, "MONEDA_PROOF_OF_WORK", SWITCH, SWITCH[0]) == SWITCH[1],
+        proof_of_work=ProofOfWork(
+            _choose(environment, "MONEDA_PROOF_OF_WORK", tuple(ProofOfWork), config.proof_of_work)
+        ),
         log_format=_choose(environment, "MONEDA_LOG_FORMAT", LOG_FORMATS, config.log_format),
         log_level=_choose(environment, "MONEDA_LOG_LEVEL", LOG_LEVELS, config.log_level),
     )

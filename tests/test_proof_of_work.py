@@ -14,7 +14,7 @@ from flask.testing import FlaskClient
 
 from server.collect.proofs_of_work import GRACE, check_work, parse_work
 from server.collect.submissions import hash_receipt
-from server.config import Config, from_environment
+from server.config import Config, ProofOfWork, from_environment
 from tests.support import factories
 from tests.support.factories import Published
 from tests.support.front_client import create_app
@@ -27,7 +27,7 @@ RUNS = re.compile(r'data-modules="[^"]*\bwork\.js\b')
 @pytest.fixture
 def working(database_url: str) -> Iterator[Flask]:
     """The site, where work is asked for."""
-    app = create_app(Config(database_url=database_url, asks_for_work=True))
+    app = create_app(Config(database_url=database_url, proof_of_work=ProofOfWork.ALWAYS))
     yield app
     app.extensions["moneda.engine"].dispose()
 
@@ -135,11 +135,56 @@ def test_what_the_page_finds_is_what_the_server_takes() -> None:
             check_work(parse_work(vector["work"]), vector["link"], receipt, now)
 
 
-def test_the_setting_is_on_or_off() -> None:
-    assert [from_environment({"MONEDA_PROOF_OF_WORK": said}).asks_for_work for said in ("", "off", "on")] == [
-        False,
-        False,
-        True,
+def test_a_server_that_leaves_it_to_surveys_asks_for_it_by_links_of_those_that_are_set_to(
+    survey: Published, database_url: str
+) -> None:
+    """From the next response on, and its page says it by then."""
+    plain = factories.publish(database_url)
+    factories.settle(database_url, survey.slug, works=True)
+    app = create_app(Config(database_url=database_url, proof_of_work=ProofOfWork.BY_SURVEY))
+    site = app.test_client()
+    assert [bool(RUNS.search(site.get(f"/s/{each.slug}").text)) for each in (survey, plain)] == [True, False]
+    assert refusal(site, survey, survey.response([0, 1]))[:2] == (428, "work")
+    assert site.post(plain.url, json=plain.response([0, 1])).status_code == 201
+
+    body = survey.response([0, 1])
+    work = solve(survey.slug, str(body["id"]), int(time.time()) // 3600)
+    assert site.post(survey.url, json=body | {"work": work}).status_code == 201
+    factories.settle(database_url, survey.slug, works=False)
+    factories.settle(database_url, plain.slug, works=True)
+    assert [bool(RUNS.search(site.get(f"/s/{each.slug}").text)) for each in (survey, plain)] == [False, True]
+    assert site.post(survey.url, json=survey.response([0, 1])).status_code == 201
+    assert refusal(site, plain, plain.response([0, 1]))[:2] == (428, "work")
+    app.extensions["moneda.engine"].dispose()
+
+
+@pytest.mark.parametrize(
+    ("switch", "works", "asked", "said"),
+    [
+        (ProofOfWork.OFF, True, False, "it has no effect for now"),
+        (ProofOfWork.BY_SURVEY, True, True, ""),
+        (ProofOfWork.BY_SURVEY, False, False, ""),
+        (ProofOfWork.ALWAYS, False, True, "it is asked for, ticked or not"),
+    ],
+)
+def test_researchers_read_what_it_costs_and_whether_their_server_asks_for_it(
+    switch: ProofOfWork, works: bool, asked: bool, said: str, survey: Published, database_url: str
+) -> None:
+    factories.settle(database_url, survey.slug, works=works)
+    app = create_app(Config(database_url=database_url, proof_of_work=switch))
+    signed_in = factories.sign_in(app.test_client(), factories.sign_in_secret(database_url))
+    page = signed_in.get(f"/manage/surveys/{survey.slug}/schedule").text
+    assert "About 5 seconds of an old phone" in page
+    assert [each in page for each in ("it has no effect for now", "ticked or not")] == [
+        bool(said) and each in said for each in ("it has no effect for now", "ticked or not")
     ]
-    with pytest.raises(ValueError, match="MONEDA_PROOF_OF_WORK must be one of off, on; it is 'yes'"):
-        from_environment({"MONEDA_PROOF_OF_WORK": "yes"})
+    plan = signed_in.get(f"/manage/surveys/{survey.slug}").text
+    assert ("each device also works against robots" in plan) == asked
+    app.extensions["moneda.engine"].dispose()
+
+
+def test_the_setting_is_one_of_three() -> None:
+    read = [from_environment({"MONEDA_PROOF_OF_WORK": said}).proof_of_work for said in ("", *ProofOfWork)]
+    assert read == ["off", "off", "by-survey", "always"]
+    with pytest.raises(ValueError, match="must be one of off, by-survey, always; it is 'on'"):
+        from_environment({"MONEDA_PROOF_OF_WORK": "on"})

@@ -54,7 +54,7 @@ def readers(
     sqlite: NewDatabase, pseudo_site: factories.Served, pseudo_program: Mapping[str, str]
 ) -> list[Reader]:
     """Everybody who opened every page, also of a server that may send nothing and asks for work."""
-    with factories.serving(sqlite(True), MONEDA_PROOF_OF_WORK="on", **pseudo_program) as silent:
+    with factories.serving(sqlite(True), MONEDA_PROOF_OF_WORK="always", **pseudo_program) as silent:
         owner = Reader(silent, factories.sign_in_secret(silent.database_url))
         walk_silent(owner, silent.database_url)
     return [*walk(pseudo_site), owner]

@@ -30,19 +30,27 @@ _NEVER = "never"
 )
 @click.option("--forgets/--no-forgets", default=None, help="It leaves no note on a device that answered.")
 @click.option(
+    "--works/--no-works", default=None, help="A device works before an open link takes its response."
+)
+@click.option(
     "--keep-rows", metavar="DAYS", help="After how many days from closing single rows go; or never."
 )
 @click.option("--keep-counts", metavar="DAYS", help="The same of counts.")
 @click.option("--keep-rest", metavar="DAYS", help="The same of everything but releases.")
 @JSON
 def settings(
-    slug: str, offline: bool | None, forgets: bool | None, as_json: bool, **typed: str | None
+    slug: str,
+    offline: bool | None,
+    forgets: bool | None,
+    works: bool | None,
+    as_json: bool,
+    **typed: str | None,
 ) -> None:
-    """Change what devices keep, and what the server deletes when; print both. What is left out stays.
+    """Change what devices keep and do, and what the server deletes when; print both. What is left out stays.
 
     Once a survey is published, days can only become fewer.
     """
-    switches = {"offline": offline, "forgets": forgets}
+    switches = {"offline": offline, "forgets": forgets, "works": works}
     stated: dict[str, Any] = {name: on for name, on in switches.items() if on is not None}
     days = {name: "" if text == _NEVER else text for name, text in typed.items() if text is not None}
     with database_session() as session:

@@ -136,7 +136,9 @@ def _add_languages(app: Flask, config: Config) -> None:
             "may": security.may,
             "reader": security.get_reader(),
             "sends_webhooks": config.webhooks,
-            "seconds_of_work": round(SECONDS_OF_AN_OLD_PHONE) if config.asks_for_work else 0,
+            "proof_of_work": config.proof_of_work.value,
+            "asks_for_work": config.proof_of_work.is_asked,
+            "seconds_of_work": round(SECONDS_OF_AN_OLD_PHONE),
         }
     )
 

@@ -27,14 +27,14 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=6)
     seconds = parser.parse_args().seconds
     with new_databases() as databases, ProcessPoolExecutor(CONNECTIONS) as senders:
-        for switch in ("off", "on"):
+        for switch in ("off", "always"):
             for address in (HERE, OUTSIDE):
                 database_url = databases["sqlite"]()
                 survey = factories.publish(database_url, factories.definition([0.25]))
                 settings = {"MONEDA_PROOF_OF_WORK": switch, "MONEDA_TRUSTED_PROXIES": HERE}
                 with factories.serving(database_url, **settings) as served:
                     tasks = [
-                        senders.submit(_send, served.url, survey, address, switch == "on", seconds)
+                        senders.submit(_send, served.url, survey, address, switch == "always", seconds)
                         for _ in range(CONNECTIONS)
                     ]
                     found = sum((task.result() for task in tasks), Counter())

@@ -26,7 +26,7 @@ def working(sqlite: NewDatabase, tmp_path_factory: pytest.TempPathFactory) -> It
     complaints = tmp_path_factory.mktemp("working") / "stderr"
     with (
         complaints.open("w") as log,
-        factories.serving(sqlite(True), log=log, MONEDA_PROOF_OF_WORK="on") as running,
+        factories.serving(sqlite(True), log=log, MONEDA_PROOF_OF_WORK="always") as running,
     ):
         yield running
     assert complaints.read_text() == ""
@@ -94,7 +94,7 @@ def test_a_page_from_before_it_was_switched_on_loses_nothing(
         opener.watch(page).allow("ERR_|status of 428")
         visit, bodies = Respondent(page, survey.slug).open(), posted(page)
         visit.answer("Yes", "No", "Yes")
-    with factories.serving(database_url, port=port, MONEDA_PROOF_OF_WORK="on"):
+    with factories.serving(database_url, port=port, MONEDA_PROOF_OF_WORK="always"):
         visit.button("Send").click()
         expect(page.get_by_text("It is kept on this device")).to_be_visible()
         page.reload()

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 
 from server.collect import batches, response_codes
 from server.collect.batches import CellKey, Group
+from server.collect.proofs_of_work import check_work
 from server.collect.response_codes import Code
 from server.collect.responses.open_links import (
     Links,
@@ -85,7 +86,7 @@ def accept_all(
     codes = response_codes.look_up(
         connection, [(survey, each.submission.invitation) for survey, each in at_home]
     )
-    group = _Arrivals(arrivals, doors, codes, rooms)
+    group = _Arrivals(arrivals, doors, codes, rooms, now)
     # Storing says which of them were there already. Unless somebody is refused, it makes no difference to anybody what
     # else was: as a rule nobody has to look for that.
     verdict = group.judge({})
@@ -141,6 +142,7 @@ class _Arrivals:
     doors: Mapping[str, _Door]
     codes: Mapping[tuple[int, str | None], Code]
     rooms: Mapping[int, int | None]
+    now: datetime
 
     def judge(self, stored: Mapping[StoredKey, Content | None]) -> _Verdict:
         """What becomes of each, where these are stored already."""
@@ -156,6 +158,10 @@ class _Arrivals:
                     continue
                 check_standing(door.standing)
                 check_content(door.link, submission)
+                # A code lets one response in: without one that is good, nothing is stored where it is asked for, nor
+                # elsewhere.
+                if door.link.works and submission.invitation is None:
+                    check_work(submission.work, slug, submission.id, self.now)
                 sent = door.survey_id, submission.invitation
                 code = codes.get(sent)
                 response_codes.check(code, submission.invitation, door.link.invited, door.stratum_id)

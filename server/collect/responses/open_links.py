@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 
 from server.collect import batches
 from server.collect.submissions import Submission
+from server.config import ProofOfWork
 from server.inputs import N_, refuse
 from server.people import survey_access
 from server.store.models import ClosedLink, Stratum, Survey, SurveyVersion
@@ -80,7 +81,7 @@ class ResponseLink:
     """What a link leads to: a survey as it is now, its current version, and the link's stratum.
 
     `shut` where there are other links in its place: it takes nothing new then.
-    `invited` where it asks for a code.
+    `invited` where it asks for a code; `works` where whoever has none has to have worked.
     """
 
     survey: sa.Row[Any]
@@ -88,6 +89,7 @@ class ResponseLink:
     stratum_id: int | None
     shut: Shut | None
     invited: bool
+    works: bool
 
 
 class Links:
@@ -97,7 +99,8 @@ class Links:
     reads may not lock anything: it uses one that `locks` nothing, and has to see one moment (`db.snapshot`).
     """
 
-    def __init__(self, *, locks: bool = True) -> None:
+    def __init__(self, proof_of_work: ProofOfWork = ProofOfWork.OFF, *, locks: bool = True) -> None:
+        self._proof_of_work = proof_of_work
         self._locks = locks
         self._known: OrderedDict[str, tuple[int, ResponseLink]] = OrderedDict()
 
@@ -153,6 +156,7 @@ class Links:
                 stratum,
                 _shut(stratum not in leaves, bool(closed)),
                 strata.asks_for_code(bool(found[survey_id].by_invitation), stated[stratum]),
+                self._proof_of_work.is_asked(bool(found[survey_id].works)),
             )
             for slug, survey_id, stratum, closed in links
             if survey_id in found and survey_id in versions

@@ -112,7 +112,8 @@ class _FormWriter:
                 self._add_question(entry)
 
     def _add_question(self, question: Question) -> None:
-        kind, more = "", {}
+        kind: str
+        more: dict[str, str] = {}
         if question.grid is not None:
             kind, more = _ask_number(question.grid)
         else:

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 import sqlalchemy as sa
 
 from server.collect import responses
-from server.collect.proofs_of_work import check_work
 from server.collect.responses import Acceptance, Arrival
 from server.collect.submissions import RESPONSE_LIMIT, parse_submission
 from server.config import Config
@@ -66,7 +65,7 @@ class Intake:
         self._replies = replies
         self._room = room
         self._limit = limit
-        self._links = responses.Links()
+        self._links = responses.Links(config.proof_of_work)
         self._groups: Groups[Arrival, _Outcome] = Groups(
             self._store, size=GROUP, places=PLACES, patience=PATIENCE
         )
@@ -91,10 +90,7 @@ class Intake:
         with Body(self._room, Sender.RESPONDENT) as body:
             await body.read(declared_length(headers), receive, _LIMIT)
             submission = parse_submission(body.bytes())
-        # A code lets one response in: without one that is good, nothing is stored where it is asked for, nor elsewhere.
-        if self._config.asks_for_work and submission.invitation is None:
-            check_work(submission.work, slug, submission.id, surveys.now())
-        # Only what would be stored is counted.
+        # What is no response counts for no address.
         delay = self._limit.find_delay(find_sender(scope, headers, self._config.proxies))
         if delay:
             raise RefusedError(429, Problem("responses", _OFTEN, {"limit": delay}), delay)

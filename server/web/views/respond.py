@@ -53,12 +53,12 @@ def page(slug: str) -> ResponseReturnValue:
             current.published,
             invited=invited,
             stratum=stratum is not None,
-            work=config().asks_for_work,
+            work=config().proof_of_work.is_asked(survey.works),
             forgets=survey.forgets,
         )
         return _draw_shut(slug, standing, survey, group, parts), refusal.status
     sender = draw_sender_of(survey, slug)
-    work = config().asks_for_work and not invited
+    work = config().proof_of_work.is_asked(survey.works) and not invited
     g.offline = survey.offline
     data = PageData(
         slug,
@@ -111,7 +111,7 @@ def _show_shut(slug: str) -> ResponseReturnValue:
         current.published,
         invited=invited,
         stratum=True,
-        work=config().asks_for_work,
+        work=config().proof_of_work.is_asked(survey.works),
         forgets=survey.forgets,
     )
     reason = responses.reason_of(surveys.find_standing(survey, surveys.now()), shut)

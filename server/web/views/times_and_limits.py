@@ -108,7 +108,7 @@ def _record(survey: Survey, field: str, value: Any) -> None:
             record(Action.CAP_REMOVED, survey)
         case "cap" | "minimum", _:
             record(Action.CAP_SET if field == "cap" else Action.MINIMUM_SET, survey, number=value)
-        case "offline" | "forgets", bool():
+        case "offline" | "forgets" | "works", bool():
             record(SWITCHED[field][value], survey)
         case _:
             record(Action.BY_INVITATION if value else Action.BY_LINK, survey)
