@@ -91,8 +91,9 @@ class Intake:
         with Body(self._room, Sender.RESPONDENT) as body:
             await body.read(declared_length(headers), receive, _LIMIT)
             submission = parse_submission(body.bytes())
-        # A code lets one response in: without one that is good, nothing is stored where it is asked for, nor elsewhere.
-        if self._config.asks_for_work and submission.invitation is None:
+        # Without a good code or ticket nothing is stored where they are asked for, nor elsewhere with one.
+        asked = submission.invitation is None and submission.ticket is None
+        if self._config.asks_for_work and asked:
             check_work(submission.work, slug, submission.id, surveys.now())
         # Only what would be stored is counted.
         delay = self._limit.find_delay(find_sender(scope, headers, self._config.proxies))
