@@ -172,8 +172,8 @@ def parts_of(
         "forgets": forgets,
     }
     names = {*_names(document), *(name for name, wanted in asked_for.items() if wanted)}
-    if invited and "ticket_keys" in document:
-        names.add("ticketed")
+    if "ticket_keys" in document:
+        names |= {"tickets", "ticketed"} if invited else {"tickets"}
     return PageParts(
         frozenset(names),
         questions=len(designs),

@@ -78,7 +78,7 @@ def test_an_answer_that_is_lost_loses_no_ticket(
     page.route("**/ticket.json", lose, times=1)
     respondent = Respondent(page, survey.slug).open(f"#{code}")
     respondent.start(3)
-    expect(page.get_by_text("No ticket arrived. Nothing is lost")).to_be_visible()
+    expect(page.get_by_text("No ticket arrived. Try again here")).to_be_visible()
     page.reload()
     respondent.start(3)
     expect(page.get_by_role("heading", name=HERE)).to_be_visible()
