@@ -6,7 +6,6 @@ own, by which a ticket could be known again.
 
 import hashlib
 from collections.abc import Iterable
-from functools import lru_cache
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -77,11 +76,6 @@ def open_key(connection: sa.Connection, modulus: bytes) -> SigningKey:
     sealed = connection.scalar(sa.select(TicketKey.exponent_sealed).where(TicketKey.modulus == modulus))
     if sealed is None:
         raise LostKeyError("the secret half of this key was deleted when its survey was closed")
-    return _unseal(modulus, sealed)
-
-
-@lru_cache(maxsize=256)
-def _unseal(modulus: bytes, sealed: str) -> SigningKey:
     return SigningKey(modulus, int(unseal(sealed, TicketKey(modulus=modulus).owner), 16))
 
 

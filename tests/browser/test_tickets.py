@@ -7,7 +7,9 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests.browser.conftest import Opener
+from tests.browser.recorder import recording
 from tests.browser.site_users import PHONE, SURVEY, Respondent
+from tests.browser.visit_traces import COINS, differences, visited
 from tests.support import factories, ticket_buyers
 
 STORED = "[...Object.entries(localStorage), ...Object.entries(sessionStorage)].flat().join(' ')"
@@ -60,6 +62,29 @@ def test_a_ticket_is_bought_now_and_spent_later(
     assert body["ticket"] not in json.dumps(sent["ticket.json"])
     rows = factories.dump(served.database_url)
     assert any(row[0] == factories.hashed_id(str(body["id"])) for row in rows["responses"])
+
+
+@pytest.mark.parametrize("coins", COINS)
+def test_yes_and_no_leave_the_same_bytes_with_a_ticket(
+    open_page: Opener, served: factories.Served, survey: factories.Published, coins: str
+) -> None:
+    code = factories.invite(served.database_url, survey.slug, 1)[0].replace("-", "")
+
+    def behave(visit: Respondent, truth: str) -> None:
+        visit.start(3)
+        expect(visit.page.get_by_role("heading", name=HERE)).to_be_visible()
+        visit.answer(truth, truth, truth)
+        visit.send()
+
+    with recording(served.url) as recorder:
+        yes, no = (
+            visited(open_page, recorder, served, survey, truth, behave, coins, None, "", f"#{code}")
+            for truth in ("Yes", "No")
+        )
+    assert differences(yes, no) == []
+    posted = [sent for sent in yes["bytes"] if sent.startswith(b"POST ")]
+    ends = {sent.split(b" ")[1].rpartition(b"/")[2]: code.encode() in sent for sent in posted}
+    assert ends == {b"ticket.json": True, b"responses": False}
 
 
 def test_an_answer_that_is_lost_loses_no_ticket(

@@ -9,8 +9,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import padding, rsa
+
 from server.collect import responses
 from server.inputs import InputError
+from server.study.ticket_keys import open_key
 from tests.support import factories
 from tests.support.factories import Published
 
@@ -97,6 +101,27 @@ def buy(
             )
     except InputError as error:
         return error
+
+
+def make_tickets(database_url: str, slug: str, number: int) -> list[str]:
+    """Tickets of a link that no code has bought: signed with its key, as the same signature comes by any way."""
+    modulus = find_key(database_url, slug)
+    with factories.writing(database_url) as session:
+        key = open_key(session.connection(), modulus)
+    n, d = int.from_bytes(key.modulus, "big"), key.exponent
+    p, q = rsa.rsa_recover_prime_factors(n, EXPONENT, d)
+    numbers = rsa.RSAPrivateNumbers(
+        p,
+        q,
+        d,
+        rsa.rsa_crt_dmp1(d, p),
+        rsa.rsa_crt_dmq1(d, q),
+        rsa.rsa_crt_iqmp(p, q),
+        rsa.RSAPublicNumbers(EXPONENT, n),
+    )
+    signer, pss = numbers.private_key(), padding.PSS(padding.MGF1(hashes.SHA384()), 48)
+    drawn = [secrets.token_bytes(32) for _ in range(number)]
+    return [write_text(each + signer.sign(each + MEANT, pss, hashes.SHA384())) for each in drawn]
 
 
 def _draw_factor(n: int) -> int:
