@@ -156,6 +156,7 @@ function begin({ title, introduction, language, translations, questions: entries
     find('.aside').addEventListener('click', async () => {
       forget();
       if (!preview) drop(page);
+      way.dropTicket?.();
       await way.dropPage?.();
       show(copy('declined'));
     });

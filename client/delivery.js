@@ -48,7 +48,7 @@ export function review(page, body, options) {
 
 /** Shows `body`, sends it when asked, or `now`, until it has arrived, and hands over the receipt. */
 export function deliver(page, body, { to = page.responses, waiting = false, now = false, screen = 'review', asked = [], onBack, onLeave } = {}) {
-  const { id, reports, invitation } = JSON.parse(body);
+  const { id, reports, invitation, ticket } = JSON.parse(body);
   const first = () => copy(waiting ? 'waiting' : screen, { keeps: reviewed || 'preview' in page ? 'yes' : 'no' }, 'keeps');
   const form = make('form', { class: 'screen' }, first(), copy('sending', { n: reports.length, by: to === page.responses ? 'this' : 'other' }, 'by'));
   const details = form.querySelector('details');
@@ -60,7 +60,7 @@ export function deliver(page, body, { to = page.responses, waiting = false, now 
   let kept = remembered(page).id === id;
   let claimed = waiting;
   let begun = false;
-  const works = way.work && !invitation && !('preview' in page); // a code stands in for work
+  const works = way.work && !invitation && !ticket && !('preview' in page); // a code stands in for work
   let sent = works ? withWork(body, '…') : body; // as it is posted, once its work is done
   details.addEventListener('toggle', () => {
     form.querySelector('pre').textContent = details.open ? sent : '';
@@ -230,6 +230,7 @@ function withErasing(part, page, sending, onLeave) {
     sending?.abort();
     onLeave?.();
     if (!('preview' in page)) erase(page);
+    way.dropTicket?.();
     await way.dropPage?.();
     show(copy('erased'));
   });

@@ -45,6 +45,7 @@ export async function checkSurvey(survey, pinned) {
   refuseUnless(survey?.version === pinned, 'changed', 'another version');
   refuseUnless(await fingerprint(survey.definition) === pinned, 'hash', 'SHA-256 differs');
   checkDefinition(survey.definition);
+  if (way.takeKey) refuseUnless(await way.takeKey(survey.ticket_key, survey.definition.ticket_keys), 'hash', 'the key of tickets differs');
   return survey.definition;
 }
 

@@ -36,14 +36,19 @@ addEventListener('hashchange', () => {
 
 /** Tells on the introduction of the code in the link, or asks for one; and before the questions, whether it was used. */
 way.admit = (part) => {
+  const card = document.createElement('div');
+  part.querySelector('.actions').before(card);
+  const start = part.querySelector('.primary');
+  if (way.holdsTicket?.()) {
+    card.append(way.showTicket());
+    return;
+  }
   // The first step of the history keeps that of the link, also after another was typed.
   if (!typed) code = normalised(location.hash.slice(1)) ?? code;
-  const start = part.querySelector('.primary');
-  const card = document.createElement('div');
   card.append(copy(!code || typed ? 'invitation' : 'invited', { code: grouped(code) }));
-  part.querySelector('.actions').before(card);
   let ask = card.querySelector('form') && watch();
   start.addEventListener('click', (event) => {
+    if (way.holdsTicket?.()) return;
     const looking = start.getAttribute('aria-disabled') === 'true';
     if (ask && !looking) {
       code = ask.read();
@@ -69,18 +74,26 @@ way.admit = (part) => {
     const said = card.querySelector('[role="status"]');
     start.setAttribute('aria-disabled', 'true');
     said.textContent = dataset.looking;
-    const { status, field } = await post(dataset.look, JSON.stringify({ invitation: asked }), {
-      language: document.documentElement.lang, patience: PATIENCE,
-    });
+    const { status, field } = await (way.buy ?? lookAt)(asked);
     start.removeAttribute('aria-disabled');
     said.textContent = '';
     if (!start.isConnected) return;
     // Whatever else is said, or nothing: the response is what decides.
     if (field === 'invitation' && [409, 422].includes(status)) refuse(status);
+    else if (way.holdsTicket?.()) {
+      card.replaceChildren(way.showTicket());
+      card.querySelector('h2').focus();
+    } else if (way.buy) said.textContent = dataset.unbought;
     else {
       admitted = asked;
       start.click();
     }
+  }
+
+  function lookAt(asked) {
+    const { dataset } = document.getElementById('invitation');
+    const options = { language: document.documentElement.lang, patience: PATIENCE };
+    return post(dataset.look, JSON.stringify({ invitation: asked }), options);
   }
 
   function refuse(status) {
@@ -112,16 +125,24 @@ way.leave = () => {
 
 /** The screen that asks for another code after one was refused; the coins stay as they fell. */
 way.readmit = (error, body, asked) => {
-  if (error.field !== 'invitation' || error.status === 410) return null;
+  if (!['invitation', 'ticket'].includes(error.field) || error.status === 410) return null;
   const sent = codeOf(body);
-  const part = copy('uninvited', { why: sent ? error.status : 'none', status: error.status, field: error.field, message: error.message }, 'why');
+  const refused = way.holdsTicket?.() && error.field === 'ticket' ? 'ticket' : 'none';
+  const part = copy('uninvited', { why: sent ? error.status : refused, status: error.status, field: error.field, message: error.message }, 'why');
   const form = part.querySelector('.invitation');
-  const { read } = askIn(form, grouped(sent ?? normalised(location.hash.slice(1))));
-  form.addEventListener('submit', (event) => {
+  const { complain, read } = askIn(form, grouped(sent ?? normalised(location.hash.slice(1))));
+  form.addEventListener('submit', async (event) => {
     event.preventDefault();
     const other = read();
     if (!other) return;
-    deliver(document.querySelector('main').dataset, withCode(body, other), { waiting: true, asked });
+    if (way.buy) {
+      const { status, field } = await way.buy(other);
+      if (!way.holdsTicket()) {
+        complain(field === 'invitation' && status === 409 ? 'used' : field === 'invitation' ? 'unknown' : 'unbought');
+        return;
+      }
+    }
+    deliver(document.querySelector('main').dataset, way.buy ? way.sign(body) : withCode(body, other), { waiting: true, asked });
     document.querySelector('h1').focus();
   });
   return part;

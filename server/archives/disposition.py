@@ -32,7 +32,7 @@ def duplicate(
         document = {**document, **parse_form([("title", title)]), "questions": document["questions"]}
     copy = surveys.create(session, owner, document)
     copy.minimum, copy.by_invitation, copy.time_zone = survey.minimum, survey.by_invitation, survey.time_zone
-    copy.forgets, copy.works = survey.forgets, survey.works
+    copy.forgets, copy.works, copy.tickets = survey.forgets, survey.works, survey.tickets
     stored = study_sheets.read_study_sheet(session, survey)
     study_sheets.save_study_sheet(session, copy, stored.sheet.copy_for_another())
     study_sheets.save_logo(session, copy, stored.logo)

@@ -24,6 +24,7 @@ from server.store.models import (
     KeptReply,
     State,
     Survey,
+    TicketKey,
     Untidied,
     Webhook,
 )
@@ -33,10 +34,10 @@ from server.study.retention import PART_NAMES, Deleted, retention_of
 _OWN = {
     Deleted.ROWS: (own_tables.RESPONSES, own_tables.WITHDRAWALS),
     Deleted.COUNTS: (own_tables.REMOVALS, own_tables.BATCHES, own_tables.CELLS, own_tables.COUNTERS),
-    Deleted.REST: (own_tables.INVITATIONS,),
+    Deleted.REST: (own_tables.INVITATIONS, own_tables.PURCHASES, own_tables.TICKETS),
 }
 """Tables of the survey's own, what refers to others first."""
-_SHARED = (InvitationBatch, Webhook, ColleagueInvitation, KeptReply)
+_SHARED = (InvitationBatch, TicketKey, Webhook, ColleagueInvitation, KeptReply)
 _SAID = {
     Deleted.ROWS: Action.ROWS_DELETED,
     Deleted.COUNTS: Action.COUNTS_DELETED,

@@ -51,6 +51,7 @@ def manifest_of(
             offline=survey.offline or None,
             forgets=survey.forgets or None,
             works=survey.works or None,
+            tickets=survey.tickets or None,
             opens_at=survey.opens_at and survey.opens_at.isoformat(),
             closes_at=survey.closes_at and survey.closes_at.isoformat(),
             cap=survey.cap,

@@ -29,6 +29,7 @@ _NEVER = "never"
     "--offline/--no-offline", default=None, help="Once opened, it can be answered without a network."
 )
 @click.option("--forgets/--no-forgets", default=None, help="It leaves no note on a device that answered.")
+@click.option("--tickets/--no-tickets", default=None, help="Codes buy tickets, and these let responses in.")
 @click.option(
     "--works/--no-works", default=None, help="A device works before an open link takes its response."
 )
@@ -43,6 +44,7 @@ def settings(
     offline: bool | None,
     forgets: bool | None,
     works: bool | None,
+    tickets: bool | None,
     as_json: bool,
     **typed: str | None,
 ) -> None:
@@ -50,7 +52,7 @@ def settings(
 
     Once a survey is published, days can only become fewer.
     """
-    switches = {"offline": offline, "forgets": forgets, "works": works}
+    switches = {"offline": offline, "forgets": forgets, "works": works, "tickets": tickets}
     stated: dict[str, Any] = {name: on for name, on in switches.items() if on is not None}
     days = {name: "" if text == _NEVER else text for name, text in typed.items() if text is not None}
     with database_session() as session:

@@ -3,7 +3,7 @@
 Functions take a Session and never commit.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -13,7 +13,7 @@ from server.collect import batches, response_counts
 from server.collect.untidied import mark_untidied
 from server.inputs import N_, InputError, Problem, refuse
 from server.store.models import State, Survey
-from server.study import strata, surveys
+from server.study import strata, surveys, ticket_keys
 from server.study.schedule import FIELDS, Schedule, format_schedule, schedule_of
 from server.study.smallest_group import current_waiting_limit
 from server.study.surveys import Standing, find_standing, today
@@ -99,6 +99,7 @@ def close_survey(survey: Survey) -> None:
         survey.closed_at = now if survey.closes_at is None else min(now, survey.closes_at)
     session.flush()  # which waits for responses on their way in: what is sealed is all of them
     batches.seal_all(session.connection(), survey.id, today(), survey.minimum)
+    ticket_keys.forget_secrets(session, survey)
     mark_untidied(session, survey.id)
 
 
@@ -126,6 +127,7 @@ def _problems(
     if survey.versions and changed.get("forgets") is False:
         template = N_("must stay on once a survey is published: respondents were told that no note is left")
         problems.append(Problem("forgets", template, {}))
+    problems += _about_tickets(survey, schedule, changed)
     if "minimum" in changed and survey.state != State.CLOSED:
         problems += _above_populations(session, survey, schedule.minimum)
     if schedule.cap is not None and {"cap", "minimum"} & changed.keys():
@@ -139,6 +141,24 @@ def _problems(
             )
             problems.append(Problem("cap", template, {"limit": least, "value": schedule.cap}))
     return problems
+
+
+def _about_tickets(survey: Survey, schedule: Schedule, changed: Mapping[str, Any]) -> Iterator[Problem]:
+    """Codes buy tickets from the first response on or never; where they do, nobody comes in without."""
+    if survey.versions:
+        if "tickets" in changed:
+            template = N_(
+                "must stay as it was when the survey was published: its definition names the keys, or none"
+            )
+            yield Problem("tickets", template, {})
+        if schedule.tickets and "by_invitation" in changed:
+            template = N_("must stay as it was when the survey was published: its codes buy tickets")
+            yield Problem("by_invitation", template, {})
+    elif schedule.tickets and not schedule.by_invitation:
+        yield Problem("tickets", N_("must be left out where everybody who has the link may answer"), {})
+    if schedule.tickets and schedule.offline and {"tickets", "offline"} & changed.keys():
+        template = N_("must be left out where codes buy tickets: for these a network is needed")
+        yield Problem("offline", template, {})
 
 
 def _above_populations(session: Session, survey: Survey, minimum: int) -> list[Problem]:

@@ -144,9 +144,15 @@ def batches(session: Session, survey: Survey) -> list[Issued]:
     """The batches of a survey, newest first."""
     step = _step(survey.minimum)
     return [
-        Issued(batch, max(min(used, batch.size - step), 0) // step * step, step)
+        Issued(batch, count_in_steps(used, batch.size, survey.minimum), step)
         for batch, used in count_used_codes(session, survey)
     ]
+
+
+def count_in_steps(used: int, issued: int, minimum: int) -> int:
+    """How many codes were used at least, as it is told (`Issued`)."""
+    step = _step(minimum)
+    return max(min(used, issued - step), 0) // step * step
 
 
 def count_used_codes(session: Session, survey: Survey) -> list[tuple[InvitationBatch, int]]:

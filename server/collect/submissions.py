@@ -5,6 +5,7 @@ import re
 from typing import NamedTuple
 
 from server.collect.proofs_of_work import Work, parse_work
+from server.collect.tickets import Ticket, parse_ticket
 from server.inputs.code_forms import CODE_LENGTH, normalise_code
 from server.inputs.decoding import parse_json
 from server.inputs.problems import N_, refuse, shorten_value
@@ -30,18 +31,19 @@ class Submission(NamedTuple):
     reports: bytes
     invitation: str | None = None
     work: Work | None = None
+    ticket: Ticket | None = None
 
 
 def parse_submission(body: bytes) -> Submission:
-    """`{"id", "version", "reports", "invitation"?, "work"?}` -> a `Submission`; what depends on the survey is later."""
+    """`{"id", "version", "reports", "invitation"?, "work"?, "ticket"?}` -> a `Submission`; the survey comes later."""
     value = parse_json(body, RESPONSE_LIMIT)
     if not isinstance(value, dict):
         raise refuse(422, "body", N_("must be a JSON object; it is %(value)s"), value=shorten_value(value))
-    for name in value.keys() - {"id", "version", "reports", "invitation", "work"}:
+    for name in value.keys() - {"id", "version", "reports", "invitation", "work", "ticket"}:
         raise refuse(
             422,
             shorten_value(name),
-            N_("is not a field of a response; allowed: id, version, reports, invitation, work"),
+            N_("is not a field of a response; allowed: id, version, reports, invitation, work, ticket"),
         )
     for name in ("id", "version", "reports"):
         if name not in value:
@@ -61,10 +63,11 @@ def parse_submission(body: bytes) -> Submission:
             value=shorten_value(value["version"]),
         )
     reports = _parse_reports(value["reports"])
-    invitation = _parse_invitation(value["invitation"]) if "invitation" in value else None
+    invitation = parse_invitation(value["invitation"]) if "invitation" in value else None
     work = parse_work(value["work"]) if "work" in value else None
+    ticket = parse_ticket(value["ticket"]) if "ticket" in value else None
     response_id = hash_receipt(bytes.fromhex(value["id"]))
-    return Submission(response_id, value["version"], reports, invitation, work)
+    return Submission(response_id, value["version"], reports, invitation, work, ticket)
 
 
 def parse_look(body: bytes) -> str:
@@ -72,7 +75,7 @@ def parse_look(body: bytes) -> str:
     value = parse_json(body, LOOK_LIMIT)
     if not isinstance(value, dict) or value.keys() != {"invitation"}:
         raise refuse(422, "body", N_("must be a JSON object with the field invitation alone"))
-    return _parse_invitation(value["invitation"])
+    return parse_invitation(value["invitation"])
 
 
 def parse_receipt(body: bytes) -> bytes:
@@ -116,7 +119,14 @@ def _parse_reports(reports: object) -> bytes:
     return bytes(reports)
 
 
-def _parse_invitation(code: object) -> str:
+def parse_invitation(code: object) -> str:
+    """A code in its normal form.
+
+    Raises
+    ------
+    InputError
+        If it is none.
+    """
     parsed = normalise_code(code) if isinstance(code, str) else None
     if parsed is None:
         raise refuse(

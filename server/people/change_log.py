@@ -60,6 +60,8 @@ class Action(StrEnum):
     NOTES_KEPT = "notes kept"
     WORK_ASKED = "work asked for"
     WORK_NOT_ASKED = "work not asked for"
+    TICKETS_ON = "tickets on"
+    TICKETS_OFF = "tickets off"
     STRATUM_BY_INVITATION = "stratum by invitation"
     STRATUM_BY_LINK = "stratum by link"
     STRATUM_AS_ABOVE = "stratum as above"
@@ -110,6 +112,7 @@ SWITCHED = {
     "offline": (Action.OFFLINE_FORBIDDEN, Action.OFFLINE_ALLOWED),
     "forgets": (Action.NOTES_KEPT, Action.NOTES_LEFT_OUT),
     "works": (Action.WORK_NOT_ASKED, Action.WORK_ASKED),
+    "tickets": (Action.TICKETS_OFF, Action.TICKETS_ON),
 }
 """By a setting of a survey: what switching it off is, and on."""
 SENTENCES = {
@@ -158,6 +161,8 @@ SENTENCES = {
     Action.NOTES_KEPT: N_("let devices keep a note that the survey was answered"),
     Action.WORK_ASKED: N_("had devices work against robots before an open link takes their response"),
     Action.WORK_NOT_ASKED: N_("let open links take responses without work against robots"),
+    Action.TICKETS_ON: N_("let codes buy tickets, and tickets let responses in"),
+    Action.TICKETS_OFF: N_("let codes let responses in by themselves"),
     Action.STRATUM_BY_INVITATION: N_("let people into %(stratum)s by invitation only"),
     Action.STRATUM_BY_LINK: N_("let everybody into %(stratum)s who has its link"),
     Action.STRATUM_AS_ABOVE: N_("let people into %(stratum)s as into the part around it, or the survey"),

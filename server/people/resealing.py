@@ -1,9 +1,9 @@
-"""What is sealed gets a new key: secrets of apps for codes, and those that webhooks are signed with."""
+"""What is sealed gets a new key: secrets of apps for codes, and those that webhooks and tickets are signed with."""
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from server.store.models import Researcher, Server, Webhook
+from server.store.models import Researcher, Server, TicketKey, Webhook
 from server.store.sealed_secrets import Reseal, rotate_key
 
 
@@ -21,7 +21,7 @@ def reseal(session: Session) -> int:
     """
     number = 0
     if session.connection().dialect.name == "postgresql":  # SQLite has one writer
-        session.execute(sa.text("LOCK TABLE researchers, webhooks IN EXCLUSIVE MODE"))
+        session.execute(sa.text("LOCK TABLE researchers, webhooks, ticket_keys IN EXCLUSIVE MODE"))
 
     def change(again: Reseal, public: str) -> None:
         nonlocal number
@@ -32,11 +32,17 @@ def reseal(session: Session) -> int:
         for webhook in session.scalars(sa.select(Webhook)):
             webhook.secret_sealed = again(webhook.secret_sealed, webhook.id)
             number += 1
+        for key in session.scalars(sa.select(TicketKey).where(TicketKey.exponent_sealed.is_not(None))):
+            assert key.exponent_sealed is not None
+            key.exponent_sealed = again(key.exponent_sealed, key.owner)
+            number += 1
         session.execute(sa.update(Server).values(sealed_by=public))
         session.commit()
 
     sealed = sa.select(
-        sa.exists().where(Researcher.totp_sealed.is_not(None)) | sa.exists(sa.select(Webhook.id))
+        sa.exists().where(Researcher.totp_sealed.is_not(None))
+        | sa.exists(sa.select(Webhook.id))
+        | sa.exists().where(TicketKey.exponent_sealed.is_not(None))
     )
     if session.scalar(sealed):
         rotate_key(change)

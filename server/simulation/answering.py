@@ -80,6 +80,10 @@ def simulate(
     version = survey.current
     if version is None or survey.state != State.OPEN:
         raise refuse(409, "survey", N_("must be open; publish it first"))
+    if survey.tickets:
+        raise refuse(
+            409, "survey", N_("asks for tickets, which nobody buys here; simulate on a copy without")
+        )
     definition = surveys.definition_of(version)
     assumptions = check(definition, assumptions or Assumptions())
     yield 0

@@ -1,5 +1,6 @@
 """Tables. What must always hold is a named constraint here, not a habit elsewhere."""
 
+import hashlib
 import secrets
 from datetime import date, datetime
 from enum import IntEnum, StrEnum
@@ -140,7 +141,7 @@ class Survey(Base):
     One that is `incomplete` came from a backup that left out what was not shown yet when it was made.
     One that is `offline` can be answered without a network, once its page was opened; one that `forgets` leaves no
     note on a device on which it was answered; before one that `works` takes a response by an open link, a device
-    works for it, where the operator allows that.
+    works for it, where the operator allows that. With `tickets`, a code buys one, and a response spends it.
     It was closed at `closed_at`; so many days later the server deletes rows, counts and everything but releases, where
     `keep_rows`, `keep_counts` and `keep_rest` say so; `deleted` is how far that is (`server.study.retention`).
     `slug` names the survey for good; `link` is what respondents are given, the same until it is replaced.
@@ -190,6 +191,7 @@ class Survey(Base):
     deleted: Mapped[int] = mapped_column(default=0, server_default=sa.text("0"))
     forgets: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
     works: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
+    tickets: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
 
     versions: Mapped[list["SurveyVersion"]] = relationship(
         order_by="SurveyVersion.number", back_populates="survey"
@@ -377,6 +379,27 @@ class InvitationBatch(Base):
     issued_on: Mapped[date]
     size: Mapped[int]
     withdrawn_on: Mapped[date | None]
+
+
+class TicketKey(Base):
+    """What the tickets of a link are signed with, blindly: the survey's own link, or that of a stratum.
+
+    `modulus` is public. `exponent_sealed` is the secret, under a key that is not in the database; once the survey is
+    closed there is none.
+    """
+
+    __tablename__ = "ticket_keys"
+    __table_args__ = (sa.CheckConstraint("length(modulus) = 256", name="modulus_has_2048_bits"),)
+
+    modulus: Mapped[bytes] = mapped_column(sa.LargeBinary(256), primary_key=True)
+    survey_id: Mapped[int] = mapped_column(sa.ForeignKey(Survey.id, ondelete="CASCADE"), index=True)
+    stratum_id: Mapped[int | None] = mapped_column(sa.ForeignKey(Stratum.id, ondelete="CASCADE"), index=True)
+    exponent_sealed: Mapped[str | None] = mapped_column(sa.Text)
+
+    @property
+    def owner(self) -> str:
+        """Whose the secret is, as `server.store.sealed_secrets` holds it."""
+        return f"ticket-{hashlib.sha256(self.modulus).hexdigest()}"
 
 
 class Draft(Base):

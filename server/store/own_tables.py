@@ -2,7 +2,8 @@
 
 Whoever writes anew, empties or deletes one survey's rows holds up no other survey, and what is
 left of them in files is nobody else's page. `responses_17`, `invitations_17`, `cells_17`, `batches_17`,
-`counters_17`, `withdrawals_17` and `removals_17` belong to the survey with the id 17; they are made together with it.
+`counters_17`, `withdrawals_17`, `removals_17`, `purchases_17` and `tickets_17` belong to the survey with the
+id 17; they are made together with it.
 
 A response is a hash of its receipt (a random number once the survey is closed), the version it answers, the link's
 stratum, a byte for each report, the day. Nothing else may ever be added that could join it to a person. Of an
@@ -26,6 +27,10 @@ on PostgreSQL need not wait for each other.
 A *withdrawal* is the hash of the receipt of a response that was taken back, until the survey is closed: it is not
 stored again. A *removal* holds, for a cell, the sorted report strings of `n` responses that were taken back and are
 still in its batches (`server.collect.batches.removing`). Neither names the other.
+
+Where a code buys a ticket, a *purchase* holds the hash of the code and of the blinded message that was signed for it,
+and a row of `tickets` the hash of one that a response has spent. Nothing leads from one to the other: any ticket could
+have come of any blinded message. Both are kept until the survey is closed.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -149,6 +154,18 @@ def _removals(survey_id: int, suffix: str) -> Iterator[_Part]:
     yield sa.CheckConstraint("n >= 1", name="n_is_positive")
 
 
+def _purchases(_survey_id: int, _suffix: str) -> Iterator[_Part]:
+    yield sa.Column("code_hash", sa.LargeBinary(32), nullable=False)
+    yield sa.Column("blinded_hash", sa.LargeBinary(32), nullable=False)
+    yield sa.CheckConstraint("length(code_hash) = 32", name="code_hash_is_sha256")
+    yield sa.CheckConstraint("length(blinded_hash) = 32", name="blinded_hash_is_sha256")
+
+
+def _tickets(_survey_id: int, _suffix: str) -> Iterator[_Part]:
+    yield sa.Column("id", sa.LargeBinary(32), nullable=False)
+    yield sa.CheckConstraint("length(id) = 32", name="id_is_sha256")
+
+
 RESPONSES = TableKind("responses", _responses, _NOT_ITS_OWN, "UPDATE")
 INVITATIONS = TableKind("invitations", _invitations, f"NOT EXISTS ({_BATCH})", "UPDATE OF batch_id")
 CELLS = TableKind("cells", _cells, _NOT_ITS_OWN, large="waiting")
@@ -156,7 +173,9 @@ BATCHES = TableKind("batches", _batches, index=("cell_id", "level"), large="cont
 COUNTERS = TableKind("counters", _counters)
 WITHDRAWALS = TableKind("withdrawals", _withdrawals)
 REMOVALS = TableKind("removals", _removals)
-KINDS = (RESPONSES, INVITATIONS, COUNTERS, CELLS, BATCHES, WITHDRAWALS, REMOVALS)
+PURCHASES = TableKind("purchases", _purchases)
+TICKETS = TableKind("tickets", _tickets)
+KINDS = (RESPONSES, INVITATIONS, COUNTERS, CELLS, BATCHES, WITHDRAWALS, REMOVALS, PURCHASES, TICKETS)
 """In the order in which they are made: each after what it refers to."""
 
 
@@ -193,6 +212,16 @@ def withdrawals_of(survey_id: int) -> sa.Table:
 def removals_of(survey_id: int) -> sa.Table:
     """What is to be taken out of a survey's batches: `cell_id`, `n`, `strings`."""
     return table(REMOVALS, survey_id)
+
+
+def purchases_of(survey_id: int) -> sa.Table:
+    """Which codes of a survey have bought a ticket: `code_hash`, `blinded_hash`."""
+    return table(PURCHASES, survey_id)
+
+
+def tickets_of(survey_id: int) -> sa.Table:
+    """Which tickets of a survey were spent: `id`."""
+    return table(TICKETS, survey_id)
 
 
 def group_by_survey(pairs: Iterable[tuple[int, T]]) -> list[tuple[int, list[T]]]:

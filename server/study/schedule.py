@@ -18,15 +18,8 @@ from server.study.smallest_group import LARGEST_MINIMUM, LEAST_MINIMUM
 
 LARGEST_CAP = 10_000_000
 FIELDS = (
-    "time_zone",
-    "opens_at",
-    "closes_at",
-    "cap",
-    "minimum",
-    "by_invitation",
-    "offline",
-    "forgets",
-    "works",
+    *("time_zone", "opens_at", "closes_at", "cap", "minimum"),
+    *("by_invitation", "offline", "forgets", "works", "tickets"),
 )
 
 _FIRST, _LAST = datetime(2000, 1, 1), datetime(2199, 12, 31)  # noqa: DTZ001 - as clocks show them
@@ -46,6 +39,7 @@ class Schedule:
     offline: bool
     forgets: bool
     works: bool
+    tickets: bool
 
 
 @cache
@@ -77,6 +71,7 @@ def format_schedule(schedule: Schedule) -> dict[str, str]:
         "offline": "yes" if schedule.offline else "",
         "forgets": "yes" if schedule.forgets else "",
         "works": "yes" if schedule.works else "",
+        "tickets": "yes" if schedule.tickets else "",
     }
 
 

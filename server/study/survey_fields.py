@@ -32,6 +32,7 @@ SURVEY_FIELDS = {
     "stratum": N_("Stratum"),
     "template": N_("Template"),
     "time_zone": N_("Time zone"),
+    "tickets": N_("A code buys a ticket, and the ticket lets one response in"),
     "title": N_("Title"),
     "translations": N_("Translations"),
 }

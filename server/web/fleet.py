@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 from server.config import marks_folder, secrets_key
 from server.releases.mark_files import name_presence
 from server.store.engines import CONNECTIONS, PATIENCE, SERVING, lock_installation, make_engine, open_session
-from server.store.models import Researcher, Server
+from server.store.models import Researcher, Server, TicketKey
 from server.store.private_files import MODE
 from server.store.sealed_secrets import LostKeyError, find_public_key
 
@@ -96,7 +96,12 @@ def _share_key(session: Session) -> None:
     """Note which key seals; where others serve it must be theirs."""
     are_others = _are_others(session)
     noted = session.scalar(sa.select(Server.sealed_by))
-    has_sealed = session.scalar(sa.select(sa.exists().where(Researcher.totp_sealed.is_not(None))))
+    has_sealed = session.scalar(
+        sa.select(
+            sa.exists().where(Researcher.totp_sealed.is_not(None))
+            | sa.exists().where(TicketKey.exponent_sealed.is_not(None))
+        )
+    )
     must_have = bool(has_sealed or (are_others and noted))  # where it was lost it may come back
     try:
         own = find_public_key(make=not must_have)

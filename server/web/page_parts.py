@@ -27,6 +27,8 @@ EXTRAS: tuple[tuple[str, set[str]], ...] = (
     ("field.js", set()),
     ("codes.js", {"invited"}),
     ("invitation.js", {"invited"}),
+    ("blinding.js", {"ticketed"}),
+    ("ticket.js", {"ticketed"}),
     ("work.js", {"work"}),
     ("offline.js", {"offline"}),
 )
@@ -45,6 +47,7 @@ JOINED: Mapping[str, tuple[str, ...]] = {
         "codes.js",
         "invitation.js",
     ),
+    "respondent_tickets.js": ("blinding.js", "ticket.js"),
     "respondent_way.js": ("rewording.js", "answer.js", "how.js", "late.js"),
 }
 """The files that pages of respondents load (`server.web.joined_modules`) with their modules, dependencies first."""
@@ -52,7 +55,7 @@ LATER = ("coin.js", "throws.js")
 """Modules that such a page loads when they are asked for, or once its first screen is there."""
 WORD_LISTS = {"en": "words_en.js", "es": "words_es.js", "fr": "words_fr.js", "pt": "words_pt.js"}
 """The files with the words that receipts are told in, by language; in any other they are told in English."""
-WITH_TEXTS = {"blocks.js", "consent.js", "labels.js", "ticks.js", "field.js", "invitation.js"}
+WITH_TEXTS = {"blocks.js", "consent.js", "labels.js", "ticks.js", "field.js", "invitation.js", "ticket.js"}
 
 
 @dataclass(frozen=True)
@@ -89,6 +92,8 @@ class PageParts:
             "consent.js",
             "codes.js",
             "invitation.js",
+            "blinding.js",
+            "ticket.js",
             "work.js",
             "offline.js",
             "rewording.js",
@@ -167,6 +172,8 @@ def parts_of(
         "forgets": forgets,
     }
     names = {*_names(document), *(name for name, wanted in asked_for.items() if wanted)}
+    if "ticket_keys" in document:
+        names |= {"tickets", "ticketed"} if invited else {"tickets"}
     return PageParts(
         frozenset(names),
         questions=len(designs),

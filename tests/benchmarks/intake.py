@@ -1,8 +1,8 @@
 """What taking responses costs, beside a bare Flask view that answers 204: `make bench-intake`.
 
 64 connections that are kept, ten answers a response, on SQLite and PostgreSQL; in turns with the floor, in
-one run. With a cap, with invitations, four surveys at once, two workers. Nothing here passes or fails: the
-targets are printed beside what was measured.
+one run. With a cap, with invitations, with tickets, four surveys at once, two workers. Nothing here passes or fails:
+the targets are printed beside what was measured.
 
 What sends the responses and what stores them run on the same machine. So it is also printed how much processor
 time each of them took, and how busy all cores were together: where they were busy, a second worker can take
@@ -29,7 +29,7 @@ from tests.benchmarks.floor import serving_floor
 from tests.benchmarks.load import Load, get, measure, post, processor_seconds
 from tests.benchmarks.lock_looks import look_at_locks
 from tests.benchmarks.rationing import rationed
-from tests.support import factories
+from tests.support import factories, ticket_buyers
 
 CONNECTIONS = 64
 MANY = 256
@@ -80,6 +80,7 @@ def make_requests(
     surveys: int = 1,
     cap: int | None = None,
     invited: bool = False,
+    ticketed: bool = False,
     connections: int = CONNECTIONS,
 ) -> list[list[bytes]]:
     """Responses to new surveys, shared out among connections."""
@@ -87,11 +88,15 @@ def make_requests(
     for _ in range(surveys):
         survey = factories.publish(database_url, factories.definition([0.25] * ANSWERS))
         number = count // surveys
+        if ticketed:
+            survey, _ = ticket_buyers.publish(database_url, document=factories.definition([0.25] * ANSWERS))
         codes = factories.invite(database_url, survey.slug, number) if invited else [None] * number
+        tickets = ticket_buyers.make_tickets(database_url, survey.slug, number) if ticketed else []
         if cap is not None:
             factories.settle(database_url, survey.slug, cap=cap)
         for k, code in enumerate(codes):
             given = {} if code is None else {"invitation": code}
+            given |= {"ticket": tickets[k]} if ticketed else {}
             reports = [(k >> bit) & 1 for bit in range(ANSWERS)]
             requests.append(post(survey.url, survey.response(reports, **given)))
     return [requests[start::connections] for start in range(connections)]
@@ -136,6 +141,7 @@ def _measure_engine(engine: str, database_url: str, count: int, rounds: int) -> 
         "one survey": lambda: make_requests(database_url, count),
         "with a cap": lambda: make_requests(database_url, count, cap=10 * count),
         "with invitations": lambda: make_requests(database_url, count, invited=True),
+        "with tickets": lambda: make_requests(database_url, count, ticketed=True),
         "four surveys": lambda: make_requests(database_url, count, surveys=4),
     }
     database = _find_database(database_url)

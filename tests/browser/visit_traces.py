@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from playwright.sync_api import Page, Route, expect
 
 from server.store.models import Survey
-from server.store.own_tables import invitations_of, responses_of
+from server.store.own_tables import invitations_of, purchases_of, responses_of, tickets_of
 from server.web.joined_modules import find_file
 from tests.browser.conftest import Opener
 from tests.browser.recorder import Recorder
@@ -181,10 +181,11 @@ def differences(one: Any, other: Any, place: str = "") -> list[str]:
 
 
 def forget_responses(database_url: str) -> None:
-    """Empty the table of responses, so that the same id is new again, and so is every code."""
+    """Empty the tables of responses and tickets, so that the same id is new again, and so is every code."""
     with factories.writing(database_url) as session:
         for number in session.scalars(sa.select(Survey.id)).all():
-            session.execute(sa.delete(responses_of(number)))
+            for table in (responses_of(number), purchases_of(number), tickets_of(number)):
+                session.execute(sa.delete(table))
             session.execute(sa.update(invitations_of(number)).values(spent=False))
 
 

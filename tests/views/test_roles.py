@@ -51,6 +51,7 @@ LEAST = {
     "respond.how": ANYBODY,
     "respond.store": ANYBODY,
     "respond.look": ANYBODY,
+    "respond.sell": ANYBODY,
     "respond.receipt": ANYBODY,
     "respond.logo": ANYBODY,
     "respond.check_receipt": ANYBODY,

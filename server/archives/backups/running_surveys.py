@@ -1,8 +1,8 @@
 """What a backup tells of a survey that still takes responses, and what is left out of one on request.
 
-Left out are its codes, the responses that are not shown yet, and the marks of those that were taken back. In the copy
-it is closed, as nobody could say there who has answered already, and marked as incomplete; what was taken back and is
-shown still stays shown there.
+Left out are its codes and tickets, what signs these, the responses that are not shown yet, and the marks of those that
+were taken back. In the copy it is closed, as nobody could say there who has answered already, and marked as incomplete;
+what was taken back and is shown still stays shown there.
 """
 
 from collections import Counter
@@ -14,10 +14,11 @@ import sqlalchemy as sa
 from server.archives.backups.backup_rows import Row
 from server.collect.batches import count_taken_back
 from server.store import own_tables
-from server.store.models import InvitationBatch, State, Survey, SurveyVersion, Untidied
+from server.store.models import InvitationBatch, State, Survey, SurveyVersion, TicketKey, Untidied
 from server.store.own_tables import cells_of
 from server.study.surveys import now
 
+_LEFT_OUT = (own_tables.INVITATIONS, own_tables.WITHDRAWALS, own_tables.PURCHASES, own_tables.TICKETS)
 _Waiting = Counter[tuple[int, int | None, bytes]]
 
 
@@ -48,6 +49,8 @@ def leave_out_shared(table: sa.Table, rows: Iterable[Row], running: Iterable[Run
         if table is Survey.__table__ and values["id"] in ids:
             closed = {"state": str(State.CLOSED), "closed_at": now(), "incomplete": True}
             yield list({**values, **closed}.values())
+        elif table is TicketKey.__table__ and values["survey_id"] in ids:
+            yield list({**values, "exponent_sealed": None}.values())
         elif table is not InvitationBatch.__table__ or values["survey_id"] not in ids:
             yield row
     if table is Untidied.__table__:  # they are closed there
@@ -61,7 +64,7 @@ def leave_out_own(
 ) -> Iterator[Row]:
     """Rows of one of a running survey's own tables, without codes and what waits to be shown."""
     names = list(own_tables.table(kind, survey_id).columns.keys())
-    if kind in (own_tables.INVITATIONS, own_tables.WITHDRAWALS):
+    if kind in _LEFT_OUT:
         return
     if kind is own_tables.COUNTERS:
         left_out = sum(_read_waiting(connection, survey_id).values()) + count_taken_back(

@@ -17,7 +17,14 @@ from server.collect.batches.hiding import draw_hidden
 from server.collect.batches.merging import row_of
 from server.collect.batches.removing import cut, take_out, take_out_removals
 from server.store.models import SurveyVersion
-from server.store.own_tables import batches_of, cells_of, removals_of, withdrawals_of
+from server.store.own_tables import (
+    batches_of,
+    cells_of,
+    purchases_of,
+    removals_of,
+    tickets_of,
+    withdrawals_of,
+)
 
 
 def seal_all(connection: sa.Connection, survey_id: int, day: date, minimum: int) -> None:
@@ -27,9 +34,11 @@ def seal_all(connection: sa.Connection, survey_id: int, day: date, minimum: int)
     for, however many responses there are: tidying brings the batches into one order afterwards (`ordering`). The caller
     has seen to it that no response is on its way in: on PostgreSQL by holding the survey's row.
     """
-    # Which of several writers counted how many is of no use any more, nor which were taken back.
+    # Which of several writers counted how many is of no use any more, nor which were taken back, nor which
+    # tickets were bought and spent.
     stored = count_stored(connection, survey_id)
-    connection.execute(sa.delete(withdrawals_of(survey_id)))
+    for table in (withdrawals_of(survey_id), purchases_of(survey_id), tickets_of(survey_id)):
+        connection.execute(sa.delete(table))
     set_stored(connection, survey_id, stored)
     cells, batches, removals = cells_of(survey_id), batches_of(survey_id), removals_of(survey_id)
     sealed = sa.exists().where(batches.c.cell_id == cells.c.id).label("sealed")

@@ -1,6 +1,6 @@
 """From well-formed responses to validated, stored rows."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import sqlalchemy as sa
 
-from server.collect import batches, response_codes
+from server.collect import batches, response_codes, tickets
 from server.collect.batches import CellKey, Group
 from server.collect.proofs_of_work import check_work
 from server.collect.response_codes import Code
@@ -23,6 +23,7 @@ from server.collect.responses.open_links import (
 )
 from server.collect.responses.storing import Content, StoredKey, find_stored, store
 from server.collect.submissions import Submission, parse_submission
+from server.collect.tickets import SpentKey
 from server.inputs import N_, InputError, refuse
 from server.store.revisions import raise_revisions
 from server.study.surveys import Standing
@@ -86,7 +87,10 @@ def accept_all(
     codes = response_codes.look_up(
         connection, [(survey, each.submission.invitation) for survey, each in at_home]
     )
-    group = _Arrivals(arrivals, doors, codes, rooms, now)
+    spent = tickets.find_spent(
+        connection, [tickets.key_of(survey, each.submission.ticket) for survey, each in at_home]
+    )
+    group = _Arrivals(arrivals, doors, codes, spent, rooms, now)
     # Storing says which of them were there already. Unless somebody is refused, it makes no difference to anybody what
     # else was: as a rule nobody has to look for that.
     verdict = group.judge({})
@@ -141,12 +145,13 @@ class _Arrivals:
     all: Sequence[Arrival]
     doors: Mapping[str, _Door]
     codes: Mapping[tuple[int, str | None], Code]
+    spent: Collection[SpentKey]
     rooms: Mapping[int, int | None]
     now: datetime
 
     def judge(self, stored: Mapping[StoredKey, Content | None]) -> _Verdict:
         """What becomes of each, where these are stored already."""
-        known, codes, left = dict(stored), dict(self.codes), dict(self.rooms)
+        known, codes, spent, left = dict(stored), dict(self.codes), set(self.spent), dict(self.rooms)
         outcomes: list[Acceptance | InputError] = []
         taken: dict[StoredKey, int] = {}
         for place, (slug, submission) in enumerate(self.all):
@@ -158,13 +163,16 @@ class _Arrivals:
                     continue
                 check_standing(door.standing)
                 check_content(door.link, submission)
-                # A code lets one response in: without one that is good, nothing is stored where it is asked for, nor
-                # elsewhere.
-                if door.link.works and submission.invitation is None:
+                # Without a good code or ticket nothing is stored where they are asked for, nor elsewhere with one.
+                if door.link.works and submission.invitation is None and submission.ticket is None:
                     check_work(submission.work, slug, submission.id, self.now)
                 sent = door.survey_id, submission.invitation
                 code = codes.get(sent)
-                response_codes.check(code, submission.invitation, door.link.invited, door.stratum_id)
+                takes_code = door.link.invited and door.link.ticket_key is None
+                response_codes.check(code, submission.invitation, takes_code, door.stratum_id)
+                tickets.check(submission.ticket, door.link.ticket_key)
+                ticket = tickets.key_of(door.survey_id, submission.ticket)
+                tickets.check_new(ticket, spent)
                 _take_room(left, door.survey_id)
             except InputError as error:
                 outcomes.append(error)
@@ -174,6 +182,8 @@ class _Arrivals:
             known[key] = door.content(submission)
             if code is not None:
                 codes[sent] = Code(code.stratum_id, spent=True)
+            if ticket is not None:
+                spent.add(ticket)
             taken[key] = place
         return _Verdict(outcomes, taken, left)
 

@@ -15,7 +15,7 @@ from server.collect.submissions import Submission
 from server.config import ProofOfWork
 from server.inputs import N_, refuse
 from server.people import survey_access
-from server.store.models import ClosedLink, Stratum, Survey, SurveyVersion
+from server.store.models import ClosedLink, Stratum, Survey, SurveyVersion, TicketKey
 from server.store.prepared import Prepared
 from server.store.revisions import read_revisions
 from server.study import strata, surveys
@@ -81,7 +81,8 @@ class ResponseLink:
     """What a link leads to: a survey as it is now, its current version, and the link's stratum.
 
     `shut` where there are other links in its place: it takes nothing new then.
-    `invited` where it asks for a code; `works` where whoever has none has to have worked.
+    `invited` where it asks for a code; one with a `ticket_key`, a modulus, takes a ticket instead, which a code buys.
+    `works` where whoever has neither has to have worked.
     """
 
     survey: sa.Row[Any]
@@ -90,6 +91,7 @@ class ResponseLink:
     shut: Shut | None
     invited: bool
     works: bool
+    ticket_key: bytes | None = None
 
 
 class Links:
@@ -149,18 +151,34 @@ class Links:
         if parts:
             leaves.update(connection.scalars(_LEAVES, {"ids": parts}))
         stated = strata.find_stated(connection, parts) | {None: None}
+        invited = {
+            slug: strata.asks_for_code(bool(found[survey_id].by_invitation), stated[stratum])
+            for slug, survey_id, stratum, _closed in links
+            if survey_id in found
+        }
+        keys = _read_keys(connection, [survey.id for survey in found.values() if survey.tickets])
         return {
             slug: ResponseLink(
                 found[survey_id],
                 versions[survey_id],
                 stratum,
                 _shut(stratum not in leaves, bool(closed)),
-                strata.asks_for_code(bool(found[survey_id].by_invitation), stated[stratum]),
+                invited[slug],
                 self._proof_of_work.is_asked(bool(found[survey_id].works)),
+                keys.get((survey_id, stratum)) if invited[slug] else None,
             )
             for slug, survey_id, stratum, closed in links
             if survey_id in found and survey_id in versions
         }
+
+
+def _read_keys(connection: sa.Connection, survey_ids: Collection[int]) -> dict[tuple[int, int | None], bytes]:
+    """The moduli of surveys with tickets, by the survey and its link."""
+    if not survey_ids:
+        return {}
+    query = sa.select(TicketKey.survey_id, TicketKey.stratum_id, TicketKey.modulus)
+    rows = connection.execute(query.where(TicketKey.survey_id.in_(survey_ids)))
+    return {(survey, stratum): bytes(modulus) for survey, stratum, modulus in rows}
 
 
 def _shut(divided: bool, closed: bool) -> Shut | None:

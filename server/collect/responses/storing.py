@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql
 
-from server.collect import batches, response_codes
+from server.collect import batches, response_codes, tickets
 from server.collect.responses.open_links import ResponseLink
 from server.collect.submissions import ID_LENGTH, Submission
 from server.store.models import SurveyVersion
@@ -93,6 +93,7 @@ def _store_on_sqlite(
     stored = [submission for _link, submission in taken]
     if stored:
         _spend(connection, survey_id, stored)
+        tickets.spend(connection, survey_id, [submission.ticket for submission in stored])
         batches.count(connection, {survey_id: len(stored)})
     return [submission.id for submission in stored]
 
@@ -142,9 +143,11 @@ def _store_on_postgresql(
     ((together,),) = _storing(survey_id, bool(codes)).fetch(connection, values)
     ids = bytes(together or b"")
     stored = [ids[start : start + ID_LENGTH] for start in range(0, len(ids), ID_LENGTH)]
+    there = set(stored)
+    written = [submission for _link, submission in taken if submission.id in there]
     if codes and len(stored) < len(taken):
-        there = set(stored)
-        _spend(connection, survey_id, [submission for _link, submission in taken if submission.id in there])
+        _spend(connection, survey_id, written)
+    tickets.spend(connection, survey_id, [submission.ticket for submission in written])
     return stored
 
 

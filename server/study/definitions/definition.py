@@ -48,6 +48,8 @@ class Definition:
     family: str = ""
     """A random id that duplicates keep: who answered one is told at the others. Empty before there is one."""
     translations: Translations = field(default_factory=dict, hash=False)
+    ticket_keys: tuple[str, ...] = ()
+    """Of a published survey whose codes buy tickets: the SHA-256 of each key's modulus, in their order."""
 
     @cached_property
     def questions(self) -> tuple[Question, ...]:
@@ -116,6 +118,8 @@ class Definition:
             if isinstance(entry, Question):
                 written["designs"] = [_published_design(design) for design in entry.designs]
                 written["epsilon"] = round_up(entry.epsilon)
+        if self.ticket_keys:
+            document["ticket_keys"] = list(self.ticket_keys)
         return rfc8785.dumps({**document, "epsilon": self.epsilon})
 
 

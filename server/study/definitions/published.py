@@ -1,12 +1,16 @@
 """A decoded published version -> the definition that it froze."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from server.inputs.problems import N_, refuse
 from server.privacy.designs import Design
 from server.study.definitions import Definition, Question
 from server.study.definitions.definition_reader import read_definition
+
+_FINGERPRINT = re.compile(r"[0-9a-f]{64}")
 
 
 def parse_published(document: Mapping[str, Any]) -> Definition:
@@ -17,12 +21,21 @@ def parse_published(document: Mapping[str, Any]) -> Definition:
         if "designs" in entry:
             written[entry["name"]] = tuple(Design(design["weights"]) for design in entry["designs"])
         plain.append({name: value for name, value in entry.items() if name not in ("designs", "epsilon")})
-    kept = {name: value for name, value in document.items() if name != "epsilon"}
+    kept = {name: value for name, value in document.items() if name not in ("epsilon", "ticket_keys")}
     definition = read_definition({**kept, "questions": plain})
     return replace(
         definition,
+        ticket_keys=_read_ticket_keys(document.get("ticket_keys", [])),
         entries=tuple(
             replace(entry, written=written[entry.name]) if isinstance(entry, Question) else entry
             for entry in definition.entries
         ),
     )
+
+
+def _read_ticket_keys(stated: object) -> tuple[str, ...]:
+    keys = stated if isinstance(stated, list) else [stated]
+    for place, key in enumerate(keys):
+        if not (isinstance(key, str) and _FINGERPRINT.fullmatch(key)):
+            raise refuse(422, f"ticket_keys[{place}]", N_("must be 64 hexadecimal digits in lower case"))
+    return tuple(keys)

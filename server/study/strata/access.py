@@ -14,6 +14,7 @@ from server.inputs import N_, InputError, refuse, shorten_value
 from server.store.models import State, Stratum, Survey
 from server.study.strata.renewing import renew_links
 from server.study.strata.tree import StratumProblem, tree, walk
+from server.study.ticket_keys import check_links_stay
 
 Link = int | None
 """The id of a stratum, or the survey's own link."""
@@ -116,6 +117,7 @@ def change_access(session: Session, survey: Survey, typed: Mapping[int, str]) ->
         return []
     if survey.state == State.CLOSED:
         raise refuse(409, "state", N_("must not be closed; a closed survey stays closed"))
+    check_links_stay(survey)
 
     def write() -> None:
         for number, text in typed.items():

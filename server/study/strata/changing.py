@@ -20,6 +20,7 @@ from server.study.strata.tree import (
     walk,
 )
 from server.study.strata.typed_lines import parse_name, parse_population
+from server.study.ticket_keys import check_links_stay
 
 
 def change(session: Session, survey: Survey, names: Mapping[int, str], populations: Mapping[int, str]) -> int:
@@ -93,6 +94,7 @@ def remove(session: Session, survey: Survey, number: int | str) -> Node:
     InputError
         409 if one of them has responses or invitations, or may have responses as the survey is open.
     """
+    check_links_stay(survey)
     node = find(session, survey, number)
     taken = list_used(session, survey)
     for below in walk([node]):

@@ -22,6 +22,7 @@ from server.study.strata.tree import (
 )
 from server.study.strata.typed_lines import StratumLine
 from server.study.surveys import new_slug
+from server.study.ticket_keys import check_links_stay
 
 _Key = tuple[str, ...]
 
@@ -75,6 +76,8 @@ def add_strata(
         template = N_("must be at most %(limit)s in one survey; it has %(length)s")
         raise refuse(422, "strata", template, limit=MOST_STRATA, length=len(growing.known))
     new = [key for key in growing.known if key not in there]
+    if new:
+        check_links_stay(survey)
     for depth in range(1, DEEPEST + 1):  # a stratum needs the id of the one above it
         level = [key for key in new if len(key) == depth]
         for key in level:

@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -21,6 +22,7 @@ from server.study.schedule import format_schedule, schedule_of
 from server.study.smallest_group import DEFAULT_MINIMUM
 from server.study.surveys.standings import Standing, find_standing, now, today
 from server.study.surveys.survey_links import new_slug
+from server.study.ticket_keys import make_keys
 
 
 def create(
@@ -83,8 +85,7 @@ def publish(
         closing = format_schedule(schedule_of(survey))["closes_at"]
         raise refuse(409, "closes_at", N_("must be later than now; it is %(value)s"), value=closing)
     definition = draft(survey)
-    published = definition.to_canonical()
-    if looked_at is not None and looked_at != version_of(published):
+    if looked_at is not None and looked_at != version_of(definition.to_canonical()):
         raise refuse(409, "draft", N_("was changed in another window or by somebody else meanwhile"))
     brackets = find_brackets(definition.as_json())
     if brackets and not keep_brackets:
@@ -97,6 +98,7 @@ def publish(
     for version in survey.versions:
         _refuse_weaker(definition, version)
     _refuse_small_strata(session, survey)
+    published = replace(definition, ticket_keys=make_keys(session, survey)).to_canonical()
     current = survey.current
     if current is None or current.published != published:
         sha256 = version_of(published)
@@ -113,6 +115,14 @@ def publish(
     survey.state = State.OPEN
     session.flush()
     return current
+
+
+def is_published(survey: Survey, definition: Definition | None) -> bool:
+    """Whether the newest version is this very draft; None is one that is unfinished."""
+    if survey.current is None or definition is None:
+        return False
+    keys = definition_of(survey.current).ticket_keys
+    return replace(definition, ticket_keys=keys).to_canonical() == survey.current.published
 
 
 def published_version(survey: Survey, number: int | str | None) -> SurveyVersion:

@@ -187,6 +187,7 @@ def _survey_json(survey: Survey, role: Role) -> dict[str, Any]:
         "offline": survey.offline,
         "forgets": survey.forgets,
         "works": survey.works,
+        "tickets": survey.tickets,
         **asdict(retention_of(survey)),
         "link": link_to(survey.link),
         "versions": [

@@ -43,6 +43,7 @@ from server.web.front.receipts import Receipts
 from server.web.front.replies import BROKEN, Replies
 from server.web.front.route_patterns import RoutePatterns
 from server.web.front.signs_of_life import SignsOfLife
+from server.web.front.ticket_sales import TicketSales
 from server.web.front.visits import Visits
 from server.web.front.wsgi import make_environ
 from server.web.housekeeping import Housekeeper
@@ -54,8 +55,8 @@ from server.web.watching.metrics_port import SiteMetrics
 from server.web.watching.readiness import Readiness
 from server.web.webhooks.deliverer import Deliverer
 
-_SENT = re.compile(r"/s/([^/]+)/(responses|(?:code|receipt|withdrawal)\.json)")
-"""What comes as JSON: a response, or a question about a code or a receipt."""
+_SENT = re.compile(r"/s/([^/]+)/(responses|(?:code|ticket|receipt|withdrawal)\.json)")
+"""What comes as JSON: a response, or what is asked of a code or a receipt."""
 _BUSY = N_("cannot be answered at this moment, as too many wait; try again in a while. Nothing was changed")
 
 
@@ -89,6 +90,7 @@ class Front:
         self._bridge = Bridge(app.wsgi_app)
         self._intake = Intake(engine, config, self._replies, self._room, ArrivalLimit(processes))
         self._looks = Looks(engine, config, self._replies, self._room, LookLimit(processes))
+        self._sales = TicketSales(engine, config, self._replies, self._room, ArrivalLimit(processes))
         self._receipts = Receipts(engine, config, self._replies, self._room, LookLimit(processes))
         self._visits = Visits(self._bridge, engine, app.extensions["moneda.assets"])
         self._readiness = Readiness(engine)
@@ -99,6 +101,7 @@ class Front:
             {
                 "responses": self._intake.take_counts,
                 "codes": self._looks.take_counts,
+                "tickets": self._sales.take_counts,
                 "receipts": self._receipts.take_counts,
                 "visits": self._visits.take_counts,
             },
@@ -141,6 +144,8 @@ class Front:
                 await self._intake.answer(scope, receive, send, sent[1])
             elif sent[2] == "code.json":
                 await self._looks.answer(scope, receive, send, sent[1])
+            elif sent[2] == "ticket.json":
+                await self._sales.answer(scope, receive, send, sent[1])
             else:
                 takes_back = sent[2] == "withdrawal.json"
                 await self._receipts.answer(scope, receive, send, sent[1], takes_back=takes_back)
@@ -217,6 +222,7 @@ class Front:
         """Begin nothing more, finish what is due, and let go of the database."""
         self._intake.close()
         self._looks.close()
+        self._sales.close()
         self._receipts.close()
         self._visits.close()
         self._readiness.close()

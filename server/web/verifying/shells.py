@@ -5,6 +5,7 @@ was served must be text: an element, an attribute or a quotation mark fits no sl
 byte for byte, and a slot that occurs again must hold the same again.
 """
 
+import base64
 import html
 import json
 import re
@@ -24,6 +25,7 @@ from server.privacy.planning import count_spent
 from server.study.definitions import version_of
 from server.study.definitions.published import parse_published
 from server.study.surveys import Shut, Standing
+from server.study.ticket_keys import write_fingerprint
 from server.web.page_parts import PageParts
 from server.web.respondent_page import (
     KeptDays,
@@ -58,7 +60,9 @@ _SLOTS = {
     "rest": _DAYS,
 }
 """What may stand in each slot."""
-_SURVEY = re.compile(rb'\{"definition":(.*),"version":"([0-9a-f]{64})"\}', re.DOTALL)
+_SURVEY = re.compile(
+    rb'\{"definition":(.*?),(?:"ticket_key":"([\w-]{342})",)?"version":"([0-9a-f]{64})"\}', re.DOTALL
+)
 _MARK = re.compile("zq([a-z]+)qz")
 _MANY = (8_192_016_303, 8_192_016_384, 8_192_016_400)
 """Populations that stand for any above 2, in each form of the plural; what they look like is
@@ -119,10 +123,13 @@ def parse_survey(body: bytes) -> PublishedSurvey:
     What else is wrong with a document that a stranger made, whatever reads it may stumble over.
     """
     parts = _SURVEY.fullmatch(body)
-    if parts is None or version_of(parts[1]) != parts[2].decode():
+    if parts is None or version_of(parts[1]) != parts[3].decode():
         raise ValueError("survey.json must be a definition with its own fingerprint; it is not")
     definition = parse_published(parse_json(parts[1], len(parts[1])))
-    return PublishedSurvey(parts[1], parts[2].decode(), definition)
+    key = None if parts[2] is None else base64.urlsafe_b64decode(parts[2] + b"==")
+    if key is not None and write_fingerprint(key) not in definition.ticket_keys:
+        raise ValueError("ticket_key must be one that the definition names; it is not")
+    return PublishedSurvey(parts[1], parts[3].decode(), definition)
 
 
 class _BegunShells:

@@ -194,7 +194,7 @@ def _overview(survey: Survey, refused: Sequence[tuple[str, str]]) -> str:
         repeated=editing.find_repeated(document),
         alike=editing.find_alike(document),
         brackets=editing.find_brackets(document),
-        unpublished=survey.current is None or survey.current.sha256 != sha256,
+        unpublished=not surveys.is_published(survey, draft),
         link=link_to(survey.link),
         standing=responses.find_standing(session(), survey, surveys.now()),
         tidied=tidying.state_of(session(), survey),

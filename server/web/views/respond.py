@@ -1,5 +1,6 @@
 """What a respondent meets: the page, the definition, and where responses go."""
 
+import base64
 import hashlib
 
 from flask import Blueprint, Response, g
@@ -12,6 +13,7 @@ from server.output.formatting import moment
 from server.store.models import Survey
 from server.study import strata, study_sheets, surveys
 from server.study.retention import retention_of
+from server.study.ticket_keys import find_modulus
 from server.web.context import allow_keeping, config, session
 from server.web.page_parts import PageParts, parts_of
 from server.web.respondent_page import (
@@ -149,7 +151,7 @@ def _note_of(survey: Survey) -> Note:
 
 @blueprint.get("/survey.json")
 def definition(slug: str) -> ResponseReturnValue:
-    """The published definition, byte for byte as it was hashed, with its hash."""
+    """The published definition, byte for byte as it was hashed, with its hash and the link's key, if it has one."""
     link = surveys.find_link(session(), slug)
     if link is None or link[0].current is None:
         shut = surveys.find_shut(session(), slug)
@@ -161,7 +163,9 @@ def definition(slug: str) -> ResponseReturnValue:
     allow_keeping(link[0], surveys.now())
     responses.check_standing(responses.find_standing(session(), link[0], surveys.now()))
     version = link[0].current
-    body = b'{"definition":%b,"version":"%b"}' % (version.published, version.sha256.encode())
+    key = find_modulus(session(), *link) if link[0].tickets else None
+    stated = b"" if key is None else b'"ticket_key":"%b",' % base64.urlsafe_b64encode(key).rstrip(b"=")
+    body = b'{"definition":%b,%b"version":"%b"}' % (version.published, stated, version.sha256.encode())
     return Response(body, mimetype="application/json")
 
 
@@ -210,4 +214,10 @@ def store(slug: str) -> ResponseReturnValue:
 @blueprint.post("/code.json")
 def look(slug: str) -> ResponseReturnValue:
     """Never reached, like `store`: `server.web.front` says whether a code was used."""
+    raise refuse(404, "survey", N_("is not known; check the link"))
+
+
+@blueprint.post("/ticket.json")
+def sell(slug: str) -> ResponseReturnValue:
+    """Never reached, like `store`: `server.web.front` signs for a code."""
     raise refuse(404, "survey", N_("is not known; check the link"))

@@ -13,6 +13,7 @@ from server.people.change_log import SWITCHED, Action
 from server.store.models import Role, Survey
 from server.study import schedule, strata, surveys
 from server.study.smallest_group import LARGEST_MINIMUM, LEAST_MINIMUM
+from server.study.ticket_keys import MOST_LINKS
 from server.web.context import session
 from server.web.problem_texts import describe
 from server.web.security import on_survey, record
@@ -84,6 +85,7 @@ def _page(survey: Survey, fields: Mapping[str, str], error: InputError | None = 
         zones=schedule.time_zones(),
         largest_cap=schedule.LARGEST_CAP,
         largest_minimum=LARGEST_MINIMUM,
+        most_links=MOST_LINKS,
         least=survey.minimum if survey.versions else LEAST_MINIMUM,
         problems=[describe(problem) for problem in problems],
         bad={problem.field for problem in problems},
@@ -108,7 +110,7 @@ def _record(survey: Survey, field: str, value: Any) -> None:
             record(Action.CAP_REMOVED, survey)
         case "cap" | "minimum", _:
             record(Action.CAP_SET if field == "cap" else Action.MINIMUM_SET, survey, number=value)
-        case "offline" | "forgets" | "works", bool():
+        case "offline" | "forgets" | "works" | "tickets", bool():
             record(SWITCHED[field][value], survey)
         case _:
             record(Action.BY_INVITATION if value else Action.BY_LINK, survey)

@@ -1,0 +1,97 @@
+// RSA blind signatures (RFC 9474), the part of who asks: RSABSSA-SHA384-PSS with a salt of 48 bytes. What is sent is a number
+// that any message could have become; what comes back is unblinded here, and checked by the browser's own RSA-PSS.
+
+const EXPONENT = 65537n;
+const HASH_LENGTH = 48; // bytes, of the salt too
+const PSS = { name: 'RSA-PSS', hash: 'SHA-384' };
+
+/** A message as it is signed with a salt and a blinding factor: what is sent, and by what the answer is unblinded. */
+export async function blind(modulus, message, { salt = randomBytes(HASH_LENGTH), factor } = {}) {
+  const n = toNumber(modulus);
+  const encoded = toNumber(await encode(message, salt, n.toString(2).length - 1));
+  const r = factor ?? drawFactor(n, modulus.length);
+  return { blinded: toBytes((encoded * power(r, EXPONENT, n)) % n, modulus.length), inverse: toBytes(invert(r, n), modulus.length) };
+}
+
+/** The signature of a message in an answer; an error if it is none. */
+export async function finish(modulus, message, answer, inverse) {
+  const n = toNumber(modulus);
+  const signature = toBytes((toNumber(answer) * toNumber(inverse)) % n, modulus.length);
+  if (answer.length !== modulus.length || !await isSigned(modulus, message, signature)) throw new Error('not signed by the key of this survey');
+  return signature;
+}
+
+async function isSigned(modulus, message, signature) {
+  const key = await crypto.subtle.importKey('jwk', { kty: 'RSA', n: toText(modulus), e: 'AQAB' }, PSS, false, ['verify']);
+  return crypto.subtle.verify({ ...PSS, saltLength: HASH_LENGTH }, key, signature, message);
+}
+
+export const randomBytes = (length) => crypto.getRandomValues(new Uint8Array(length));
+
+/** Bytes as base64url without an end, and back. */
+export const toText = (bytes) => btoa(String.fromCharCode(...bytes)).replace(/\+/g, '-').replace(/\//g, '_').replace(/=+$/, '');
+export const fromText = (text) => Uint8Array.from(atob(text.replace(/-/g, '+').replace(/_/g, '/')), (letter) => letter.charCodeAt(0));
+
+const sha384 = async (...parts) => new Uint8Array(await crypto.subtle.digest('SHA-384', join(...parts)));
+
+function join(...parts) {
+  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let place = 0;
+  for (const part of parts) {
+    whole.set(part, place);
+    place += part.length;
+  }
+  return whole;
+}
+
+/** EMSA-PSS (RFC 8017, 9.1.1) in so many bits. */
+async function encode(message, salt, bits) {
+  const length = Math.ceil(bits / 8);
+  const hash = await sha384(new Uint8Array(8), await sha384(message), salt);
+  const block = new Uint8Array(length - HASH_LENGTH - 1);
+  block[block.length - salt.length - 1] = 1;
+  block.set(salt, block.length - salt.length);
+  for (let counter = 0; counter * HASH_LENGTH < block.length; counter += 1) {
+    const mask = await sha384(hash, new Uint8Array([0, 0, 0, counter])); // MGF1
+    for (let place = counter * HASH_LENGTH; place < Math.min(block.length, (counter + 1) * HASH_LENGTH); place += 1) {
+      block[place] ^= mask[place % HASH_LENGTH];
+    }
+  }
+  block[0] &= 0xff >> (8 * length - bits);
+  return join(block, hash, new Uint8Array([0xbc]));
+}
+
+/** Uniform among the numbers that have an inverse: others would tell the factors of the key, and are not met. */
+function drawFactor(n, length) {
+  for (;;) {
+    const drawn = toNumber(randomBytes(length));
+    if (drawn > 0n && drawn < n && invert(drawn, n) !== null) return drawn;
+  }
+}
+
+function power(base, exponent, n) {
+  let result = 1n;
+  for (let square = base % n; exponent > 0n; exponent >>= 1n) {
+    if (exponent & 1n) result = (result * square) % n;
+    square = (square * square) % n;
+  }
+  return result;
+}
+
+/** The inverse modulo n (Euclid's extended algorithm), or null where there is none. */
+export function invert(number, n) {
+  let [left, right, x, y] = [n, number % n, 0n, 1n];
+  while (right > 0n) {
+    const times = left / right;
+    [left, right] = [right, left - times * right];
+    [x, y] = [y, x - times * y];
+  }
+  return left === 1n ? ((x % n) + n) % n : null;
+}
+
+export const toNumber = (bytes) => BigInt(`0x${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`);
+
+function toBytes(number, length) {
+  const digits = number.toString(16).padStart(2 * length, '0');
+  return Uint8Array.from({ length }, (_, place) => parseInt(digits.slice(2 * place, 2 * place + 2), 16));
+}

@@ -1,0 +1,111 @@
+"""The keys that sign tickets, one for each link, made when a survey is published. Functions never commit.
+
+A published definition, whose hash everybody can compare, names each by a fingerprint: nobody is given a key of their
+own, by which a ticket could be known again.
+"""
+
+import hashlib
+from collections.abc import Iterable
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from server.inputs import N_, refuse
+from server.store.models import State, Stratum, Survey, TicketKey
+from server.store.sealed_secrets import LostKeyError, seal, unseal
+from server.study.blind_signatures import SigningKey, make_key
+
+MOST_LINKS = 50
+"""With a key each: while these are made, on SQLite nothing else is stored."""
+
+
+def make_keys(session: Session, survey: Survey) -> tuple[str, ...]:
+    """Give every working link of a survey with tickets its key, where it has none; the fingerprints of all of them.
+
+    Raises
+    ------
+    InputError
+        If there are too many links, or the file of the key that seals cannot be used.
+    """
+    if not survey.tickets:
+        return ()
+    part = sa.orm.aliased(Stratum)
+    leaves = sa.select(Stratum.id).where(
+        Stratum.survey_id == survey.id, ~sa.exists().where(part.parent_id == Stratum.id)
+    )
+    links: list[int | None] = [None, *session.scalars(leaves.order_by(Stratum.id))]
+    if len(links) > MOST_LINKS:
+        template = N_("must be left out where there are more than %(limit)s links; there are %(value)s")
+        raise refuse(409, "tickets", template, limit=MOST_LINKS, value=len(links))
+    known = set(session.scalars(sa.select(TicketKey.stratum_id).where(TicketKey.survey_id == survey.id)))
+    for link in links:
+        if link not in known:
+            session.add(_make_row(survey.id, link))
+    session.flush()
+    moduli = session.scalars(sa.select(TicketKey.modulus).where(TicketKey.survey_id == survey.id))
+    return write_fingerprints(moduli)
+
+
+def write_fingerprints(moduli: Iterable[bytes]) -> tuple[str, ...]:
+    """What a published definition says of keys: in an order that tells nothing of links."""
+    return tuple(sorted(map(write_fingerprint, moduli)))
+
+
+def write_fingerprint(modulus: bytes) -> str:
+    """The fingerprint of one key, in hexadecimal."""
+    return hashlib.sha256(modulus).hexdigest()
+
+
+def find_modulus(session: Session, survey: Survey, stratum: Stratum | None) -> bytes | None:
+    """The public half of a link's key, if it has one."""
+    stratum_id = None if stratum is None else stratum.id
+    query = sa.select(TicketKey.modulus).where(
+        TicketKey.survey_id == survey.id, TicketKey.stratum_id.is_not_distinct_from(stratum_id)
+    )
+    return session.scalar(query)
+
+
+def open_key(connection: sa.Connection, modulus: bytes) -> SigningKey:
+    """A key with its secret.
+
+    Raises
+    ------
+    LostKeyError
+        If the survey is closed, or the server has lost what opens it.
+    """
+    sealed = connection.scalar(sa.select(TicketKey.exponent_sealed).where(TicketKey.modulus == modulus))
+    if sealed is None:
+        raise LostKeyError("the secret half of this key was deleted when its survey was closed")
+    return SigningKey(modulus, int(unseal(sealed, TicketKey(modulus=modulus).owner), 16))
+
+
+def forget_secrets(session: Session, survey: Survey) -> None:
+    """No ticket is signed any more: whatever copies the database later cannot either."""
+    keys = sa.update(TicketKey).where(TicketKey.survey_id == survey.id)
+    session.execute(keys.values(exponent_sealed=None))
+
+
+def check_links_stay(survey: Survey) -> None:
+    """Hold the links of a survey with tickets to those that it was published with: others have no key.
+
+    Raises
+    ------
+    InputError
+        409.
+    """
+    if survey.tickets and survey.versions and survey.state != State.CLOSED:
+        template = N_(
+            "must stay as they were published: each has its key for tickets, which the definition names"
+        )
+        raise refuse(409, "strata", template)
+
+
+def _make_row(survey_id: int, stratum_id: int | None) -> TicketKey:
+    key = make_key()
+    row = TicketKey(modulus=key.modulus, survey_id=survey_id, stratum_id=stratum_id)
+    try:
+        row.exponent_sealed = seal(f"{key.exponent:x}", row.owner)
+    except (OSError, LostKeyError):
+        template = N_("cannot be switched on: the server cannot use the file of its key for secrets")
+        raise refuse(409, "tickets", template) from None
+    return row

@@ -1,0 +1,163 @@
+"""A code buys a ticket in a real browser, at another moment than answers are sent, and nothing is left of either."""
+
+import json
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from tests.browser.conftest import Opener
+from tests.browser.recorder import recording
+from tests.browser.site_users import PHONE, SURVEY, Respondent
+from tests.browser.visit_traces import COINS, differences, visited
+from tests.support import factories, ticket_buyers
+
+STORED = "[...Object.entries(localStorage), ...Object.entries(sessionStorage)].flat().join(' ')"
+HERE = "Your ticket is on this device"
+VECTORS = json.loads((factories.ROOT / "tests/vectors/blind_signatures.json").read_text())
+
+
+def listen(page: Page) -> dict[str, list[dict[str, Any]]]:
+    """What is sent, by the end of its address."""
+    found: dict[str, list[dict[str, Any]]] = {"ticket.json": [], "code.json": [], "responses": []}
+    page.on(
+        "request",
+        lambda request: (
+            found[request.url.rsplit("/", 1)[1]].append(json.loads(request.post_data or ""))
+            if request.method == "POST"
+            else None
+        ),
+    )
+    return found
+
+
+@pytest.fixture
+def survey(served: factories.Served) -> factories.Published:
+    return ticket_buyers.publish(served.database_url, document=SURVEY)[0]
+
+
+def test_a_ticket_is_bought_now_and_spent_later(
+    open_page: Opener, served: factories.Served, survey: factories.Published
+) -> None:
+    (code,) = factories.invite(served.database_url, survey.slug, 1)
+    plain = code.replace("-", "")
+    page = open_page(**PHONE)
+    sent = listen(page)
+    Respondent(page, survey.slug).open(f"#{plain}").start(3)
+    expect(page.get_by_role("heading", name=HERE)).to_be_focused()
+    assert [each["invitation"] for each in sent["ticket.json"]] == [plain]
+    assert plain not in page.url
+    assert plain not in page.evaluate(STORED)
+    assert (sent["code.json"], sent["responses"]) == ([], [])
+
+    page.goto("about:blank")
+    respondent = Respondent(page, survey.slug).open()
+    expect(page.get_by_role("heading", name=HERE)).to_be_visible()
+    respondent.answer("Yes", "No", "Yes")
+    respondent.send()
+    (body,) = sent["responses"]
+    assert sorted(body) == ["id", "reports", "ticket", "version"]
+    assert len(sent["ticket.json"]) == 1
+    assert "ticket" not in page.evaluate(STORED)
+    assert body["ticket"] not in json.dumps(sent["ticket.json"])
+    rows = factories.dump(served.database_url)
+    assert any(row[0] == factories.hashed_id(str(body["id"])) for row in rows["responses"])
+
+
+@pytest.mark.parametrize("coins", COINS)
+def test_yes_and_no_leave_the_same_bytes_with_a_ticket(
+    open_page: Opener, served: factories.Served, survey: factories.Published, coins: str
+) -> None:
+    code = factories.invite(served.database_url, survey.slug, 1)[0].replace("-", "")
+
+    def behave(visit: Respondent, truth: str) -> None:
+        visit.start(3)
+        expect(visit.page.get_by_role("heading", name=HERE)).to_be_visible()
+        visit.answer(truth, truth, truth)
+        visit.send()
+
+    with recording(served.url) as recorder:
+        yes, no = (
+            visited(open_page, recorder, served, survey, truth, behave, coins, None, "", f"#{code}")
+            for truth in ("Yes", "No")
+        )
+    assert differences(yes, no) == []
+    posted = [sent for sent in yes["bytes"] if sent.startswith(b"POST ")]
+    ends = {sent.split(b" ")[1].rpartition(b"/")[2]: code.encode() in sent for sent in posted}
+    assert ends == {b"ticket.json": True, b"responses": False}
+
+
+def test_an_answer_that_is_lost_loses_no_ticket(
+    open_page: Opener, served: factories.Served, survey: factories.Published
+) -> None:
+    """The code is spent on the server; the page is loaded again, asks for the same, and has it."""
+    (code,) = factories.invite(served.database_url, survey.slug, 1)
+    page = open_page(**PHONE)
+    open_page.watch(page).expect("ERR_FAILED")
+    sent = listen(page)
+
+    def lose(route: Route) -> None:
+        route.fetch()
+        route.abort()
+
+    page.route("**/ticket.json", lose, times=1)
+    respondent = Respondent(page, survey.slug).open(f"#{code}")
+    respondent.start(3)
+    expect(page.get_by_text("No ticket arrived. Try again here")).to_be_visible()
+    page.reload()
+    respondent.start(3)
+    expect(page.get_by_role("heading", name=HERE)).to_be_visible()
+    first, second = sent["ticket.json"]
+    assert first == second
+    respondent.answer("Yes", "No", "Yes")
+    respondent.send()
+
+
+def test_a_ticket_that_another_key_signed_is_not_trusted(
+    open_page: Opener, served: factories.Served, survey: factories.Published
+) -> None:
+    """A server that gave this respondent a key of their own would know the ticket again: the page refuses to begin."""
+    other, _ = ticket_buyers.publish(served.database_url)
+    own, foreign = (
+        ticket_buyers.write_text(ticket_buyers.find_key(served.database_url, slug))
+        for slug in (survey.slug, other.slug)
+    )
+    page = open_page(**PHONE)
+    open_page.watch(page).expect("the key of tickets differs")
+
+    def exchange(route: Route) -> None:
+        answer = route.fetch()
+        route.fulfill(response=answer, body=answer.text().replace(own, foreign))
+
+    page.route("**/survey.json", exchange)
+    page.goto(f"/s/{survey.slug}")
+    expect(page.get_by_role("button", name="Start")).to_have_count(0)
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+
+
+def test_chromium_blinds_and_unblinds_as_the_rfc_says(open_page: Opener, survey: factories.Published) -> None:
+    """RFC 9474, appendix A, with the browser's own cryptography."""
+    source = (factories.ROOT / "client" / "blinding.js").read_text().replace("export ", "")
+    page = open_page(bypass_csp=True)
+    page.goto(f"/s/{survey.slug}")
+    for case in VECTORS["cases"]:
+        found = page.evaluate(
+            "async ({source, n, message, salt, inv, answer}) => {"
+            "const {blind, finish, invert, toNumber} = new Function("
+            "`${source}; return {blind, finish, invert, toNumber}`)();"
+            "const bytes = (text) => Uint8Array.from(text.match(/../g), (pair) => parseInt(pair, 16));"
+            "const text = (array) => Array.from(array, (byte) => byte.toString(16).padStart(2, '0')).join('');"
+            "const factor = invert(toNumber(bytes(inv)), toNumber(bytes(n)));"
+            "const asked = await blind(bytes(n), bytes(message), {salt: bytes(salt), factor});"
+            "const signed = await finish(bytes(n), bytes(message), bytes(answer), asked.inverse);"
+            "return [text(asked.blinded), text(signed)]; }",
+            {
+                "source": source,
+                "n": VECTORS["n"],
+                "message": case["msg_prefix"] + case["msg"],
+                "salt": case["salt"],
+                "inv": case["inv"],
+                "answer": case["blind_sig"],
+            },
+        )
+        assert found == [case["blinded_msg"], case["sig"]]

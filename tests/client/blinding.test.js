@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { blind, finish, fromText, invert, toNumber, toText } from '../../client/blinding.js';
+import { read } from './vectors.js';
+
+const { n, cases } = read('blind_signatures');
+const bytes = (digits) => Uint8Array.from(digits.match(/../g) ?? [], (pair) => parseInt(pair, 16));
+const written = (array) => Buffer.from(array).toString('hex');
+const modulus = bytes(n);
+
+for (const { name, msg, msg_prefix: prefix, salt, inv, blinded_msg: blinded, blind_sig: answer, sig } of cases) {
+  const message = bytes(prefix + msg);
+  test(`${name}: blinded and unblinded as RFC 9474 says`, async () => {
+    const factor = invert(toNumber(bytes(inv)), toNumber(modulus));
+    const asked = await blind(modulus, message, { salt: bytes(salt), factor });
+    assert.equal(written(asked.blinded), blinded);
+    assert.equal(written(asked.inverse), inv);
+    assert.equal(written(await finish(modulus, message, bytes(answer), asked.inverse)), sig);
+  });
+
+  test(`${name}: an answer that is off by one bit is refused`, async () => {
+    const other = bytes(answer);
+    other[17] ^= 1;
+    await assert.rejects(finish(modulus, message, other, bytes(inv)), /not signed/);
+    await assert.rejects(finish(modulus, bytes(`${prefix}${msg}00`), bytes(answer), bytes(inv)), /not signed/);
+  });
+}
+
+test('a message that is blinded twice is sent as two numbers', async () => {
+  const asked = [await blind(modulus, bytes('00')), await blind(modulus, bytes('00'))];
+  assert.notEqual(written(asked[0].blinded), written(asked[1].blinded));
+  assert.notEqual(written(asked[0].inverse), written(asked[1].inverse));
+});
+
+test('bytes are written as base64url', () => {
+  assert.equal(toText(bytes('fbefff')), '--__');
+  assert.deepEqual(fromText('--__'), bytes('fbefff'));
+  assert.deepEqual(fromText(toText(modulus)), modulus);
+});
