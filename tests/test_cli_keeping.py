@@ -42,14 +42,14 @@ def collected(url: str) -> str:
 
 def test_settings_are_changed_as_on_the_pages_or_refused_whole(url: str) -> None:
     slug = factories.publish(url).slug
-    untouched = {"survey": slug, "offline": False, "forgets": False, "works": False}
+    untouched = {"survey": slug, "offline": False, "forgets": False, "works": False, "tickets": False}
     assert run_json(url, "settings", slug) == untouched | dict.fromkeys(
         ("keep_rows", "keep_counts", "keep_rest")
     )
     done = run_json(
         url, "settings", slug, "--offline", "--forgets", "--works", "--keep-rows", "30", "--keep-rest", "90"
     )
-    changed = {"survey": slug, "offline": True, "forgets": True, "works": True}
+    changed = {"survey": slug, "offline": True, "forgets": True, "works": True, "tickets": False}
     assert done == changed | {"keep_rows": 30, "keep_counts": None, "keep_rest": 90}
     assert run_json(url, "settings", slug, "--no-offline")["forgets"] is True
     actions = [row for row in dump(url)["audit_entries"] if slug_is_settled(row)]

@@ -190,8 +190,8 @@ class Survey(Base):
     keep_rest: Mapped[int | None]
     deleted: Mapped[int] = mapped_column(default=0, server_default=sa.text("0"))
     forgets: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
-    works: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
     tickets: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
+    works: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
 
     versions: Mapped[list["SurveyVersion"]] = relationship(
         order_by="SurveyVersion.number", back_populates="survey"
