@@ -42,12 +42,12 @@ def collected(url: str) -> str:
 
 def test_settings_are_changed_as_on_the_pages_or_refused_whole(url: str) -> None:
     slug = factories.publish(url).slug
-    untouched = {"survey": slug, "offline": False, "forgets": False}
+    untouched = {"survey": slug, "offline": False, "forgets": False, "tickets": False}
     assert run_json(url, "settings", slug) == untouched | dict.fromkeys(
         ("keep_rows", "keep_counts", "keep_rest")
     )
     done = run_json(url, "settings", slug, "--offline", "--forgets", "--keep-rows", "30", "--keep-rest", "90")
-    changed = {"survey": slug, "offline": True, "forgets": True}
+    changed = {"survey": slug, "offline": True, "forgets": True, "tickets": False}
     assert done == changed | {"keep_rows": 30, "keep_counts": None, "keep_rest": 90}
     assert run_json(url, "settings", slug, "--no-offline")["forgets"] is True
     actions = [row for row in dump(url)["audit_entries"] if slug_is_settled(row)]
@@ -59,6 +59,7 @@ def test_settings_are_changed_as_on_the_pages_or_refused_whole(url: str) -> None
             "keep_rows: can only become less once a survey is published: at most 30; it is 31",
         ),
         (("--keep-rest", "never", "--no-offline"), "keep_rest: can only become less"),
+        (("--tickets",), "tickets: must stay as it was when the survey was published"),
         (("--no-forgets",), "forgets: must stay on once a survey is published"),
         (("--keep-counts", "20"), "keep_counts: must be at least 30"),
         (("--keep-rows", "1e9"), "keep_rows: must be a whole number from 1 to 36500; it is 1e9"),
