@@ -23,7 +23,7 @@ from server.web.assets import read_assets
 from server.web.page_manifest import make_manifest
 from server.web.verifying.site_comparison import SiteComparison, compare_site
 from tests.conftest import NewDatabase
-from tests.support import every_kind, factories
+from tests.support import every_kind, factories, ticket_buyers
 from tests.support.tampering_proxy import Asked, Reply, Tamper, tampering
 
 Site = tuple[str, dict[str, str]]
@@ -80,6 +80,9 @@ def site(sqlite: NewDatabase) -> Iterator[Site]:
         ):
             study_sheets.save_study_sheet(session, survey, study_sheets.parse_study_sheet(SHEET))
             study_sheets.save_logo(session, survey, b"a picture")
+    ticketed, shut = (ticket_buyers.publish(database_url)[0].slug for _ in range(2))
+    factories.settle(database_url, shut, paused=True)
+    links |= {"ticketed": ticketed, "shut": shut}
     links["kinds"] = factories.publish(database_url, every_kind.document()).slug
     with factories.serving(database_url) as served:
         assert factories.ask(served.url + published["full"].url, published["full"].response())[0] == 201
@@ -136,6 +139,8 @@ def test_site_of_this_release_agrees_in_every_state(site: Site, tmp_path: Path) 
         "unknown": "unknown",
         "plain": "open",
         "invited": "open, by invitation, without a note",
+        "ticketed": "open, by invitation",
+        "shut": "paused",
         "paused": "paused",
         "early": "early",
         "over": "closed",

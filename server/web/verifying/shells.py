@@ -77,6 +77,8 @@ _KEPT = tuple(KeptDays(*("zqrowsqz", "zqcountsqz", "zqrestqz")[:parts]) for part
 """What is deleted after so many days: nothing, or some of the parts, in order."""
 _ADMISSIONS = ((False, False), (False, True), (True, False))
 """Whether a code is asked for, and whether work."""
+_CODES = ((False, False), (True, False), (True, True))
+"""Whether a code is asked for, and whether it buys a ticket."""
 _REASONS: tuple[Standing | Shut, ...] = (
     Standing.CLOSED,
     Standing.FULL,
@@ -253,13 +255,14 @@ def _draw_shut(slug: str, language: str, forgets: bool) -> Iterator[Shell]:
     yield Shell("unknown", draw_unknown_page())
     # Which group a link names, and whether it belongs to one: others may have taken its place.
     links = ((None, False), (None, True), *((group, True) for group in _list_groups(language)))
-    for reason, (group, stratum), invited, work, routed, reports in product(
-        _REASONS, links, (False, True), (False, True), (False, True), (1, 2)
+    for reason, (group, stratum), (invited, ticketed), work, routed, reports in product(
+        _REASONS, links, _CODES, (False, True), (False, True), (1, 2)
     ):
         if isinstance(reason, Shut) and (group is not None or not stratum):
             continue  # that of a group, which it does not name
         present = {
             "invited": invited,
+            "ticketed": ticketed,
             "show_if": routed,
             "stratum": stratum,
             "work": work,
