@@ -261,6 +261,7 @@ def _survey(owner: Researcher, manifest: Document) -> Survey:
         by_invitation="by_invitation" in manifest,
         offline="offline" in manifest,
         forgets="forgets" in manifest,
+        tablet="tablet" in manifest,
         opens_at=_moment(manifest.get("opens_at")),
         closes_at=_moment(manifest.get("closes_at")),
         time_zone=manifest["time_zone"],

@@ -50,6 +50,7 @@ def manifest_of(
             by_invitation=survey.by_invitation or None,
             offline=survey.offline or None,
             forgets=survey.forgets or None,
+            tablet=survey.tablet or None,
             opens_at=survey.opens_at and survey.opens_at.isoformat(),
             closes_at=survey.closes_at and survey.closes_at.isoformat(),
             cap=survey.cap,

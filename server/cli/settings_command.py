@@ -29,6 +29,7 @@ _NEVER = "never"
     "--offline/--no-offline", default=None, help="Once opened, it can be answered without a network."
 )
 @click.option("--forgets/--no-forgets", default=None, help="It leaves no note on a device that answered.")
+@click.option("--tablet/--no-tablet", default=None, help="Many people may answer on one tablet.")
 @click.option(
     "--keep-rows", metavar="DAYS", help="After how many days from closing single rows go; or never."
 )
@@ -36,13 +37,18 @@ _NEVER = "never"
 @click.option("--keep-rest", metavar="DAYS", help="The same of everything but releases.")
 @JSON
 def settings(
-    slug: str, offline: bool | None, forgets: bool | None, as_json: bool, **typed: str | None
+    slug: str,
+    offline: bool | None,
+    forgets: bool | None,
+    tablet: bool | None,
+    as_json: bool,
+    **typed: str | None,
 ) -> None:
     """Change what devices keep, and what the server deletes when; print both. What is left out stays.
 
     Once a survey is published, days can only become fewer.
     """
-    switches = {"offline": offline, "forgets": forgets}
+    switches = {"offline": offline, "forgets": forgets, "tablet": tablet}
     stated: dict[str, Any] = {name: on for name, on in switches.items() if on is not None}
     days = {name: "" if text == _NEVER else text for name, text in typed.items() if text is not None}
     with database_session() as session:

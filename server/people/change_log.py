@@ -58,6 +58,8 @@ class Action(StrEnum):
     OFFLINE_FORBIDDEN = "offline forbidden"
     NOTES_LEFT_OUT = "notes left out"
     NOTES_KEPT = "notes kept"
+    TABLET_ALLOWED = "tablet allowed"
+    TABLET_FORBIDDEN = "tablet forbidden"
     STRATUM_BY_INVITATION = "stratum by invitation"
     STRATUM_BY_LINK = "stratum by link"
     STRATUM_AS_ABOVE = "stratum as above"
@@ -107,6 +109,7 @@ BY_SERVER = frozenset({Action.ROWS_DELETED, Action.COUNTS_DELETED, Action.REST_D
 SWITCHED = {
     "offline": (Action.OFFLINE_FORBIDDEN, Action.OFFLINE_ALLOWED),
     "forgets": (Action.NOTES_KEPT, Action.NOTES_LEFT_OUT),
+    "tablet": (Action.TABLET_FORBIDDEN, Action.TABLET_ALLOWED),
 }
 """By a setting of a survey: what switching it off is, and on."""
 SENTENCES = {
@@ -153,6 +156,8 @@ SENTENCES = {
     Action.OFFLINE_FORBIDDEN: N_("let the survey be answered with a network only"),
     Action.NOTES_LEFT_OUT: N_("let devices keep no note that the survey was answered"),
     Action.NOTES_KEPT: N_("let devices keep a note that the survey was answered"),
+    Action.TABLET_ALLOWED: N_("let many people answer on one tablet"),
+    Action.TABLET_FORBIDDEN: N_("let nobody hand one tablet round any more"),
     Action.STRATUM_BY_INVITATION: N_("let people into %(stratum)s by invitation only"),
     Action.STRATUM_BY_LINK: N_("let everybody into %(stratum)s who has its link"),
     Action.STRATUM_AS_ABOVE: N_("let people into %(stratum)s as into the part around it, or the survey"),

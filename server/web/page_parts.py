@@ -28,7 +28,12 @@ EXTRAS: tuple[tuple[str, set[str]], ...] = (
     ("codes.js", {"invited"}),
     ("invitation.js", {"invited"}),
     ("work.js", {"work"}),
-    ("offline.js", {"offline"}),
+    ("offline.js", {"offline", "tablet"}),
+    ("slots.js", {"tablet"}),
+    ("pin.js", {"tablet"}),
+    ("tablet_record.js", {"tablet"}),
+    ("tablet_outbox.js", {"tablet"}),
+    ("tablet.js", {"tablet"}),
 )
 JOINED: Mapping[str, tuple[str, ...]] = {
     "respondent.js": BASE,
@@ -45,6 +50,7 @@ JOINED: Mapping[str, tuple[str, ...]] = {
         "codes.js",
         "invitation.js",
     ),
+    "respondent_tablet.js": ("slots.js", "pin.js", "tablet_record.js", "tablet_outbox.js", "tablet.js"),
     "respondent_way.js": ("rewording.js", "answer.js", "how.js", "late.js"),
 }
 """The files that pages of respondents load (`server.web.joined_modules`) with their modules, dependencies first."""
@@ -52,7 +58,7 @@ LATER = ("coin.js", "throws.js")
 """Modules that such a page loads when they are asked for, or once its first screen is there."""
 WORD_LISTS = {"en": "words_en.js", "es": "words_es.js", "fr": "words_fr.js", "pt": "words_pt.js"}
 """The files with the words that receipts are told in, by language; in any other they are told in English."""
-WITH_TEXTS = {"blocks.js", "consent.js", "labels.js", "ticks.js", "field.js", "invitation.js"}
+WITH_TEXTS = {"blocks.js", "consent.js", "labels.js", "ticks.js", "field.js", "invitation.js", "tablet.js"}
 
 
 @dataclass(frozen=True)
@@ -150,11 +156,12 @@ def parts_of(
     work: bool = False,
     offline: bool = False,
     forgets: bool = False,
+    tablet: bool = False,
 ) -> PageParts:
     """What the page of a published definition must hold.
 
     Behind a link that asks for an invitation or has a stratum, on a server that asks for work, of a survey that can
-    be answered without a network or leaves no note.
+    be answered without a network, leaves no note or is answered on a tablet that is handed round.
     """
     document: dict[str, Any] = json.loads(published)
     designs = [entry["designs"] for entry in document["questions"] if "designs" in entry]
@@ -165,6 +172,7 @@ def parts_of(
         "work": work,
         "offline": offline,
         "forgets": forgets,
+        "tablet": tablet,
     }
     names = {*_names(document), *(name for name, wanted in asked_for.items() if wanted)}
     return PageParts(

@@ -186,6 +186,7 @@ def _survey_json(survey: Survey, role: Role) -> dict[str, Any]:
         "by_invitation": survey.by_invitation,
         "offline": survey.offline,
         "forgets": survey.forgets,
+        "tablet": survey.tablet,
         **asdict(retention_of(survey)),
         "link": link_to(survey.link),
         "versions": [
