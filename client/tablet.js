@@ -186,6 +186,7 @@ async function end() {
   const waiting = await endRecord();
   if (!waiting) await dropPage();
   show(copy('tablet-ended', { left: waiting ? 'some' : 'none' }, 'left'));
+  if (!waiting) return;
   await showCounts();
   send({ all: true });
 }

@@ -8,17 +8,19 @@ const name = `moneda:${location.pathname}`;
 export const lockName = `${name}:sending`;
 const NOTHING = { pin: null, wrong: 0, until: 0, home: '', people: 0, sent: 0, refused: {} };
 
-function openDatabase() {
+/** To be read only if it is there: whoever looks leaves nothing. */
+function openDatabase(mode) {
   return new Promise((resolve, reject) => {
     const asked = indexedDB.open(name, 1);
-    asked.onupgradeneeded = () => asked.result.createObjectStore(STORE);
+    asked.onupgradeneeded = () => (mode === 'readonly' ? asked.transaction.abort() : asked.result.createObjectStore(STORE));
     asked.onsuccess = () => resolve(asked.result);
-    asked.onerror = () => reject(asked.error);
+    asked.onerror = () => (mode === 'readonly' && asked.error.name === 'AbortError' ? resolve(null) : reject(asked.error));
   });
 }
 
 async function use(mode, task) {
-  const database = await openDatabase();
+  const database = await openDatabase(mode);
+  if (!database) return undefined;
   try {
     return await new Promise((resolve, reject) => {
       const transaction = database.transaction(STORE, mode, { durability: 'strict' });

@@ -79,7 +79,9 @@ def test_everything_but_ids_is_the_same_elsewhere(
     signed_in: FlaskClient, database_url: str, sqlite: NewDatabase
 ) -> None:
     slug = sample_archives.study(signed_in, database_url)
-    factories.settle(database_url, slug, offline=True, forgets=True, keep_rows=900, keep_rest=1000)
+    factories.settle(
+        database_url, slug, offline=True, forgets=True, tablet=True, keep_rows=900, keep_rest=1000
+    )
     target = sqlite(True)
     with elsewhere(target) as other:
         imported(other, export(signed_in, slug))

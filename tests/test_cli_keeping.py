@@ -42,16 +42,17 @@ def collected(url: str) -> str:
 
 def test_settings_are_changed_as_on_the_pages_or_refused_whole(url: str) -> None:
     slug = factories.publish(url).slug
-    untouched = {"survey": slug, "offline": False, "forgets": False}
+    untouched = {"survey": slug, "offline": False, "forgets": False, "tablet": False}
     assert run_json(url, "settings", slug) == untouched | dict.fromkeys(
         ("keep_rows", "keep_counts", "keep_rest")
     )
     done = run_json(url, "settings", slug, "--offline", "--forgets", "--keep-rows", "30", "--keep-rest", "90")
-    changed = {"survey": slug, "offline": True, "forgets": True}
+    changed = {"survey": slug, "offline": True, "forgets": True, "tablet": False}
     assert done == changed | {"keep_rows": 30, "keep_counts": None, "keep_rest": 90}
     assert run_json(url, "settings", slug, "--no-offline")["forgets"] is True
+    assert run_json(url, "settings", slug, "--tablet")["tablet"] is True
     actions = [row for row in dump(url)["audit_entries"] if slug_is_settled(row)]
-    assert len(actions) == 4
+    assert len(actions) == 5
     before = dump(url)
     for options, said in (
         (
@@ -74,7 +75,7 @@ def test_settings_are_changed_as_on_the_pages_or_refused_whole(url: str) -> None
 
 def slug_is_settled(row: tuple[Any, ...]) -> bool:
     """Whether an entry of the log is about these settings."""
-    said = {"offline allowed", "offline forbidden", "notes left out", "retention set"}
+    said = {"offline allowed", "offline forbidden", "notes left out", "tablet allowed", "retention set"}
     return not said.isdisjoint(map(str, row))
 
 

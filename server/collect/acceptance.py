@@ -128,7 +128,9 @@ def _problems(
         problems.append(Problem("forgets", template, {}))
     if schedule.tablet and schedule.by_invitation and {"tablet", "by_invitation"} & changed.keys():
         # Without a network nobody can tell whether a code was used, and a refusal would come when its owner is gone.
-        template = N_("must be off where everybody needs the code of an invitation: a tablet cannot check codes")
+        template = N_(
+            "must be off where everybody needs the code of an invitation: a tablet cannot check codes"
+        )
         problems.append(Problem("tablet", template, {}))
     if "minimum" in changed and survey.state != State.CLOSED:
         problems += _above_populations(session, survey, schedule.minimum)

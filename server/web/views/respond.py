@@ -78,7 +78,7 @@ def page(slug: str) -> ResponseReturnValue:
 
 @blueprint.get("/tablet")
 def tablet(slug: str) -> ResponseReturnValue:
-    """The page for a tablet that an interviewer hands round. What waits on one is sent, whether or not it takes more."""
+    """The page for a tablet that an interviewer hands round. What waits on one is sent in any state."""
     found: tuple[Survey, Stratum | None] | None = surveys.find_link(session(), slug)
     if found is None and (shut := surveys.find_shut(session(), slug)) is not None:
         found = shut[0], None
