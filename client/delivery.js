@@ -229,7 +229,7 @@ export function fillReceipt(part, id) {
   const scripts = copy('spelling');
   for (const script of scripts.querySelectorAll('script')) script.async = false;
   document.head.append(scripts);
-  part.querySelector('.copy').addEventListener('click', async () => {
+  part.querySelector('.copy')?.addEventListener('click', async () => {
     // Where pages may not write to the clipboard, the receipt is selected, to be copied by hand.
     const done = await navigator.clipboard?.writeText(receipt.textContent).then(() => true, () => false);
     if (!done) getSelection().selectAllChildren(receipt);

@@ -33,6 +33,8 @@ addEventListener('popstate', () => {
 addEventListener('pagehide', () => document.querySelector('main').replaceChildren());
 addEventListener('pageshow', ({ persisted }) => persisted && location.reload());
 for (const event of ['online', 'visibilitychange']) addEventListener(event, () => send());
+// The clipboard is the next person's, too.
+for (const event of ['copy', 'cut']) document.addEventListener(event, (copied) => copied.preventDefault());
 document.addEventListener('click', (event) => {
   const { target } = event;
   if (target.closest('.hand-back')) handBack();
@@ -173,12 +175,14 @@ async function showDesk() {
     const { waiting } = await readRecord();
     if (waiting.length && !leave.dataset.asked) {
       leave.dataset.asked = 'yes';
-      document.querySelector('.leaving').replaceChildren(copy('tablet-leaving', { waiting: waiting.length }));
+      const place = document.querySelector('.leaving');
+      place.replaceChildren(copy('tablet-leaving', { waiting: waiting.length }));
+      place.scrollIntoView({ block: 'center' });
     } else await end();
   });
   show(part);
   await showCounts();
-  if (!await isPageKept()) await keepPage();
+  if (page.offline && !await isPageKept()) await keepPage();
   ready.textContent = ready.dataset[await isPageKept() ? 'yes' : 'no'];
 }
 
@@ -222,6 +226,10 @@ way.thank = (id) => {
   ask.addEventListener('click', () => {
     const card = copy('tablet-receipt');
     fillReceipt(card, id);
+    for (const link of card.querySelectorAll('a')) {
+      const { href } = new URL(link.getAttribute('href'), location);
+      Object.assign(link, { textContent: href, translate: false, dir: 'ltr' });
+    }
     ask.replaceWith(card);
   });
   show(part, { header: false });

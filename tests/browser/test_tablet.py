@@ -14,11 +14,14 @@ import pytest
 from playwright.sync_api import Page, Request, Route, expect
 
 from server.web.joined_modules import find_file
+from tests.browser import question_screens as screens
+from tests.browser.axe_inspector import Inspector
 from tests.browser.chromium import launch_on
 from tests.browser.conftest import PATIENCE, Opener
 from tests.browser.recorder import recording
 from tests.browser.shared_tablet import (
     PIN,
+    QUESTIONS,
     READ_RECORD,
     answer_all,
     await_hand_over,
@@ -29,7 +32,7 @@ from tests.browser.shared_tablet import (
     publish_for_tablet,
     read_heap,
 )
-from tests.browser.site_users import PHONE, Respondent
+from tests.browser.site_users import PHONE, Respondent, press_on
 from tests.browser.visit_traces import COINS, STORED, Traces, differences, visited
 from tests.support import factories
 from tests.support.scale import scaled
@@ -186,6 +189,27 @@ def test_back_is_a_step_of_ones_own_way_and_leads_to_nobody_elses(tablet: Respon
     assert page.evaluate("history.length") == 3
 
 
+def test_nothing_of_a_receipt_goes_into_the_clipboard_or_a_file(tablet: Respondent) -> None:
+    page = tablet.page
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.evaluate("navigator.clipboard.writeText('before')")
+    answer_all(tablet, "yes", 299_792)
+    tablet.button("Show my receipt").click()
+    expect(page.locator("output")).to_have_text(re.compile(r"^(\S+ ){11}\S+$"))
+    page.get_by_text("As a picture to scan").click()
+    expect(page.locator(".receipt svg")).to_be_visible()
+    expect(page.locator("main button")).to_have_count(1)
+    page.keyboard.press("ControlOrMeta+a")
+    page.keyboard.press("ControlOrMeta+c")
+    address = page.url.replace("/tablet", "/receipt")
+    link = page.locator(".receipt a")
+    expect(link).to_have_text(address)
+    link.click()
+    expect(page.get_by_text(address)).to_be_visible()
+    hand_back(tablet)
+    assert page.evaluate("navigator.clipboard.readText()") == "before"
+
+
 def test_declining_leaves_the_tablet_ready_for_the_next(tablet: Respondent) -> None:
     tablet.button("Start").click()
     tablet.button("I’d rather not take part").click()
@@ -221,6 +245,52 @@ def test_leaving_with_nothing_waiting_takes_everything_away(tablet: Respondent) 
     expect(tablet.heading("You have left")).to_be_visible()
     stored = tablet.page.evaluate(STORED)
     assert [stored[name] for name in ("databases", "cached", "workers", "local")] == [[], [], [], []]
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_every_screen_can_be_read_and_used_by_everybody(
+    open_page: Opener, survey: factories.Published, inspector: Inspector, language: str
+) -> None:
+    page = open_page(**PHONE, locale=language)
+    open_page.watch(page).allow(KNOWN)
+    visit = Respondent(page, survey.slug, language).open("/tablet")
+    expect(visit.button("Begin")).to_be_visible()
+    inspector.look(page, "beginning")
+    page.locator("#pin").fill("1")
+    visit.button("Begin").click()
+    expect(page.get_by_role("alert")).to_have_text(visit.say("A PIN has 6 to 12 digits, and nothing else."))
+    inspector.look(page, "no PIN")
+    page.set_viewport_size(PHONE["viewport"])
+    visit = begin(page, survey.slug, language)
+    inspector.look(page, "handing over")
+    press_on(page, visit.button("For the interviewer"), "Enter")
+    expect(page.locator("#pin")).to_be_focused()
+    page.keyboard.type("000000")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_have_text(visit.say("This is not the PIN."))
+    inspector.look(page, "a wrong PIN")
+    press_on(page, visit.button("Back"), "Enter")
+    press_on(page, visit.button("Start"), "Enter")
+    expect(page.locator("main .primary")).to_be_visible()
+    inspector.look(page, "introduction")
+    screens.begin(visit)
+    screens.answer(visit, QUESTIONS[0], "yes")
+    screens.answer(visit, QUESTIONS[1], 5)
+    page.context.set_offline(True)
+    visit.button("Send").click()
+    expect(visit.heading("Thank you. You are done.")).to_be_focused()
+    press_on(page, visit.button("Show my receipt"), "Enter")
+    expect(page.locator(".receipt details")).to_be_visible()
+    page.locator(".receipt summary").click()
+    inspector.look(page, "receipt")
+    press_on(page, visit.button("Clear the screen"), "Enter")
+    await_hand_over(visit)
+    open_desk(visit)
+    visit.button("Leave").click()
+    inspector.look(page, "leaving")
+    visit.button("Leave").click()
+    expect(visit.heading("You have left")).to_be_visible()
+    inspector.look(page, "left")
 
 
 @pytest.mark.parametrize("state", ["off", "invited", "paused", "closed"])

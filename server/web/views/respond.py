@@ -88,7 +88,8 @@ def tablet(slug: str) -> ResponseReturnValue:
     survey, stratum = found
     allow_keeping(survey, surveys.now())
     invited = strata.is_invited(session(), survey, stratum)
-    g.offline = True
+    refuses = "" if survey.tablet and not invited else "invited" if survey.tablet else "off"
+    g.offline = not refuses
     data = TabletData(
         slug,
         current.sha256,
@@ -96,7 +97,7 @@ def tablet(slug: str) -> ResponseReturnValue:
         survey.simulated,
         draw_sender_of(survey, slug),
         config().asks_for_work,
-        refuses="" if survey.tablet and not invited else "invited" if survey.tablet else "off",
+        refuses,
     )
     return draw_tablet_page(data, current.published, surveys.definition_of(current))
 
