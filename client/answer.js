@@ -10,6 +10,7 @@ import { drop, spentBefore, writeBody } from './submit.js';
 
 const page = document.querySelector('main').dataset;
 const preview = 'preview' in page;
+const apart = preview || 'tablet' in page; // the history has no steps of it, and this device no notes
 
 start().catch((error) => {
   refuse(error.check ?? 'unknown');
@@ -21,6 +22,7 @@ async function start() {
   survey.catch(() => {});
   if (!isSecureContext) refuse('https');
   else if (!globalThis.crypto?.getRandomValues || !crypto.subtle) refuse('coins');
+  else if (way.handOver) begin(await way.handOver(survey));
   else if (!greet(page)) {
     begin(await survey);
     way.keepPage?.();
@@ -43,7 +45,7 @@ function begin({ title, introduction, language, translations, questions: entries
   let hasRead = false; // the whole introduction
   let byHand = null; // whether the reader throws, once a question was shown
   const isShown = (entry) => way.isShown(entry, entries, answers);
-  if (!preview) way.work?.(id, page.responses); // so that it is done when it is needed
+  if (!apart) way.work?.(id, page.responses); // so that it is done when it is needed
 
   Object.assign(own, { lang: language, translations: translations ?? {} });
   toys.groups = groupLabels(asked);
@@ -54,7 +56,7 @@ function begin({ title, introduction, language, translations, questions: entries
   });
   // Loaded again in the middle: back to where the way began.
   if (history.state?.screen) history.go(-history.state.screen);
-  else if (!preview) history.replaceState({ screen }, '');
+  else if (!apart) history.replaceState({ screen }, '');
   if (!way.preview?.(entries, (place) => (answers ? open(place) : location.reload()))) showIntroduction({ focus: false });
   rewordInPlace(() => answers, () => {
     quote(document.querySelector('#title'), title);
@@ -82,7 +84,7 @@ function begin({ title, introduction, language, translations, questions: entries
   /** History holds a step for every entry, shown or not: its length does not tell the way. */
   function go(by) {
     const place = nearest(screen + by, by);
-    if (preview) open(place < last ? place : firstOpen());
+    if (apart) open(place < last ? place : firstOpen());
     else if (by < 0) history.go(place - screen);
     else {
       for (let step = screen + 1; step <= place; step += 1) history.pushState({ screen: step }, '', way.address);
@@ -133,7 +135,7 @@ function begin({ title, introduction, language, translations, questions: entries
       if (toys.fill) toys.fill();
       else document.head.append(copy('play'));
     }, true);
-    const spent = preview ? 0 : spentBefore(page);
+    const spent = apart ? 0 : spentBefore(page);
     if (spent) {
       // What leaves 99 of 100 guesses right, 98, ...
       const rooms = JSON.parse(document.getElementById('round').dataset.rooms).filter((room) => spent <= room);
@@ -155,7 +157,7 @@ function begin({ title, introduction, language, translations, questions: entries
     });
     find('.aside').addEventListener('click', async () => {
       forget();
-      if (!preview) drop(page);
+      if (!apart) drop(page);
       way.dropTicket?.();
       await way.dropPage?.();
       show(copy('declined'));
@@ -209,7 +211,7 @@ function begin({ title, introduction, language, translations, questions: entries
     document.querySelector('.languages').hidden = true; // elsewhere, what waits could be lost
     coins?.fill(0);
     coins = answers = null;
-    if (!preview && screen) history.go(-screen);
+    if (!apart && screen) history.go(-screen);
     screen = 0;
   }
 }

@@ -9,7 +9,9 @@ const PATIENT = 3; // failed attempts until the page says more than that the con
 
 let reviewed = false; // whether what this visit's review has shown is kept
 
-const remembered = (page) => ('preview' in page ? {} : recall(page));
+/** A preview sends nothing, and on a tablet that is handed round the next one is somebody else. */
+const forgets = (page) => 'preview' in page || 'tablet' in page;
+const remembered = (page) => (forgets(page) ? {} : recall(page));
 
 /** Shows what an earlier visit left here, if it did; what waits is sent. */
 export function greet(page) {
@@ -41,7 +43,7 @@ export function review(page, body, options) {
     options.onLeave();
     if (!greet(page)) show(copy('erased'));
   } else {
-    reviewed = !('preview' in page) && markShown(page, body);
+    reviewed = !forgets(page) && markShown(page, body);
     deliver(page, body, options);
   }
 }
@@ -79,7 +81,7 @@ export function deliver(page, body, { to = page.responses, waiting = false, now 
 
   /** With the work of this hour, where it is asked for. */
   async function sign() {
-    if (!works) return;
+    if (!works || way.keepBody) return; // it is of the hour in which it is sent
     const noticed = setTimeout(() => begun && !waiting && tell(status.dataset.working), NOTICED);
     sent = withWork(body, await way.work(id, to));
     clearTimeout(noticed);
@@ -117,6 +119,7 @@ export function deliver(page, body, { to = page.responses, waiting = false, now 
 
   async function deposit() {
     if ('preview' in page) return {};
+    if (way.keepBody) return { kept: await way.keepBody(body) };
     const outcome = await persist(() => alone(page.round, attempt), { wakes, onRetry });
     if (!outcome.over) {
       way.leave?.();
@@ -207,8 +210,18 @@ function say(asked, reports) {
 }
 
 function finish(page, id) {
+  if (way.thank) {
+    way.thank(id);
+    return;
+  }
   const keeps = 'preview' in page || recall(page).sent ? 'yes' : 'no';
   const part = withErasing(copy('sent', { keeps }, 'keeps'), page);
+  fillReceipt(part, id);
+  show(part, { header: false });
+}
+
+/** Shows the receipt, as a number until its words are here. */
+export function fillReceipt(part, id) {
   const receipt = part.querySelector('output');
   const copied = part.querySelector('.copied');
   receipt.textContent = id.match(/.{4}/g).join(' ');
@@ -216,13 +229,12 @@ function finish(page, id) {
   const scripts = copy('spelling');
   for (const script of scripts.querySelectorAll('script')) script.async = false;
   document.head.append(scripts);
-  part.querySelector('.copy').addEventListener('click', async () => {
+  part.querySelector('.copy')?.addEventListener('click', async () => {
     // Where pages may not write to the clipboard, the receipt is selected, to be copied by hand.
     const done = await navigator.clipboard?.writeText(receipt.textContent).then(() => true, () => false);
     if (!done) getSelection().selectAllChildren(receipt);
     copied.textContent = copied.dataset[done ? 'done' : 'selected'];
   });
-  show(part, { header: false });
 }
 
 function withErasing(part, page, sending, onLeave) {

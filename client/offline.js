@@ -13,7 +13,19 @@ let kept = null;
 /** Begins once the first screen is there. What fails, or is another version, is kept in no part. */
 way.keepPage = () => {
   kept = keep().catch(remove);
+  return kept;
 };
+
+/** Whether all of it is here, with what answers in place of the network. */
+export async function isPageKept() {
+  try {
+    const registration = await navigator.serviceWorker.getRegistration(scope);
+    const own = registration && new URL(registration.scope).pathname === scope;
+    return Boolean(own && await caches.match(here, { cacheName: name, ignoreVary: true }));
+  } catch {
+    return false;
+  }
+}
 
 /** Nothing is left of it when this has ended. */
 way.dropPage = async () => {
@@ -25,11 +37,16 @@ way.dropPage = async () => {
 async function keep() {
   const cache = await caches.open(name);
   const asked = { cache: 'no-store', signal: ends.signal };
-  const [own, survey] = await Promise.all([fetch(here, asked), fetch(page.definition, asked)]);
-  const text = await own.clone().text();
+  const survey = await fetch(page.definition, asked);
   const { version } = await survey.clone().json();
-  if (!text.includes(`data-version="${page.version}"`) || version !== page.version) throw new Error('another version');
-  await cache.put(here, own);
+  if (version !== page.version) throw new Error('another version');
+  const addresses = [here];
+  // Who answers next may read another language.
+  if ('tablet' in page) addresses.push(scope, ...Array.from(document.querySelectorAll('.languages a'), ({ href }) => href));
+  const pages = await Promise.all(addresses.map((address) => fetch(address, asked)));
+  const texts = await Promise.all(pages.map((answer) => answer.clone().text()));
+  if (!texts.every((text) => text.includes(`data-version="${page.version}"`))) throw new Error('another version');
+  for (const [place, address] of addresses.entries()) await cache.put(address, pages[place]);
   await cache.put(page.definition, survey);
   const parts = [document, ...Array.from(document.querySelectorAll('template'), ({ content }) => content)];
   const files = parts.flatMap((part) => Array.from(part.querySelectorAll('[integrity]'), ({ src, href, integrity }) => [src ?? href, integrity]));

@@ -19,7 +19,7 @@ const runs = rows.flatMap((row, y) => Array.from(row.matchAll(/1+/g), ({ 0: { le
 part.querySelector('div').append(draw('svg', { viewBox: `0 0 ${size} ${size}`, width: 5 * size, 'shape-rendering': 'crispEdges', 'aria-hidden': 'true' },
   draw('path', { fill: '#fff', d: `M0 0h${size}v${size}H0z` }), draw('path', { d: runs.join('') })));
 const button = part.querySelector('button');
-button.addEventListener('click', () => {
+button?.addEventListener('click', () => {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(new Blob([writePicture(rows)], { type: 'image/png' }));
   link.download = `${button.dataset.name}.png`;

@@ -80,7 +80,13 @@ def test_everything_but_ids_is_the_same_elsewhere(
 ) -> None:
     slug = sample_archives.study(signed_in, database_url)
     factories.settle(
-        database_url, slug, offline=True, forgets=True, works=True, keep_rows=900, keep_rest=1000
+        *(database_url, slug),
+        offline=True,
+        forgets=True,
+        tablet=True,
+        works=True,
+        keep_rows=900,
+        keep_rest=1000,
     )
     target = sqlite(True)
     with elsewhere(target) as other:

@@ -42,18 +42,33 @@ def collected(url: str) -> str:
 
 def test_settings_are_changed_as_on_the_pages_or_refused_whole(url: str) -> None:
     slug = factories.publish(url).slug
-    untouched = {"survey": slug, "offline": False, "forgets": False, "works": False, "tickets": False}
+    untouched = {
+        "survey": slug,
+        "offline": False,
+        "forgets": False,
+        "tablet": False,
+        "works": False,
+        "tickets": False,
+    }
     assert run_json(url, "settings", slug) == untouched | dict.fromkeys(
         ("keep_rows", "keep_counts", "keep_rest")
     )
     done = run_json(
         url, "settings", slug, "--offline", "--forgets", "--works", "--keep-rows", "30", "--keep-rest", "90"
     )
-    changed = {"survey": slug, "offline": True, "forgets": True, "works": True, "tickets": False}
+    changed = {
+        "survey": slug,
+        "offline": True,
+        "forgets": True,
+        "tablet": False,
+        "works": True,
+        "tickets": False,
+    }
     assert done == changed | {"keep_rows": 30, "keep_counts": None, "keep_rest": 90}
     assert run_json(url, "settings", slug, "--no-offline")["forgets"] is True
+    assert run_json(url, "settings", slug, "--tablet")["tablet"] is True
     actions = [row for row in dump(url)["audit_entries"] if slug_is_settled(row)]
-    assert len(actions) == 5
+    assert len(actions) == 6
     before = dump(url)
     for options, said in (
         (
@@ -76,7 +91,8 @@ def test_settings_are_changed_as_on_the_pages_or_refused_whole(url: str) -> None
 
 def slug_is_settled(row: tuple[Any, ...]) -> bool:
     """Whether an entry of the log is about these settings."""
-    said = {"offline allowed", "offline forbidden", "notes left out", "retention set", "work asked for"}
+    said = {"offline allowed", "offline forbidden", "notes left out", "tablet allowed", "retention set"}
+    said.add("work asked for")
     return not said.isdisjoint(map(str, row))
 
 

@@ -83,6 +83,9 @@ def test_only_pages_that_may_keep_themselves_name_a_worker_and_only_for_surveys(
     page = browser.get(f"/s/{survey.slug}")
     assert _with_headers(page, Content_Security_Policy=policy)
     assert _with_headers(browser.get(f"/s/{survey.slug}/how"))
+    assert _with_headers(browser.get(f"/s/{survey.slug}/tablet"))
+    factories.settle(database_url, survey.slug, tablet=True)
+    assert _with_headers(browser.get(f"/s/{survey.slug}/tablet"), Content_Security_Policy=policy)
     (worker,) = re.findall('data-offline="([^"]+)"', page.text)
     assert browser.get(worker).headers["Service-Worker-Allowed"] == "/s/"
     assert "Service-Worker-Allowed" not in browser.get(worker.replace("offline_worker", "answer")).headers

@@ -271,6 +271,19 @@ def test_what_respondents_were_told_of_their_device_stays_so(made: tuple[Session
     ]
 
 
+def test_tablet_is_not_for_links_that_ask_for_codes(made: tuple[Session, Survey]) -> None:
+    session, survey = made
+    assert settle(session, survey, tablet="yes")["tablet"] is True
+    session.commit()
+    refusal = (
+        "tablet: must be off where everybody needs the code of an invitation: a tablet cannot check codes"
+    )
+    assert not_settled(session, survey, by_invitation="yes", tablet="yes") == [refusal]
+    assert settle(session, survey, by_invitation="yes", tablet="")["tablet"] is False
+    session.commit()
+    assert not_settled(session, survey, by_invitation="yes", tablet="yes") == [refusal]
+
+
 def test_minimum_is_no_greater_than_the_population_of_a_stratum(made: tuple[Session, Survey]) -> None:
     """It could not be published so; once it is closed, small groups are shown as a part of others."""
     session, survey = made

@@ -66,7 +66,7 @@ def site(sqlite: NewDatabase) -> Iterator[Site]:
         "full": {"cap": 1},
         "simulated": {"simulated": True, "keep_rows": 30, "keep_counts": 60, "keep_rest": 365},
         "asked": {},
-        "offline": {"offline": True, "keep_rows": 9},
+        "offline": {"offline": True, "tablet": True, "keep_rows": 9},
     }
     published = {}
     for name, changes in settings.items():

@@ -68,6 +68,10 @@ class Study:
             parts = session.scalars(sa.select(Stratum)).all()
             self.random.choice(parts).by_invitation = self.random.choice([None, False, True])
 
+    def hand_round(self) -> None:
+        """A tablet may be handed round, or no more."""
+        self.settle(tablet=self.random.random() < 0.5)
+
     def divide(self) -> None:
         """A stratum more."""
         name = f"Part {self.random.randrange(10**6)}"
@@ -96,6 +100,7 @@ class Study:
             self.pause,
             self.invite,
             self.invite_some,
+            self.hand_round,
             self.divide,
             self.let_time_pass,
             self.take_back_times,
@@ -107,7 +112,7 @@ def _differences(study: Study, fronts: list[FlaskClient], bare: FlaskClient) -> 
     """Addresses at which a front does not answer what Flask answers now; each is asked twice."""
     found = []
     for link in study.links:
-        for path in (f"/s/{link}", f"/s/{link}/survey.json", f"/s/{link}/how"):
+        for path in (f"/s/{link}", f"/s/{link}/survey.json", f"/s/{link}/how", f"/s/{link}/tablet"):
             for language in LANGUAGES:
                 expected = bare.get(path, headers=language)
                 for front in (*fronts, *fronts):

@@ -263,6 +263,7 @@ def _survey(owner: Researcher, manifest: Document) -> Survey:
         forgets="forgets" in manifest,
         works="works" in manifest,
         tickets="tickets" in manifest,
+        tablet="tablet" in manifest,
         opens_at=_moment(manifest.get("opens_at")),
         closes_at=_moment(manifest.get("closes_at")),
         time_zone=manifest["time_zone"],

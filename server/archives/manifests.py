@@ -52,6 +52,7 @@ def manifest_of(
             forgets=survey.forgets or None,
             works=survey.works or None,
             tickets=survey.tickets or None,
+            tablet=survey.tablet or None,
             opens_at=survey.opens_at and survey.opens_at.isoformat(),
             closes_at=survey.closes_at and survey.closes_at.isoformat(),
             cap=survey.cap,

@@ -33,6 +33,7 @@ _NEVER = "never"
 @click.option(
     "--works/--no-works", default=None, help="A device works before an open link takes its response."
 )
+@click.option("--tablet/--no-tablet", default=None, help="Many people may answer on one tablet.")
 @click.option(
     "--keep-rows", metavar="DAYS", help="After how many days from closing single rows go; or never."
 )
@@ -45,6 +46,7 @@ def settings(
     forgets: bool | None,
     works: bool | None,
     tickets: bool | None,
+    tablet: bool | None,
     as_json: bool,
     **typed: str | None,
 ) -> None:
@@ -52,7 +54,7 @@ def settings(
 
     Once a survey is published, days can only become fewer.
     """
-    switches = {"offline": offline, "forgets": forgets, "works": works, "tickets": tickets}
+    switches = {"offline": offline, "forgets": forgets, "tablet": tablet, "tickets": tickets, "works": works}
     stated: dict[str, Any] = {name: on for name, on in switches.items() if on is not None}
     days = {name: "" if text == _NEVER else text for name, text in typed.items() if text is not None}
     with database_session() as session:

@@ -128,6 +128,12 @@ def _problems(
         template = N_("must stay on once a survey is published: respondents were told that no note is left")
         problems.append(Problem("forgets", template, {}))
     problems += _about_tickets(survey, schedule, changed)
+    if schedule.tablet and schedule.by_invitation and {"tablet", "by_invitation"} & changed.keys():
+        # Without a network nobody can tell whether a code was used, and a refusal would come when its owner is gone.
+        template = N_(
+            "must be off where everybody needs the code of an invitation: a tablet cannot check codes"
+        )
+        problems.append(Problem("tablet", template, {}))
     if "minimum" in changed and survey.state != State.CLOSED:
         problems += _above_populations(session, survey, schedule.minimum)
     if schedule.cap is not None and {"cap", "minimum"} & changed.keys():

@@ -62,6 +62,8 @@ class Action(StrEnum):
     WORK_NOT_ASKED = "work not asked for"
     TICKETS_ON = "tickets on"
     TICKETS_OFF = "tickets off"
+    TABLET_ALLOWED = "tablet allowed"
+    TABLET_FORBIDDEN = "tablet forbidden"
     STRATUM_BY_INVITATION = "stratum by invitation"
     STRATUM_BY_LINK = "stratum by link"
     STRATUM_AS_ABOVE = "stratum as above"
@@ -113,6 +115,7 @@ SWITCHED = {
     "forgets": (Action.NOTES_KEPT, Action.NOTES_LEFT_OUT),
     "works": (Action.WORK_NOT_ASKED, Action.WORK_ASKED),
     "tickets": (Action.TICKETS_OFF, Action.TICKETS_ON),
+    "tablet": (Action.TABLET_FORBIDDEN, Action.TABLET_ALLOWED),
 }
 """By a setting of a survey: what switching it off is, and on."""
 SENTENCES = {
@@ -163,6 +166,8 @@ SENTENCES = {
     Action.WORK_NOT_ASKED: N_("let open links take responses without work against robots"),
     Action.TICKETS_ON: N_("let codes buy tickets, and tickets let responses in"),
     Action.TICKETS_OFF: N_("let codes let responses in by themselves"),
+    Action.TABLET_ALLOWED: N_("let many people answer on one tablet"),
+    Action.TABLET_FORBIDDEN: N_("let nobody hand one tablet round any more"),
     Action.STRATUM_BY_INVITATION: N_("let people into %(stratum)s by invitation only"),
     Action.STRATUM_BY_LINK: N_("let everybody into %(stratum)s who has its link"),
     Action.STRATUM_AS_ABOVE: N_("let people into %(stratum)s as into the part around it, or the survey"),

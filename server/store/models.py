@@ -140,8 +140,9 @@ class Survey(Base):
     Since `populations_since` no population of a stratum has changed: estimates are weighted by them.
     One that is `incomplete` came from a backup that left out what was not shown yet when it was made.
     One that is `offline` can be answered without a network, once its page was opened; one that `forgets` leaves no
-    note on a device on which it was answered; before one that `works` takes a response by an open link, a device
-    works for it, where the operator allows that. With `tickets`, a code buys one, and a response spends it.
+    note on a device on which it was answered; one for the `tablet` may be answered by many people on one device; before
+    one that `works` takes a response by an open link, a device works for it, where the operator allows that. With
+    `tickets`, a code buys one, and a response spends it.
     It was closed at `closed_at`; so many days later the server deletes rows, counts and everything but releases, where
     `keep_rows`, `keep_counts` and `keep_rest` say so; `deleted` is how far that is (`server.study.retention`).
     `slug` names the survey for good; `link` is what respondents are given, the same until it is replaced.
@@ -190,6 +191,7 @@ class Survey(Base):
     keep_rest: Mapped[int | None]
     deleted: Mapped[int] = mapped_column(default=0, server_default=sa.text("0"))
     forgets: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
+    tablet: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
     tickets: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
     works: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
 

@@ -17,10 +17,8 @@ from server.store.models import Survey
 from server.study.smallest_group import LARGEST_MINIMUM, LEAST_MINIMUM
 
 LARGEST_CAP = 10_000_000
-FIELDS = (
-    *("time_zone", "opens_at", "closes_at", "cap", "minimum"),
-    *("by_invitation", "offline", "forgets", "works", "tickets"),
-)
+SWITCHES = ("by_invitation", "offline", "forgets", "tablet", "tickets", "works")
+FIELDS = ("time_zone", "opens_at", "closes_at", "cap", "minimum", *SWITCHES)
 
 _FIRST, _LAST = datetime(2000, 1, 1), datetime(2199, 12, 31)  # noqa: DTZ001 - as clocks show them
 _TIME = re.compile(r"(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2})(?::00)?", re.ASCII)
@@ -38,8 +36,9 @@ class Schedule:
     by_invitation: bool
     offline: bool
     forgets: bool
-    works: bool
+    tablet: bool
     tickets: bool
+    works: bool
 
 
 @cache
@@ -67,11 +66,7 @@ def format_schedule(schedule: Schedule) -> dict[str, str]:
         "closes_at": local(schedule.closes_at),
         "cap": "" if schedule.cap is None else str(schedule.cap),
         "minimum": str(schedule.minimum),
-        "by_invitation": "yes" if schedule.by_invitation else "",
-        "offline": "yes" if schedule.offline else "",
-        "forgets": "yes" if schedule.forgets else "",
-        "works": "yes" if schedule.works else "",
-        "tickets": "yes" if schedule.tickets else "",
+        **{name: "yes" if getattr(schedule, name) else "" for name in SWITCHES},
     }
 
 
@@ -112,7 +107,7 @@ def parse_schedule(fields: Mapping[str, str]) -> Schedule:
     minimum = read(parse_whole_number, fields.get("minimum", ""), "minimum", LEAST_MINIMUM, LARGEST_MINIMUM)
     if problems:
         raise InputError(422, problems)
-    ticks = (fields.get(field) == "yes" for field in FIELDS[5:])
+    ticks = (fields.get(field) == "yes" for field in SWITCHES)
     return Schedule(zone, opens, closes, cap, minimum, *ticks)
 
 

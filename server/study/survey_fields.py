@@ -28,6 +28,7 @@ SURVEY_FIELDS = {
     "question": N_("Question"),
     "questions": N_("Questions"),
     "state": N_("State of the survey"),
+    "tablet": N_("Many people may answer on one tablet"),
     "strata": N_("Strata"),
     "stratum": N_("Stratum"),
     "template": N_("Template"),

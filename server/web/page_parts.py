@@ -30,7 +30,12 @@ EXTRAS: tuple[tuple[str, set[str]], ...] = (
     ("blinding.js", {"ticketed"}),
     ("ticket.js", {"ticketed"}),
     ("work.js", {"work"}),
-    ("offline.js", {"offline"}),
+    ("offline.js", {"offline", "tablet"}),
+    ("slots.js", {"tablet"}),
+    ("pin.js", {"tablet"}),
+    ("tablet_record.js", {"tablet"}),
+    ("tablet_outbox.js", {"tablet"}),
+    ("tablet.js", {"tablet"}),
 )
 JOINED: Mapping[str, tuple[str, ...]] = {
     "respondent.js": BASE,
@@ -48,6 +53,7 @@ JOINED: Mapping[str, tuple[str, ...]] = {
         "invitation.js",
     ),
     "respondent_tickets.js": ("blinding.js", "ticket.js"),
+    "respondent_tablet.js": ("slots.js", "pin.js", "tablet_record.js", "tablet_outbox.js", "tablet.js"),
     "respondent_way.js": ("rewording.js", "answer.js", "how.js", "late.js"),
 }
 """The files that pages of respondents load (`server.web.joined_modules`) with their modules, dependencies first."""
@@ -55,7 +61,18 @@ LATER = ("coin.js", "throws.js")
 """Modules that such a page loads when they are asked for, or once its first screen is there."""
 WORD_LISTS = {"en": "words_en.js", "es": "words_es.js", "fr": "words_fr.js", "pt": "words_pt.js"}
 """The files with the words that receipts are told in, by language; in any other they are told in English."""
-WITH_TEXTS = {"blocks.js", "consent.js", "labels.js", "ticks.js", "field.js", "invitation.js", "ticket.js"}
+WITH_TEXTS = {
+    *(
+        "blocks.js",
+        "consent.js",
+        "labels.js",
+        "ticks.js",
+        "field.js",
+        "invitation.js",
+        "ticket.js",
+        "tablet.js",
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -155,11 +172,12 @@ def parts_of(
     work: bool = False,
     offline: bool = False,
     forgets: bool = False,
+    tablet: bool = False,
 ) -> PageParts:
     """What the page of a published definition must hold.
 
     Behind a link that asks for an invitation or has a stratum, on a server that asks for work, of a survey that can
-    be answered without a network or leaves no note.
+    be answered without a network, leaves no note or is answered on a tablet that is handed round.
     """
     document: dict[str, Any] = json.loads(published)
     designs = [entry["designs"] for entry in document["questions"] if "designs" in entry]
@@ -170,6 +188,7 @@ def parts_of(
         "work": work,
         "offline": offline,
         "forgets": forgets,
+        "tablet": tablet,
     }
     names = {*_names(document), *(name for name, wanted in asked_for.items() if wanted)}
     if "ticket_keys" in document:

@@ -77,6 +77,20 @@ class PageData:
 
 
 @dataclass(frozen=True)
+class TabletData:
+    """All that differs between two links' pages for a tablet that is handed round, in one language."""
+
+    slug: str
+    version: str
+    group: LinkGroup | None
+    simulated: bool
+    sender: SenderParts
+    work: bool
+    refuses: str
+    """Why nobody is asked there: it is "off", or everybody needs a code, and it is "invited"; or nothing."""
+
+
+@dataclass(frozen=True)
 class ShutData:
     """All that differs between two links which take none; when it `opens`, where that is to come."""
 
@@ -114,6 +128,27 @@ def draw_page(data: PageData, published: bytes, definition: Definition) -> str:
         rooms=definition.rooms,
         group=data.group,
         note=data.note,
+        simulated=data.simulated,
+        sender=data.sender,
+        preview=False,
+    )
+
+
+def draw_tablet_page(data: TabletData, published: bytes, definition: Definition) -> str:
+    """The page of a link for a tablet that is handed round, within a request for it."""
+    parts = parts_of(published, stratum=data.group is not None, work=data.work, tablet=True)
+    return render_template(
+        "respond/survey.html",
+        slug=data.slug,
+        version=data.version,
+        definition_url=url_for("respond.definition", slug=data.slug),
+        responses_url=url_for("respond.store", slug=data.slug),
+        parts=parts,
+        names=answer_names(parts),
+        guesses=definition.guesses,
+        rooms=definition.rooms,
+        group=data.group,
+        refuses=data.refuses,
         simulated=data.simulated,
         sender=data.sender,
         preview=False,

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, Playwright
+from playwright.sync_api import Browser, BrowserContext, BrowserType, Playwright
 
 NODE_MODULES = Path(__file__).resolve().parents[1] / "node_modules"
 PACKAGE = NODE_MODULES / "@sparticuz" / "chromium"
@@ -64,6 +64,13 @@ def launch(playwright: Playwright, **options: Any) -> Browser:
     args = [*FLAGS, *options.pop("args", [])]
     env = {**_environment(executable), **options.pop("env", {})}
     return playwright.chromium.launch(executable_path=executable, args=args, env=env, **options)
+
+
+def launch_on(folder: Path, kind: BrowserType, **options: Any) -> BrowserContext:
+    """Start Chromium with what it keeps in a folder, where another start finds it again."""
+    executable = chromium_executable()
+    env = {**_environment(executable)}
+    return kind.launch_persistent_context(folder, executable_path=executable, args=FLAGS, env=env, **options)
 
 
 @functools.cache

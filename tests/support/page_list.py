@@ -287,6 +287,7 @@ PAGES: tuple[PageState, ...] = (
     PageState("review", "/s/{busy}", VISITOR, answer_all, often=True),
     PageState("review-open", "/s/{busy}", VISITOR, see_what_is_sent),
     PageState("how", "/s/{busy}/how", VISITOR),
+    PageState("tablet", "/s/{busy}/tablet", VISITOR),
     PageState("respond-receipt", "/s/{busy}/receipt", VISITOR),
     PageState("respond-receipt-closed", "/s/{closed}/receipt", VISITOR, status=410),
     PageState("introduction-code", "/s/{invited}", VISITOR),

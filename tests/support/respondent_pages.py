@@ -18,8 +18,9 @@ def walk_respondents(
     """Consent and age, answering without a network, who asks; and every state of the translations."""
     asking = {**document, "consent": pseudo("I agree"), "least_age": 18}
     survey = factories.publish(database_url, asking)
-    factories.settle(database_url, survey.slug, offline=True, forgets=True)
+    factories.settle(database_url, survey.slug, offline=True, forgets=True, tablet=True)
     stranger.get(f"/s/{survey.slug}")
+    stranger.get(f"/s/{survey.slug}/tablet")
     stranger.get(f"/s/{survey.slug}/how")
     owner.get(f"/manage/surveys/{survey.slug}/schedule")
     shown = {

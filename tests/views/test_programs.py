@@ -105,9 +105,10 @@ def test_a_survey_from_its_definition_to_its_estimates(call: Call, app: Flask, d
 def test_what_devices_keep_is_changed_like_on_the_page(call: Call, database_url: str) -> None:
     slug = new_survey(call)
     factories.settle(database_url, slug, keep_rows=30)
-    found = call("POST", f"/surveys/{slug}/settings", {"forgets": True}).json
-    assert [found[name] for name in ("offline", "forgets", "keep_rows", "keep_counts")] == [
+    found = call("POST", f"/surveys/{slug}/settings", {"forgets": True, "tablet": True}).json
+    assert [found[name] for name in ("offline", "forgets", "tablet", "keep_rows", "keep_counts")] == [
         False,
+        True,
         True,
         30,
         None,

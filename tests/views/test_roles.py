@@ -49,6 +49,7 @@ LEAST = {
     "respond.page": ANYBODY,
     "respond.definition": ANYBODY,
     "respond.how": ANYBODY,
+    "respond.tablet": ANYBODY,
     "respond.store": ANYBODY,
     "respond.look": ANYBODY,
     "respond.sell": ANYBODY,

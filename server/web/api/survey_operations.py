@@ -188,6 +188,7 @@ def _survey_json(survey: Survey, role: Role) -> dict[str, Any]:
         "forgets": survey.forgets,
         "works": survey.works,
         "tickets": survey.tickets,
+        "tablet": survey.tablet,
         **asdict(retention_of(survey)),
         "link": link_to(survey.link),
         "versions": [

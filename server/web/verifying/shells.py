@@ -35,10 +35,12 @@ from server.web.respondent_page import (
     PageData,
     PublishedSurvey,
     ShutData,
+    TabletData,
     draw_how_page,
     draw_page,
     draw_receipt_page,
     draw_shut_page,
+    draw_tablet_page,
     draw_unknown_page,
 )
 from server.web.sender_parts import SenderParts, draw_sender, read_stated
@@ -191,6 +193,14 @@ class ShellDrawer:
             )
         return self._begun[key]
 
+    def draw_tablet(self, slug: str, language: str, survey: PublishedSurvey) -> Iterable[Shell]:
+        """The page for a tablet, of a link of this published survey while it takes responses."""
+        key = ("tablet", slug, language, survey.version)
+        if key not in self._begun:
+            drawn = _mark(_draw_tablet(slug, survey, language), language)
+            self._begun[key] = _BegunShells(drawn, lambda: self._asking(slug, language, "/tablet"))
+        return self._begun[key]
+
     def draw_receipt(self, slug: str, language: str) -> tuple[Shell, ...]:
         """Where a receipt is looked for: of a survey that is not closed, of one that is, and of none."""
         key = ("receipt", slug, language)
@@ -241,6 +251,14 @@ def _draw_open(slug: str, survey: PublishedSurvey, language: str, forgets: bool)
         state = "open" + ", by invitation" * invited + ", with work" * work + ", simulated" * simulated
         state += ", offline" * offline + ", without a note" * forgets
         yield Shell(state, draw_page(data, survey.published, survey.definition))
+
+
+def _draw_tablet(slug: str, survey: PublishedSurvey, language: str) -> Iterator[Shell]:
+    for group, refuses, work, simulated in product(
+        (None, *_list_groups(language)), ("", "off", "invited"), (False, True), (False, True)
+    ):
+        data = TabletData(slug, survey.version, group, simulated, _SENDER, work, refuses)
+        yield Shell("for a tablet", draw_tablet_page(data, survey.published, survey.definition))
 
 
 def _draw_how(slug: str, survey: PublishedSurvey) -> Iterator[Shell]:

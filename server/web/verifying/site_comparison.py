@@ -179,6 +179,7 @@ class _SiteComparer:
             ),
             _Target(f"survey of {slug}", f"/s/{slug}/survey.json", partial(self._check_survey, slug)),
             _Target(f"explanation of {slug}", f"/s/{slug}/how", partial(self._check_how, slug)),
+            _Target(f"tablet of {slug}", f"/s/{slug}/tablet", partial(self._check_tablet, slug)),
             _Target(f"receipts of {slug}", f"/s/{slug}/receipt", partial(self._check_receipt, slug)),
         ]
 
@@ -237,6 +238,17 @@ class _SiteComparer:
         page = f"/s/{slug}/how"
         language = visitor.choose_language(page)
         problems, _ = self._match(slug, page, language, answer, self._drawer.draw_how(slug, language, survey))
+        return problems + [f"answers with status {answer.status}"] * (answer.status != 200)
+
+    def _check_tablet(self, slug: str, answer: SiteAnswer, visitor: Visitor) -> list[str]:
+        """While the survey takes no responses, its numbers are known to the site alone: only what the page loads is."""
+        survey = self._surveys[slug][1]
+        if survey is None:
+            return self._read(slug, answer)[0]
+        page = f"/s/{slug}/tablet"
+        language = visitor.choose_language(page)
+        shells = self._drawer.draw_tablet(slug, language, survey)
+        problems, _ = self._match(slug, page, language, answer, shells)
         return problems + [f"answers with status {answer.status}"] * (answer.status != 200)
 
     def _check_receipt(self, slug: str, answer: SiteAnswer, visitor: Visitor) -> list[str]:

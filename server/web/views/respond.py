@@ -10,7 +10,7 @@ from flask_babel import get_locale
 from server.collect import responses
 from server.inputs import N_, InputError, refuse
 from server.output.formatting import moment
-from server.store.models import Survey
+from server.store.models import Stratum, Survey
 from server.study import strata, study_sheets, surveys
 from server.study.retention import retention_of
 from server.study.ticket_keys import find_modulus
@@ -24,10 +24,12 @@ from server.web.respondent_page import (
     PageData,
     PublishedSurvey,
     ShutData,
+    TabletData,
     draw_how_page,
     draw_page,
     draw_receipt_page,
     draw_shut_page,
+    draw_tablet_page,
     draw_unknown_page,
 )
 from server.web.sender_parts import draw_sender_of
@@ -45,8 +47,7 @@ def page(slug: str) -> ResponseReturnValue:
     current = link[0].current
     allow_keeping(survey, surveys.now())
     invited = strata.is_invited(session(), survey, stratum)
-    node = None if stratum is None else strata.find(session(), survey, stratum.id)
-    group = None if node is None else LinkGroup(node.path, node.population)
+    group = _group_of(survey, stratum)
     standing = responses.find_standing(session(), survey, surveys.now())
     try:
         responses.check_standing(standing)
@@ -75,6 +76,32 @@ def page(slug: str) -> ResponseReturnValue:
         survey.forgets,
     )
     return draw_page(data, current.published, surveys.definition_of(current))
+
+
+@blueprint.get("/tablet")
+def tablet(slug: str) -> ResponseReturnValue:
+    """The page for a tablet that an interviewer hands round. What waits on one is sent in any state."""
+    found: tuple[Survey, Stratum | None] | None = surveys.find_link(session(), slug)
+    if found is None and (shut := surveys.find_shut(session(), slug)) is not None:
+        found = shut[0], None
+    current = None if found is None else found[0].current
+    if found is None or current is None:
+        return draw_unknown_page(), 404
+    survey, stratum = found
+    allow_keeping(survey, surveys.now())
+    invited = strata.is_invited(session(), survey, stratum)
+    refuses = "" if survey.tablet and not invited else "invited" if survey.tablet else "off"
+    g.offline = not refuses
+    data = TabletData(
+        slug,
+        current.sha256,
+        _group_of(survey, stratum),
+        survey.simulated,
+        draw_sender_of(survey, slug),
+        config().asks_for_work,
+        refuses,
+    )
+    return draw_tablet_page(data, current.published, surveys.definition_of(current))
 
 
 @blueprint.get("/how")
@@ -142,6 +169,11 @@ def _draw_shut(
             sender=draw_sender_of(survey, slug),
         )
     )
+
+
+def _group_of(survey: Survey, stratum: Stratum | None) -> LinkGroup | None:
+    node = None if stratum is None else strata.find(session(), survey, stratum.id)
+    return None if node is None else LinkGroup(node.path, node.population)
 
 
 def _note_of(survey: Survey) -> Note:

@@ -14,7 +14,7 @@ from server.store.models import Role, Survey
 from server.study import schedule, strata, surveys
 from server.study.smallest_group import LARGEST_MINIMUM, LEAST_MINIMUM
 from server.study.ticket_keys import MOST_LINKS
-from server.web.context import session
+from server.web.context import link_to, session
 from server.web.problem_texts import describe
 from server.web.security import on_survey, record
 
@@ -81,6 +81,7 @@ def _page(survey: Survey, fields: Mapping[str, str], error: InputError | None = 
         "manage/schedule.html",
         survey=survey,
         over=_is_over(survey),
+        link=link_to(survey.link),
         fields=fields,
         zones=schedule.time_zones(),
         largest_cap=schedule.LARGEST_CAP,
@@ -110,7 +111,7 @@ def _record(survey: Survey, field: str, value: Any) -> None:
             record(Action.CAP_REMOVED, survey)
         case "cap" | "minimum", _:
             record(Action.CAP_SET if field == "cap" else Action.MINIMUM_SET, survey, number=value)
-        case "offline" | "forgets" | "works" | "tickets", bool():
+        case (("offline" | "forgets" | "tablet" | "tickets" | "works"), bool()):
             record(SWITCHED[field][value], survey)
         case _:
             record(Action.BY_INVITATION if value else Action.BY_LINK, survey)

@@ -1,14 +1,14 @@
 """Surveys whose codes buy tickets: the keys that sign these, and of each survey what was bought and what was spent.
 
 Revision: 0029
-Follows: 0026
+Follows: 0028
 """
 
 import sqlalchemy as sa
 from alembic import op
 
 revision = "0029"
-down_revision = "0026"
+down_revision = "0028"
 branch_labels = None
 depends_on = None
 

@@ -1,0 +1,237 @@
+// One tablet, many people: whoever asks hands it over and takes it back, and in between it is a survey page like any other. Each
+// person has a page of their own, which is loaded anew for the next: answers, coins, receipts and the way go with it.
+
+import { fillReceipt } from './delivery.js';
+import { way } from './design.js';
+import { isPageKept } from './offline.js';
+import { copy, show } from './page.js';
+import { hashPin, isRightPin, readPin, waitAfter } from './pin.js';
+import { sendWaiting } from './tablet_outbox.js';
+import { changeRecord, endRecord, readRecord } from './tablet_record.js';
+
+const IDLE = 900000; // ms until fewer than a batch are sent, while nobody answers; up to four times as long, by chance
+const { dataset: page } = document.querySelector('main');
+const { keepPage, dropPage } = way;
+delete way.dropPage; // the page is everybody's, and stays
+let survey = null; // a promise of it
+let begin = null; // with it
+let leaving = ''; // where to
+let problem = ''; // why nobody can answer now
+let idle = 0;
+
+// Back is a step back within a person's own way, and leads nowhere else.
+const guard = () => history.pushState({ guard: true }, '');
+if (!history.state?.guard) guard();
+addEventListener('popstate', () => {
+  if (leaving) location.replace(leaving);
+  else {
+    guard();
+    document.querySelector('main .back')?.click();
+  }
+});
+// What a browser could bring back shows nothing.
+addEventListener('pagehide', () => document.querySelector('main').replaceChildren());
+addEventListener('pageshow', ({ persisted }) => persisted && location.reload());
+for (const event of ['online', 'visibilitychange']) addEventListener(event, () => send());
+// The clipboard is the next person's, too.
+for (const event of ['copy', 'cut']) document.addEventListener(event, (copied) => copied.preventDefault());
+document.addEventListener('click', (event) => {
+  const { target } = event;
+  if (target.closest('.hand-back')) handBack();
+  const link = target.closest('a');
+  if (link?.closest('.languages')) {
+    event.preventDefault();
+    loadAnew(link.href);
+  } else if (link && !link.matches('.skip')) {
+    event.preventDefault(); // a page that it leads to would stay open, or in the history
+    link.replaceWith(link.href.includes(link.textContent) ? link.href : `${link.textContent} (${link.href})`);
+  }
+});
+
+/** Loads this page anew, or in another language, at the same place of the history: its length does not tell who did what. */
+function loadAnew(address) {
+  leaving = address;
+  history.back();
+  setTimeout(() => location.replace(leaving), 500); // where there is no step to go back
+}
+
+/** In the language of whoever hands it round. */
+async function handBack() {
+  const { home } = await readRecord();
+  loadAnew(location.pathname + home);
+}
+
+const send = (options) => sendWaiting(page.responses, showCounts, options);
+
+/** The survey, once it was handed over and somebody pressed Start. */
+way.handOver = (loading) => new Promise((resolve, reject) => {
+  survey = loading;
+  begin = resolve;
+  open().catch(reject);
+});
+
+async function open() {
+  problem = page.refuses || await survey.then(() => '', ({ check }) => check ?? 'unknown');
+  let record;
+  try {
+    record = await readRecord();
+  } catch {
+    show(copy('tablet-forgetful'));
+    return;
+  }
+  if (record.pin) await showHandOver();
+  else await showBeginning(record);
+  send({ all: !record.pin });
+}
+
+/** Nobody hands it round yet: with a PIN somebody begins. */
+async function showBeginning({ waiting }) {
+  const part = copy('tablet-beginning', { problem: problem ? 'yes' : 'no' }, 'problem');
+  explainProblem(part);
+  const form = part.querySelector('form');
+  form?.addEventListener('submit', async (event) => {
+    event.preventDefault();
+    const pin = readTyped(form);
+    if (!pin) return;
+    form.querySelector('button').setAttribute('aria-disabled', 'true');
+    const kept = await hashPin(pin);
+    await changeRecord(() => ({ pin: kept, home: location.search }));
+    navigator.storage?.persist?.();
+    await showDesk();
+  });
+  if (!waiting.length) part.querySelector('.counts').remove();
+  show(part, { focus: false });
+  await showCounts();
+}
+
+async function showHandOver() {
+  const part = copy('tablet-hand-over', { problem: problem ? 'yes' : 'no' }, 'problem');
+  explainProblem(part);
+  part.querySelector('.start')?.addEventListener('click', async () => {
+    clearTimeout(idle);
+    begin(await survey);
+  });
+  part.querySelector('.desk').addEventListener('click', askPin);
+  show(part);
+  clearTimeout(idle);
+  idle = setTimeout(() => send({ all: true }), IDLE * (1 + 3 * Math.random()));
+  await showCounts();
+}
+
+function explainProblem(part) {
+  part.querySelector('.problem')?.append(copy('tablet-problem', { check: problem }, 'check'));
+}
+
+function readTyped(form) {
+  const field = form.querySelector('input');
+  const said = form.querySelector('[role="alert"]');
+  const pin = readPin(field.value);
+  if (!pin) {
+    said.textContent = said.dataset.refused;
+    field.focus();
+  }
+  return pin;
+}
+
+function askPin() {
+  const part = copy('tablet-pin');
+  const form = part.querySelector('form');
+  const field = form.querySelector('input');
+  const said = form.querySelector('[role="alert"]');
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault();
+    const pin = readTyped(form);
+    if (!pin) return;
+    field.value = '';
+    const { pin: kept, until } = await readRecord();
+    const pause = until - Date.now();
+    if (pause > 0) {
+      said.textContent = said.dataset.wait.replace('{seconds}', Math.ceil(pause / 1000));
+    } else if (await isRightPin(pin, kept)) {
+      await changeRecord(() => ({ wrong: 0, until: 0 }));
+      await showDesk();
+    } else {
+      await changeRecord(({ wrong }) => ({ wrong: wrong + 1, until: Date.now() + waitAfter(wrong + 1) }));
+      said.textContent = said.dataset.wrong;
+      field.focus();
+    }
+  });
+  form.addEventListener('input', () => said.replaceChildren());
+  form.querySelector('.back').addEventListener('click', showHandOver);
+  show(part);
+  field.focus();
+}
+
+/** For whoever hands it round: what is kept, waits, has arrived or was refused; never an answer. */
+async function showDesk() {
+  const { home } = await changeRecord(() => ({ home: location.search }));
+  const part = copy('tablet-desk');
+  const find = (selector) => part.querySelector(selector);
+  const ready = find('.ready');
+  const leave = find('.leave');
+  find('.hand-over').addEventListener('click', () => loadAnew(location.pathname + home));
+  find('.send').addEventListener('click', () => send({ all: true }));
+  leave.addEventListener('click', async () => {
+    const { waiting } = await readRecord();
+    if (waiting.length && !leave.dataset.asked) {
+      leave.dataset.asked = 'yes';
+      const place = document.querySelector('.leaving');
+      place.replaceChildren(copy('tablet-leaving', { waiting: waiting.length }));
+      place.scrollIntoView({ block: 'center' });
+    } else await end();
+  });
+  show(part);
+  await showCounts();
+  if (page.offline && !await isPageKept()) await keepPage();
+  ready.textContent = ready.dataset[await isPageKept() ? 'yes' : 'no'];
+}
+
+async function end() {
+  const waiting = await endRecord();
+  if (!waiting) await dropPage();
+  show(copy('tablet-ended', { left: waiting ? 'some' : 'none' }, 'left'));
+  if (!waiting) return;
+  await showCounts();
+  send({ all: true });
+}
+
+/** Where a screen has a place for it. An error is one that another attempt may mend. */
+async function showCounts(error) {
+  const place = document.querySelector('.counts');
+  if (!place) return;
+  const { people, waiting, sent, refused } = await readRecord();
+  place.replaceChildren(copy(`tablet-${place.dataset.counts}`, { people, waiting: waiting.length, sent }));
+  for (const [why, n] of Object.entries(refused)) place.append(copy('tablet-refusal', { n, why }));
+  if (error) place.append(copy('tablet-trying', { trying: error.status === 423 ? 'paused' : 'unreached' }, 'trying'));
+}
+
+/** Once Send is pressed: into the slots, and nowhere else. */
+way.keepBody = async (body) => {
+  try {
+    await changeRecord(({ waiting, people }) => ({ waiting: [...waiting, body], people: people + 1 }));
+  } catch {
+    await new Promise((resolve) => {
+      const part = copy('tablet-full');
+      part.querySelector('.primary').addEventListener('click', resolve, { once: true });
+      show(part);
+    });
+    await way.keepBody(body);
+  }
+};
+
+/** The last screen of a person; the receipt is shown if they ask for it, and goes with the page. */
+way.thank = (id) => {
+  const part = copy('tablet-kept');
+  const ask = part.querySelector('.ask-receipt');
+  ask.addEventListener('click', () => {
+    const card = copy('tablet-receipt');
+    fillReceipt(card, id);
+    for (const link of card.querySelectorAll('a')) {
+      const { href } = new URL(link.getAttribute('href'), location);
+      Object.assign(link, { textContent: href, translate: false, dir: 'ltr' });
+    }
+    ask.replaceWith(card);
+  });
+  show(part, { header: false });
+  send();
+};
