@@ -98,7 +98,7 @@ def tablet(slug: str) -> ResponseReturnValue:
         _group_of(survey, stratum),
         survey.simulated,
         draw_sender_of(survey, slug),
-        config().asks_for_work,
+        config().proof_of_work.is_asked(survey.works),
         refuses,
     )
     return draw_tablet_page(data, current.published, surveys.definition_of(current))
