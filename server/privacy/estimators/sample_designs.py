@@ -158,8 +158,8 @@ class Units:
         """
         kept, strata = sums[counted], self.strata[counted]
         sizes = np.bincount(strata, minlength=len(self.sizes))
-        means = np.stack([np.bincount(strata, column, len(sizes)) for column in kept.T], axis=1)
-        means = means / np.maximum(sizes, 1)[:, None]
+        totals = np.stack([np.bincount(strata, column, len(sizes)) for column in kept.T], axis=1)
+        means = np.asarray(totals / np.maximum(sizes, 1)[:, None], dtype=np.float64)
         if len(kept):
             means[sizes == 1] = kept.mean(axis=0)
         apart = kept - means[strata]

@@ -88,10 +88,10 @@ class SampleAnswers:
         return GuessedPart(
             rows,
             part.reports.astype(np.int64) * width + byte.codes(tally),
-            np.kron(part.matrix, byte.design.matrix),
-            np.kron(part.inverse, guesses),
-            np.kron(part.tops, guesses),
-            np.kron(part.bottoms, guesses),
+            _cross_tables(part.matrix, byte.design.matrix),
+            _cross_tables(part.inverse, guesses),
+            _cross_tables(part.tops, guesses),
+            _cross_tables(part.bottoms, guesses),
         )
 
     def _take(self, asked: WaveQuestion, place: int, split: bool, make: _Make) -> GuessedPart:
@@ -114,6 +114,11 @@ class SampleAnswers:
             patterns = self._table.patterns(asked.wave.definition, own)
             self._rows[number] = np.flatnonzero(own), Tally(patterns, np.ones(len(patterns), np.int64))
         return self._rows[number]
+
+
+def _cross_tables(first: Floats, second: Floats) -> Floats:
+    """Of every pair of reports, those of the second varying fastest."""
+    return np.asarray(np.kron(first, second), dtype=np.float64)
 
 
 def _share_of(row: int) -> _Make:

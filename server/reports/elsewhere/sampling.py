@@ -123,7 +123,7 @@ def _read_replicates(stated: Mapping[str, Any] | None) -> StatedReplicates | Non
     if len(given) != 1:
         template = N_("must have exactly one of %(limit)s; it has %(value)s")
         raise refuse(422, field, template, limit="columns, make", value=", ".join(given) or "-")
-    fitting = ("columns", "kind", "scale", "rscales", "rho", "centred")
+    fitting: tuple[str, ...] = ("columns", "kind", "scale", "rscales", "rho", "centred")
     if given == ["make"]:
         fitting = ("make", "count", "seed") if stated["make"] == "bootstrap" else ("make",)
     for member in stated:
