@@ -191,15 +191,13 @@ def evaluate_open(whole: LatentData, theta: Floats, block: slice, *, scores: boo
             if second is None:
                 continue
             curved = counts[:, None] * after * second
-            one, two = m * columns, other * columns
-            moments[one : one + width, two : two + width] = (
-                known * curved.sum(axis=1, keepdims=True)
-            ).T @ known
+            at, to = m * columns, other * columns
+            moments[at : at + width, to : to + width] = (known * curved.sum(axis=1, keepdims=True)).T @ known
             across = known.T @ curved @ dummies
-            moments[one : one + width, two + width : two + columns] = across
-            moments[one + width : one + columns, two : two + width] = across.T
+            moments[at : at + width, to + width : to + columns] = across
+            moments[at + width : at + columns, to : to + width] = across.T
             inner = (dummies * curved.sum(axis=0)[:, None]).T @ dummies
-            moments[one + width : one + columns, two + width : two + columns] = inner
+            moments[at + width : at + columns, to + width : to + columns] = inner
     for c in range(1, combinations):
         own = slice(start + (c - 1) * width, start + c * width)
         for m, first in enumerate(moved):

@@ -21,9 +21,9 @@ from scipy.special import stdtrit
 from server.privacy._checks import probability
 from server.privacy.estimators.explaining import ExplainedEffect, Explanation, Predictor
 from server.privacy.estimators.latent_likelihood import Floats
-from server.privacy.estimators.ratio_estimates import compare_with_zero
 from server.privacy.estimators.regression import LikelihoodRatioTest
 from server.privacy.estimators.sample_designs import Groups
+from server.privacy.estimators.sampled_ratios import compare_with_zero
 from server.privacy.estimators.sampled_rows import RowSample
 
 _SURE = 3.0

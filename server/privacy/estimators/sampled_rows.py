@@ -12,8 +12,8 @@ from functools import cached_property
 
 import numpy as np
 
-from server.privacy.estimators.ratio_estimates import take_out_margins
 from server.privacy.estimators.sample_designs import Floats, Groups, SampleDesign
+from server.privacy.estimators.sampled_ratios import take_out_margins
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,8 +21,8 @@ from scipy.special import stdtrit
 from server.privacy._checks import probability
 from server.privacy.designs import Design
 from server.privacy.estimators.coefficients import Coefficients, share_coefficients
-from server.privacy.estimators.ratio_estimates import GuessedPart, RatioEstimates, estimate_ratios
 from server.privacy.estimators.sample_designs import SampleDesign
+from server.privacy.estimators.sampled_ratios import GuessedPart, RatioEstimates, estimate_ratios
 
 
 @dataclass(frozen=True, eq=False)

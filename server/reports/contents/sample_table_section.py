@@ -37,16 +37,10 @@ def draw_sample_tables(words: ReportWords, report: Report, tables: Sequence[Samp
         ),
     )
     for number, table in enumerate(tables, 1):
-        by = _name_groups(words, report, table)
-        caption = _("%(question)s, by %(groups)s", question=table.question.text, groups=by)
+        by = _("Stratum") if table.by == STRATUM and report.nodes else table.by
+        caption = _("%(question)s, by %(groups)s", question=table.question.name, groups=by)
         rows = tuple(row for line in table.lines for row in _list_rows(words, report, table, line))
         yield Table(f"population-by-{number}", caption, columns, rows, notes, short=f"{_('Groups')} {number}")
-
-
-def _name_groups(words: ReportWords, report: Report, table: SampleTable) -> str:
-    if table.other is not None:
-        return table.other.text
-    return words.gettext("Stratum") if table.by == STRATUM and report.nodes else table.by
 
 
 def _list_rows(

@@ -11,7 +11,7 @@ from server.collect.waves import WaveQuestion, by_option
 from server.privacy.designs import Design
 from server.privacy.estimators import answered_mean_coefficients, mean_coefficients
 from server.privacy.estimators.coefficients import Coefficients, share_coefficients
-from server.privacy.estimators.ratio_estimates import GuessedPart
+from server.privacy.estimators.sampled_ratios import GuessedPart
 from server.reports.elsewhere.foreign_table import ForeignTable
 
 Floats = NDArray[np.float64]
@@ -69,8 +69,8 @@ class SampleAnswers:
         if groups.known is not None:
             rows = np.flatnonzero(groups.known >= 0)
             size = len(groups.names)
-            one = np.eye(size)
-            return [GuessedPart(rows, groups.known[rows], one, one, one, np.ones((size, size)))]
+            itself = np.eye(size)
+            return [GuessedPart(rows, groups.known[rows], itself, itself, itself, np.ones((size, size)))]
         return [
             replace(part, tops=part.inverse, bottoms=np.repeat(part.bottoms, len(part.inverse), axis=0))
             for part in (self._take(own, 0, False, _share_of(0)) for own in groups.asked)

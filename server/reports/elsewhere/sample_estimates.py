@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from server.inputs import N_
-from server.privacy.estimators.ratio_estimates import estimate_ratios
+from server.privacy.estimators.sampled_ratios import estimate_ratios
 from server.privacy.estimators.weighted_rows import WeightedEstimate, pick_estimate
 from server.reports.elsewhere.foreign_table import ForeignTable
 from server.reports.elsewhere.sample_answers import SampleAnswers

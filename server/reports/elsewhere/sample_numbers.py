@@ -3,7 +3,7 @@
 from typing import Any
 
 from server.output.formatting import finite
-from server.privacy.estimators.ratio_estimates import WaldTest
+from server.privacy.estimators.sampled_ratios import WaldTest
 from server.privacy.estimators.weighted_rows import WeightedEstimate
 from server.reports.elsewhere.sample_estimates import SampleReport, SampleRow
 from server.reports.elsewhere.sample_margins import FittedMargin

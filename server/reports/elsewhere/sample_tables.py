@@ -7,13 +7,13 @@ import numpy as np
 
 from server.collect.waves import WaveQuestion
 from server.inputs import N_, refuse, shorten_value
-from server.privacy.estimators.ratio_estimates import (
+from server.privacy.estimators.sample_designs import SampleDesign
+from server.privacy.estimators.sampled_ratios import (
     RatioEstimates,
     WaldTest,
     compare_with_zero,
     estimate_ratios,
 )
-from server.privacy.estimators.sample_designs import SampleDesign
 from server.privacy.estimators.weighted_rows import WeightedEstimate, pick_difference, pick_estimate
 from server.reports.elsewhere.covariates import Covariate
 from server.reports.elsewhere.foreign_table import ForeignTable

@@ -65,7 +65,7 @@ class CoinColumn:
         assert ends is not None
         make = answered_mean_coefficients if self.question.prefer_not_to_say else mean_coefficients
         found = make([byte.design], *ends)
-        return np.stack([found.numerators[0], found.denominator], axis=1)[byte.codes(block.tally)]
+        return np.asarray(np.stack([found.numerators[0], found.denominator], axis=1)[byte.codes(block.tally)])
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,6 +12,7 @@ from server.privacy.estimators.average_effects import EffectSetting
 from server.privacy.estimators.explaining import Predictor
 from server.privacy.estimators.latent_likelihood import LatentData
 from server.privacy.estimators.number_explaining import NumberData
+from server.privacy.estimators.outcome_levels import OutcomeModel
 from server.privacy.estimators.sampled_rows import RowSample
 from server.reports.explaining.chosen_columns import CoinColumn, ExplainedModel, KnownColumn
 from server.reports.explaining.explained_rows import ExplainableRows
@@ -180,7 +181,7 @@ class ExplainedColumns:
             dtype=np.float64,
         ).reshape(len(combinations), len(self._marks))
         others = _combine(self._seen[1:], len(self._counts))
-        model = "multinomial" if self._model == "multinomial" else "cumulative"
+        model: OutcomeModel = "multinomial" if self._model == "multinomial" else "cumulative"
         return LatentData(self._counts, self._table, self._seen[0], others, dummies, on_step, model)
 
     def make_equations(self) -> NumberData:
