@@ -218,6 +218,16 @@ def test_answers_are_compared_between_groups_that_are_randomised(tmp_path: Path)
     assert twin[1] - twin[0] < 0.8 * line["differences"][0]["value"]
 
 
+def test_a_group_that_may_be_nobody_is_not_told_of(tmp_path: Path) -> None:
+    """Of who stole, about three in a hundred by their reports: a share over so few would be anything."""
+    few = "cheated,stole\n" + "yes,no\n" * 70 + "no,no\n" * 76 + "yes,yes\n" * 24 + "no,yes\n" * 30
+    made = stated(tables=[{"question": "cheated", "by": "stole"}])
+    (line,) = found(tmp_path, {**made, "covariates": []}, few)["sampling"]["tables"][0]["lines"]
+    assert line["groups"][0]["value"] is not None
+    assert (line["groups"][1]["value"], line["differences"][0]["value"]) == (None, None)
+    assert line["test"]["p_value"] is None
+
+
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "one population of several strata": (
         {"strata": "region", "population": 999},

@@ -1,7 +1,7 @@
 """Answers compared between groups of a sample: of what is known, or of another question, read through its coins."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -25,6 +25,8 @@ from server.study.strata import Node, walk
 
 MOST_GROUPS = 20
 """Of a table."""
+_SURE = 3.0
+"""Standard errors that the share of a group of another randomised answer must be above 0: else it is not told of."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,13 +122,16 @@ def make_sample_tables(
             template = N_("must name no question twice; that of %(value)s is there already")
             raise refuse(422, f"{field}.by", template, value=own.by)
         sizes = estimate_ratios(answers.measure_groups(groups), sample)
+        small = sizes.values < _SURE * np.sqrt(np.diag(sizes.covariance)) * bool(groups.asked)
         lines = []
         for index, parts in answers.list_parts(asked):
             divided = answers.divide(parts, groups)
             if not divided:
                 template = N_("must be asked together with %(value)s, in some version")
                 raise refuse(422, f"{field}.question", template, value=own.by)
-            lines.append(_compare(index, estimate_ratios(divided, sample), confidence))
+            found = estimate_ratios(divided, sample)
+            told = replace(found, values=np.where(small, np.nan, found.values))
+            lines.append(_compare(index, told, confidence))
         made.append(
             SampleTable(
                 asked[0].question,
@@ -141,7 +146,7 @@ def make_sample_tables(
 
 
 def _compare(index: int | None, found: RatioEstimates, confidence: float) -> SampleLine:
-    """All groups against the first one; the test is of those in which anybody is."""
+    """All groups against the first one; the test is of those that are told of."""
     places = range(len(found.values))
     there = [place for place in places if np.isfinite(found.values[place])]
     contrast = np.eye(len(there))[1:] - np.eye(len(there))[:1]
