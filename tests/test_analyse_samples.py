@@ -139,17 +139,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
     "nothing stated": (
         {},
         DATA,
-        "sampling: must have at least one of weights, margins, clusters, population",
-    ),
-    "clusters and a population": (
-        {"clusters": "class", "population": 999},
-        DATA,
-        "sampling.population: must not be given together with sampling.clusters",
-    ),
-    "weights and a population": (
-        {"weights": "w", "population": 999},
-        DATA,
-        "sampling.population: must not be given together with sampling.weights",
+        "sampling: must have at least one of weights, margins, clusters, strata, population, replicates, tables",
     ),
     "a column of no name": ({"clusters": " "}, DATA, "sampling.clusters: must name a column; it is empty"),
     "a margin of nothing known": (
@@ -175,7 +165,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
     "a group without rows": (
         margins({"of": ["f", "m"], "share": 1}, {"of": ["x"], "share": 1}),
         "cheated,sex\n" + "yes,f\nno,m\n" * 9,
-        "sampling.margins[0].groups[1]: must have at least 5 rows; it has 0: take it together",
+        "sampling.margins[0]: must leave two groups of at least 5 rows; the rows are too few",
     ),
     "a population that is too small": (
         {"population": 209},
@@ -246,8 +236,11 @@ def test_the_numbers_are_json_alone(tmp_path: Path) -> None:
         "weights",
         "margins",
         "clusters",
+        "strata",
         "population",
+        "replicates",
         "raking_rounds",
         "kish_design_effect",
         "estimates",
+        "tables",
     }

@@ -83,8 +83,8 @@ REFUSED = {
         ("stole",),
         "explain: must be one of copied, stole, party, cups, mood; it is x",
     ),
-    "no answer named": (("party",), ("stole",), "explain: must name an answer too, one of party.red"),
     "a number": (("copied",), ("cups",), "by: must have answers; it is a number like cups"),
+    "an end of a number": (("cups.low",), ("stole",), "explain: must have answers; it is a number like cups"),
     "coins that do not treat answers alike": (
         ("mood.often",),
         ("stole",),

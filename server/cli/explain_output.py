@@ -10,7 +10,7 @@ EXPLAIN = click.option(
     "--explain",
     "answer",
     metavar="ANSWER",
-    help="What this answer goes with: a question of Yes or No, or QUESTION.ANSWER; with --by.",
+    help="What this answer goes with: a question, or QUESTION.ANSWER; with --by.",
 )
 BY = click.option(
     "--by",
@@ -25,8 +25,9 @@ def print_explanation(explained: ExplainedAnswer) -> None:
     found = explained.explanation
     click.echo(f"\nWhat “{explained.name}” goes with ({explained.rows} responses):")
     rows, notes = explanation_lines(explained)
-    heading = f"odds, with {level(found.confidence, 'en')}% interval"
-    print_table(["by", "", heading, "on average, points", "p"], rows)
+    what = "mean" if explained.model == "linear" else "odds"
+    average = "on average, levels" if explained.model == "cumulative" else "on average, points"
+    print_table(["by", "", f"{what}, with {level(found.confidence, 'en')}% interval", average, "p"], rows)
     test = found.test
     click.echo(
         f"All together: chi-squared {test.statistic:.2f} on {test.degrees_of_freedom}, p = {test.p_value:.3f}."

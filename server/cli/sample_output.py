@@ -8,6 +8,7 @@ from server.cli.common import print_table
 from server.output.formatting import fraction
 from server.privacy.estimators.weighted_rows import WeightedEstimate
 from server.reports.elsewhere.sample_estimates import UNEVEN, SampleReport
+from server.reports.elsewhere.sample_tables import SampleTable
 
 
 def print_sample(found: SampleReport) -> None:
@@ -22,27 +23,54 @@ def print_sample(found: SampleReport) -> None:
         ]
         for row in found.rows
     ]
-    header = ["question", "answer", "n", "estimate", "standard error", "95% interval", "design effect"]
-    print_table(header, rows)
+    header = ["question", "answer", "n", "estimate", "standard error", "95% interval"]
+    print_table([*header, "design effect", "effective n"], rows)
     sampling = found.sampling
     if sampling.margins:
-        click.echo(f"Raked to: {', '.join(margin.covariate for margin in sampling.margins)}.")
+        click.echo(f"Raked to: {', '.join(margin.name for margin in sampling.margins)}.")
+    for margin, groups in found.collapsed:
+        click.echo(f"Too few rows, so taken together in {margin}: {' + '.join(groups)}.")
+    if found.strata is not None:
+        lonely = found.drawn.design.units.lonely
+        alone = f"; {lonely} of one cluster or row, held against the mean of all" if lonely else ""
+        click.echo(f"Strata: {found.strata} ({sampling.strata}){alone}.")
     if found.clusters is not None:
         click.echo(f"Clusters: {found.clusters} ({sampling.clusters}).")
+    stated, replicates = sampling.replicates, found.drawn.design.replicates
+    if stated is not None and replicates is not None:
+        seed = f", seed {stated.seed}" if stated.kind == "bootstrap" and not stated.columns else ""
+        click.echo(f"Replicate weights: {replicates.count} ({stated.kind}{seed}).")
     click.echo(f"Kish's design effect of the weights: {found.kish:.2f}.")
     if found.uneven:
         click.echo(UNEVEN)
-    click.echo("Intervals are by linearisation and Student's t; the table above counts every row once.")
+    way = "linearisation" if replicates is None else "replicate weights"
+    click.echo(f"Intervals are by {way} and Student's t; the table above counts every row once.")
+    for table in found.tables:
+        _print_comparison(table)
+
+
+def _print_comparison(table: SampleTable) -> None:
+    click.echo(f"\n{table.question.name} by {table.by}, for the population:")
+    rows = []
+    for line in table.lines:
+        answer = "(mean)" if line.index is None else table.question.answers[line.index]
+        for place, (name, own) in enumerate(zip(table.names, line.groups, strict=True)):
+            apart = _number_cells(line.differences[place - 1])[::2][:2] if place else ["", ""]
+            p_value = "" if place or math.isnan(line.test.p_value) else f"{line.test.p_value:.3f}"
+            rows.append([answer, name, *_number_cells(own)[:3], *apart, p_value])
+    header = ["answer", "group", "estimate", "standard error", "95% interval"]
+    print_table([*header, "above the first group", "95% interval", "p of all groups"], rows)
 
 
 def _number_cells(estimate: WeightedEstimate) -> list[str]:
     value = "-" if math.isnan(estimate.value) else fraction(estimate.value)
     if not math.isfinite(estimate.standard_error):  # the rows do not tell how much they vary
-        return [value, "-", "-", "-"]
+        return [value, "-", "-", "-", "-"]
     low, high = estimate.interval
     return [
         value,
         fraction(estimate.standard_error),
         f"{fraction(low)} to {fraction(high)}",
         f"{estimate.design_effect:.2f}",
+        f"{estimate.effective_n:.0f}",
     ]

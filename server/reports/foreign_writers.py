@@ -7,11 +7,10 @@ from functools import partial
 from typing import Any
 
 from server.output.documents import Document, to_html, to_pdf, to_xlsx
-from server.output.formatting import finite
 from server.reports.contents.elsewhere_document import build_elsewhere_document
 from server.reports.documents import questions_json
 from server.reports.elsewhere import ForeignData
-from server.reports.elsewhere.sample_estimates import SampleReport, SampleRow
+from server.reports.elsewhere.sample_numbers import sample_json
 from server.reports.explaining import ExplainedAnswer, explanation_json
 from server.reports.formats import Written
 
@@ -41,50 +40,10 @@ class ForeignReport:
             "questions": questions_json(made),
         }
         if self.data.sample is not None:
-            document["sampling"] = _sample_json(self.data.sample)
+            document["sampling"] = sample_json(self.data.sample)
         if self.explained is not None:
             document["explanation"] = explanation_json(self.explained)
         return document
-
-
-def _sample_json(found: SampleReport) -> dict[str, Any]:
-    """Every number; what could not be estimated is null."""
-    sampling = found.sampling
-    return {
-        "weights": sampling.weights,
-        "margins": [
-            {
-                "covariate": margin.covariate,
-                "groups": [
-                    {"of": list(group), "share": share / sum(margin.shares)}
-                    for group, share in zip(margin.groups, margin.shares, strict=True)
-                ],
-            }
-            for margin in sampling.margins
-        ],
-        "clusters": None
-        if found.clusters is None
-        else {"column": sampling.clusters, "count": found.clusters},
-        "population": sampling.population,
-        "raking_rounds": found.rounds,
-        "kish_design_effect": found.kish,
-        "estimates": [_row_json(row) for row in found.rows],
-    }
-
-
-def _row_json(row: SampleRow) -> dict[str, Any]:
-    estimate = row.estimate
-    return {
-        "question": row.question.name,
-        "answer": None if row.index is None else row.question.answers[row.index],
-        "statistic": "mean" if row.index is None else "share",
-        "n": estimate.n,
-        "value": finite(estimate.value),
-        "standard_error": finite(estimate.standard_error),
-        "interval": [finite(limit) for limit in estimate.interval],
-        "degrees_of_freedom": estimate.degrees_of_freedom,
-        "design_effect": finite(estimate.design_effect),
-    }
 
 
 def _draw(write: Callable[[Document], Written], found: ForeignReport, language: str) -> Written:

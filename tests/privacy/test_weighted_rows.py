@@ -11,12 +11,8 @@ from server.privacy.consistency.raking import fit_margins, rake_weights
 from server.privacy.designs import coin_flip
 from server.privacy.estimators import estimate_shares
 from server.privacy.estimators.coefficients import Coefficients, share_coefficients
-from server.privacy.estimators.weighted_rows import (
-    SampleDesign,
-    WeightedEstimate,
-    WeightedPart,
-    estimate_from_rows,
-)
+from server.privacy.estimators.sample_designs import SampleDesign
+from server.privacy.estimators.weighted_rows import WeightedEstimate, WeightedPart, estimate_from_rows
 
 COIN = coin_flip(0.25)
 Numbers = NDArray[np.int64]
@@ -119,7 +115,7 @@ def test_a_sample_of_everybody_still_varies_by_its_coins() -> None:
     truths = np.repeat([0, 1], [300, 100])
     values, errors = [], []
     for _ in range(2_000):
-        found = estimate(flip(rng, truths), SampleDesign(np.ones(400), population=400))
+        found = estimate(flip(rng, truths), SampleDesign(np.ones(400), populations=np.array([400.0])))
         values.append(found.value)
         errors.append(found.standard_error)
     spread = float(np.std(values))
@@ -147,7 +143,7 @@ def test_rows_that_are_alike_make_nothing_certain() -> None:
     """All say No, and the coins are known: never an interval without a width."""
     found = estimate(np.zeros(40, np.int64), SampleDesign(np.ones(40)))
     assert found.standard_error == pytest.approx(2 * math.sqrt(3 / 16 / 40))
-    whole = estimate(np.zeros(40, np.int64), SampleDesign(np.ones(40), population=40))
+    whole = estimate(np.zeros(40, np.int64), SampleDesign(np.ones(40), populations=np.array([40.0])))
     assert whole.standard_error == found.standard_error
 
 
@@ -204,7 +200,5 @@ def test_what_no_sample_is_is_refused() -> None:
     reports = np.array([0, 1, 1])
     alone = estimate(reports, SampleDesign(np.ones(3), clusters=np.zeros(3, np.int64)))
     assert alone.interval == (-math.inf, math.inf)
-    with pytest.raises(ValueError, match="population must be a whole number from 3 up"):
-        estimate(reports, SampleDesign(np.ones(3), population=2))
-    with pytest.raises(ValueError, match="together with clusters or margins"):
-        estimate(reports, SampleDesign(np.ones(3), clusters=np.arange(3), population=9))
+    with pytest.raises(ValueError, match="populations must be at least the units of each stratum"):
+        estimate(reports, SampleDesign(np.ones(3), populations=np.array([2.0])))

@@ -73,8 +73,14 @@ def walk_foreign_data(owner: Sender) -> None:
         "study_file": write_study(pseudo("Paper"), "es", strata=strata),
     }
     halves = [{"of": ["female"], "share": 1}, {"of": ["male"], "share": 1}]
+    tables = [{"question": "cheated", "by": "sex"}, {"question": "cheated", "by": "stole"}]
     drawn = {"weights": "w", "margins": [{"covariate": "sex", "groups": halves}], "clusters": "class"}
-    classes = [f"{table[0]},w,class", *(f"{row},2,{place % 9}" for place, row in enumerate(table[1:]))]
+    drawn |= {"strata": "side", "population": {"0": 9, "1": 90}, "tables": tables}
+    drawn |= {"replicates": {"make": "bootstrap", "count": 50}}
+    classes = [
+        f"{table[0]},w,class,side",
+        *(f"{row},2,{place % 9},{place % 2}" for place, row in enumerate(table[1:])),
+    ]
     clustered = {
         "data": "\n".join(classes).encode(),
         "study_file": write_study(pseudo("Paper"), "es", sampling=drawn),

@@ -35,7 +35,8 @@ def test_the_page_says_what_the_command_says(signed_in: FlaskClient, database_ur
     assert f'href="{address}"' in signed_in.get(f"/manage/surveys/{survey.slug}/results").text
     offered = signed_in.get(address).text
     assert re.findall(r'<option value="([\w.]+)"', offered) == [
-        *("copied", "stole", "party.red", "party.green", "party.blue", "party.none"),
+        *("copied", "stole", "party", "party.red", "party.green", "party.blue", "party.none"),
+        *("cups", "mood"),
     ]
     assert re.findall(r'name="by" value="([\w.]+)"', offered) == [
         "stratum",

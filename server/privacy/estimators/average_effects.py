@@ -1,13 +1,19 @@
 """Average effects: how many more would say yes in truth if all were on one side of a predictor, not the other."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 
-from server.privacy.estimators.latent_likelihood import Floats, LatentData, chances_of_answers
+from server.privacy.estimators.latent_likelihood import (
+    Floats,
+    LatentData,
+    chances_of_answers,
+    find_log_odds,
+    turn_to_model,
+)
+from server.privacy.estimators.outcome_levels import find_chances, slope_of_score
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,27 +34,39 @@ class EffectSetting:
 
 
 def average_effect(
-    data: LatentData, theta: Floats, covariance: Floats, first: EffectSetting, second: EffectSetting
+    data: LatentData,
+    theta: Floats,
+    covariance: Floats,
+    first: EffectSetting,
+    second: EffectSetting,
+    score: Floats,
 ) -> tuple[float, float]:
-    """The mean share under the second setting minus that under the first, per unit moved, and its standard error."""
-    (low, low_slope), (high, high_slope) = (_mean_share(data, theta, each) for each in (first, second))
+    """The mean score under the second setting minus that under the first, per unit moved, and its standard error."""
+    (low, low_slope), (high, high_slope) = (_mean_score(data, theta, each, score) for each in (first, second))
     width = second.numbers[0] - first.numbers[0] if second.moves else 1.0
     slope = (high_slope - low_slope) / width
     return (high - low) / width, math.sqrt(max(float(slope @ covariance @ slope), 0.0))
 
 
-def _mean_share(data: LatentData, theta: Floats, setting: EffectSetting) -> tuple[float, Floats]:
-    """The mean share of yes where everybody is set so, and its gradient. Who answered predictors how stays as it is."""
+def _mean_score(
+    data: LatentData, theta: Floats, setting: EffectSetting, score: Floats
+) -> tuple[float, Floats]:
+    """The mean of the outcome's score, one of each level, where everybody is set so, and its gradient.
+
+    Who answered predictors how stays as it is.
+    """
     known = setting.apply(data.known) if setting.known else data.known
     dummies = data.dummies if setting.known else setting.apply(data.dummies)
-    width, slopes = known.shape[1], data.slopes
-    eta = (known @ theta[:width])[:, None] + (dummies @ theta[width:slopes])[None]
-    yes, prior = expit(eta), chances_of_answers(data, theta)
-    shares = (prior * yes).sum(axis=1)
-    masses = data.counts / data.counts.sum()
-    moved = masses[:, None] * prior * yes * expit(-eta)
-    towards = masses[:, None] * prior * (yes - shares[:, None])
-    gradient = np.concatenate(
-        [moved.sum(axis=1) @ known, moved.sum(axis=0) @ dummies, (towards[:, 1:].T @ data.known).ravel()]
+    # The chances of answers are those of people as they are; only the outcome's predictors are set.
+    eta, prior = (
+        find_log_odds(replace(data, known=known, dummies=dummies), theta),
+        chances_of_answers(data, theta),
     )
-    return float(masses @ shares), gradient
+    means = find_chances(data.model, eta) @ score
+    rows = (prior * means).sum(axis=1)
+    masses = data.counts / data.counts.sum()
+    moved = (masses[:, None] * prior)[:, :, None] * slope_of_score(data.model, eta, score)
+    towards = masses[:, None] * prior * (means - rows[:, None])
+    own = np.concatenate([moved.sum(axis=1).T @ known, moved.sum(axis=0).T @ dummies], axis=1)
+    gradient = np.concatenate([own.ravel(), (towards[:, 1:].T @ data.known).ravel()])
+    return float(masses @ rows), turn_to_model(data, theta).T @ gradient

@@ -3,33 +3,33 @@
 Where the likelihood of the reports has a maximum, and the profile of every coefficient two ends, it alone is used. Else
 (some group reports "yes" less often than the coins alone would, a predictor tells the reports apart, few responded) a
 weak prior is added to it, and the result says so. Where even then an interval holds 1 and is a hundred times as high as
-low, the responses do not tell.
+low, the responses do not tell. Rows that were drawn unevenly vary by how they were drawn: intervals and tests are then
+those of the likelihood, as much wider as that makes the coefficients vary (Rao and Scott 1984; Lumley and Scott 2014).
+
+References
+----------
+Rao, J. N. K. and Scott, A. J. (1984). On chi-squared tests for multiway contingency tables. *Ann. Statist.* 12, 46-60.
+Lumley, T. and Scott, A. (2014). Tests for regression models fitted to survey data. *Aust. N. Z. J. Stat.* 56, 1-14.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import chdtrc, logit
 
 from server.privacy._checks import probability
 from server.privacy.estimators.average_effects import EffectSetting, average_effect
-from server.privacy.estimators.latent_likelihood import (
-    Floats,
-    Height,
-    LatentData,
-    Objective,
-    add_prior,
-    add_ridge,
-    climb,
-    log_odds,
-)
-from server.privacy.estimators.limits import normal_quantile
+from server.privacy.estimators.climbing import Objective, add_prior, add_ridge, climb
+from server.privacy.estimators.coefficient_spread import CoefficientSpread, measure_spread
+from server.privacy.estimators.latent_likelihood import Floats, Height, LatentData, find_log_odds
+from server.privacy.estimators.parallel_slopes import compare_slopes
 from server.privacy.estimators.profiles import HigherError, find_limit
 from server.privacy.estimators.regression import LikelihoodRatioTest
+from server.privacy.estimators.sampled_rows import RowSample
+from server.privacy.estimators.starting import find_start
 
 MOST_COMBINATIONS = 64
 """Of the true answers to all predictors that were randomised."""
@@ -39,19 +39,20 @@ TELLING = 100.0
 _PRECISE = 0.1
 """A standard error, of log odds, up to which plus and minus are as good as the profile."""
 _FARTHEST_ODDS, _FLATTEST = 12.0, 0.01
-_SHARES = (0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98)
 
 
 @dataclass(frozen=True, eq=False)
 class Predictor:
     """A predictor: the columns of it among the coefficients of the outcome, and the settings that its effects compare.
 
-    `pairs` has, for each column, what it sets on both sides; `unit` is what one step of a column is.
+    `pairs` has, for each column, what it sets on both sides, and `scores` what each level of the outcome counts in its
+    average effect: 0, 1, 2, ... where nothing is given. `unit` is what one step of a column is.
     """
 
     columns: tuple[int, ...]
     pairs: tuple[tuple[EffectSetting, EffectSetting], ...]
     unit: float = 1.0
+    scores: tuple[Floats, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -64,18 +65,19 @@ class ExplainedEffect:
         Of the log odds, for a step of one.
     interval : tuple of float
         Of the coefficient.
-    method : {"profile", "wald"}
+    method : {"profile", "wald", "sandwich"}
         Of the interval.
     tells : bool
         Whether the interval is narrow enough, or on one side of 0.
     average, average_error : float
-        How much more likely a "yes" is on average, in points of 1, with all else as it is.
+        How much more likely a "yes" is on average, in points of 1, with all else as it is; of an ordered outcome how
+        many levels higher, of options how much more likely that one is.
     """
 
     coefficient: float
     standard_error: float
     interval: tuple[float, float]
-    method: Literal["profile", "wald"]
+    method: Literal["profile", "wald", "sandwich"]
     tells: bool
     average: float
     average_error: float
@@ -109,6 +111,8 @@ class Explanation:
         Of each predictor, against the model without it.
     test : LikelihoodRatioTest
         Of all together.
+    parallel : LikelihoodRatioTest or None
+        Of an ordered outcome: whether predictors do the same at each step from a level to the next.
     """
 
     n: float
@@ -118,15 +122,24 @@ class Explanation:
     tests: tuple[LikelihoodRatioTest, ...]
     test: LikelihoodRatioTest
     confidence: float
+    parallel: LikelihoodRatioTest | None = None
 
 
-def explain(data: LatentData, predictors: Sequence[Predictor], confidence: float = 0.95) -> Explanation:
+def explain(
+    data: LatentData,
+    predictors: Sequence[Predictor],
+    confidence: float = 0.95,
+    sample: RowSample | None = None,
+) -> Explanation:
     """Fit the model, with a weak prior only where the reports alone do not do.
+
+    With a sample the counts of `data` are its weights, and intervals and tests those of how it was drawn.
 
     Raises
     ------
     ValueError
-        If there are too many combinations of answers, or coefficients, or a known predictor repeats others.
+        If there are too many combinations of answers, or coefficients, or a known predictor repeats others, or too few
+        clusters or rows were drawn.
     """
     probability("confidence", confidence, open_interval=True)
     if len(data.dummies) > MOST_COMBINATIONS or data.parameters > MOST_PARAMETERS:
@@ -136,13 +149,14 @@ def explain(data: LatentData, predictors: Sequence[Predictor], confidence: float
         )
     _refuse_repeated(data)
     plain = add_ridge(data)
-    top = climb(plain, _start(data))
+    start = find_start(data)
+    top = climb(plain, start)
     if _is_finite(data, top):
-        found = _explain(data, plain, top, predictors, confidence)
+        found = _Fit(data, add_ridge, predictors, confidence, sample).explain(top)
         if all(math.isfinite(end) for own in found.effects for one in own for end in one.interval):
             return found
-    weak = add_prior(data)
-    return replace(_explain(data, weak, climb(weak, _start(data)), predictors, confidence), prior=True)
+    fit = _Fit(data, add_prior, predictors, confidence, sample)
+    return replace(fit.explain(climb(add_prior(data), start)), prior=True)
 
 
 def _refuse_repeated(data: LatentData) -> None:
@@ -152,99 +166,85 @@ def _refuse_repeated(data: LatentData) -> None:
         raise ValueError("predictors must not repeat each other, nor be the same for everybody")
 
 
-def _start(data: LatentData) -> Floats:
-    """Everybody with one chance, found without any predictor; answers to predictors all equally often."""
-
-    def value(share: float) -> float:
-        return float(data.counts @ np.log(data.outcome @ np.array([1 - share, share])))
-
-    theta = np.zeros(data.parameters)
-    theta[0] = float(logit(max(_SHARES, key=value)))
-    return theta
-
-
 def _is_finite(data: LatentData, top: Height) -> bool:
     """Whether the likelihood has a maximum that is not at the end of the ridge."""
     steep = float(np.linalg.eigvalsh(top.information)[0]) > _FLATTEST
-    return steep and float(np.abs(log_odds(data, top.theta)).max()) < _FARTHEST_ODDS
+    return steep and float(np.abs(find_log_odds(data, top.theta)).max()) < _FARTHEST_ODDS
 
 
-def _explain(
-    data: LatentData, objective: Objective, top: Height, predictors: Sequence[Predictor], confidence: float
-) -> Explanation:
-    for _ in range(5):
-        try:
-            return _explain_at(data, objective, top, predictors, confidence)
-        except HigherError as higher:
-            top = climb(objective, higher.theta)
-    raise ValueError("the likelihood of these reports has too many maxima; leave predictors out")
+@dataclass(frozen=True, eq=False)
+class _Fit:
+    """A model to be explained at its maximum."""
 
+    data: LatentData
+    add: Callable[[LatentData], Objective]
+    predictors: Sequence[Predictor]
+    confidence: float
+    sample: RowSample | None
 
-def _explain_at(
-    data: LatentData, objective: Objective, top: Height, predictors: Sequence[Predictor], confidence: float
-) -> Explanation:
-    covariance = np.asarray(np.linalg.pinv(top.information, hermitian=True), dtype=np.float64)
-    quantile = normal_quantile(confidence)
-    effects = tuple(
-        tuple(
-            _effect(data, objective, top, covariance, predictor, number, quantile)
-            for number in range(len(predictor.columns))
+    def explain(self, top: Height) -> Explanation:
+        """At the maximum, or at a higher one that is found beside it."""
+        for _ in range(5):
+            try:
+                return self._explain_at(top)
+            except HigherError as higher:
+                top = climb(self.add(self.data), higher.theta)
+        raise ValueError("the likelihood of these reports has too many maxima; leave predictors out")
+
+    def _explain_at(self, top: Height) -> Explanation:
+        spread = measure_spread(self.data, self.add, top, self.confidence, self.sample)
+        effects = tuple(
+            tuple(self._measure(top, spread, predictor, number) for number in range(len(predictor.columns)))
+            for predictor in self.predictors
         )
-        for predictor in predictors
-    )
-    every = [column for predictor in predictors for column in predictor.columns]
-    tests = tuple(_compare(objective, top, predictor.columns) for predictor in predictors)
-    return Explanation(
-        n=float(data.counts.sum()),
-        prior=False,
-        log_likelihood=top.value,
-        effects=effects,
-        tests=tests,
-        test=tests[0] if len(tests) == 1 else _compare(objective, top, every),
-        confidence=confidence,
-    )
+        every = [column for predictor in self.predictors for column in predictor.columns]
+        tests = tuple(self._compare(top, spread, predictor.columns) for predictor in self.predictors)
+        return Explanation(
+            n=float(self.data.counts.sum()),
+            prior=False,
+            log_likelihood=top.value,
+            effects=effects,
+            tests=tests,
+            test=tests[0] if len(tests) == 1 else self._compare(top, spread, every),
+            confidence=self.confidence,
+            parallel=compare_slopes(self.data, top.theta, self.sample),
+        )
 
+    def _measure(
+        self, top: Height, spread: CoefficientSpread, predictor: Predictor, number: int
+    ) -> ExplainedEffect:
+        place, unit = predictor.columns[number], predictor.unit
+        value, error = float(top.theta[place]), spread.error(place)
+        method: Literal["profile", "wald"] = "wald" if 0 < error <= _PRECISE else "profile"
+        if method == "wald":
+            low, high = value - spread.quantile * error, value + spread.quantile * error
+        else:
+            length, objective = min(max(spread.quantile * error, 0.05), 3.0), self.add(self.data)
+            lost = spread.quantile * spread.inflate(place)
+            low = find_limit(objective, top, place, -length, lost)
+            high = find_limit(objective, top, place, length, lost)
+        tells = not low < 0 < high or high - low <= math.log(TELLING)
+        scores = (
+            predictor.scores[number] if predictor.scores else np.arange(self.data.levels, dtype=np.float64)
+        )
+        average, average_error = average_effect(
+            self.data, top.theta, spread.drawn, *predictor.pairs[number], scores
+        )
+        return ExplainedEffect(
+            value / unit,
+            error / unit,
+            (low / unit, high / unit),
+            method,
+            tells,
+            average / unit,
+            average_error / unit,
+        )
 
-def _effect(
-    data: LatentData,
-    objective: Objective,
-    top: Height,
-    covariance: Floats,
-    predictor: Predictor,
-    number: int,
-    quantile: float,
-) -> ExplainedEffect:
-    place, unit = predictor.columns[number], predictor.unit
-    value = float(top.theta[place])
-    error = math.sqrt(max(float(covariance[place, place]), 0.0))
-    method: Literal["profile", "wald"] = "wald" if 0 < error <= _PRECISE else "profile"
-    steps = (-quantile * error, quantile * error)
-    if method == "wald":
-        low, high = value + steps[0], value + steps[1]
-    else:
-        length = min(max(quantile * error, 0.05), 3.0)
-        low = find_limit(objective, top, place, -length, quantile)
-        high = find_limit(objective, top, place, length, quantile)
-    tells = not low < 0 < high or high - low <= math.log(TELLING)
-    average, average_error = average_effect(data, top.theta, covariance, *predictor.pairs[number])
-    return ExplainedEffect(
-        value / unit,
-        error / unit,
-        (low / unit, high / unit),
-        method,
-        tells,
-        average / unit,
-        average_error / unit,
-    )
-
-
-def _compare(objective: Objective, top: Height, columns: Sequence[int]) -> LikelihoodRatioTest:
-    """Against the model without these coefficients."""
-    free: NDArray[np.bool_] = np.ones(top.theta.size, dtype=np.bool_)
-    free[list(columns)] = False
-    start = np.where(free, top.theta, 0.0)
-    without = climb(objective, start, free)
-    if without.value > top.value + 1e-6 * (1 + abs(top.value)):
-        raise HigherError(without.theta)
-    statistic = max(2 * (top.value - without.value), 0.0)
-    return LikelihoodRatioTest(statistic, len(columns), float(chdtrc(len(columns), statistic)))
+    def _compare(self, top: Height, spread: CoefficientSpread, columns: Sequence[int]) -> LikelihoodRatioTest:
+        """Against the model without these coefficients."""
+        free: NDArray[np.bool_] = np.ones(top.theta.size, dtype=np.bool_)
+        free[list(columns)] = False
+        without = climb(self.add(self.data), np.where(free, top.theta, 0.0), free)
+        if without.value > top.value + 1e-6 * (1 + abs(top.value)):
+            raise HigherError(without.theta)
+        return spread.weigh(max(2 * (top.value - without.value), 0.0), columns)

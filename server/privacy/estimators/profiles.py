@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from server.privacy.estimators.latent_likelihood import Floats, Height, Objective, climb
+from server.privacy.estimators.climbing import Objective, climb
+from server.privacy.estimators.latent_likelihood import Floats, Height
 
 FARTHEST = 25.0
 """How far from the estimate a limit is looked for: beyond it, a share differs from 0 or 1 by less than 1e-10."""

@@ -1,8 +1,10 @@
 """What an answer goes with, as a part of a document: a table, a drawing of the odds ratios, and what must be known."""
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from functools import partial
 
+from server.inputs import N_
 from server.output import charts, formatting
 from server.output.charts import PlottedEstimate
 from server.output.documents import Block, Cell, Chart, Number, Section, Table, Text
@@ -12,6 +14,7 @@ from server.reports.contents import cell_texts
 from server.reports.contents.methods import make_paragraph
 from server.reports.explaining import ExplainedAnswer, ExplainedPredictor, say_effect
 from server.reports.explaining.chosen_columns import CoinColumn, KnownColumn
+from server.reports.explaining.explained_columns import ExplainedStep
 from server.reports.explaining.explained_rows import OTHERS, STRATUM
 from server.reports.explaining.explained_texts import list_notes
 from server.reports.pictures import count_doublings, ratio_axis
@@ -34,41 +37,58 @@ def describe_explanation(words: ReportWords, report: Report, explained: Explaine
     """A row for each step of each predictor, the odds ratios drawn, and what must be known of all."""
     _, found = words.gettext, explained.explanation
     named = ExplainedNames(words, report.definition)
-    confidence = words.level(found.confidence)
-    columns = (
-        _("Predictor"),
-        _("Step"),
-        _("Odds, with their %(confidence)s %% interval", confidence=confidence),
-        _("more likely on average, in percentage points"),
-        _("with its %(confidence)s %% interval", confidence=confidence),
-        _("p value"),
-    )
     steps = [
         (predictor, step, effect) for predictor in explained.predictors for step, effect in predictor.steps
     ]
+    write = partial(formatting.ratio, locale=words.locale)
     rows: list[tuple[Cell, ...]] = [
         (
             named.call_column(predictor.column),
-            named.call_step(predictor, step),
-            Text(say_effect(effect, words.gettext, partial(formatting.ratio, locale=words.locale))),
-            *_average(words, effect, normal_quantile(found.confidence)),
+            named.call_step(explained, predictor, step),
+            Text(say_effect(explained, effect, words.gettext, write)),
+            *_average(words, explained, effect),
             cell_texts.p_value(words, predictor.test.p_value),
         )
         for predictor, step, effect in steps
     ]
     title = _("What “%(answer)s” goes with", answer=explained.name)
+    first = named.call_answer(explained.outcome, 0) if explained.outcome.levels else ""
+    notes = tuple(list_notes(explained, words.gettext, first, words.p_value))
     yield make_paragraph(_say_of_whom(words, report, explained))
-    yield Table("explained", title, columns, tuple(rows), tuple(_(note) for note in list_notes(explained)))
-    yield _draw(words, named, steps)
-    yield make_paragraph(
-        _(
-            "All of these together: likelihood-ratio test, chi-squared %(statistic)s, degrees of freedom %(freedom)s, "
-            "%(p)s.",
-            statistic=words.number(round(found.test.statistic, 2)),
-            freedom=words.integer(found.test.degrees_of_freedom),
-            p=words.p_value(found.test.p_value),
-        )
+    yield Table("explained", title, _name_columns(words, explained), tuple(rows), notes)
+    if explained.model != "linear":
+        yield _draw(words, named, explained, steps)
+    template = N_(
+        "All of these together: likelihood-ratio test, chi-squared %(statistic)s, degrees of freedom %(freedom)s, "
+        "%(p)s."
     )
+    if explained.model == "linear":
+        template = N_(
+            "All of these together: Wald test, chi-squared %(statistic)s, degrees of freedom %(freedom)s, %(p)s."
+        )
+    if not math.isnan(found.test.p_value):
+        yield make_paragraph(
+            _(
+                template,
+                statistic=words.number(round(found.test.statistic, 2)),
+                freedom=words.integer(found.test.degrees_of_freedom),
+                p=words.p_value(found.test.p_value),
+            )
+        )
+
+
+def _name_columns(words: ReportWords, explained: ExplainedAnswer) -> tuple[str, ...]:
+    _ = words.gettext
+    confidence = words.level(explained.explanation.confidence)
+    odds = _("Odds, with their %(confidence)s %% interval", confidence=confidence)
+    average = _("more likely on average, in percentage points")
+    if explained.model == "linear":
+        odds = _("Mean, with its %(confidence)s %% interval", confidence=confidence)
+        return _("Predictor"), _("Step"), odds, _("p value")
+    if explained.model == "cumulative":
+        average = _("levels higher on average")
+    within = _("with its %(confidence)s %% interval", confidence=confidence)
+    return _("Predictor"), _("Step"), odds, average, within, _("p value")
 
 
 class ExplainedNames:
@@ -82,13 +102,22 @@ class ExplainedNames:
         if isinstance(column, CoinColumn):
             place = column.question.answers.index("no") if column.flips else column.answer
             text = column.question.text
-            return self._quote(text if place is None else f"{text} · {self._answer(column, place)}")
+            return self._quote(text if place is None else f"{text} · {self.call_answer(column, place)}")
         if column.name == STRATUM:
             return Text(self._words.gettext("Stratum"))
         return Text(column.name, own=True)
 
-    def call_step(self, predictor: ExplainedPredictor, step: str) -> Text:
-        """A level beside the one that it is compared with, or one more of a number."""
+    def call_step(
+        self, explained: ExplainedAnswer, predictor: ExplainedPredictor, found: ExplainedStep
+    ) -> Text:
+        """A level beside the one that it is compared with, or one more of a number; of several answers which."""
+        called = self._call_level(predictor, found.name)
+        if found.answer is None:
+            return called
+        answers = (self.call_answer(explained.outcome, place) for place in (found.answer, 0))
+        return self._quote(f"{called.text}: {' / '.join(answers)}")
+
+    def _call_level(self, predictor: ExplainedPredictor, step: str) -> Text:
         column, first = predictor.column, predictor.reference
         if not first:
             return Text(step)
@@ -99,12 +128,13 @@ class ExplainedNames:
         if column.answer is None:
             answers = column.question.answers
             return self._quote(
-                " / ".join(self._answer(column, answers.index(level)) for level in (step, first))
+                " / ".join(self.call_answer(column, answers.index(level)) for level in (step, first))
             )
-        chosen = self._answer(column, column.answer)
+        chosen = self.call_answer(column, column.answer)
         return self._quote(f"{chosen} / {self._words.gettext('not: %(answer)s', answer=chosen)}")
 
-    def _answer(self, column: CoinColumn, place: int) -> str:
+    def call_answer(self, column: CoinColumn, place: int) -> str:
+        """An answer of its question, as respondents read it."""
         return answer_text(column.question, place, self._definition.language)
 
     def _quote(self, text: str) -> Text:
@@ -122,20 +152,29 @@ def _say_of_whom(words: ReportWords, report: Report, explained: ExplainedAnswer)
     return " · ".join(parts)
 
 
-def _average(words: ReportWords, effect: ExplainedEffect, quantile: float) -> tuple[Number, Text]:
+def _average(
+    words: ReportWords, explained: ExplainedAnswer, effect: ExplainedEffect
+) -> tuple[Number | Text, ...]:
+    if explained.model == "linear":
+        return ()
+    times = 1 if explained.model == "cumulative" else _POINTS
+    width = len(explained.outcome.levels) - 1.0 if explained.model == "cumulative" else _POINTS
     if not effect.tells:
-        return cell_texts.measure(words, None, _POINTS), Text("–")
-    low, high = (effect.average + side * quantile * effect.average_error for side in (-1, 1))
+        return cell_texts.measure(words, None, width), Text("–")
+    reach = normal_quantile(explained.explanation.confidence) * effect.average_error
     extent = words.gettext(
         "%(low)s to %(high)s",
-        low=words.measure(_POINTS * low, _POINTS),
-        high=words.measure(_POINTS * high, _POINTS),
+        low=words.measure(times * (effect.average - reach), width),
+        high=words.measure(times * (effect.average + reach), width),
     )
-    return cell_texts.measure(words, _POINTS * effect.average, _POINTS), Text(extent)
+    return cell_texts.measure(words, times * effect.average, width), Text(extent)
 
 
 def _draw(
-    words: ReportWords, named: ExplainedNames, steps: list[tuple[ExplainedPredictor, str, ExplainedEffect]]
+    words: ReportWords,
+    named: ExplainedNames,
+    explained: ExplainedAnswer,
+    steps: Sequence[tuple[ExplainedPredictor, ExplainedStep, ExplainedEffect]],
 ) -> Chart:
     """Odds ratios on one axis of doublings; where the responses do not tell, none is drawn."""
     axis = ratio_axis([effect.odds_ratio_interval for _, _, effect in steps if effect.tells])
@@ -153,7 +192,7 @@ def _draw(
             )
         rows.append(
             PlottedEstimate(
-                named.call_step(predictor, step).text,
+                named.call_step(explained, predictor, step).text,
                 said,
                 count_doublings(effect.odds_ratio) if effect.tells else None,
                 (count_doublings(low), count_doublings(high)) if effect.tells else None,

@@ -1,12 +1,16 @@
 """Estimates from rows of a table from elsewhere that count differently, and how they were drawn."""
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Mapping
 
 from server.inputs import N_
 from server.output.documents import Block, Cell, Table, Text
 from server.reports.contents import cell_texts
 from server.reports.contents.methods import make_paragraph
+from server.reports.contents.sample_table_section import draw_sample_tables
 from server.reports.elsewhere.sample_estimates import UNEVEN, SampleReport, SampleRow
+from server.reports.elsewhere.sample_margins import FEWEST_ROWS
+from server.reports.elsewhere.sampling import Sampling, StatedReplicates
 from server.reports.report import Report
 from server.reports.report_words import ReportWords
 
@@ -30,20 +34,27 @@ def describe_sample(words: ReportWords, report: Report, found: SampleReport) -> 
         _("%(confidence)s %% interval, from", confidence=words.level(report.confidence)),
         _("to"),
         _("design effect"),
+        _("effective number of rows"),
+    )
+    by_drawing = N_(
+        "Intervals are by linearisation and Student’s t, over clusters, or over rows where there are none. They need "
+        "some dozens of these to hold."
+    )
+    by_replicates = N_(
+        "Intervals are by replicate weights and Student’s t. They need some dozens of clusters, or of rows where there "
+        "are none, to hold."
     )
     notes = (
+        _(by_drawing if found.sampling.replicates is None else by_replicates),
         _(
-            "Intervals are by linearisation and Student’s t, over clusters, or over rows where there are none. They "
-            "need some dozens of these to hold."
-        ),
-        _(
-            "The design effect is the variance over that of as many rows drawn evenly and one by one. Estimates are "
-            "not cut at 0 or 100 %%."
+            "The design effect is the variance over that of as many rows drawn evenly and one by one; the effective "
+            "number of rows is how many of these would say as much. Estimates are not cut at 0 or 100 %%."
         ),
     )
     yield Table(
         "population-estimates", title, columns, tuple(_row(words, report, row) for row in found.rows), notes
     )
+    yield from draw_sample_tables(words, report, found.tables)
 
 
 def _list_sentences(words: ReportWords, found: SampleReport) -> Iterator[str]:
@@ -55,11 +66,20 @@ def _list_sentences(words: ReportWords, found: SampleReport) -> Iterator[str]:
     else:
         yield _("Every row has the same weight.")
     if sampling.margins:
-        names = ", ".join(margin.covariate for margin in sampling.margins)
+        names = ", ".join(margin.name for margin in sampling.margins)
         yield _(
             "Weights were raked to the population’s shares by: %(names)s. Intervals make up for what these tell.",
             names=names,
         )
+    for margin, groups in found.collapsed:
+        yield _(
+            "Of %(margin)s, groups of fewer than %(fewest)s rows were taken together with the one beside: %(groups)s.",
+            margin=margin,
+            fewest=words.integer(FEWEST_ROWS),
+            groups=" + ".join(groups),
+        )
+    if found.strata is not None:
+        yield from _say_strata(words, found, found.strata)
     if found.clusters is not None:
         yield _(
             "Rows were drawn in %(count)s clusters, named by the column %(name)s.",
@@ -67,15 +87,73 @@ def _list_sentences(words: ReportWords, found: SampleReport) -> Iterator[str]:
             name=sampling.clusters,
         )
     if sampling.population is not None:
-        yield _(
-            "Rows were drawn without replacement from %(count)s people, as if each had had the same chance.",
-            count=words.integer(sampling.population),
-        )
+        yield from _say_population(words, sampling, clusters=found.clusters is not None)
+    if sampling.replicates is not None:
+        yield from _say_replicates(words, found, sampling.replicates)
     if found.uneven:
         yield _(UNEVEN)
     yield _(
         "Kish’s design effect of the weights: %(effect)s.", effect=words.number(float(f"{found.kish:.3g}"))
     )
+
+
+def _say_strata(words: ReportWords, found: SampleReport, strata: int) -> Iterator[str]:
+    _ = words.gettext
+    yield _(
+        "Rows were drawn apart from %(count)s strata, named by the column %(name)s.",
+        count=words.integer(strata),
+        name=found.sampling.strata,
+    )
+    lonely = found.drawn.design.units.lonely
+    if lonely:
+        yield words.ngettext(
+            "Of %(num)s of them a single cluster or row was drawn: it is held against the mean of all, which makes "
+            "intervals rather too wide.",
+            "Of %(num)s of them a single cluster or row was drawn: each is held against the mean of all, which makes "
+            "intervals rather too wide.",
+            lonely,
+            num=words.integer(lonely),
+        )
+
+
+def _say_population(words: ReportWords, sampling: Sampling, *, clusters: bool) -> Iterator[str]:
+    _, stated = words.gettext, sampling.population
+    total = sum(stated.values()) if isinstance(stated, Mapping) else stated
+    count = words.integer(total or 0)
+    if clusters:
+        yield _(
+            "They were drawn without replacement from %(count)s clusters, as if each had had the same chance, and "
+            "everybody in them was asked.",
+            count=count,
+        )
+        return
+    yield _(
+        "Rows were drawn without replacement from %(count)s people, as if each had had the same chance.",
+        count=count,
+    )
+
+
+def _say_replicates(words: ReportWords, found: SampleReport, stated: StatedReplicates) -> Iterator[str]:
+    _, replicates = words.gettext, found.drawn.design.replicates
+    count = words.integer(replicates.count if replicates is not None else 0)
+    if stated.columns:
+        yield _(
+            "Variances are of %(count)s columns of replicate weights (%(kind)s).",
+            count=count,
+            kind=stated.kind,
+        )
+    elif stated.kind == "jackknife":
+        yield _(
+            "Variances are of a jackknife, which left out each of %(count)s clusters or rows in turn.",
+            count=count,
+        )
+    else:
+        yield _(
+            "Variances are of a bootstrap: clusters or rows drawn again %(count)s times within strata (Rao and Wu "
+            "1988), with the seed %(seed)s.",
+            count=count,
+            seed=stated.seed,
+        )
 
 
 def _row(words: ReportWords, report: Report, row: SampleRow) -> tuple[Cell, ...]:
@@ -95,4 +173,5 @@ def _row(words: ReportWords, report: Report, row: SampleRow) -> tuple[Cell, ...]
         cell_texts.count(words, estimate.n),
         *cells,
         cell_texts.measure(words, estimate.design_effect, 10),
+        cell_texts.count(words, round(estimate.effective_n) if math.isfinite(estimate.effective_n) else None),
     )

@@ -13,6 +13,7 @@ from server.inputs import N_, refuse
 from server.inputs.csv_rows import Told, report_no_progress
 from server.reports.elsewhere.foreign_table import ForeignTable, read_foreign_table
 from server.reports.elsewhere.sample_estimates import SampleReport, estimate_sample
+from server.reports.elsewhere.sample_tables import Comparable
 from server.reports.elsewhere.study_file import StudyFile
 from server.reports.estimate_values import QuestionReport
 from server.reports.question_estimates import estimate_question, post_stratified
@@ -48,7 +49,8 @@ def read_foreign_data(file: IO[bytes], study: StudyFile, told: Told = report_no_
     sample = None
     if study.sampling is not None:
         asked = [same_question(question.name, report.waves) for question in study.definition.questions]
-        sample = estimate_sample(study.sampling, table, asked, CONFIDENCE)
+        known = Comparable(study.covariates, study.nodes, asked)
+        sample = estimate_sample(study.sampling, table, known, CONFIDENCE)
     return ForeignData(study, table, report, sample)
 
 

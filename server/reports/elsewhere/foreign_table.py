@@ -35,7 +35,8 @@ _SMALLEST_WEIGHT = 1e-6
 class ForeignTable:
     """The rows of a table: `version` is the number that each answers, `place` the place of its stratum.
 
-    `reports` are by column; `covariates` by name, as numbers or as the places of texts; `clusters` are numbered.
+    `reports` are by column; `covariates` by name, as numbers or as the places of texts; `clusters` and `drawn_from`
+    (strata of the sample) are numbered, the latter in the order of `names_drawn_from`.
     """
 
     rows: int
@@ -45,7 +46,10 @@ class ForeignTable:
     covariates: Mapping[str, NDArray[np.float64]]
     weights: NDArray[np.float64] | None
     sampling_weights: NDArray[np.float64] | None
+    replicate_weights: tuple[NDArray[np.float64], ...]
     clusters: NDArray[np.int64] | None
+    drawn_from: NDArray[np.int64] | None
+    names_drawn_from: tuple[str, ...]
 
     def patterns(self, definition: Definition, own: NDArray[np.bool_]) -> NDArray[np.uint8]:
         """The reports of some rows, a column for each byte of the definition."""
@@ -64,8 +68,10 @@ def read_foreign_table(file: IO[bytes], study: StudyFile, told: Told = report_no
     rows, separator = read_rows(file, study.headers, None, told)
     header = next(rows)
     readers = dict(_readers(study, comma=separator != ","))
-    if study.sampling is not None and study.sampling.clusters is not None:
-        readers.setdefault(study.sampling.clusters, NameCells())
+    if study.sampling is not None:
+        for column in (study.sampling.clusters, study.sampling.strata):
+            if column is not None:
+                readers.setdefault(column, NameCells())
     where = {name: header.index(name) for name in readers}
     parts: dict[str, list[NDArray[np.int32]]] = {name: [] for name in readers}
     number = 1
@@ -102,6 +108,9 @@ def _readers(study: StudyFile, *, comma: bool) -> Iterator[tuple[str, TextCells 
     for weights in (study.weights, None if sampling is None else sampling.weights):
         if weights is not None:
             yield weights, NumberCells(_SMALLEST_WEIGHT, _LARGEST_WEIGHT, comma=comma)
+    if sampling is not None and sampling.replicates is not None:
+        for column in sampling.replicates.columns:
+            yield column, NumberCells(0, _LARGEST_WEIGHT, comma=comma)
 
 
 def _name_places(study: StudyFile) -> dict[str, int]:
@@ -143,6 +152,8 @@ def _sort_columns(
                 code = int(codes[cells.header][row])
                 said = '""' if code == ABSENT else str(code)
                 raise refuse_cell(row + 2, cells.header, template, said, limit=number, low=most)
+    drawn_from, names = _number_strata(study, readers, codes)
+    replicates = () if sampling is None or sampling.replicates is None else sampling.replicates.columns
     return ForeignTable(
         rows=rows,
         version=version,
@@ -151,7 +162,28 @@ def _sort_columns(
         covariates={covariate.name: values(covariate.name) for covariate in study.covariates},
         weights=None if study.weights is None else values(study.weights),
         sampling_weights=None if sampling is None or sampling.weights is None else values(sampling.weights),
+        replicate_weights=tuple(values(name) for name in replicates),
         clusters=None
         if sampling is None or sampling.clusters is None
-        else codes[sampling.clusters].astype(np.int64),
+        else np.unique(codes[sampling.clusters], return_inverse=True)[1].astype(np.int64),
+        drawn_from=drawn_from,
+        names_drawn_from=names,
     )
+
+
+def _number_strata(
+    study: StudyFile,
+    readers: Mapping[str, TextCells | NumberCells | NameCells],
+    codes: Mapping[str, NDArray[np.int32]],
+) -> tuple[NDArray[np.int64] | None, tuple[str, ...]]:
+    """The stratum of the sample that each row was drawn from, and how the table calls them."""
+    if study.sampling is None or study.sampling.strata is None:
+        return None, ()
+    column = study.sampling.strata
+    different, numbers = np.unique(codes[column], return_inverse=True)
+    reader = readers[column]
+    if isinstance(reader, NumberCells):
+        called = {code: f"{reader.numbers[code]:g}" for code in different.tolist()}
+    else:
+        called = {code: text for text, code in reversed(reader.items())}
+    return numbers.astype(np.int64), tuple(called[code] for code in different.tolist())

@@ -1,38 +1,69 @@
 """How the rows of a table from elsewhere were drawn, as its study file states it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 from server.inputs import N_, refuse, shorten_value
+from server.privacy.estimators.replicate_weights import REPLICATE_KINDS
 from server.reports.elsewhere.covariates import Covariate
+from server.reports.elsewhere.sample_margins import StatedMargin, read_margins
 from server.reports.elsewhere.study_columns import check_unique
+from server.study.strata import Node
+
+MAKERS = ("jackknife", "bootstrap")
+USUAL_COUNT, USUAL_SEED = 500, 1
+"""Of a bootstrap."""
+_MEMBERS = ("weights", "margins", "clusters", "strata", "population", "replicates", "tables")
 
 
 @dataclass(frozen=True)
-class StatedMargin:
-    """A covariate whose shares in the population are known, by groups of its categories.
+class StatedReplicates:
+    """Replicate weights: of `kind` in `columns`, or of a maker, which makes `count` of them from `seed`."""
 
-    `group_of` has the group of each category, `shares` what the groups are in proportion to.
-    """
+    kind: str
+    columns: tuple[str, ...] = ()
+    scale: float | None = None
+    rscales: tuple[float, ...] | None = None
+    rho: float | None = None
+    centred: bool = True
+    count: int = 0
+    seed: int = 0
 
-    covariate: str
-    groups: tuple[tuple[str, ...], ...]
-    group_of: tuple[int, ...]
-    shares: tuple[float, ...]
+
+@dataclass(frozen=True)
+class StatedTable:
+    """A question, and what its answers are compared by: a covariate, the strata, or another question."""
+
+    question: str
+    by: str
 
 
 @dataclass(frozen=True)
 class Sampling:
-    """Names of columns, None for what is not stated; the margins that weights are raked to."""
+    """Names of columns, None for what is not stated; the margins that weights are raked to.
+
+    `population` is how many clusters, or people where there are none, rows were drawn from: of all, or by stratum.
+    """
 
     weights: str | None
     margins: tuple[StatedMargin, ...]
     clusters: str | None
-    population: int | None
+    strata: str | None
+    population: int | Mapping[str, int] | None
+    replicates: StatedReplicates | None
+    tables: tuple[StatedTable, ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Every column that is named, beside those of margins and tables."""
+        own = self.replicates.columns if self.replicates is not None else ()
+        return (*(name for name in (self.weights, self.clusters, self.strata) if name is not None), *own)
 
 
-def read_sampling(stated: Mapping[str, Any] | None, covariates: Sequence[Covariate]) -> Sampling | None:
+def read_sampling(
+    stated: Mapping[str, Any] | None, covariates: Sequence[Covariate], nodes: Sequence[Node]
+) -> Sampling | None:
     """Check what the schema cannot.
 
     Raises
@@ -44,18 +75,23 @@ def read_sampling(stated: Mapping[str, Any] | None, covariates: Sequence[Covaria
         return None
     if not stated:
         template = N_("must have at least one of %(limit)s")
-        raise refuse(422, "sampling", template, limit=", ".join(each.name for each in fields(Sampling)))
-    for other in ("weights", "margins", "clusters") if "population" in stated else ():
-        if other in stated:
-            template = N_("must not be given together with %(limit)s")
-            raise refuse(422, "sampling.population", template, limit=f"sampling.{other}")
-    margins = tuple(
-        _read_margin(margin, covariates, f"sampling.margins[{place}]")
-        for place, margin in enumerate(stated.get("margins", ()))
+        raise refuse(422, "sampling", template, limit=", ".join(_MEMBERS))
+    margins = read_margins(stated.get("margins", ()), covariates, nodes)
+    check_unique([margin.name for margin in margins], "sampling.margins")
+    strata, clusters = _read_name(stated, "strata"), _read_name(stated, "clusters")
+    replicates = _read_replicates(stated.get("replicates"))
+    if replicates is not None and replicates.columns:
+        for other in ("margins", "clusters", "strata", "population"):
+            if other in stated:
+                template = N_("must not be given together with %(limit)s")
+                raise refuse(422, f"sampling.{other}", template, limit="sampling.replicates.columns")
+    tables = tuple(
+        StatedTable(each["question"].strip(), each["by"].strip()) for each in stated.get("tables", ())
     )
-    check_unique([margin.covariate for margin in margins], "sampling.margins")
-    population = None if "population" not in stated else int(stated["population"])
-    return Sampling(_read_name(stated, "weights"), margins, _read_name(stated, "clusters"), population)
+    check_unique([f"{each.question} / {each.by}" for each in tables], "sampling.tables")
+    return Sampling(
+        _read_name(stated, "weights"), margins, clusters, strata, _read_population(stated), replicates, tables
+    )
 
 
 def _read_name(stated: Mapping[str, Any], member: str) -> str | None:
@@ -67,35 +103,60 @@ def _read_name(stated: Mapping[str, Any], member: str) -> str | None:
     return name
 
 
-def _read_margin(stated: Mapping[str, Any], covariates: Sequence[Covariate], field: str) -> StatedMargin:
-    known = {each.name: each for each in covariates if each.categories}
-    name = stated["covariate"].strip()
-    if name not in known:
-        template = N_("must be a covariate of categories, one of %(limit)s; it is %(value)s")
-        raise refuse(
-            422, f"{field}.covariate", template, limit=", ".join(known) or "-", value=shorten_value(name)
+def _read_population(stated: Mapping[str, Any]) -> int | Mapping[str, int] | None:
+    given = stated.get("population")
+    if not isinstance(given, Mapping):
+        if given is not None and "strata" in stated:
+            template = N_("must say a number for each stratum, as an object; it is %(value)s")
+            raise refuse(422, "sampling.population", template, value=shorten_value(given))
+        return None if given is None else int(given)
+    if "strata" not in stated:
+        raise refuse(422, "sampling.strata", N_("is required"))
+    return {name.strip(): int(size) for name, size in given.items()}
+
+
+def _read_replicates(stated: Mapping[str, Any] | None) -> StatedReplicates | None:
+    if stated is None:
+        return None
+    field = "sampling.replicates"
+    given = [name for name in ("columns", "make") if name in stated]
+    if len(given) != 1:
+        template = N_("must have exactly one of %(limit)s; it has %(value)s")
+        raise refuse(422, field, template, limit="columns, make", value=", ".join(given) or "-")
+    fitting: tuple[str, ...] = ("columns", "kind", "scale", "rscales", "rho", "centred")
+    if given == ["make"]:
+        fitting = ("make", "count", "seed") if stated["make"] == "bootstrap" else ("make",)
+    for member in stated:
+        if member not in fitting:
+            template = N_("must not be given together with %(limit)s")
+            raise refuse(422, f"{field}.{member}", template, limit=f"{field}.{given[0]}")
+    if given == ["make"]:
+        made = stated["make"]
+        count, seed = int(stated.get("count", USUAL_COUNT)), int(stated.get("seed", USUAL_SEED))
+        return (
+            StatedReplicates(made, count=count, seed=seed) if made == "bootstrap" else StatedReplicates(made)
         )
-    categories = known[name].categories
-    groups = tuple(tuple(text.strip() for text in group["of"]) for group in stated["groups"])
-    placed: dict[str, int] = {}
-    for place, group in enumerate(groups):
-        for text in group:
-            if text not in categories:
-                template = N_("must be one of %(limit)s; it is %(value)s")
-                raise refuse(
-                    422,
-                    f"{field}.groups[{place}].of",
-                    template,
-                    limit=shorten_value(", ".join(categories)),
-                    value=shorten_value(text),
-                )
-            if text in placed:
-                template = N_("must be unique; %(value)s stands twice")
-                raise refuse(422, f"{field}.groups[{place}].of", template, value=shorten_value(text))
-            placed[text] = place
-    left = [text for text in categories if text not in placed]
-    if left:
-        template = N_("must hold every category; %(value)s is in none")
-        raise refuse(422, f"{field}.groups", template, value=shorten_value(left[0]))
-    shares = tuple(float(group["share"]) for group in stated["groups"])
-    return StatedMargin(name, groups, tuple(placed[text] for text in categories), shares)
+    columns = tuple(text.strip() for text in stated["columns"])
+    check_unique(columns, f"{field}.columns")
+    kind = stated.get("kind")
+    if kind is None:
+        template = N_("must be one of %(limit)s; it is %(value)s")
+        raise refuse(422, f"{field}.kind", template, limit=", ".join(REPLICATE_KINDS), value="-")
+    for member, of in (("rscales", "jkn"), ("rho", "fay"), ("scale", "other")):
+        if kind == of and member not in stated:
+            raise refuse(422, f"{field}.{member}", N_("is required"))
+    if "rho" in stated and kind != "fay":
+        template = N_("must not be given together with %(limit)s")
+        raise refuse(422, f"{field}.rho", template, limit=f"{field}.kind {kind}")
+    rscales = stated.get("rscales")
+    if rscales is not None and len(rscales) != len(columns):
+        template = N_("must have as many numbers as there are columns, %(limit)d; it has %(length)d")
+        raise refuse(422, f"{field}.rscales", template, limit=len(columns), length=len(rscales))
+    return StatedReplicates(
+        kind,
+        columns,
+        stated.get("scale"),
+        None if rscales is None else tuple(map(float, rscales)),
+        stated.get("rho"),
+        stated.get("centred", True),
+    )

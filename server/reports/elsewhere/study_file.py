@@ -48,9 +48,10 @@ class StudyFile:
         names += [self.weights] if self.weights is not None else []
         if self.sampling is not None:
             names += [self.sampling.weights] if self.sampling.weights is not None else []
-            # Rows that were drawn together may share what is read of them anyway, as a stratum.
-            clusters = self.sampling.clusters
-            names += [clusters] if clusters is not None and clusters not in names else []
+            names += self.sampling.replicates.columns if self.sampling.replicates is not None else ()
+            # Rows that were drawn together, or from one group, may share what is read of them anyway, as a stratum.
+            for column in (self.sampling.clusters, self.sampling.strata):
+                names += [column] if column is not None and column not in names else []
         return tuple(names)
 
 
@@ -90,7 +91,7 @@ def parse_study(body: bytes) -> StudyFile:
         populations_since=_read_day(document.get("populations_since")),
         covariates=covariates,
         weights=weights,
-        sampling=read_sampling(document.get("sampling"), covariates),
+        sampling=read_sampling(document.get("sampling"), covariates, nodes),
     )
     check_unique(study.headers, "columns")
     return study

@@ -2,17 +2,24 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from server.collect.waves import Byte, WaveQuestion, same_question
 from server.inputs import N_, InputError, refuse, shorten_value
+from server.privacy.estimators import answered_mean_coefficients, mean_coefficients, share_coefficients
 from server.reports.explaining.explained_rows import STRATUM, ExplainableRows, RowBlock
 from server.study.definitions import Question
 
 MOST_ANSWERS = 8
-"""Of a question that is a predictor whole: each but the first is a coefficient."""
+"""Of a question that is a predictor whole, or explained whole: each but the first is a coefficient, or some."""
+MOST_LEVELS = 20
+"""Of a question whose answers stand in an order, to be explained: each but the first is a coefficient."""
+
+
+ExplainedModel = Literal["binary", "cumulative", "multinomial", "linear"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,21 +27,45 @@ class CoinColumn:
     """A question, or an answer of it, as each version asked it: a truth for each of `levels`.
 
     Where `flips`, the truth of its second row comes first. `answer` is the place of the answer that it is about, if it
-    is about one of several: without it, levels are answers of the question.
+    is about one of several: without it, levels are answers of the question. Where a version has a coin for each answer,
+    of which one is given, there is a byte for each level.
     """
 
     name: str
     question: Question
     levels: tuple[str, ...]
-    bytes_of: Mapping[int, Byte]
+    bytes_of: Mapping[int, Sequence[Byte]]
     flips: bool = False
     answer: int | None = None
 
     def chances(self, block: RowBlock) -> NDArray[np.float64]:
         """The chance of each row's report under each truth, shape (n, levels)."""
         found = self.bytes_of[block.wave.number]
-        chances = found.design.matrix[:, found.codes(block.tally)].T
+        if len(found) > 1:
+            return self._chances_of_boxes(found, block)
+        chances = found[0].design.matrix[:, found[0].codes(block.tally)].T
         return np.asarray(chances[:, ::-1] if self.flips else chances)
+
+    def _chances_of_boxes(self, found: Sequence[Byte], block: RowBlock) -> NDArray[np.float64]:
+        chances = np.ones((len(block.tally.patterns), len(self.levels)))
+        for place, byte in enumerate(found):
+            no, yes = byte.design.matrix[:, byte.codes(block.tally)]
+            chances *= np.where(np.arange(len(self.levels)) == place, yes[:, None], no[:, None])
+        return chances
+
+    def guess(self, block: RowBlock) -> NDArray[np.float64]:
+        """An unbiased guess of each truth, shape (n, levels)."""
+        (byte,) = self.bytes_of[block.wave.number]
+        guesses = share_coefficients([byte.design]).numerators[:, byte.codes(block.tally)].T
+        return np.asarray(guesses[:, ::-1] if self.flips else guesses)
+
+    def guess_number(self, block: RowBlock) -> NDArray[np.float64]:
+        """Of a number: a guess of it, 0 of whoever gave none, and of whether one was given, shape (n, 2)."""
+        (byte,), ends = self.bytes_of[block.wave.number], self.question.ends
+        assert ends is not None
+        make = answered_mean_coefficients if self.question.prefer_not_to_say else mean_coefficients
+        found = make([byte.design], *ends)
+        return np.asarray(np.stack([found.numerators[0], found.denominator], axis=1)[byte.codes(block.tally)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,8 +80,11 @@ class KnownColumn:
         return block.groups.astype(np.float64) if self.name == STRATUM else block.known[self.name]
 
 
-def choose_outcome(rows: ExplainableRows, name: str) -> CoinColumn:
-    """The answer to explain: a question of Yes or No, or an answer of another as NAME.ANSWER.
+def choose_outcome(rows: ExplainableRows, name: str) -> tuple[CoinColumn, ExplainedModel]:
+    """The answer to explain, and how: a question, or one answer of it as NAME.ANSWER.
+
+    Levels of a scale and ranges of a number stand in an order; other answers are each held against the first one, as
+    are those of a scale where nobody need say. A number is explained as such.
 
     Raises
     ------
@@ -59,14 +93,27 @@ def choose_outcome(rows: ExplainableRows, name: str) -> CoinColumn:
     """
     asked, answer = _find(rows, name, "explain")
     question = asked[0].question
-    if answer is None:
-        main = question.traits.main
-        if main is None:
-            template = N_("must name an answer too, one of %(limit)s; it is %(value)s")
-            named = ", ".join(f"{question.name}.{each}" for each in question.answers)
-            raise refuse(422, "explain", template, limit=named, value=shorten_value(name))
-        answer = question.answers.index(main)
-    return _choose_answer(asked, answer, "explain")
+    if answer is not None:
+        return _choose_answer(asked, answer, "explain"), "binary"
+    if question.traits.main is not None:
+        return _choose_answer(asked, question.answers.index(question.traits.main), "explain"), "binary"
+    bytes_of = {one.wave.number: one.bytes(False) for one in asked}
+    if question.encoding.between_ends:
+        return CoinColumn(name, question, (), bytes_of), "linear"
+    if any(one.question.encoding.several for one in asked):
+        raise _name_answers(question, "explain", name)
+    ordered = (question.traits.levels or question.traits.in_ranges) and not question.prefer_not_to_say
+    most = MOST_LEVELS if ordered else MOST_ANSWERS
+    if len(question.answers) > most:
+        template = N_("must have at most %(limit)d answers, or be one answer; it has %(length)d")
+        raise refuse(422, "explain", template, limit=most, length=len(question.answers))
+    return CoinColumn(name, question, question.answers, bytes_of), "cumulative" if ordered else "multinomial"
+
+
+def _name_answers(question: Question, field: str, name: str) -> InputError:
+    template = N_("must name an answer too, one of %(limit)s; it is %(value)s")
+    named = ", ".join(f"{question.name}.{each}" for each in question.answers)
+    return refuse(422, field, template, limit=named, value=shorten_value(name))
 
 
 def choose_predictor(rows: ExplainableRows, name: str) -> CoinColumn | KnownColumn:
@@ -81,14 +128,12 @@ def choose_predictor(rows: ExplainableRows, name: str) -> CoinColumn | KnownColu
     if answer is not None:
         return _choose_answer(asked, answer, "by")
     if question.encoding.by_answer or any(other.question.encoding.by_answer for other in asked):
-        template = N_("must name an answer too, one of %(limit)s; it is %(value)s")
-        named = ", ".join(f"{question.name}.{each}" for each in question.answers)
-        raise refuse(422, "by", template, limit=named, value=shorten_value(name))
+        raise _name_answers(question, "by", name)
     _refuse_numbers(question, "by")
     if len(question.answers) > MOST_ANSWERS:
         template = N_("must have at most %(limit)d answers, or be one answer; it has %(length)d")
         raise refuse(422, "by", template, limit=MOST_ANSWERS, length=len(question.answers))
-    bytes_of = {each.wave.number: each.bytes(False)[0] for each in asked}
+    bytes_of = {each.wave.number: each.bytes(False) for each in asked}
     return CoinColumn(name, question, question.answers, bytes_of)
 
 
@@ -114,7 +159,7 @@ def _choose_answer(asked: Sequence[WaveQuestion], answer: int, field: str) -> Co
     levels = (f"not {question.answers[answer]}", question.answers[answer])
     if question.answers == ("no", "yes"):
         flips = answer == 0
-        bytes_of = {each.wave.number: each.bytes(False)[0] for each in asked}
+        bytes_of = {each.wave.number: each.bytes(False) for each in asked}
         return CoinColumn(
             name if flips else question.name,
             question,
@@ -125,7 +170,7 @@ def _choose_answer(asked: Sequence[WaveQuestion], answer: int, field: str) -> Co
     if not tells_answers_apart(asked):
         template = N_("must be of a question whose coins treat its answers alike; %(value)s is not")
         raise refuse(422, field, template, value=name)
-    bytes_of = {each.wave.number: each.bytes(True)[answer] for each in asked}
+    bytes_of = {each.wave.number: [each.bytes(True)[answer]] for each in asked}
     return CoinColumn(name, question, levels, bytes_of, answer=answer)
 
 

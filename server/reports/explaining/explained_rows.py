@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from server.collect.tallies import Tally
 from server.collect.waves import Wave, places_of
+from server.privacy.estimators.sample_designs import SampleDesign
 from server.reports.elsewhere import ForeignData
 from server.reports.elsewhere.covariates import Covariate
 from server.reports.report import Report
@@ -21,23 +22,31 @@ OTHERS = "(others)"
 
 @dataclass(frozen=True, eq=False)
 class RowBlock:
-    """Rows of one version that are together: their reports, what each row counts, and what is known of each."""
+    """Rows of one version that are together: their reports, what each row counts, and what is known of each.
+
+    `rows` are their places in the sample, where there is one.
+    """
 
     wave: Wave
     tally: Tally
     counts: NDArray[np.float64]
     groups: NDArray[np.int64]
     known: Mapping[str, NDArray[np.float64]]
+    rows: NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
 class ExplainableRows:
-    """What can be explained: `groups` names the largest strata, by their numbers; `blocks` are read anew each time."""
+    """What can be explained: `groups` names the largest strata, by their numbers; `blocks` are read anew each time.
+
+    `sample` says how rows were drawn that count differently; None where each response counts the same.
+    """
 
     report: Report
     groups: tuple[str, ...]
     covariates: tuple[Covariate, ...]
     blocks: Callable[[], Iterator[RowBlock]]
+    sample: SampleDesign | None = None
 
 
 def of_report(report: Report) -> ExplainableRows:
@@ -48,26 +57,30 @@ def of_report(report: Report) -> ExplainableRows:
         for wave in report.waves:
             for block in wave.blocks():
                 counts = block.tally.counts.astype(np.float64)
-                yield RowBlock(wave, block.tally, counts, number[block.places], {})
+                yield RowBlock(wave, block.tally, counts, number[block.places], {}, np.zeros(0, np.int64))
 
     return ExplainableRows(report, names, (), blocks)
 
 
 def of_foreign(data: ForeignData) -> ExplainableRows:
-    """Of data from elsewhere, with its covariates and weights."""
+    """Of data from elsewhere, with its covariates, and how its rows were drawn."""
     names, number = _group_strata(data.report)
-    table = data.table
+    table, sample = data.table, None
+    if data.sample is not None:
+        sample = data.sample.drawn.design
+    elif table.weights is not None:
+        sample = SampleDesign(table.weights)
 
     def blocks() -> Iterator[RowBlock]:
         for wave in data.report.waves:
             own = table.version == wave.number
             patterns = table.patterns(wave.definition, own)
-            counts = np.ones(len(patterns)) if table.weights is None else table.weights[own]
+            counts = np.ones(len(patterns)) if sample is None else sample.weights[own]
             known = {name: values[own] for name, values in table.covariates.items()}
             tally = Tally(patterns, np.ones(len(patterns), np.int64))
-            yield RowBlock(wave, tally, counts, number[table.place[own]], known)
+            yield RowBlock(wave, tally, counts, number[table.place[own]], known, np.flatnonzero(own))
 
-    return ExplainableRows(data.report, names, data.study.covariates, blocks)
+    return ExplainableRows(data.report, names, data.study.covariates, blocks, sample)
 
 
 def _group_strata(report: Report) -> tuple[tuple[str, ...], NDArray[np.int64]]:

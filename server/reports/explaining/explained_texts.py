@@ -4,15 +4,25 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from server.inputs import N_
+from server.output.formatting import finite
 from server.privacy.estimators.explaining import ExplainedEffect
+from server.privacy.estimators.regression import LikelihoodRatioTest
 from server.reports.explaining.explained_answer import ExplainedAnswer, ExplainedPredictor
+from server.reports.explaining.explained_columns import ExplainedStep
 
 Translate = Callable[..., str]
 
 DOES_NOT_TELL = N_("These responses do not tell.")
-HIGHER = N_("Higher: %(ratio)s times the odds (%(low)s to %(high)s).")
-LOWER = N_("Lower: %(ratio)s times the odds (%(low)s to %(high)s).")
-UNDECIDED = N_("Not sure whether higher or lower: %(ratio)s times the odds (%(low)s to %(high)s).")
+_ODDS = (
+    N_("Higher: %(ratio)s times the odds (%(low)s to %(high)s)."),
+    N_("Lower: %(ratio)s times the odds (%(low)s to %(high)s)."),
+    N_("Not sure whether higher or lower: %(ratio)s times the odds (%(low)s to %(high)s)."),
+)
+_AMOUNT = (
+    N_("Higher by %(amount)s (%(low)s to %(high)s)."),
+    N_("Lower by %(amount)s (%(low)s to %(high)s)."),
+    N_("Not sure whether higher or lower: a difference of %(amount)s (%(low)s to %(high)s)."),
+)
 PRIOR = N_(
     "The responses alone leave some odds ratio without an end: some group reports “yes” as seldom, or as often, as "
     "the coins alone would, or there are few responses. So a weak prior was added to each coefficient (log-F(1, 1)), "
@@ -23,53 +33,113 @@ CAUSE = N_(
 )
 THROUGH_COINS = N_("Other randomised answers are read through their own coins, which makes intervals wider.")
 WEIGHTED = N_(
-    "Rows count as often as their weights say; intervals and tests take a weight as so many people."
+    "Rows count as their weights say; intervals and tests are by how the rows were drawn, as far as that is stated, "
+    "and leave the size of the population aside."
 )
+ORDERED = N_(
+    "The odds are those of a level or a higher one against all lower ones, the same at each step (proportional odds)."
+)
+STEPS_DIFFER = N_(
+    "The steps seem to differ (%(p)s): take one odds ratio for all of them as a rough summary, and explain single "
+    "answers beside it."
+)
+STEPS_ALIKE = N_("Nothing shows that the steps differ (%(p)s).")
+STEPS_UNKNOWN = N_("Whether the steps differ, these responses do not tell.")
+OPTIONS = N_(
+    "The odds are those of each answer against the first one, “%(answer)s” (multinomial logistic model)."
+)
+NUMBERS = N_(
+    "Differences are of the mean, with all else as it is (a linear model); intervals hold whatever the spread of the "
+    "numbers (sandwich)."
+)
+SURE = 0.05
+"""The p value from which on nothing shows that steps differ."""
 
 
-def say_effect(effect: ExplainedEffect, translate: Translate, number: Callable[[float], str]) -> str:
+def say_effect(
+    explained: ExplainedAnswer, effect: ExplainedEffect, translate: Translate, number: Callable[[float], str]
+) -> str:
     """What a step of a predictor does."""
     if not effect.tells:
         return translate(DOES_NOT_TELL)
-    low, high = effect.odds_ratio_interval
-    template = HIGHER if low > 1 else LOWER if high < 1 else UNDECIDED
-    return translate(template, ratio=number(effect.odds_ratio), low=number(low), high=number(high))
+    templates = _AMOUNT if explained.model == "linear" else _ODDS
+    low, high = effect.interval
+    template = templates[0] if low > 0 else templates[1] if high < 0 else templates[2]
+    if explained.model != "linear":
+        ends = [number(end) for end in effect.odds_ratio_interval]
+        return translate(template, ratio=number(effect.odds_ratio), low=ends[0], high=ends[1])
+    amount, ends = number(effect.coefficient), [number(end) for end in (low, high)]
+    if high < 0:  # lower by so much, which is no negative number
+        amount, ends = number(-effect.coefficient), [number(-high), number(-low)]
+    return translate(template, amount=amount, low=ends[0], high=ends[1])
 
 
-def list_notes(explained: ExplainedAnswer) -> Iterator[str]:
-    """What must be known of the whole, to be translated."""
+def list_notes(
+    explained: ExplainedAnswer, translate: Translate, answer: str, p_value: Callable[[float], str]
+) -> Iterator[str]:
+    """What must be known of the whole; `answer` is the first one, as it is called."""
+    if explained.model == "cumulative":
+        yield translate(ORDERED)
+        yield _say_of_steps(explained.explanation.parallel, translate, p_value)
+    if explained.model == "multinomial":
+        yield translate(OPTIONS, answer=answer)
+    if explained.model == "linear":
+        yield translate(NUMBERS)
     if explained.explanation.prior:
-        yield PRIOR
+        yield translate(PRIOR)
     if any(predictor.randomised for predictor in explained.predictors):
-        yield THROUGH_COINS
+        yield translate(THROUGH_COINS)
     if explained.weighted:
-        yield WEIGHTED
-    yield CAUSE
+        yield translate(WEIGHTED)
+    yield translate(CAUSE)
 
 
-def name_step(predictor: ExplainedPredictor, step: str) -> str:
-    """A level beside the one that it is compared with, or one more of a number."""
-    return f"{step} / {predictor.reference}" if predictor.reference else step
+def _say_of_steps(
+    test: LikelihoodRatioTest | None, translate: Translate, p_value: Callable[[float], str]
+) -> str:
+    if test is None:
+        return translate(STEPS_UNKNOWN)
+    return translate(STEPS_DIFFER if test.p_value < SURE else STEPS_ALIKE, p=p_value(test.p_value))
+
+
+def name_step(explained: ExplainedAnswer, predictor: ExplainedPredictor, step: ExplainedStep) -> str:
+    """A level beside the one that it is compared with, or one more of a number; of several answers which."""
+    name = f"{step.name} / {predictor.reference}" if predictor.reference else step.name
+    levels = explained.outcome.levels
+    return name if step.answer is None else f"{name}: {levels[step.answer]} / {levels[0]}"
 
 
 def explanation_lines(explained: ExplainedAnswer) -> tuple[list[list[str]], list[str]]:
     """Rows of a table in English, and what stands below it."""
-
-    def in_english(template: str, **values: object) -> str:
-        return template % values
-
     rows = [
         [
             predictor.name,
-            name_step(predictor, step),
-            say_effect(effect, in_english, lambda value: f"{value:.3g}"),
-            f"{100 * effect.average:+.1f} ± {100 * effect.average_error:.1f}" if effect.tells else "-",
+            name_step(explained, predictor, step),
+            say_effect(explained, effect, _in_english, lambda value: f"{value:.3g}"),
+            _say_average(explained, effect),
             f"{predictor.test.p_value:.3f}",
         ]
         for predictor in explained.predictors
         for step, effect in predictor.steps
     ]
-    return rows, list(list_notes(explained))
+    return rows, _list_english_notes(explained)
+
+
+def _say_average(explained: ExplainedAnswer, effect: ExplainedEffect) -> str:
+    if not effect.tells or explained.model == "linear":
+        return "-"
+    times, digits = (1, 2) if explained.model == "cumulative" else (100, 1)
+    return f"{times * effect.average:+.{digits}f} ± {times * effect.average_error:.{digits}f}"
+
+
+def _in_english(template: str, **values: object) -> str:
+    return template % values
+
+
+def _list_english_notes(explained: ExplainedAnswer) -> list[str]:
+    levels = explained.outcome.levels
+    first = levels[0] if levels else ""
+    return list(list_notes(explained, _in_english, first, lambda value: f"p = {value:.3f}"))
 
 
 def explanation_json(explained: ExplainedAnswer) -> dict[str, Any]:
@@ -77,28 +147,33 @@ def explanation_json(explained: ExplainedAnswer) -> dict[str, Any]:
     found = explained.explanation
     return {
         "answer": explained.name,
+        "model": explained.model,
         "n": explained.rows,
         "versions": list(explained.versions),
         "weighted": explained.weighted,
         "prior": "log-F(1, 1)" if found.prior else None,
         "confidence": found.confidence,
-        "log_likelihood": found.log_likelihood,
-        "likelihood_ratio": _test_json(
-            found.test.statistic, found.test.degrees_of_freedom, found.test.p_value
-        ),
+        "log_likelihood": finite(found.log_likelihood),
+        "likelihood_ratio": _test_json(found.test),
+        "parallel_slopes": None if found.parallel is None else _test_json(found.parallel),
         "predictors": [
             {
                 "name": predictor.name,
                 "randomised": predictor.randomised,
                 "reference": predictor.reference or None,
-                "likelihood_ratio": _test_json(
-                    predictor.test.statistic, predictor.test.degrees_of_freedom, predictor.test.p_value
-                ),
-                "steps": [{"step": step, **_effect_json(effect)} for step, effect in predictor.steps],
+                "likelihood_ratio": _test_json(predictor.test),
+                "steps": [
+                    {
+                        "step": step.name,
+                        "answer": None if step.answer is None else explained.outcome.levels[step.answer],
+                        **_effect_json(explained, effect),
+                    }
+                    for step, effect in predictor.steps
+                ],
             }
             for predictor in explained.predictors
         ],
-        "notes": list(list_notes(explained)),
+        "notes": _list_english_notes(explained),
     }
 
 
@@ -111,7 +186,7 @@ def explanation_rows(explained: ExplainedAnswer) -> Iterator[dict[str, object]]:
     about = {
         "question": question.name,
         "kind": question.kind,
-        "answer": explained.name.removeprefix(f"{question.name}.") if "." in explained.name else "yes",
+        "answer": _name_answer(explained),
         "versions": " ".join(map(str, explained.versions)),
         "group": "explained",
         "weighting": "responses",
@@ -120,28 +195,44 @@ def explanation_rows(explained: ExplainedAnswer) -> Iterator[dict[str, object]]:
     for predictor in explained.predictors:
         by = {**about, "stratum": predictor.name}
         for step, effect in predictor.steps:
-            low, high = effect.odds_ratio_interval
-            own = {**by, "text": name_step(predictor, step), "confidence": found.confidence}
-            odds = {"estimate": effect.odds_ratio} if effect.tells else {}
+            numeric = explained.model == "linear"
+            low, high = effect.interval if numeric else effect.odds_ratio_interval
+            own = {
+                **by,
+                "text": name_step(explained, predictor, step),
+                "confidence": found.confidence,
+            }
+            size = effect.coefficient if numeric else effect.odds_ratio
             yield {
                 **own,
-                **{"statistic": "odds_ratio", "interval_low": low, "interval_high": high},
-                **odds,
+                **{"statistic": "difference" if numeric else "odds_ratio"},
+                **{"interval_low": low, "interval_high": high},
+                **({"estimate": size} if effect.tells else {}),
                 "interval": effect.method,
             }
-            if effect.tells:
+            if effect.tells and not numeric:
                 average = {"estimate": effect.average, "standard_error": effect.average_error}
                 yield {**own, "statistic": "average_effect", **average}
         yield {**by, "statistic": "likelihood_ratio_p_value", "estimate": predictor.test.p_value}
     yield {**about, "statistic": "likelihood_ratio_p_value", "estimate": found.test.p_value}
 
 
-def _effect_json(effect: ExplainedEffect) -> dict[str, Any]:
+def _name_answer(explained: ExplainedAnswer) -> str:
+    """The one that is explained; none of a question that is explained whole."""
+    if explained.model != "binary":
+        return ""
+    question = explained.outcome.question.name
+    return explained.name.removeprefix(f"{question}.") if "." in explained.name else "yes"
+
+
+def _effect_json(explained: ExplainedAnswer, effect: ExplainedEffect) -> dict[str, Any]:
+    odds = explained.model != "linear"
     return {
         "tells": effect.tells,
-        "odds_ratio": effect.odds_ratio if effect.tells else None,
-        "odds_ratio_interval": list(effect.odds_ratio_interval),
+        "odds_ratio": effect.odds_ratio if effect.tells and odds else None,
+        "odds_ratio_interval": list(effect.odds_ratio_interval) if odds else None,
         "coefficient": effect.coefficient if effect.tells else None,
+        "coefficient_interval": list(effect.interval),
         "standard_error": effect.standard_error,
         "interval": effect.method,
         "average_effect": effect.average if effect.tells else None,
@@ -149,5 +240,9 @@ def _effect_json(effect: ExplainedEffect) -> dict[str, Any]:
     }
 
 
-def _test_json(statistic: float, freedom: int, p_value: float) -> Mapping[str, float]:
-    return {"statistic": statistic, "degrees_of_freedom": freedom, "p_value": p_value}
+def _test_json(test: LikelihoodRatioTest) -> Mapping[str, float | None]:
+    return {
+        "statistic": finite(test.statistic),
+        "degrees_of_freedom": test.degrees_of_freedom,
+        "p_value": finite(test.p_value),
+    }

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from server.collect.waves import same_question
-from server.reports.explaining.chosen_columns import MOST_ANSWERS, tells_answers_apart
+from server.inputs import InputError
+from server.reports.explaining.chosen_columns import MOST_ANSWERS, choose_outcome, tells_answers_apart
 from server.reports.explaining.explained_rows import STRATUM, ExplainableRows
 from server.study.definitions import Question
 
@@ -19,13 +20,19 @@ class OfferedColumn:
 
 
 def list_outcomes(rows: ExplainableRows) -> Iterator[OfferedColumn]:
-    """The answers that can be explained, in the order of the survey."""
+    """What can be explained, in the order of the survey: a question whole, or answers of it one by one."""
     for question in rows.report.definition.questions:
         main = question.traits.main
         if main is not None:
             yield OfferedColumn(question.name, question, question.answers.index(main))
-        else:
+            continue
+        try:
+            choose_outcome(rows, question.name)
+        except InputError:  # it has too many answers, or several may be given
             yield from _list_answers(rows, question)
+            continue
+        yield OfferedColumn(question.name, question)
+        yield from _list_answers(rows, question)
 
 
 def list_predictors(rows: ExplainableRows) -> Iterator[OfferedColumn]:

@@ -1,0 +1,90 @@
+"""How much the coefficients of a model vary: by its likelihood, or by how the rows were drawn that it was fitted to."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.special import chdtrc, fdtrc, stdtrit
+
+from server.privacy.estimators.climbing import Objective, climb
+from server.privacy.estimators.latent_likelihood import (
+    Floats,
+    Height,
+    LatentData,
+    list_scores,
+    turn_to_model,
+)
+from server.privacy.estimators.limits import normal_quantile
+from server.privacy.estimators.regression import LikelihoodRatioTest
+from server.privacy.estimators.sampled_rows import RowSample
+
+
+@dataclass(frozen=True, eq=False)
+class CoefficientSpread:
+    """`likely` is the covariance that the likelihood gives, `drawn` that of how rows were drawn: the same without it.
+
+    `freedom` are the degrees of freedom of the latter, None where it is the former; `quantile` is of an interval.
+    """
+
+    likely: Floats
+    drawn: Floats
+    freedom: int | None
+    quantile: float
+
+    def error(self, place: int) -> float:
+        """The standard error of a coefficient."""
+        return math.sqrt(max(float(self.drawn[place, place]), 0.0))
+
+    def inflate(self, place: int) -> float:
+        """How many times as far a coefficient varies as its likelihood says."""
+        own = float(self.likely[place, place])
+        return self.error(place) / math.sqrt(own) if self.freedom is not None and own > 0 else 1.0
+
+    def weigh(self, statistic: float, columns: Sequence[int]) -> LikelihoodRatioTest:
+        """A test of some coefficients, of twice what leaving them out loses."""
+        width = len(columns)
+        if self.freedom is None:
+            return LikelihoodRatioTest(statistic, width, float(chdtrc(width, statistic)))
+        block = np.ix_(list(columns), list(columns))
+        lengths, directions = np.linalg.eigh(self.likely[block])
+        root = (directions / np.sqrt(np.maximum(lengths, 1e-300))) @ directions.T
+        parts = np.maximum(np.linalg.eigvalsh(root @ self.drawn[block] @ root), 0)
+        total = float(parts.sum())
+        if total <= 0:
+            return LikelihoodRatioTest(0.0, width, 1.0)
+        free = total**2 / float(parts @ parts)
+        return LikelihoodRatioTest(
+            statistic * width / total, width, float(fdtrc(free, self.freedom, statistic / total))
+        )
+
+
+def measure_spread(
+    data: LatentData,
+    add: Callable[[LatentData], Objective],
+    top: Height,
+    confidence: float,
+    sample: RowSample | None,
+) -> CoefficientSpread:
+    """At the maximum of what `add` makes of the likelihood.
+
+    Raises
+    ------
+    ValueError
+        If a sample has too few clusters or rows.
+    """
+    likely = np.asarray(np.linalg.pinv(top.information, hermitian=True), dtype=np.float64)
+    if sample is None:
+        return CoefficientSpread(likely, likely, None, normal_quantile(confidence))
+    freedom = sample.degrees_of_freedom
+    if freedom < 1:
+        raise ValueError("clusters, or rows where there are none, must be more than one in some stratum")
+    if sample.design.replicates is None:
+        scores = list_scores(data, top.theta) @ turn_to_model(data, top.theta)
+        drawn = likely @ sample.spread(scores) @ likely
+    else:
+        drawn = sample.fit_again(
+            lambda counts: climb(add(replace(data, counts=counts)), top.theta).theta, top.theta
+        )
+    quantile = float(stdtrit(freedom, (1 + confidence) / 2))
+    return CoefficientSpread(likely, drawn, freedom, quantile)

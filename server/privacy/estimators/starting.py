@@ -1,0 +1,41 @@
+"""Where the search for a maximum begins: everybody with the same chances, found without any predictor."""
+
+import numpy as np
+from scipy.special import logit
+
+from server.privacy.estimators.latent_likelihood import Floats, LatentData
+
+_SHARES = (0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98)
+_LEAST = 0.02
+_ROUNDS = 200
+
+
+def find_start(data: LatentData) -> Floats:
+    """Intercepts alone; answers to predictors all equally often."""
+    theta = np.zeros(data.parameters)
+    if data.levels == 2:
+
+        def value(share: float) -> float:
+            return float(data.counts @ np.log(data.outcome @ np.array([1 - share, share])))
+
+        theta[0] = float(logit(max(_SHARES, key=value)))
+        return theta
+    shares = _find_shares(data)
+    if data.model == "multinomial":
+        theta[: data.slopes : data.columns] = np.log(shares[1:] / shares[0])
+        return theta
+    above = logit(1 - np.cumsum(shares)[:-1])
+    theta[0] = above[0]
+    theta[data.columns : data.slopes] = np.log(np.maximum(-np.diff(above), _LEAST))
+    return theta
+
+
+def _find_shares(data: LatentData) -> Floats:
+    """Of each level, the likeliest, by expectation and maximisation; none below what a start can be at."""
+    shares = np.full(data.levels, 1 / data.levels)
+    for _ in range(_ROUNDS):
+        parts = data.outcome * shares
+        shares = data.counts @ (parts / parts.sum(axis=1, keepdims=True))
+        shares /= shares.sum()
+    shares = np.maximum(shares, _LEAST)
+    return np.asarray(shares / shares.sum())

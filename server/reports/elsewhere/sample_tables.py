@@ -1,0 +1,160 @@
+"""Answers compared between groups of a sample: of what is known, or of another question, read through its coins."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from server.collect.waves import WaveQuestion
+from server.inputs import N_, refuse, shorten_value
+from server.privacy.estimators.sample_designs import SampleDesign
+from server.privacy.estimators.sampled_ratios import (
+    RatioEstimates,
+    WaldTest,
+    compare_with_zero,
+    estimate_ratios,
+)
+from server.privacy.estimators.weighted_rows import WeightedEstimate, pick_difference, pick_estimate
+from server.reports.elsewhere.covariates import Covariate
+from server.reports.elsewhere.foreign_table import ForeignTable
+from server.reports.elsewhere.sample_answers import Grouping, SampleAnswers
+from server.reports.elsewhere.sample_margins import STRATUM
+from server.reports.elsewhere.sampling import StatedTable
+from server.study.definitions import Question
+from server.study.strata import Node, walk
+
+MOST_GROUPS = 20
+"""Of a table."""
+_SURE = 3.0
+"""Standard errors that the share of a group of another randomised answer must be above 0: else it is not told of."""
+
+
+@dataclass(frozen=True, eq=False)
+class SampleLine:
+    """An answer by its number, or the mean: in each group, and how far that is above the first group's."""
+
+    index: int | None
+    groups: tuple[WeightedEstimate, ...]
+    differences: tuple[WeightedEstimate, ...]
+    test: WaldTest
+
+
+@dataclass(frozen=True, eq=False)
+class SampleTable:
+    """A question by groups. `sizes` are the groups' shares; `other` is the question that groups are answers of."""
+
+    question: Question
+    by: str
+    other: Question | None
+    names: tuple[str, ...]
+    sizes: tuple[WeightedEstimate, ...]
+    lines: tuple[SampleLine, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Comparable:
+    """What a study file says of what answers can be compared by."""
+
+    covariates: Sequence[Covariate]
+    nodes: Sequence[Node]
+    asked: Sequence[Sequence[WaveQuestion]]
+
+    def find_question(self, name: str, field: str) -> Sequence[WaveQuestion]:
+        """As every version asked it."""
+        known = {own[0].question.name: own for own in self.asked}
+        if name not in known:
+            template = N_("must be one of %(limit)s; it is %(value)s")
+            raise refuse(422, field, template, limit=", ".join(known), value=shorten_value(name))
+        return known[name]
+
+    def find_groups(self, name: str, table: ForeignTable, field: str) -> Grouping:
+        """A covariate of categories, the largest strata, or a question whose answers have one coin together."""
+        found = self._find(name, table, field)
+        if len(found.names) > MOST_GROUPS:
+            template = N_("must have at most %(limit)d groups; it has %(length)d")
+            raise refuse(422, field, template, limit=MOST_GROUPS, length=len(found.names))
+        return found
+
+    def _find(self, name: str, table: ForeignTable, field: str) -> Grouping:
+        for covariate in self.covariates:
+            if covariate.name == name and covariate.categories:
+                return Grouping(covariate.categories, table.covariates[name].astype(np.int64))
+        if name == STRATUM and self.nodes:
+            numbers = np.array(
+                [-1, *(number for number, node in enumerate(self.nodes) for _ in walk([node]))], np.int64
+            )
+            return Grouping(tuple(node.stratum.name for node in self.nodes), numbers[table.place])
+        names = [covariate.name for covariate in self.covariates if covariate.categories]
+        names += [STRATUM] * bool(self.nodes)
+        fitting = {
+            own[0].question.name: own
+            for own in self.asked
+            if not any(one.question.encoding.by_answer or one.question.encoding.between_ends for one in own)
+        }
+        if name not in fitting:
+            template = N_("must be one of %(limit)s; it is %(value)s")
+            limit = ", ".join([*names, *fitting])
+            raise refuse(422, field, template, limit=limit, value=shorten_value(name))
+        return Grouping(fitting[name][0].question.answers, asked=fitting[name])
+
+
+def make_sample_tables(
+    stated: Sequence[StatedTable],
+    known: Comparable,
+    table: ForeignTable,
+    answers: SampleAnswers,
+    sample: SampleDesign,
+    confidence: float,
+) -> tuple[SampleTable, ...]:
+    """Each table that the study file asks for.
+
+    Raises
+    ------
+    InputError
+        Naming the field, if a question or what it is compared by is none, or nobody was asked both.
+    """
+    made = []
+    for place, own in enumerate(stated):
+        field = f"sampling.tables[{place}]"
+        asked = known.find_question(own.question, f"{field}.question")
+        groups = known.find_groups(own.by, table, f"{field}.by")
+        if groups.asked and own.by == own.question:
+            template = N_("must name no question twice; that of %(value)s is there already")
+            raise refuse(422, f"{field}.by", template, value=own.by)
+        sizes = estimate_ratios(answers.measure_groups(groups), sample)
+        small = sizes.values < _SURE * np.sqrt(np.diag(sizes.covariance)) * bool(groups.asked)
+        lines = []
+        for index, parts in answers.list_parts(asked):
+            divided = answers.divide(parts, groups)
+            if not divided:
+                template = N_("must be asked together with %(value)s, in some version")
+                raise refuse(422, f"{field}.question", template, value=own.by)
+            found = estimate_ratios(divided, sample)
+            told = replace(found, values=np.where(small, np.nan, found.values))
+            lines.append(_compare(index, told, confidence))
+        made.append(
+            SampleTable(
+                asked[0].question,
+                own.by,
+                groups.asked[0].question if groups.asked else None,
+                groups.names,
+                tuple(pick_estimate(sizes, number, confidence) for number in range(len(groups.names))),
+                tuple(lines),
+            )
+        )
+    return tuple(made)
+
+
+def _compare(index: int | None, found: RatioEstimates, confidence: float) -> SampleLine:
+    """All groups against the first one; the test is of those that are told of."""
+    places = range(len(found.values))
+    there = [place for place in places if np.isfinite(found.values[place])]
+    contrast = np.eye(len(there))[1:] - np.eye(len(there))[:1]
+    covariance = contrast @ found.covariance[np.ix_(there, there)] @ contrast.T
+    freedom = int(found.degrees_of_freedom[there].min()) if there else 0
+    return SampleLine(
+        index,
+        tuple(pick_estimate(found, place, confidence) for place in places),
+        tuple(pick_difference(found, 0, place, confidence) for place in places[1:]),
+        compare_with_zero(contrast @ found.values[there], covariance, freedom),
+    )
