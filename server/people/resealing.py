@@ -1,9 +1,9 @@
-"""What is sealed gets a new key: secrets of apps for codes, and those that webhooks are signed with."""
+"""What is sealed gets a new key: secrets of apps for codes, those that webhooks are signed with, and searches."""
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from server.store.models import Researcher, Server, Webhook
+from server.store.models import Researcher, Search, Server, Webhook
 from server.store.sealed_secrets import Reseal, rotate_key
 
 
@@ -21,7 +21,7 @@ def reseal(session: Session) -> int:
     """
     number = 0
     if session.connection().dialect.name == "postgresql":  # SQLite has one writer
-        session.execute(sa.text("LOCK TABLE researchers, webhooks IN EXCLUSIVE MODE"))
+        session.execute(sa.text("LOCK TABLE researchers, searches, webhooks IN EXCLUSIVE MODE"))
 
     def change(again: Reseal, public: str) -> None:
         nonlocal number
@@ -32,11 +32,16 @@ def reseal(session: Session) -> int:
         for webhook in session.scalars(sa.select(Webhook)):
             webhook.secret_sealed = again(webhook.secret_sealed, webhook.id)
             number += 1
+        for search in session.scalars(sa.select(Search)):
+            search.sealed = again(search.sealed, f"search-{search.entry_id}")
+            number += 1
         session.execute(sa.update(Server).values(sealed_by=public))
         session.commit()
 
     sealed = sa.select(
-        sa.exists().where(Researcher.totp_sealed.is_not(None)) | sa.exists(sa.select(Webhook.id))
+        sa.exists().where(Researcher.totp_sealed.is_not(None))
+        | sa.exists(sa.select(Webhook.id))
+        | sa.exists(sa.select(Search.entry_id))
     )
     if session.scalar(sealed):
         rotate_key(change)

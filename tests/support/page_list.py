@@ -338,6 +338,7 @@ PAGES: tuple[PageState, ...] = (
     PageState("release", f"{HOME}/releases/1"),
     PageState("release-new", f"{HOME}/releases/new"),
     PageState("release-price", f"{HOME}/releases/new", OWNER, choose_items),
+    PageState("searches", f"{HOME}/releases/searches"),
     PageState("people", f"{HOME}/people"),
     PageState("log", f"{HOME}/log"),
     PageState("keeping", f"{HOME}/keeping"),
