@@ -181,7 +181,7 @@ def test_the_noise_of_the_threshold_is_not_in_what_is_printed() -> None:
         (lambda: plan_search(0, 1.0), r"positives must be a whole number in \[1, 1000\]; it is 0"),
         (lambda: plan_search(1, -1.0), "epsilon must be positive and finite; it is -1.0"),
         (lambda: plan_search(1, 1.0, 2.0), r"delta must be in \[0, 1\]; it is 2.0"),
-        (lambda: begin_search(plan_search(1, 1.0), 0), "sensitivity must be a whole number in"),
+        (lambda: begin_search(plan_search(1, 1.0), 0), "sensitivity must be positive and finite"),
         (
             lambda: replace(begin_search(plan_search(3, 1.0), 1), left=0).compare(0),
             "at most 3 answers may be told to be above",

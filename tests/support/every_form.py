@@ -136,7 +136,7 @@ def searched(scene: Scene) -> Form:
 def asking(scene: Scene) -> Form:
     """A question for a search that was opened."""
     home = f"/manage/surveys/{scene.slug}/releases/searches"
-    made = scene.people[EDITOR].post(home, searched(scene))
+    made = scene.people[EDITOR].post(home, data=searched(scene))
     number = int(made.headers["Location"].partition("?")[0].rpartition("/")[2])
     page = scene.people[EDITOR].get(f"{home}/{number}").text
     chosen = html.unescape(page.partition('<option value="[')[2].partition('"')[0])

@@ -84,7 +84,7 @@ class OngoingSearch:
     Attributes
     ----------
     noise : SearchNoise
-    sensitivity : int
+    sensitivity : float
         The most by which one person changes any answer.
     offset : int
         The noise on the threshold.
@@ -93,7 +93,7 @@ class OngoingSearch:
     """
 
     noise: SearchNoise
-    sensitivity: int
+    sensitivity: float
     offset: int = field(repr=False)
     left: int
 
@@ -116,7 +116,7 @@ class OngoingSearch:
                 f"at most {self.noise.positives} answers may be told to be above; so many were already"
             )
         noise = self.noise
-        noisy = geometric(np.array(difference), self.sensitivity * noise.factor, noise.answers_loss)
+        noisy = geometric(np.array(difference), Fraction(self.sensitivity) * noise.factor, noise.answers_loss)
         if noisy < self.offset:
             return False, self
         after = replace(self, left=self.left - 1)
@@ -172,20 +172,20 @@ def plan_search(positives: int, epsilon: float, delta: float = 0.0, monotone: bo
     return min(single, several, key=lambda noise: noise.variance(1.0))
 
 
-def begin_search(noise: SearchNoise, sensitivity: int) -> OngoingSearch:
+def begin_search(noise: SearchNoise, sensitivity: float) -> OngoingSearch:
     """Draw the noise on the threshold of a search, which is paid for from here on.
 
     Parameters
     ----------
     noise : SearchNoise
         What `plan_search` found.
-    sensitivity : int
-        The most by which one person changes any answer that will be asked for, at least 1.
+    sensitivity : float
+        The most by which one person changes any answer that will be asked for, above 0.
 
     Raises
     ------
     ValueError
-        If the noise is not what `plan_search` gives, or the sensitivity is out of its range.
+        If the noise is not what `plan_search` gives, or the sensitivity is not positive and finite.
 
     Examples
     --------
@@ -196,7 +196,7 @@ def begin_search(noise: SearchNoise, sensitivity: int) -> OngoingSearch:
     """
     if not isinstance(noise, SearchNoise):
         raise ValueError(f"noise must be what plan_search gives; it is {noise!r}")
-    steps = whole_number("sensitivity", sensitivity, 1, 1 << 40)
+    steps = positive("sensitivity", sensitivity)
     return OngoingSearch(noise, steps, int(geometric(0, steps, noise.threshold_loss)), noise.positives)
 
 

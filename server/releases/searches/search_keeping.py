@@ -11,7 +11,6 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from server.inputs import N_, InputError, refuse, shorten_value
-from server.privacy.selection import begin_search
 from server.releases.basis import Basis, load_basis
 from server.releases.budgets import read_ledger, value_json
 from server.releases.making import check_covered, check_shown, new_release
@@ -20,7 +19,7 @@ from server.releases.plans.plan_reader import format_decimal, item_json, read_it
 from server.releases.rights import MayRelease, check_may_release
 from server.releases.searches.search_questions import SearchQuestion
 from server.releases.searches.search_secrets import seal_search, unseal_search
-from server.releases.searches.search_terms import CHANGE, MOST_QUESTIONS, SearchTerms, price_search
+from server.releases.searches.search_terms import MOST_QUESTIONS, SearchTerms, draw_search, price_search
 from server.releases.spending_marks import check_not_restored, debit
 from server.releases.survey_sources import survey_shape, survey_source
 from server.releases.values import Covers, Released
@@ -122,7 +121,7 @@ def open_search(
     session.add(release)
     debit(session, survey)
     session.flush()
-    ongoing = begin_search(noise, CHANGE)
+    ongoing = draw_search(terms)
     session.add(
         Search(entry_id=entry.id, sealed=seal_search(entry.id, ongoing), paid=_last_debit(session, survey))
     )
@@ -155,7 +154,7 @@ def ask_search(
     kept = _require_ongoing(session, survey, found)
     left = item.positives - sum(each.above for each in found.entry.answers)
     ongoing = unseal_search(kept, item.positives, left)
-    above, after = ongoing.compare(wanted.excess(survey_source(session, survey)))
+    above, after = wanted.compare(ongoing, survey_source(session, survey))
     found.entry.answers.append(
         SearchAnswer(
             number=len(found.entry.answers) + 1,

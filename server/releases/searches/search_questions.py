@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from server.inputs import N_, refuse, shorten_value
+from server.privacy.selection import OngoingSearch
 from server.releases.kinds.base import path_of
 from server.releases.kinds.single import Share
 from server.releases.plans.items import Item
@@ -72,6 +73,10 @@ class SearchQuestion:
     def place(self) -> tuple[tuple[str, str], ...]:
         """Where its figure is."""
         return (((STRATUM, path_of(self.stratum)),) if self.stratum else ()) + self.single.place
+
+    def compare(self, search: OngoingSearch, source: Source) -> tuple[bool, OngoingSearch]:
+        """Whether the answer is above the limit, and the search after that."""
+        return search.compare(self.excess(source))
 
     def excess(self, source: Source) -> int:
         """By how much the exact answer is above the limit, in steps of which one person changes so many at most."""

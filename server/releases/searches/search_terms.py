@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from server.inputs import N_, refuse, shorten_value
 from server.inputs.decimals import format_decimal, parse_decimal
-from server.privacy.selection import SearchNoise, plan_search
+from server.privacy.selection import OngoingSearch, SearchNoise, begin_search, plan_search
 from server.releases.basis import Basis
 from server.releases.kinds.base import is_countable
 from server.releases.kinds.single import Share
@@ -117,6 +117,11 @@ def parse_terms(document: Mapping[str, object]) -> SearchTerms:
         delta=parse_decimal(document.get("delta", "0"), "delta", Decimal(0), MOST_DELTA),
         most=None if most is None else _parse_whole(most, "most", MOST_QUESTIONS),
     )
+
+
+def draw_search(terms: SearchTerms) -> OngoingSearch:
+    """A search with the noise of its limit: from here on it is paid for."""
+    return begin_search(terms.noise, CHANGE)
 
 
 def price_search(basis: Basis, terms: SearchTerms) -> SearchPrice:
