@@ -41,7 +41,8 @@ def modules() -> Iterator[ModuleType]:
         yield package
         for each in pkgutil.iter_modules(package.__path__, f"{name}."):
             yield importlib.import_module(each.name)
-    yield importlib.import_module("server.releases.noisy_cells")
+    for name in ("noisy_cells", "searches.search_questions", "searches.search_terms"):
+        yield importlib.import_module(f"server.releases.{name}")
 
 
 @pytest.fixture(scope="module")

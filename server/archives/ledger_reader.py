@@ -146,7 +146,7 @@ def _is_whole(released: Released, versions: int, budget: Budget) -> bool:
         and (covers.respondents is None or covers.respondents >= 0)
         and released.item.epsilon in (None, released.epsilon)
         and all(isinstance(note, int | float | str) for note in released.notes.values())
-        and bool(released.figures) != declared
+        and (released.item.kind == ItemKind.SEARCH or bool(released.figures) != declared)
         and all(map(_is_figure, released.figures))
     )
 

@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, selectinload
 
 from server.archives.layout import Document
+from server.releases.budgets import released_document
 from server.releases.rights import right_json
 from server.store.models import GivenRight, LedgerEntry, PrivacyBudget, Release, ReleasedValue, Survey
 
@@ -22,7 +23,10 @@ def ledger_of(
         sa.select(Release)
         .where(Release.survey_id == survey.id)
         .order_by(Release.number)
-        .options(selectinload(Release.entries).selectinload(LedgerEntry.released))
+        .options(
+            selectinload(Release.entries).selectinload(LedgerEntry.released),
+            selectinload(Release.entries).selectinload(LedgerEntry.answers),
+        )
     )
     # A deleted stratum has no number, and its releases still count apart from those of all others.
     known = {stratum: number for stratum, number in numbers.items() if stratum is not None}
@@ -64,7 +68,7 @@ def _entry(entry: LedgerEntry, numbers: dict[int, int | None]) -> Document:
         "delta": entry.delta,
         "neighbours": entry.neighbours,
         **places,
-        "released": json.loads(entry.released.document),
+        "released": released_document(entry),
     }
 
 

@@ -21,6 +21,7 @@ from server.cli.keeping_commands import archive, delete, duplicate, read_archive
 from server.cli.plan_command import read_definition
 from server.cli.plan_output import warn_of_shortfall
 from server.cli.result_output import print_report
+from server.cli.search_commands import search
 from server.cli.settings_command import settings
 from server.cli.simulate_command import run_archive_simulation, run_simulation
 from server.cli.study_command import study, study_file
@@ -41,7 +42,7 @@ def survey() -> None:
     """Import, export, publish, close and keep surveys."""
 
 
-for command in (duplicate, archive, unarchive, delete, settings, study, study_file, form):
+for command in (duplicate, archive, unarchive, delete, settings, study, study_file, form, search):
     survey.add_command(command)
 
 

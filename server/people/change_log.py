@@ -75,6 +75,8 @@ class Action(StrEnum):
     BUDGET_SET = "budget set"
     RELEASED = "released"
     DECLARED = "declared as spent"
+    SEARCH_OPENED = "search opened"
+    SEARCH_ASKED = "search asked"
     REPORT_LINKED = "public report linked"
     REPORT_UNLINKED = "public report unlinked"
     MEMBER_INVITED = "member invited"
@@ -179,6 +181,8 @@ SENTENCES = {
     Action.BUDGET_SET: N_("set the budget for releases: ε = %(epsilon)s, δ = %(delta)s"),
     Action.RELEASED: N_("made release %(number)s, which spent ε = %(epsilon)s"),
     Action.DECLARED: N_("declared ε = %(epsilon)s as spent elsewhere"),
+    Action.SEARCH_OPENED: N_("opened search %(number)s, which spent ε = %(epsilon)s"),
+    Action.SEARCH_ASKED: N_("asked search %(number)s about %(question)s"),
     Action.REPORT_LINKED: N_("made a link to the public report"),
     Action.REPORT_UNLINKED: N_("revoked the link to the public report"),
     Action.MEMBER_INVITED: N_("invited %(name)s as %(role)s"),

@@ -1,9 +1,9 @@
-"""What is sealed gets a new key: secrets of apps for codes, and those that webhooks and tickets are signed with."""
+"""What is sealed gets a new key: secrets of apps for codes, those that webhooks and tickets are signed with, and searches."""
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from server.store.models import Researcher, Server, TicketKey, Webhook
+from server.store.models import Researcher, Search, Server, TicketKey, Webhook
 from server.store.sealed_secrets import Reseal, rotate_key
 
 
@@ -21,7 +21,7 @@ def reseal(session: Session) -> int:
     """
     number = 0
     if session.connection().dialect.name == "postgresql":  # SQLite has one writer
-        session.execute(sa.text("LOCK TABLE researchers, webhooks, ticket_keys IN EXCLUSIVE MODE"))
+        session.execute(sa.text("LOCK TABLE researchers, searches, ticket_keys, webhooks IN EXCLUSIVE MODE"))
 
     def change(again: Reseal, public: str) -> None:
         nonlocal number
@@ -36,6 +36,9 @@ def reseal(session: Session) -> int:
             assert key.exponent_sealed is not None
             key.exponent_sealed = again(key.exponent_sealed, key.owner)
             number += 1
+        for search in session.scalars(sa.select(Search)):
+            search.sealed = again(search.sealed, f"search-{search.entry_id}")
+            number += 1
         session.execute(sa.update(Server).values(sealed_by=public))
         session.commit()
 
@@ -43,6 +46,7 @@ def reseal(session: Session) -> int:
         sa.exists().where(Researcher.totp_sealed.is_not(None))
         | sa.exists(sa.select(Webhook.id))
         | sa.exists().where(TicketKey.exponent_sealed.is_not(None))
+        | sa.exists(sa.select(Search.entry_id))
     )
     if session.scalar(sealed):
         rotate_key(change)

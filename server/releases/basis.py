@@ -13,7 +13,7 @@ from server.releases.budgets import ledger_of, read_entries
 from server.releases.kinds import KINDS, Query, query_of
 from server.releases.plans.plan_reader import Item, item_json
 from server.releases.rights import Limits, limits_of
-from server.releases.spending import sum_losses
+from server.releases.spending import Booked, sum_losses
 from server.releases.survey_shapes import Shape
 from server.releases.survey_sources import survey_shape
 from server.releases.values import Budget, Ledger, Released
@@ -68,7 +68,7 @@ class Basis:
         asked, strata = asked_of(item, self.shape), find_covered(query, self.shape)
         return Wanted(item, field, asked, query, item.epsilon, item.delta, strata)
 
-    def add_losses(self, wanted: Sequence[Wanted]) -> tuple[tuple[Decimal, Decimal], tuple[Decimal, Decimal]]:
+    def add_losses(self, wanted: Sequence[Booked]) -> tuple[tuple[Decimal, Decimal], tuple[Decimal, Decimal]]:
         """Epsilon and delta that count against the budget: of what was released, and with what is wanted."""
         booked = [each for each in self.ledger.released if each.release > self.limits.inherited]
         neighbours = self.budget.neighbours

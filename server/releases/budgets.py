@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session, joinedload
+from sqlalchemy.orm import Session, joinedload, selectinload
 
 from server.inputs import N_, refuse
 from server.releases.plans.plan_reader import (
@@ -112,14 +112,18 @@ def read_entries(session: Session, survey: Survey) -> Sequence[LedgerEntry]:
         .join(Release)
         .where(Release.survey_id == survey.id)
         .order_by(Release.number, LedgerEntry.position)
-        .options(joinedload(LedgerEntry.release), joinedload(LedgerEntry.released))
+        .options(
+            joinedload(LedgerEntry.release),
+            joinedload(LedgerEntry.released),
+            selectinload(LedgerEntry.answers),
+        )
     )
     return session.scalars(query).all()
 
 
 def read_released(number: int, entry: LedgerEntry) -> Released:
     """A stored entry and what it paid for."""
-    document = json.loads(entry.released.document)
+    document = released_document(entry)
     release = entry.release
     strata = json.loads(entry.strata)
     return Released(
@@ -141,6 +145,16 @@ def read_released(number: int, entry: LedgerEntry) -> Released:
     )
 
 
+def released_document(entry: LedgerEntry) -> dict[str, Any]:
+    """What an entry paid for, as it is stored; of a search with all that it was asked since."""
+    document: dict[str, Any] = json.loads(entry.released.document)
+    figures = [
+        Figure("above", tuple((name, text) for name, text in json.loads(each.place)), int(each.above))
+        for each in entry.answers
+    ]
+    return {**document, "figures": [*document["figures"], *_figures_json(figures)]}
+
+
 def covers_json(covers: Covers) -> dict[str, Any]:
     """As it is stored with a release."""
     return {
@@ -158,7 +172,11 @@ def _covers(document: dict[str, Any]) -> Covers:
 
 def value_json(figures: Iterable[Figure], confidence: float, notes: Mapping[str, object]) -> dict[str, Any]:
     """As it is stored with its entry."""
-    written = [
+    return {"confidence": confidence, "figures": _figures_json(figures), "notes": dict(notes)}
+
+
+def _figures_json(figures: Iterable[Figure]) -> list[dict[str, Any]]:
+    return [
         {
             "statistic": figure.statistic,
             "place": [list(pair) for pair in figure.place],
@@ -169,7 +187,6 @@ def value_json(figures: Iterable[Figure], confidence: float, notes: Mapping[str,
         }
         for figure in figures
     ]
-    return {"confidence": confidence, "figures": written, "notes": dict(notes)}
 
 
 def _figure(document: dict[str, Any]) -> Figure:

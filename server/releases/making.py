@@ -15,6 +15,7 @@ from server.releases.dividing import divide
 from server.releases.kinds import Drawn, draw_item
 from server.releases.plans.plan_reader import ReleasePlan, format_decimal, item_json
 from server.releases.rights import check_may_release
+from server.releases.spending import Booked
 from server.releases.spending_marks import check_not_restored, debit
 from server.releases.survey_shapes import Shape
 from server.releases.survey_sources import survey_source
@@ -63,8 +64,8 @@ def make(
         return tuple(before[place] for place in order)
     check_may_release(survey)
     check_not_restored(session, survey)
-    _check_shown(survey, shape)
-    _check_covered(basis, wanted)
+    check_shown(survey, shape)
+    check_covered(basis, wanted)
     source = survey_source(session, survey)
     # By the source's own shape: somebody may have responded since the check.
     found = [(each, draw_item(each.item, source, each.field, plan.confidence)) for each in wanted]
@@ -93,15 +94,27 @@ def new_release(session: Session, survey: Survey, covers: Covers, researcher: Re
     )
 
 
-def _check_shown(survey: Survey, shape: Shape) -> None:
-    """Refuse what would tell exactly how many responded where results are about nobody."""
+def check_shown(survey: Survey, shape: Shape) -> None:
+    """Refuse what would tell exactly how many responded where results are about nobody.
+
+    Raises
+    ------
+    InputError
+        409.
+    """
     if shape.respondents == 0:
         template = N_("must show at least %(limit)s responses: a release would tell their exact number")
         raise refuse(409, "survey", template, limit=survey.minimum)
 
 
-def _check_covered(basis: Basis, wanted: Sequence[Wanted]) -> None:
-    """Refuse what the budget does not cover; all of it or nothing is released."""
+def check_covered(basis: Basis, wanted: Sequence[Booked]) -> None:
+    """Refuse what the budget does not cover; all of it or nothing is released.
+
+    Raises
+    ------
+    InputError
+        409 on `epsilon` or `delta`.
+    """
     before, after = basis.add_losses(wanted)
     granted = basis.limits.epsilon, basis.limits.delta
     for name, spent, total, whole in zip(("epsilon", "delta"), before, after, granted, strict=True):

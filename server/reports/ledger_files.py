@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from server.releases.budgets import covers_json, value_json
-from server.releases.plans.plan_reader import item_json
+from server.releases.plans.plan_reader import format_decimal, item_json
+from server.releases.searches import AskedSearch
 from server.releases.values import STRATUM, Ledger, Released
 from server.reports.answer_names import AnswerTexts
 from server.reports.csv_cells import csv_text
@@ -156,6 +157,33 @@ def entry_json(record: Released, names: bool) -> dict[str, Any]:
         "software": record.software,
         "covers": covers_json(record.covers),
         **found,
+    }
+
+
+def search_json(found: AskedSearch) -> dict[str, Any]:
+    """A search, how it stands, and what it was asked."""
+    item = found.entry.item
+    return {
+        "search": found.number,
+        "state": str(found.state),
+        "share": None if item.share is None else format_decimal(item.share),
+        "limit": item.limit,
+        "positives": item.positives,
+        "found": found.found,
+        "most": item.most,
+        "epsilon": format_decimal(found.entry.epsilon),
+        "delta": format_decimal(found.entry.delta),
+        "noise_people": found.entry.notes["noise_people"],
+        "error_people": found.entry.notes["error_people"],
+        "answers": [
+            {
+                "question": figure.place[-1][0],
+                "answer": figure.place[-1][1],
+                "stratum": next((path for name, path in figure.place if name == STRATUM), None),
+                "above": bool(figure.value),
+            }
+            for figure in found.entry.figures
+        ],
     }
 
 

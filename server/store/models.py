@@ -550,6 +550,7 @@ class LedgerEntry(Base):
 
     release: Mapped[Release] = relationship(back_populates="entries")
     released: Mapped["ReleasedValue"] = relationship(back_populates="entry")
+    answers: Mapped[list["SearchAnswer"]] = relationship(order_by="SearchAnswer.number")
 
 
 class ReleasedValue(Base):
@@ -563,6 +564,45 @@ class ReleasedValue(Base):
     document: Mapped[str] = mapped_column(sa.Text)
 
     entry: Mapped[LedgerEntry] = relationship(back_populates="released")
+
+
+class Search(Base):
+    """What a search needs to go on (`server.releases.searches`); without it, it has ended. No backup or archive has it.
+
+    `sealed` is the noise of its threshold, under a key that is not in the database; `paid` the number of the debit that
+    paid for it.
+    """
+
+    __tablename__ = "searches"
+
+    entry_id: Mapped[int] = mapped_column(
+        sa.ForeignKey(LedgerEntry.id, ondelete="CASCADE"), primary_key=True, autoincrement=False
+    )
+    sealed: Mapped[str] = mapped_column(sa.Text)
+    paid: Mapped[int]
+
+
+class SearchAnswer(Base):
+    """What a search was asked, and whether that was above; `asked` as in `LedgerEntry`. Triggers refuse every change.
+
+    `place` is that of its figure, JSON: a stratum where it is about one, a question and an answer.
+    """
+
+    __tablename__ = "search_answers"
+    __table_args__ = (
+        sa.UniqueConstraint("entry_id", "asked"),
+        sa.CheckConstraint("number >= 1", name="number_is_positive"),
+        sa.CheckConstraint("length(asked) = 32", name="asked_is_sha256"),
+    )
+
+    entry_id: Mapped[int] = mapped_column(
+        sa.ForeignKey(LedgerEntry.id, ondelete="CASCADE"), primary_key=True, autoincrement=False
+    )
+    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    asked: Mapped[bytes] = mapped_column(sa.LargeBinary(32))
+    place: Mapped[str] = mapped_column(sa.Text)
+    above: Mapped[bool]
+    answered_at: Mapped[datetime]
 
 
 class GivenRight(Base):

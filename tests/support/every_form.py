@@ -1,5 +1,6 @@
 """Every form of the researchers' pages, as it is sent when everything is in order."""
 
+import html
 import io
 import json
 from collections.abc import Callable, Mapping
@@ -125,6 +126,23 @@ def crowded(scene: Scene) -> Form:
     return {"epsilon": "20", "sure": "yes"}
 
 
+def searched(scene: Scene) -> Form:
+    """A closed survey with a budget, and the price of a search of it."""
+    set_budget(scene.people[OWNER], scene.slug)
+    factories.close(scene.database_url, scene.slug)
+    return {"share": "10", "positives": "1", "epsilon": "0.5", "entries": "0", "sure": "yes"}
+
+
+def asking(scene: Scene) -> Form:
+    """A question for a search that was opened."""
+    home = f"/manage/surveys/{scene.slug}/releases/searches"
+    made = scene.people[EDITOR].post(home, data=searched(scene))
+    number = int(made.headers["Location"].partition("?")[0].rpartition("/")[2])
+    page = scene.people[EDITOR].get(f"{home}/{number}").text
+    chosen = html.unescape(page.partition('<option value="[')[2].partition('"')[0])
+    return {"asked": f"[{chosen}", "stratum": "", "in path": {"search": number}}
+
+
 def with_token(scene: Scene) -> Form:
     """A token of the stranger's, to be revoked."""
     with factories.writing(scene.database_url) as session:
@@ -235,6 +253,9 @@ FORMS: Mapping[str, tuple[str, Callable[[Scene], Form]]] = {
     "release_builder.plan_file": (EDITOR, lambda scene: looked(scene).form),
     "release_builder.make": (EDITOR, lambda scene: {**looked(scene).form, "sure": "yes"}),
     "release_builder.exact": (EDITOR, crowded),
+    "searches.quote": (EDITOR, searched),
+    "searches.create": (EDITOR, searched),
+    "searches.ask": (EDITOR, asking),
     "keeping.duplicate": (VIEWER, lambda scene: {"title": "Copy"}),
     "keeping.archive": (OWNER, closed),
     "keeping.export": (OWNER, closed),
@@ -247,6 +268,7 @@ CHANGES_NOTHING = {
     "simulate.run",
     "release_builder.quote_price",
     "release_builder.plan_file",
+    "searches.quote",
     "invitations.table",
     "invitations.links",
     "invitations.sheet",

@@ -550,6 +550,12 @@ def walk_releases(owner: Reader, stranger: Reader, site: factories.Served) -> Re
     look(wanted, {"sure": "yes", "people": "61"}, **noises)
     look(wanted, {"sure": "yes"}, **noises)
     look(wanted, {"sure": "yes"}, **noises)
+    for form in ({}, {"share": "10", "epsilon": "0.5"}, {"limit": "3", "epsilon": "0.5", "most": "9"}):
+        for path in ("", "/price"):
+            owner.post(f"{home}/searches{path}", form)
+    for reader in (owner, viewer):
+        reader.get(f"{home}/searches")
+    owner.get(f"{home}/searches/1")
     owner.post(f"{home}/plan.json", {"item": [count], "epsilon": "1"})
     owner.post(f"{home}/plan.json", {"item": [count], "epsilon": "x"})
     look([item("count", stratum=[south])], {"sure": "yes"})
@@ -591,6 +597,17 @@ def walk_releases(owner: Reader, stranger: Reader, site: factories.Served) -> Re
             owner.post(f"{home}/exact", form)
         look([item("share", "a", option="yes")], {"sure": "yes"}, epsilon="0.001")
         owner.get(home)
+    factories.close(database, told.slug)
+    terms = {"share": "10", "positives": "2", "most": "3", "epsilon": "1", "delta": "0"}
+    owner.post(f"{home}/searches/price", terms)
+    entries = re.findall(r'name="entries" value="(\d+)"', owner.last)
+    for extra in ({}, {"sure": "yes", "entries": "77"}, {"sure": "yes", "entries": next(iter(entries), "0")}):
+        owner.post(f"{home}/searches", {**terms, **extra})
+    number = max(map(int, re.findall(r"Search (\d+)", owner.last)), default=1)
+    for asked in ("", "[1]", '["a", "yes"]', '["a", "yes"]', '["b", "yes"]'):
+        owner.post(f"{home}/searches/{number}", {"asked": asked, "stratum": ""})
+    for page in ("", f"/{number}?said=answered", f"/{number}?said=known", f"/{number}?said=opened"):
+        owner.get(f"{home}/searches{page}")
     draft = factories.draft(database, wrapped_definition())
     home = f"/manage/surveys/{draft}/releases"
     state("bounded")

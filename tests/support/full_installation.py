@@ -47,6 +47,7 @@ class Scene:
                 "sha256": "0" * 64,
                 "batch": 1,
                 "number": 1,
+                "search": 1,
                 "webhook": "0" * 32,
             },
             **{"fingerprint": "0" * 16, "name": "style.css"},

@@ -16,6 +16,7 @@ from server import releases
 from server.people import survey_access
 from server.releases import report_links
 from server.releases.plans.plan_reader import parse_plan
+from server.releases.searches import ask_search, open_search, parse_terms
 from server.simulation import Assumptions, draw_people
 from server.study import surveys
 from server.study.definitions.definition_reader import parse_definition
@@ -89,6 +90,7 @@ def build_scene(database_url: str, language: str = "en", *, long: bool = False) 
     factories.settle(database_url, names["early"], opens_at=surveys.now() + timedelta(days=2))
     for name in ("closed", "archived"):
         factories.close(database_url, names[name])
+    maker.search(names["closed"])
     factories.settle(database_url, names["archived"], archived_on=datetime.now(UTC).date())
     factories.invite(database_url, names["invited"], 30)
     names["report"] = maker.release(names["busy"])
@@ -197,6 +199,15 @@ class _Maker:
             releases.set_budget(session, found, 3, 0, "unbounded", None)
             releases.make(session, found, parse_plan({"format": 1, "items": items, "epsilon": 1.5}), None)
             return report_links.make_link(session, found).slug
+
+    def search(self, slug: str) -> None:
+        """A search of a closed survey that was asked one thing."""
+        with factories.writing(self.database_url) as session:
+            found = survey_access.find(session, slug)
+            assert found is not None
+            releases.set_budget(session, found, 2, 0, "unbounded", None)
+            terms = parse_terms({"share": "0.2", "positives": 3, "epsilon": 1})
+            ask_search(session, found, open_search(session, found, terms, None), "copied", "yes")
 
 
 def _begin(page: Page, scene: Scene) -> Respondent:
@@ -339,6 +350,8 @@ PAGES: tuple[PageState, ...] = (
     PageState("release", f"{HOME}/releases/1"),
     PageState("release-new", f"{HOME}/releases/new"),
     PageState("release-price", f"{HOME}/releases/new", OWNER, choose_items),
+    PageState("searches", "/manage/surveys/{closed}/releases/searches"),
+    PageState("search", "/manage/surveys/{closed}/releases/searches/1"),
     PageState("people", f"{HOME}/people"),
     PageState("log", f"{HOME}/log"),
     PageState("keeping", f"{HOME}/keeping"),

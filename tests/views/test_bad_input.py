@@ -12,6 +12,7 @@ from flask.testing import FlaskClient
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from werkzeug.datastructures import MultiDict
+from werkzeug.routing import IntegerConverter
 from werkzeug.test import TestResponse
 
 from server.config import Config
@@ -228,7 +229,16 @@ def addresses(site: Site, method: str) -> list[str]:
     ours = [rule for rule in rules if rule.rule.startswith("/manage") and "secret" not in rule.arguments]
     taken = [rule for rule in ours if method in (rule.methods or ())]
     assert len(taken) > 7
-    return [adapter.build(rule.endpoint, dict.fromkeys(rule.arguments, site.published)) for rule in taken]
+    found = []
+    for rule in taken:
+        numbers = {name for name in rule.arguments if isinstance(rule._converters[name], IntegerConverter)}
+        found.append(
+            adapter.build(
+                rule.endpoint,
+                {name: 1 if name in numbers else site.published for name in rule.arguments},
+            )
+        )
+    return found
 
 
 @pytest.mark.parametrize("value", ASKED, ids=lambda value: value[:20])

@@ -163,10 +163,17 @@ def test_answers_are_what_the_description_says(call: Call, database_url: str) ->
         "show_ledger": call("GET", f"{at}/ledger"),
         "create_webhook": call("POST", f"{at}/webhooks", {"url": "https://hooks.example.org/"}),
         "list_webhooks": call("GET", f"{at}/webhooks"),
+        "show_searches": call("GET", f"{at}/searches"),
+        "quote_search": call("POST", f"{at}/searches/price", {"share": "0.1", "epsilon": "0.5"}),
         "replace_study_sheet": call("PUT", f"{at}/study", study_document()),
         "show_study_sheet": call("GET", f"{at}/study"),
         "change_settings": call("POST", f"{at}/settings", {"offline": True, "forgets": True}),
         "pause_survey": call("POST", f"{at}/pause"),
+        "close_survey": call("POST", f"{at}/close"),
+        "start_search": call(
+            "POST", f"{at}/searches", {"limit": 3, "epsilon": "0.5", "positives": 9}, **{HEADER: "seek"}
+        ),
+        "answer_search": call("POST", f"{at}/searches/2/answers", {"question": QUESTION, "answer": "yes"}),
     }
     for name, answer in answers.items():
         content = described[name]["responses"][str(answer.status_code)]["content"]["application/json"]

@@ -13,7 +13,13 @@ SHARED_TRIGGERS = frozenset(
         "survey_versions_are_immutable",
         *(
             f"{table}_refuse_{operation}"
-            for table in ("privacy_budgets", "releases", "ledger_entries", "released_values")
+            for table in (
+                "privacy_budgets",
+                "releases",
+                "ledger_entries",
+                "released_values",
+                "search_answers",
+            )
             for operation in ("update", "delete")
         ),
         *(

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from server.privacy.auditing.choosing import chosen_loss
 from server.privacy.auditing.comparing import compared_loss
 from server.privacy.auditing.enumeration import exact_loss, worst_output
+from server.privacy.auditing.interactions import Ask, Begin, interaction_loss
 from server.privacy.auditing.noise_losses import ROUNDING, dealt_loss
 from server.privacy.auditing.reported import coins_of
 from server.privacy.auditing.sampled import audit, detectable
@@ -180,6 +181,22 @@ def by_comparing(
         lambda: mechanism(inputs[0]),
         covers,
     )
+
+
+def by_searching(
+    name: str, claim: float, begin: Begin, ask: Ask, inputs: tuple[list[Any], list[Any]], delta: float = 0.0
+) -> Case:
+    """A shipped search whose questions come one at a time: the loss of the whole course is computed."""
+
+    def run_once() -> object:
+        kept, told = begin(), []
+        for answer in inputs[0]:
+            if kept is not None:
+                said, kept = ask(kept, answer)
+                told.append(said)
+        return told
+
+    return Case(name, claim, lambda: Finding(*interaction_loss(begin, ask, *inputs, delta)), run_once)
 
 
 def by_choosing(

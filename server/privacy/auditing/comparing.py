@@ -112,14 +112,14 @@ def _patterns(
         pattern = "".join("+" if up else "-" for up in above)
         known, first = found.get(output, (Outcome(0.0, tuple(after)), pattern))
         found[output] = (
-            Outcome(known.chance + _chance(above, threshold, compared), known.draws),
+            Outcome(known.chance + chance_of_pattern(above, threshold, compared), known.draws),
             first,
         )
     return found
 
 
-def _chance(above: tuple[bool, ...], threshold: Draw, compared: Draw) -> float:
-    """Of a pattern: summed over the threshold's offset, given which the answers are independent."""
+def chance_of_pattern(above: tuple[bool, ...], threshold: Draw, compared: Draw) -> float:
+    """Of answers above and below: summed over the threshold's offset, given which they are independent."""
     step = max(1, round(threshold.scale / _FINE))
     most = math.ceil(_REACH * threshold.scale / step) + 1
     low = step * np.arange(-most, most, dtype=np.float64)

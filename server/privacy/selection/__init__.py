@@ -15,6 +15,7 @@ Dwork, C. and Roth, A. (2014). *The Algorithmic Foundations of Differential Priv
 
 from server.privacy.selection.choice import exponential_mechanism, noisy_maximum, selection_error
 from server.privacy.selection.gaps import choose_in_gaps
+from server.privacy.selection.online import OngoingSearch, SearchNoise, begin_search, plan_search
 from server.privacy.selection.threshold import (
     SparseAnswers,
     above_threshold,
@@ -25,16 +26,20 @@ from server.privacy.selection.threshold import (
 from server.privacy.selection.weights import WholeWeights, estimate_utilities, excess_weights
 
 __all__ = [
+    "OngoingSearch",
+    "SearchNoise",
     "SparseAnswers",
     "WholeWeights",
     "above_threshold",
     "above_threshold_error",
+    "begin_search",
     "best_split",
     "choose_in_gaps",
     "estimate_utilities",
     "excess_weights",
     "exponential_mechanism",
     "noisy_maximum",
+    "plan_search",
     "selection_error",
     "sparse_vector",
 ]

@@ -8,12 +8,12 @@ from functools import cache
 
 from server.privacy.auditing import published_errors, shipped
 from server.privacy.auditing.cases import Case, Verdict, judge
-from server.releases.claims import question_cases, release_cases
+from server.releases.claims import question_cases, release_cases, search_cases
 
 
 def shipped_cases() -> list[Case]:
     """What the library and the pages and commands run."""
-    return [*shipped.cases(), *question_cases.cases(), *release_cases.cases()]
+    return [*shipped.cases(), *question_cases.cases(), *release_cases.cases(), *search_cases.cases()]
 
 
 def cases() -> list[Case]:

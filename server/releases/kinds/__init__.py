@@ -170,6 +170,13 @@ KINDS: Mapping[ItemKind, ReleaseKind] = {
             of_a_stratum=False,
             own_price=True,
         ),
+        ReleaseKind(
+            ItemKind.SEARCH,
+            N_("Search for shares above %(share)s %%"),
+            None,
+            fields=("share", "positives", "limit", "most"),
+            title_of_people=N_("Search for answers of more than %(limit)s people"),
+        ),
         ReleaseKind(ItemKind.DECLARED, N_("Declared as spent elsewhere"), None),
     )
 }
@@ -182,8 +189,10 @@ def list_kinds() -> tuple[ItemKind, ...]:
 
 
 def title_of(item: Item) -> str:
-    """What an item is called, to be translated; `%(share)s` stands for the share that it has."""
+    """What an item is called, to be translated; `%(share)s` or `%(limit)s` stands for the one that it has."""
     entry = KINDS[item.kind]
+    if item.limit is not None:
+        return entry.title_of_people
     return entry.title_by_stratum if item.by_stratum else entry.title
 
 

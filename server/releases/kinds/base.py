@@ -99,6 +99,8 @@ class ReleaseKind:
         Whether its price is its own: it stands alone in a plan, and nothing is divided.
     title_by_stratum : str
         What it is called by stratum; empty where there is no such thing.
+    title_of_people : str
+        What it is called where it compares with a number of people; with `%(limit)s` for that.
     offers : tuple of Offer
     """
 
@@ -114,6 +116,7 @@ class ReleaseKind:
     by_leaf: bool = False
     own_price: bool = False
     title_by_stratum: str = ""
+    title_of_people: str = ""
     offers: tuple[KindOffer, ...] = ()
 
 

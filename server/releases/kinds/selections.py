@@ -13,7 +13,6 @@ from server.privacy.selection import (
     WholeWeights,
     best_split,
     estimate_utilities,
-    excess_weights,
     exponential_mechanism,
     noisy_maximum,
     selection_error,
@@ -203,12 +202,4 @@ class Exceeding:
     def _weights(self) -> list[WholeWeights]:
         """What each report adds to what is compared, so that one person changes all of it by the same at most."""
         assert self.item.share is not None  # the plan was checked
-        return [
-            excess_weights(
-                np.concatenate([group.row for group in single.groups]),
-                np.concatenate([group.people for group in single.groups]),
-                float(self.item.share),
-                self.shape.neighbours,
-            )
-            for single in self.singles
-        ]
+        return [single.weigh_excess(float(self.item.share)) for single in self.singles]

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from server.collect.tallies import count_cells
 from server.inputs import N_, refuse, shorten_value
+from server.privacy.selection import WholeWeights, excess_weights
 from server.releases.kinds.base import Drawn, Error, count_known, is_bounded, leaves_of, variables_of
 from server.releases.noisy_cells import Counts, Noise, VersionGroup, notes_of, parts_of, tally, versions_of
 from server.releases.plans.items import Item
@@ -101,6 +102,16 @@ class Share:
             confidence,
             total=self._total,
             sampled=self.shape.sampled,
+        )
+
+    def weigh_excess(self, share: float | None) -> WholeWeights:
+        """What each report adds to the number of people by which the answer exceeds a share of all; without one, 0."""
+        people = np.concatenate([group.people for group in self.groups])
+        return excess_weights(
+            np.concatenate([group.row for group in self.groups]),
+            np.zeros_like(people) if share is None else people,
+            0.5 if share is None else share,  # of nobody
+            self.shape.neighbours,
         )
 
     @cached_property

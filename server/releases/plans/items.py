@@ -11,7 +11,7 @@ LARGEST_NUMBER = Decimal(10**15)
 
 
 class ItemKind(StrEnum):
-    """What can be released; and what an owner has declared to be spent, which no plan asks for."""
+    """What can be released; and what no plan asks for: a search, and what an owner has declared to be spent."""
 
     COUNT = "count"
     SHARE = "share"
@@ -25,6 +25,7 @@ class ItemKind(StrEnum):
     MOST_COMMON = "most_common"
     EXCEEDING = "exceeding"
     SHUFFLED = "shuffled"
+    SEARCH = "search"
     DECLARED = "declared"
 
 
@@ -56,9 +57,13 @@ class Item:
         "geometric", "laplace" or, for a mean, "gaussian"; for the most common answer
         "noisy_maximum" or "exponential".
     share : Decimal or None
-        For `exceeding`: the share to exceed, in (0, 1).
+        For `exceeding` and a search: the share to exceed, in (0, 1).
+    limit : int or None
+        For a search: the number of people to exceed, where it is none of shares.
     positives : int
-        For `exceeding`: after how many of those above nothing more is said.
+        For `exceeding` and a search: after how many of those above nothing more is said.
+    most : int or None
+        For a search: how many questions it has at most, if that was said.
     values : bool
         For `exceeding`: whether noisy numbers of those above are wanted.
     where : tuple of RowCondition
@@ -85,7 +90,9 @@ class Item:
     stratum: tuple[str, ...] = ()
     noise: str = "geometric"
     share: Decimal | None = None
+    limit: int | None = None
     positives: int = 1
+    most: int | None = None
     values: bool = False
     where: tuple[RowCondition, ...] = ()
     people: int | None = None

@@ -3,6 +3,7 @@
 from server.inputs import N_
 
 RELEASE_FIELDS = {
+    "asked": N_("Question and answer"),
     "confidence": N_("Confidence of the intervals"),
     "delta": N_("Chance δ that the limit fails"),
     "division": N_("How ε is divided"),
@@ -11,12 +12,15 @@ RELEASE_FIELDS = {
     "interval": N_("Intervals"),
     "item": N_("What to release"),
     "items": N_("What to release"),
+    "limit": N_("Number of people to exceed"),
     "mark": N_("File that says what was spent"),
+    "most": N_("Questions at most"),
     "neighbours": N_("What a release must hide"),
     "people": N_("Respondents you expect"),
     "positives": N_("How many to find"),
     "release": N_("Release"),
     "right": N_("Right to release"),
+    "search": N_("The search"),
     "server": N_("Server"),
     "share": N_("Share to exceed"),
     "side2": N_("Second side"),

@@ -20,7 +20,7 @@ STATISTICS = {
     "weighted_mean": N_("Estimated mean, weighted by population"),
     "mean": N_("Estimated mean, not weighted"),
     "most_common": N_("Most common answer, not weighted"),
-    "above": N_("Above the share asked for? Not weighted"),
+    "above": N_("Above the limit asked for? Not weighted"),
     "answered": N_("Estimated share of those who gave a number, not weighted"),
 }
 
@@ -44,11 +44,12 @@ class QuestionsByVersion:
 def place(words: ReportWords, entry: Released, figure: Figure, asked: QuestionsByVersion) -> Text:
     """What a figure is of: answers, a stratum, everybody."""
     parts, between = [part(words, entry, pair, asked) for pair in figure.place], " × "
-    if len(parts) == 1 and len(entry.item.questions) > 1:  # an answer to one of them
-        name, value = figure.place[0]
+    several = len(entry.item.questions) > 1
+    if (len(parts) == 1 and several) or figure.statistic == "above":  # an answer to one of them
+        name, value = figure.place[-1]
         found = asked.question(name, entry.covers)
-        if found is not None and value:
-            parts.insert(0, cell_texts.quote_question(*found))
+        if found is not None and value and len(entry.item.questions) != 1:
+            parts.insert(-1, cell_texts.quote_question(*found))
             between = " · "
     if not parts:
         return Text(words.gettext("All responses"))

@@ -31,9 +31,9 @@ def read_entry(words: ReportWords, entry: Released, asked: QuestionsByVersion) -
     match entry.item.kind:
         case ItemKind.COUNT | ItemKind.HIERARCHY:
             yield from _read_counts(words, entry)
-        case ItemKind.MOST_COMMON | ItemKind.EXCEEDING:
+        case ItemKind.MOST_COMMON | ItemKind.EXCEEDING | ItemKind.SEARCH if entry.figures:
             yield _read_selection(words, entry, asked)
-        case ItemKind.DECLARED:
+        case ItemKind.DECLARED | ItemKind.SEARCH:  # of which there is no number, or none yet
             return
         case _:
             yield from _read_estimates(words, entry, asked)

@@ -173,11 +173,19 @@ def say_exceeding(
     _ = words.gettext
     share = words.number(float(100 * (entry.item.share or 0)))
     names = ", ".join(f"“{name}”" for name in above)
-    sentence = (
-        _("Found to be above %(share)s of 100: %(answers)s.", share=share, answers=names)
-        if above
-        else _("No answer was found to be above %(share)s of 100.", share=share)
-    )
+    if entry.item.limit is not None:
+        limit = words.integer(entry.item.limit)
+        sentence = (
+            _("Found to be given by more than %(limit)s people: %(answers)s.", limit=limit, answers=names)
+            if above
+            else _("No answer was found to be given by more than %(limit)s people.", limit=limit)
+        )
+    else:
+        sentence = (
+            _("Found to be above %(share)s of 100: %(answers)s.", share=share, answers=names)
+            if above
+            else _("No answer was found to be above %(share)s of 100.", share=share)
+        )
     parts = []
     if below:
         others = ", ".join(f"“{name}”" for name in below)

@@ -39,6 +39,16 @@ def _blocks(words: ReportWords, entry: Released, asked: QuestionsByVersion) -> I
         facts.append((_("Stratum"), Text(" > ".join(entry.item.stratum), own=True)))
     if entry.item.share is not None:
         facts.append((_("Limit"), cell_texts.share(words, float(entry.item.share))))
+    if entry.item.limit is not None:
+        facts.append((_("Limit, people"), cell_texts.count(words, entry.item.limit)))
+    if entry.item.kind == ItemKind.SEARCH:
+        facts += [
+            (_("Answers above, at most"), cell_texts.count(words, entry.item.positives)),
+            (
+                _("Typical noise of a comparison, people"),
+                cell_texts.real(words, float(entry.notes["noise_people"])),
+            ),
+        ]
     facts += [
         (_("Noise"), Text(mechanism(words, entry))),
         (_("Privacy loss, ε"), cell_texts.format_spent(words, entry.epsilon)),

@@ -21,6 +21,7 @@ PLACES = {
     "programs": ("api", "signing-in"),
     "release_builder": ("guide", "making-a-release"),
     "releases": ("guide", "9-releases"),
+    "searches": ("guide", "9-releases"),
     "results": ("guide", "8-results"),
     "schedule": ("guide", "times-a-limit-a-pause"),
     "settings": ("guide", "signing-in-with-a-password-and-a-code"),

@@ -8,10 +8,17 @@ from typing import Any
 import numpy as np
 
 from server.privacy import selection
-from server.privacy.auditing.cases import Case, by_choosing, by_comparing, by_dealing, by_running
+from server.privacy.auditing.cases import (
+    Case,
+    by_choosing,
+    by_comparing,
+    by_dealing,
+    by_running,
+    by_searching,
+)
 from server.privacy.designs import forced_response
 from server.privacy.estimators import share_coefficients
-from server.privacy.selection import SparseAnswers
+from server.privacy.selection import OngoingSearch, SparseAnswers
 from server.privacy.selection._exact import happens_with_exp
 
 _RUNS = 8_000
@@ -98,7 +105,37 @@ def cases() -> list[Case]:
             1,
             monotone=True,
         ),
+        *_searches(),
     ]
+
+
+def _searches() -> list[Case]:
+    """Searches whose questions come one at a time. With delta, what is computed is the sum of two searches' losses."""
+    rise, fall = [-1] * _BELOW + [-2], [0] * _BELOW + [-3]
+    once, twice = partial(_begin_search, 1, 4.0), partial(_begin_search, 2, 4.0)
+    monotone, anew = partial(twice, monotone=True), partial(_begin_search, 2, 1.0, 0.1)
+    return [
+        by_searching(name, claim, begin, _ask, inputs)
+        for name, claim, begin, inputs in (
+            ("search(4, c = 1)", 4.0, once, (rise, fall)),
+            ("search(4, c = 2)", 4.0, twice, ([*rise, -2], [*fall, -3])),
+            ("search(4, c = 2), monotone", 4.0, monotone, ([*rise, -2], [0] * _BELOW + [-2, -2])),
+            ("search(1, c = 2, delta = 0.1), at delta = 0", 1.267, anew, (rise * 2, fall * 2)),
+        )
+    ]
+
+
+def _begin_search(
+    positives: int, epsilon: float, delta: float = 0.0, monotone: bool = False
+) -> OngoingSearch:
+    noise = selection.plan_search(positives, epsilon, delta, monotone)
+    noise.error(_BELOW, 0.05, 1.0)  # told before; what runs is on trial
+    return selection.begin_search(noise, 1)
+
+
+def _ask(search: OngoingSearch, excess: int) -> tuple[bool, OngoingSearch | None]:
+    above, after = search.compare(excess)
+    return above, after if after.left else None
 
 
 def _compare_patterns(

@@ -1,14 +1,14 @@
 """Surveys whose open links ask for proof of work.
 
 Revision: 0031
-Follows: 0029
+Follows: 0030
 """
 
 import sqlalchemy as sa
 from alembic import op
 
 revision = "0031"
-down_revision = "0029"
+down_revision = "0030"
 branch_labels = None
 depends_on = None
 
