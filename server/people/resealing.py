@@ -1,4 +1,4 @@
-"""What is sealed gets a new key: secrets of apps for codes, those that webhooks and tickets are signed with, and searches."""
+"""What is sealed gets a new key: secrets of apps for codes, of webhooks and tickets, and what searches keep."""
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
