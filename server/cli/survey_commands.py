@@ -17,6 +17,7 @@ from server.cli.common import (
     survey_to_change,
 )
 from server.cli.keeping_commands import archive, delete, duplicate, read_archive, unarchive, write_archive
+from server.cli.paper_commands import enter, paper
 from server.cli.plan_command import read_definition
 from server.cli.plan_output import warn_of_shortfall
 from server.cli.result_output import print_report
@@ -40,7 +41,7 @@ def survey() -> None:
     """Import, export, publish, close and keep surveys."""
 
 
-for command in (duplicate, archive, unarchive, delete, settings, study, study_file):
+for command in (duplicate, archive, unarchive, delete, settings, study, study_file, paper, enter):
     survey.add_command(command)
 
 
