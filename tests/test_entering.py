@@ -1,7 +1,7 @@
-"""Sheets of paper that are keyed in: stored whole or not at all, once, by the one way in, and counted in cells of their own."""
+"""Sheets of paper that are keyed in: stored once, whole or not at all, and counted in cells of their own."""
 
 import json
-from datetime import datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -138,8 +138,8 @@ def test_sheets_count_for_their_stratum(
     ("settings", "said"),
     [
         ({"paused": True}, "it is paused"),
-        ({"opens_at": datetime.now() + timedelta(days=2)}, "it is not open yet"),
-        ({"closes_at": datetime.now() - timedelta(days=2)}, "it is closed"),
+        ({"opens_at": datetime(2100, 1, 1, tzinfo=UTC).replace(tzinfo=None)}, "it is not open yet"),
+        ({"closes_at": datetime(2020, 1, 1, tzinfo=UTC).replace(tzinfo=None)}, "it is closed"),
         ({"by_invitation": True}, "link: must ask for no code"),
     ],
 )
@@ -260,7 +260,7 @@ def test_few_alone_are_shown_at_the_end_as_before(
 def test_what_may_be_stored_and_not_shown_counts_both_ways(
     database_url: str, published: factories.Published, tmp_path: Path
 ) -> None:
-    """Fewer than six wait in each cell: once sheets were keyed in there are two of them, whether anything waits or not."""
+    """Fewer than six wait in each cell, and once sheets were keyed in there are two, whether anything waits or not."""
     told = "more_fewer_than"
     before = json.loads(factories.run(database_url, "report", published.slug, "--json").stdout)
     assert key_in(database_url, published.slug, tmp_path / "sheets.csv", ["AB"]).exit_code == 0

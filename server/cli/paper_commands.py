@@ -16,7 +16,7 @@ from server.cli.common import (
     survey_to_change,
 )
 from server.collect.keyed_sheets import parse_sheets
-from server.collect.responses import PaperBatch, enter_batch
+from server.collect.paper_batches import PaperBatch, enter_batch
 from server.output.languages import RESPONDENT_LANGUAGES
 from server.people import change_log
 from server.people.change_log import Action
@@ -69,7 +69,7 @@ def paper(slug: str, path: Path, language: str | None, number: int | None) -> No
     "--batch",
     default="",
     metavar="NAME",
-    help="A name for these sheets: keyed in again under it, they are not stored twice. Without it, the file is its own name.",
+    help="What these sheets are called: under one name they are stored once. Without it, what the file holds.",
 )
 @JSON
 def enter(slug: str, file: IO[bytes], number: int, stratum: str, batch: str, as_json: bool) -> None:
@@ -83,7 +83,7 @@ def enter(slug: str, file: IO[bytes], number: int, stratum: str, batch: str, as_
         version = surveys.published_version(found, number)
         reports = parse_sheets(content, list_paper_questions(version))
         place = strata.find_leaf(session, found, stratum).stratum if stratum else None
-        name = batch.encode() if batch else hashlib.sha256(content).digest()
+        name = batch.encode() if batch else hashlib.sha256(stratum.encode() + b"\0" + content).digest()
         stored = enter_batch(session, found, PaperBatch(name, version, place, reports), surveys.now())
         if stored:
             change_log.record(session, None, Action.SHEETS_KEYED, found, version=version.number)

@@ -25,7 +25,7 @@ def parse_typed(text: str, questions: Sequence[PaperQuestion]) -> list[bytes]:
     typed = [(number, line) for number, line in lines if line]
     if not 1 <= len(typed) <= TYPED_LIMIT:
         template = N_("must have from %(low)d to %(high)d lines; it has %(length)d")
-        raise refuse(422, "lines", template, low=1, high=TYPED_LIMIT, length=len(typed))
+        raise refuse(422, "sheets", template, low=1, high=TYPED_LIMIT, length=len(typed))
     problems = [problem for number, line in typed for problem in _check_line(number, line, questions)]
     if problems:
         raise InputError(422, problems)
@@ -50,10 +50,10 @@ def parse_sheets(content: bytes, questions: Sequence[PaperQuestion]) -> list[byt
         if number - 1 > FILE_LIMIT:
             raise refuse(422, "data", N_("must have at most %(limit)d rows; it has more"), limit=FILE_LIMIT)
         cells = [row[place] for place in places]
-        for name, cell, each in zip(names, cells, questions, strict=True):
-            if read_key(each, cell) is None:
+        for name, cell, question in zip(names, cells, questions, strict=True):
+            if read_key(question, cell) is None:
                 template = N_("must be a letter from %(low)s to %(high)s; it is %(value)s")
-                raise refuse_cell(number, name, template, cell, low=each.keys[0], high=each.keys[-1])
+                raise refuse_cell(number, name, template, cell, low=question.keys[0], high=question.keys[-1])
         found.append(_pack(cells, questions))
     if not found:
         raise refuse(422, "data", N_("must have a row for each sheet; it has none"))
@@ -66,14 +66,14 @@ def _check_line(number: int, line: str, questions: Sequence[PaperQuestion]) -> I
         template = N_("must have %(limit)d letters, one for each question; it has %(length)d")
         yield Problem(field, template, {"limit": len(questions), "length": len(line)})
         return
-    for place, (letter, each) in enumerate(zip(line, questions, strict=True), start=1):
-        if read_key(each, letter) is None:
+    for place, (letter, question) in enumerate(zip(line, questions, strict=True), start=1):
+        if read_key(question, letter) is None:
             template = N_(
                 "must have a letter from %(low)s to %(high)s for question %(number)d; it has %(value)s"
             )
             values = {
-                "low": each.keys[0],
-                "high": each.keys[-1],
+                "low": question.keys[0],
+                "high": question.keys[-1],
                 "number": place,
                 "value": shorten_value(letter),
             }

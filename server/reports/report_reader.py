@@ -12,6 +12,7 @@ from server.collect.told_groups import find_told
 from server.collect.waves import Wave, places_of, same_question
 from server.reports.admission import Admission, admissions
 from server.reports.code_counts import count_invited
+from server.reports.collection_modes import split_by_mode
 from server.reports.day_counts import periods, sum_days
 from server.reports.question_estimates import estimate_question
 from server.reports.report import Report
@@ -46,7 +47,13 @@ def read(
         pooled=number is None,
         confidence=confidence,
     )
-    return replace(report, invited=count_invited(session, survey, report))
+    modes = None
+    if report.pooled:  # of one version alone, what is told apart could be another part
+        told = find_told(response_counts.count_shown(session, survey), survey).keys
+        versions = {each.number: each for each in survey.versions}
+        chosen = [versions[wave.number] for wave in report.waves]
+        modes = split_by_mode(session, survey, chosen, report.nodes, told, report.hidden)
+    return replace(report, invited=count_invited(session, survey, report), modes=modes)
 
 
 def _made(

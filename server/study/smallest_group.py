@@ -61,6 +61,6 @@ class Unseen:
 
 def limit_unseen(minimum: int, strata: int, versions: int = 1, ways: int = 1) -> Unseen:
     """What waits at most, where so many strata have a link; `ways` are those in which responses were collected."""
-    each, links = ways * (waiting_limit(minimum) - 1), strata + 1
-    most = versions * links * each
-    return Unseen(each + 1, links, most + 1 if most else 0)
+    at_link, links = ways * (waiting_limit(minimum) - 1), strata + 1
+    most = versions * links * at_link
+    return Unseen(at_link + 1, links, most + 1 if most else 0)

@@ -26,9 +26,9 @@ _TOGETHER = 100
 
 
 def read_sealed(
-    session: Session, survey: Survey, version: SurveyVersion | None = None
+    session: Session, survey: Survey, version: SurveyVersion | None = None, mode: Mode | None = None
 ) -> Iterator[tuple[Key, Tally]]:
-    """The batches of a survey, or of one version, those of a version and stratum one after the other."""
+    """The batches of a survey, of one version, or one mode, those of a version and stratum one after the other."""
     lengths = {each.id: len(each.reports) for each in survey.versions}
     cells, batches = cells_of(survey.id).c, batches_of(survey.id).c
     query = (
@@ -38,6 +38,8 @@ def read_sealed(
     )
     if version is not None:
         query = query.where(cells.version_id == version.id)
+    if mode is not None:
+        query = query.where(cells.mode == mode)
     # From PostgreSQL a few at a time.
     found = session.connection().execute(query, execution_options={"yield_per": _FETCHED})
     for version_id, stratum, content in found:

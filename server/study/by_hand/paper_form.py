@@ -170,8 +170,8 @@ def _say_throw(words: Words, device: str, times: int) -> str:
 def _find_devices(questions: Sequence[PaperQuestion]) -> dict[str, int]:
     """What somebody needs, with the most throws for a question."""
     found: dict[str, int] = {}
-    for each in questions:
-        found[each.throws.device] = max(each.throws.times, found.get(each.throws.device, 0))
+    for paper in questions:
+        found[paper.throws.device] = max(paper.throws.times, found.get(paper.throws.device, 0))
     return found
 
 

@@ -6,6 +6,7 @@ receipt: a sheet is not taken back.
 """
 
 import hashlib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -26,10 +27,12 @@ from server.collect.responses.open_links import (
 )
 from server.collect.responses.storing import StoredKey, find_stored, store
 from server.collect.submissions import ID_LENGTH, Submission, hash_receipt
-from server.inputs import N_, refuse
+from server.inputs import N_, refuse, shorten_value
 from server.store.models import Mode, Stratum, Survey, SurveyVersion
 from server.store.revisions import raise_revisions
 from server.study.surveys import Standing
+
+_HEX_NAME = re.compile(r"[0-9a-f]{32}\Z")
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,20 @@ class PaperBatch:
     version: SurveyVersion
     stratum: Stratum | None
     reports: Sequence[bytes]
+
+
+def parse_batch_name(text: str) -> bytes:
+    """The name that a page or a program gives a batch: 32 hexadecimal digits, drawn at random.
+
+    Raises
+    ------
+    InputError
+        If it is none.
+    """
+    if not _HEX_NAME.match(text):
+        template = N_("must be 32 hexadecimal digits in lower case; it is %(value)s")
+        raise refuse(422, "batch", template, value=shorten_value(text) or "–")
+    return bytes.fromhex(text)
 
 
 def enter_batch(session: Session, survey: Survey, batch: PaperBatch, now: datetime) -> int:
