@@ -96,7 +96,7 @@ def _page(
         obstacles=[describe(problem) for problem in obstacles],
         questions=[(each, list(zip(each.keys, each.order, strict=True))) for each in questions],
         example="".join(each.keys[place % len(each.keys)] for place, each in enumerate(questions)),
-        languages=RESPONDENT_LANGUAGES,
+        form_languages=RESPONDENT_LANGUAGES,
         standing=surveys.find_standing(survey, surveys.now()),
         own=None not in invited,
         leaves=[node for node in leaves if node.stratum.id not in invited],
