@@ -143,7 +143,7 @@ FOR_RESPONDENTS = $(shell $(PY) -c 'from server.output.languages import FOR_RESP
 # Where respondents look, and what they may be refused with.
 RESPONDENTS_SOURCES := $(addprefix templates/,respond base.html _headline.html errors/error.html) \
   $(addprefix server/,web/error_pages.py web/problem_texts.py web/views/respond.py web/front collect/responses \
-  collect/submissions.py inputs/decoding.py study/answer_texts.py)
+  collect/submissions.py inputs/decoding.py study/answer_texts.py study/by_hand/paper_form.py)
 PYBABEL := $(PY) -m babel.messages.frontend --quiet
 EXTRACT := $(PYBABEL) extract --mapping-file=$(TRANSLATIONS)/babel.cfg --keywords=N_ --keywords=_l --keywords=lazy_gettext \
   --project=Moneda --version=0.1.0 --copyright-holder='Moneda contributors' --add-location=file --sort-by-file

@@ -15,7 +15,7 @@ def test_new_response_is_stored(client: FlaskClient, survey: Published, database
     answer = client.post(survey.url, json=body)
 
     assert (answer.status_code, answer.get_json()) == (201, {"status": "stored"})
-    ((row_id, _version, reports, _day, _stratum),) = stored(database_url)
+    ((row_id, _version, reports, _day, _stratum, _mode),) = stored(database_url)
     assert (bytes(row_id), bytes(reports)) == (factories.stored_id(body), b"\x01\x00")  # type: ignore[arg-type]
 
 

@@ -198,7 +198,8 @@ def test_responses_and_the_first_researcher_are_kept_by_the_migration_of_running
 
     migrate(engine)
 
-    assert dump(empty_database_url)["responses"] == [(hashed_id(b"0123456789abcdef"), 1, b"\x01", day, None)]
+    stored = (hashed_id(b"0123456789abcdef"), 1, b"\x01", day, None, 0)
+    assert dump(empty_database_url)["responses"] == [stored]
     assert _column(empty_database_url, "administrator", "researchers") == [True]
     with pytest.raises(sa.exc.DatabaseError, match="immutable"), engine.begin() as connection:
         connection.exec_driver_sql("UPDATE responses_1 SET version_id = 1")
@@ -285,7 +286,7 @@ def test_rows_of_surveys_move_into_tables_of_their_own(empty_database_url: str) 
     for k in (21, 22):
         keys = [bytes([n, k]) * 8 for n in range(5)]
         stored = sorted(hashed_id(key) for key in keys)
-        assert _rows(engine, f"responses_{k}") == [(key, 7 * k, b"\1", day, None) for key in stored]
+        assert _rows(engine, f"responses_{k}") == [(key, 7 * k, b"\1", day, None, 0) for key in stored]
         assert _rows(engine, f"invitations_{k}") == [(2 * key, 9 * k, n < 2) for n, key in enumerate(keys)]
     # What was stored before is to be tidied: the closed survey, and what all of them shared.
     assert [row[1] for row in dump(empty_database_url)["untidied"]] == [22, None]

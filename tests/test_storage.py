@@ -31,14 +31,14 @@ def test_row_holds_id_version_reports_day_and_stratum_only(
 
     client.post(survey.url, json=body, headers={"User-Agent": "Somebodys-Phone", "Cookie": "a=b"})
 
-    assert list(columns) == ["id", "version_id", "reports", "day", "stratum_id"]
+    assert list(columns) == ["id", "version_id", "reports", "day", "stratum_id", "mode"]
     assert isinstance(columns["day"], sa.Date)
     assert not isinstance(columns["day"], sa.DateTime)
-    ((row_id, version_id, reports, day, stratum_id),) = stored(database_url)
+    ((row_id, version_id, reports, day, stratum_id, mode),) = stored(database_url)
     ((number, *_rest),) = dump(database_url)["survey_versions"]
     assert (row_id, version_id, bytes(reports)) == (factories.stored_id(body), number, b"\x00\x01")  # type: ignore[call-overload]
     assert type(day) is date
-    assert stratum_id is None
+    assert (stratum_id, mode) == (None, 0)
     assert first_day <= day <= first_day + timedelta(days=1)
 
 

@@ -272,7 +272,7 @@ def _check_that_tidying_keeps_all(survey: Published, database_url: str) -> None:
     for refused in (
         "UPDATE responses_1 SET reports = reports",
         "UPDATE invitations_1 SET batch_id = 12345",
-        "INSERT INTO responses_1 SELECT id || id, 99, reports, day, stratum_id FROM responses_1",
+        "INSERT INTO responses_1 SELECT id || id, 99, reports, day, stratum_id, mode FROM responses_1",
         "INSERT INTO invitations_1 SELECT code_hash, 99, spent FROM invitations_1",
     ):
         with pytest.raises(sa.exc.IntegrityError), engine.begin() as connection:

@@ -18,6 +18,7 @@ from server.cli.common import (
 )
 from server.cli.form_command import form
 from server.cli.keeping_commands import archive, delete, duplicate, read_archive, unarchive, write_archive
+from server.cli.paper_commands import enter, paper
 from server.cli.plan_command import read_definition
 from server.cli.plan_output import warn_of_shortfall
 from server.cli.result_output import print_report
@@ -42,7 +43,9 @@ def survey() -> None:
     """Import, export, publish, close and keep surveys."""
 
 
-for command in (duplicate, archive, unarchive, delete, settings, study, study_file, form, search):
+for command in (
+    *(duplicate, archive, unarchive, delete, settings, study, study_file, form, search, paper, enter),
+):
     survey.add_command(command)
 
 

@@ -139,7 +139,7 @@ def _problems(
     if schedule.cap is not None and {"cap", "minimum"} & changed.keys():
         # Fewer than the minimum would never be shown; and a smaller number could be used to count what is stored:
         # whether a survey is full must not tell more than what is shown.
-        least = max(schedule.minimum, _most_stored(session, survey) if "cap" in changed else 0)
+        least = max(schedule.minimum, count_most_stored(session, survey) if "cap" in changed else 0)
         if schedule.cap < least:
             template = N_(
                 "must be at least %(limit)s, the smallest group shown and all that may be stored by now; "
@@ -181,8 +181,9 @@ def _above_populations(session: Session, survey: Survey, minimum: int) -> list[P
     return [Problem("minimum", template, {"limit": least, "stratum": path, "value": minimum})]
 
 
-def _most_stored(session: Session, survey: Survey) -> int:
+def count_most_stored(session: Session, survey: Survey) -> int:
     """How many responses there may be at most, as far as what is shown of the survey tells."""
     links = 1 + len(strata.list_leaves(strata.tree(session, survey)))
-    waiting = len(survey.versions) * links * max(current_waiting_limit(survey) - 1, 0)
+    cells = len(survey.versions) * links * batches.count_ways(session, survey)
+    waiting = cells * max(current_waiting_limit(survey) - 1, 0)
     return sum(response_counts.count_shown(session, survey).values()) + waiting

@@ -8,6 +8,7 @@ CODE_FIELDS = {
     "label": N_("Name of the batch"),
     "link": N_("Link"),
     "sheet": N_("Sheet"),
+    "sheets": N_("Sheets"),
     "size": N_("How many"),
     "version": N_("Version"),
 }

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import partial
 
 from sqlalchemy.orm import Session, SessionTransaction
 
@@ -18,7 +19,7 @@ from server.collect import batches
 from server.collect.batches import Key, Margin
 from server.collect.tallies import Tally
 from server.collect.told_groups import find_told
-from server.store.models import Survey
+from server.store.models import Mode, Survey
 from server.study.retention import require_counts
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "count_told_of",
     "read_for_release",
     "read_shown",
+    "read_shown_by_mode",
 ]
 
 
@@ -76,6 +78,24 @@ def read_shown(session: Session, survey: Survey) -> Collected:
         return batches.read_sealed(session, survey, versions[version_id])
 
     return Collected(batches.count_sealed(session, survey), _margins(session, survey), pieces)
+
+
+def read_shown_by_mode(session: Session, survey: Survey) -> Mapping[Mode, Collected]:
+    """As `read_shown`, apart by the way in which they were collected; those ways without any are left out."""
+    sizes: dict[Mode, dict[Key, int]] = {}
+    for (key, mode), n in batches.count_sealed_by_mode(session, survey).items():
+        sizes.setdefault(mode, {})[key] = n
+    versions = {version.id: version for version in survey.versions}
+    moment = session.get_transaction() or session.begin()
+
+    def read_pieces(mode: Mode, version_id: int) -> Iterator[tuple[Key, Tally]]:
+        _check_moment(session, moment)
+        return batches.read_sealed(session, survey, versions[version_id], mode)
+
+    return {
+        mode: Collected(own, _margins(session, survey, mode), partial(read_pieces, mode))
+        for mode, own in sizes.items()
+    }
 
 
 def read_for_release(session: Session, survey: Survey, neighbours: str) -> Collected:
@@ -175,9 +195,9 @@ def _check_moment(session: Session, moment: SessionTransaction | None) -> None:
         raise RuntimeError("responses are read from a session that has ended")
 
 
-def _margins(session: Session, survey: Survey) -> dict[Key, Margin]:
+def _margins(session: Session, survey: Survey, mode: Mode | None = None) -> dict[Key, Margin]:
     return {
         (version.id, stratum): margin
         for version in survey.versions
-        for stratum, margin in batches.read_sealed_margins(session, version).items()
+        for stratum, margin in batches.read_sealed_margins(session, version, mode).items()
     }

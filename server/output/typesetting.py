@@ -185,6 +185,14 @@ def size_of(svg: str) -> tuple[float, float]:
     return float(view[1]), float(view[2])
 
 
+def replace_controls(text: str) -> str:
+    """Controls and halves of characters have no glyph in any font."""
+    return "".join(
+        MISSING if unicodedata.category(letter) in ("Cc", "Cs") and letter not in "\n\t" else letter
+        for letter in text
+    )
+
+
 def change_texts(value: Any, change: Callable[[str], str]) -> Any:
     """A JSON value with all texts in it changed, but for those that are not set in type."""
     match value:

@@ -70,6 +70,7 @@ class Action(StrEnum):
     LINKS_REPLACED = "links replaced"
     INVITATIONS_ISSUED = "invitations issued"
     INVITATIONS_WITHDRAWN = "invitations withdrawn"
+    SHEETS_KEYED = "sheets keyed in"
     PAUSED = "paused"
     RESUMED = "resumed"
     BUDGET_SET = "budget set"
@@ -176,6 +177,7 @@ SENTENCES = {
     Action.LINKS_REPLACED: N_("closed the links there were, and made new ones: %(count)s"),
     Action.INVITATIONS_ISSUED: N_("issued codes for invitations: %(count)s (%(label)s)"),
     Action.INVITATIONS_WITHDRAWN: N_("withdrew the codes that were not used: %(label)s"),
+    Action.SHEETS_KEYED: N_("keyed in sheets of paper of version %(version)s"),
     Action.PAUSED: N_("paused the survey"),
     Action.RESUMED: N_("resumed the survey"),
     Action.BUDGET_SET: N_("set the budget for releases: ε = %(epsilon)s, δ = %(delta)s"),

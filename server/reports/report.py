@@ -12,6 +12,7 @@ from server.collect.waves import Wave, same_question
 from server.output.charts import Axis, share_axis
 from server.reports.admission import Admission
 from server.reports.chosen_together import ChosenTogether
+from server.reports.collection_modes import CollectionModes
 from server.reports.crossing import Crossed, cross_questions
 from server.reports.day_counts import Period
 from server.reports.estimate_values import QuestionReport, compute_limits
@@ -55,7 +56,7 @@ class Report:
     already and no longer tell which (an archive folder). `study` is what the researchers say of it. `invited` are the
     codes that were issued, if any were, of a report on all versions. `by_row` are the questions where each
     row of a table from elsewhere has a weight of its own. `together` are the questions that the reader of this report
-    asked to see together.
+    asked to see together. `modes` are the responses apart by how they were collected, where some came from paper.
     """
 
     definition: Definition
@@ -87,6 +88,7 @@ class Report:
     by_row: tuple[QuestionReport, ...] | None = None
     kept: Retention = UNLIMITED
     together: tuple[ChosenTogether, ...] = ()
+    modes: CollectionModes | None = None
 
     @property
     def n(self) -> int:

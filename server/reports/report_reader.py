@@ -6,12 +6,13 @@ from datetime import date
 
 from sqlalchemy.orm import Session
 
-from server.collect import response_counts
+from server.collect import batches, response_counts
 from server.collect.response_counts import Collected, Key
 from server.collect.told_groups import find_told
 from server.collect.waves import Wave, places_of, same_question
 from server.reports.admission import Admission, admissions
 from server.reports.code_counts import count_invited
+from server.reports.collection_modes import split_by_mode
 from server.reports.day_counts import periods, sum_days
 from server.reports.question_estimates import estimate_question
 from server.reports.report import Report
@@ -40,12 +41,19 @@ def read(
         response_counts.read_shown(session, survey),
         strata.tree(session, survey),
         response_counts.count_shown_by_day(session, survey),
+        batches.count_ways(session, survey),
         admissions(session, survey),
         study_sheets.read_study_sheet(session, survey).sheet.for_reports,
         pooled=number is None,
         confidence=confidence,
     )
-    return replace(report, invited=count_invited(session, survey, report))
+    modes = None
+    if report.pooled:  # of one version alone, what is told apart could be another part
+        told = find_told(response_counts.count_shown(session, survey), survey).keys
+        versions = {each.number: each for each in survey.versions}
+        chosen = [versions[wave.number] for wave in report.waves]
+        modes = split_by_mode(session, survey, chosen, report.nodes, told, report.hidden)
+    return replace(report, invited=count_invited(session, survey, report), modes=modes)
 
 
 def _made(
@@ -54,6 +62,7 @@ def _made(
     found: Collected,
     nodes: tuple[Node, ...],
     days: Mapping[Key, Mapping[date, int]],
+    ways: int,
     admitted: tuple[Admission, ...],
     study: StudySheet,
     *,
@@ -79,7 +88,7 @@ def _made(
         minimum=survey.minimum,
         withheld=not any(wave.n for wave in waves)
         and any(key[0] in {each.id for each in chosen} for key in found.sizes),
-        unseen=_unseen(survey, nodes, len(survey.versions) if pooled else 1),
+        unseen=_unseen(survey, nodes, len(survey.versions) if pooled else 1, ways),
         pooled=pooled,
         waves=waves,
         unweighted=tuple(estimate_question(asked, range(len(places)), confidence) for asked in entries),
@@ -96,8 +105,8 @@ def _made(
     )
 
 
-def _unseen(survey: Survey, nodes: Sequence[Node], versions: int) -> Unseen:
-    """What waits of so many versions."""
+def _unseen(survey: Survey, nodes: Sequence[Node], versions: int, ways: int) -> Unseen:
+    """What waits of so many versions, collected in so many ways."""
     if survey.state != State.OPEN:
         return Unseen(0, 0, 0)
-    return limit_unseen(survey.minimum, len(strata.list_leaves(nodes)), versions)
+    return limit_unseen(survey.minimum, len(strata.list_leaves(nodes)), versions, ways)

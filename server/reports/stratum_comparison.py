@@ -140,7 +140,8 @@ def compare_strata(report: Report, entry: QuestionReport, keys: tuple[str, str],
     asked = same_question(entry.question.name, report.waves)
     groups = group_of(asked, report.tree, pair[0]), group_of(asked, report.tree, pair[1])
     obstacle = _find_obstacle(pair, groups)
-    found = () if obstacle else _compare(entry, groups, report.confidence, anytime)
+    reports = [group.report for group in groups if group.report is not None]
+    found = () if obstacle else compare_reports(reports[0], reports[1], report.confidence, anytime)
     return Compared(entry, *groups, keys, report.confidence, obstacle, found)
 
 
@@ -159,15 +160,12 @@ def _find_obstacle(
     return Obstacle.NOBODY if any(group.report is None or not group.n for group in groups) else None
 
 
-def _compare(
-    entry: QuestionReport,
-    groups: tuple[StratumReport, StratumReport],
-    confidence: float,
-    anytime: bool,
+def compare_reports(
+    first: QuestionReport, second: QuestionReport, confidence: float, anytime: bool
 ) -> tuple[ComparedFigure, ...]:
-    reports = [group.report for group in groups if group.report is not None]
-    compute_limits(reports)
-    pairs = [(one, other) for (_, one), (_, other) in zip(*map(figures, reports), strict=True)]
+    """All that is estimated of a question in two groups of which nobody is in both, the first less the second."""
+    compute_limits([first, second])
+    pairs = [(one, other) for (_, one), (_, other) in zip(figures(first), figures(second), strict=True)]
     by_itself = split_error(confidence, len(pairs))  # several comparisons hold together
     return tuple(_subtract(one, other, by_itself, anytime) for one, other in pairs)
 

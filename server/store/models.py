@@ -59,6 +59,7 @@ class Mode(IntEnum):
     """How answers were randomised and collected."""
 
     BROWSER = 0
+    PAPER = 1
 
 
 class Researcher(Base):

@@ -6,7 +6,8 @@ left of them in files is nobody else's page. `responses_17`, `invitations_17`, `
 id 17; they are made together with it.
 
 A response is a hash of its receipt (a random number once the survey is closed), the version it answers, the link's
-stratum, a byte for each report, the day. Nothing else may ever be added that could join it to a person. Of an
+stratum, a byte for each report, the day, and whether it was keyed in from paper. Nothing else may ever be added that
+could join it to a person. Of an
 invitation only the hash of its code is kept, and whether it was used: not when, nor for what. Keys are random and
 SQLite has no rowid here, so that rows lie in the order of random numbers and no query tells in which order they
 arrived. While a study runs, who holds the files still finds traces of it; `server.collect.tidying` says which,
@@ -92,6 +93,7 @@ def _responses(_survey_id: int, _suffix: str) -> Iterator[_Part]:
     yield sa.Column("reports", sa.LargeBinary, nullable=False)
     yield sa.Column("day", sa.Date, nullable=False)
     yield sa.Column("stratum_id", sa.Integer)
+    yield sa.Column("mode", sa.SmallInteger, nullable=False, server_default=sa.text("0"))
     yield sa.CheckConstraint("length(id) = 16", name="id_is_128_bits")
     yield sa.CheckConstraint("length(reports) >= 1", name="reports_are_present")
 
@@ -180,7 +182,7 @@ KINDS = (RESPONSES, INVITATIONS, COUNTERS, CELLS, BATCHES, WITHDRAWALS, REMOVALS
 
 
 def responses_of(survey_id: int) -> sa.Table:
-    """Where the responses to a survey are: `id`, `version_id`, `reports`, `day`, `stratum_id`."""
+    """Where the responses to a survey are: `id`, `version_id`, `reports`, `day`, `stratum_id`, `mode`."""
     return table(RESPONSES, survey_id)
 
 

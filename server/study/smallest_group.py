@@ -28,7 +28,7 @@ def waiting_limit(minimum: int) -> int:
 
 
 def current_waiting_limit(survey: Survey) -> int:
-    """Fewer than so many responses to each version by each link are not shown yet; 0 once the survey is closed.
+    """Fewer than so many responses to each version by each link, in each way, are not shown; 0 once it is closed.
 
     It depends on the settings alone, not on whether any response waits.
     """
@@ -59,8 +59,8 @@ class Unseen:
     number: int
 
 
-def limit_unseen(minimum: int, strata: int, versions: int = 1) -> Unseen:
-    """What waits at most, where so many strata have a link."""
-    limit, links = waiting_limit(minimum), strata + 1
-    most = versions * links * (limit - 1)
-    return Unseen(limit, links, most + 1 if most else 0)
+def limit_unseen(minimum: int, strata: int, versions: int = 1, ways: int = 1) -> Unseen:
+    """What waits at most, where so many strata have a link; `ways` are those in which responses were collected."""
+    at_link, links = ways * (waiting_limit(minimum) - 1), strata + 1
+    most = versions * links * at_link
+    return Unseen(at_link + 1, links, most + 1 if most else 0)

@@ -2,12 +2,13 @@
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from server.privacy.designs import Design, Throws, plan_throws
+from server.privacy.designs import Throws
+from server.study.by_hand import arrives_as_answer, plan_by_hand
 from server.study.kinds import KINDS
 from server.study.kinds.designing import DEVICES
 
@@ -198,30 +199,9 @@ def parts_of(
         questions=len(designs),
         reports=sum(map(len, designs)),
         language=document["language"],
-        throws=_plan_by_hand(document["questions"]),
+        throws=plan_by_hand(document["questions"]),
         translated=frozenset(document.get("translations", ())),
     )
-
-
-def _plan_by_hand(entries: Sequence[dict[str, Any]]) -> tuple[Throws, ...] | None:
-    """All questions or none: who throws would show by the others what they leave to a machine."""
-    planned = [_plan_question(entry) for entry in entries if "designs" in entry]
-    throws = tuple(plan for plan in planned if plan is not None)
-    conditions = any("show_if" in entry for entry in entries)
-    return None if conditions or len(throws) < len(planned) else throws
-
-
-def _plan_question(entry: dict[str, Any]) -> Throws | None:
-    """Where what is recorded is one of the answers: a person can then work it out alone."""
-    kind = KINDS[entry["kind"]]
-    if kind.several or kind.asks_number or len(entry["designs"]) > 1 or not _arrives_as_answer(entry):
-        return None
-    return plan_throws(Design(entry["designs"][0]["weights"]))
-
-
-def _arrives_as_answer(question: dict[str, Any]) -> bool:
-    """Not as a colour, nor as the same or different."""
-    return question["design"]["mechanism"] not in ("kuk", "crosswise")
 
 
 def _names(document: dict[str, Any]) -> Iterator[str]:
@@ -250,4 +230,4 @@ def _names(document: dict[str, Any]) -> Iterator[str]:
 def _can_be_played(question: dict[str, Any]) -> bool:
     """Whether a coin leaves both answers as they are or replaces both by the same one, so that it has two faces."""
     rows = question["designs"][0]["weights"]
-    return _arrives_as_answer(question) and len(rows) == 2 and bool(rows[0][0] >= rows[1][0])
+    return arrives_as_answer(question) and len(rows) == 2 and bool(rows[0][0] >= rows[1][0])

@@ -3,6 +3,7 @@
 import html
 import io
 import json
+import secrets
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -89,6 +90,11 @@ def translating(scene: Scene) -> Form:
         "to": "fr",
         "text-0": "Examens",
     }
+
+
+def keying(_scene: Scene) -> Form:
+    """Two sheets of paper."""
+    return {"version": "1", "batch": secrets.token_hex(16), "sheets": "AB\r\nBA"}
 
 
 def issuing(scene: Scene) -> Form:
@@ -237,6 +243,7 @@ FORMS: Mapping[str, tuple[str, Callable[[Scene], Form]]] = {
     "webhooks.create": (EDITOR, lambda scene: {"url": "https://hooks.example.org/told"}),
     "webhooks.add_trial": (EDITOR, with_webhook),
     "webhooks.revoke": (EDITOR, with_webhook),
+    "paper.enter": (EDITOR, keying),
     "invitations.issue": (EDITOR, issuing),
     "invitations.withdraw": (EDITOR, batch),
     "invitations.table": (EDITOR, batch),

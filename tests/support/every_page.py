@@ -764,6 +764,47 @@ def walk_people(owner: Reader, site: factories.Served) -> list[Reader]:
     return [hers, stranger]
 
 
+def walk_paper(owner: Reader, site: factories.Served) -> None:
+    """A survey on paper: its form, sheets that are right and wrong, and what stands in the way of others."""
+    database = site.database_url
+    one = wrapped_definition()
+    easy = {
+        **one,
+        "questions": [factories.question("q1", pseudo("Copied?")), factories.question("q2", pseudo("Sat?"))],
+    }
+    hard = {**easy, "questions": [*easy["questions"], factories.question("q3", pseudo("Odd?"), 0.2001)]}
+    survey = factories.publish(database, easy)
+    page = f"/manage/surveys/{survey.slug}/paper"
+    owner.get(page)
+    form = {"version": "1", "batch": "a" * 32, "sheets": "AB"}
+    for changed in (
+        {},
+        {},
+        {"sheets": "AX\nA"},
+        {"sheets": ""},
+        {"batch": "x"},
+        {"stratum": "99"},
+        {"sheets": "BB"},
+    ):
+        owner.post(page, {**form, **changed})
+    owner.get(f"{page}?said=stored")
+    owner.get(f"{page}?said=known")
+    factories.settle(database, survey.slug, cap=2)
+    owner.post(page, {**form, "batch": "b" * 32})
+    factories.settle(database, survey.slug, cap=None, by_invitation=True)
+    owner.get(page)
+    owner.post(page, {**form, "batch": "c" * 32})
+    factories.settle(database, survey.slug, by_invitation=False)
+    factories.plant(database, survey.slug, pseudo("A"))
+    owner.get(page)
+    factories.close(database, survey.slug)
+    owner.get(page)
+    owner.get(f"/manage/surveys/{survey.slug}/log")
+    other = factories.publish(database, hard)
+    owner.get(f"/manage/surveys/{other.slug}/paper")
+    owner.get(f"/manage/surveys/{other.slug}/paper/form.pdf")
+
+
 def walk_invitations(owner: Reader, stranger: Reader, site: factories.Served) -> None:
     """Codes of surveys in every state, and what their respondents are asked and told."""
     database = site.database_url
@@ -1197,6 +1238,7 @@ def walk(site: factories.Served) -> list[Reader]:
     viewer = walk_releases(owner, stranger, site)
     walk_links(owner, site)
     walk_invitations(owner, stranger, site)
+    walk_paper(owner, site)
     walk_access(owner, stranger, site)
     walk_switches(owner, stranger, site)
     walk_scales(owner, database)

@@ -335,6 +335,8 @@ PAGES: tuple[PageState, ...] = (
     PageState("class-board", f"{HOME}/board"),
     PageState("invitations-none", "/manage/surveys/{empty}/invitations"),
     PageState("invitations", "/manage/surveys/{invited}/invitations"),
+    PageState("paper", f"{HOME}/paper"),
+    PageState("paper-none", "/manage/surveys/{empty}/paper"),
     PageState("schedule", f"{HOME}/schedule"),
     PageState("study-sheet", f"{HOME}/study"),
     PageState("results-none", "/manage/surveys/{empty}/results"),

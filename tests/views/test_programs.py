@@ -156,6 +156,11 @@ def test_answers_are_what_the_description_says(call: Call, database_url: str) ->
         "list_strata": call("GET", f"{at}/strata"),
         "list_links": call("GET", f"{at}/links"),
         "list_invitations": call("GET", f"{at}/invitations"),
+        "enter_sheets": call(
+            "POST",
+            f"{at}/sheets",
+            {"version": 1, "batch": "a" * 32, "sheets": ["AB"]},
+        ),
         "show_estimates": call("GET", f"{at}/estimates"),
         "download_report_json": call("GET", f"{at}/report.json"),
         "price_plan": price,
@@ -343,6 +348,19 @@ def test_codes_are_answered_once_and_kept_nowhere(call: Call, database_url: str)
     gone = call("POST", f"/surveys/{slug}/invitations/{issued.json['id']}/withdraw").json["batches"]
     assert gone[0]["withdrawn_on"] is not None
     assert call("POST", f"/surveys/{slug}/invitations/999999999999/withdraw").status_code == 404
+
+
+def test_a_batch_of_sheets_is_stored_once_and_a_wrong_one_not_at_all(call: Call, database_url: str) -> None:
+    slug = new_survey(call)
+    call("POST", f"/surveys/{slug}/publish", {"despite_plan": True})
+    body = {"version": 1, "batch": "0" * 32, "sheets": ["AB", "BB"]}
+
+    answers = [call("POST", f"/surveys/{slug}/sheets", body) for _ in range(2)]
+    wrong = call("POST", f"/surveys/{slug}/sheets", {**body, "batch": "f" * 32, "sheets": ["AB", "AC"]})
+
+    assert [answer.json for answer in answers] == [{"sheets": 2, "stored": 2}, {"sheets": 2, "stored": 0}]
+    assert (wrong.status_code, wrong.json["errors"][0]["field"]) == (422, "lines[2]")
+    assert len(factories.dump(database_url)["responses"]) == 2
 
 
 @pytest.mark.parametrize("change", [{"epsilon": "0.5"}, {"cells": "0" * 64}])

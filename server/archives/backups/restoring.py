@@ -89,13 +89,27 @@ def _check_known(contents: Contents) -> None:
             f"it was made by a newer version of Moneda ({contents.beginning['software']}, schema "
             f"{contents.revision}); restore it with that one"
         )
-    own = {kind.name: describe_columns(own_tables.table(kind, 0)) for kind in own_tables.KINDS}
-    # An older revision may have fewer tables of each survey; those that are new since are made by its migrations.
-    if not contents.beginning["own_columns"].items() <= own.items():
+    own = {kind.name: own_tables.table(kind, 0) for kind in own_tables.KINDS}
+    # An older revision may have fewer tables of each survey, which its migrations make, and fewer columns, which are
+    # filled with what they stand at.
+    if not all(
+        name in own and _has_columns(own[name], columns)
+        for name, columns in contents.beginning["own_columns"].items()
+    ):
         raise DamagedError(
             f"its surveys have tables as {contents.beginning['software']} made them; restore it with that one, "
             "and then start this one"
         )
+
+
+def _has_columns(table: sa.Table, columns: list[list[str]]) -> bool:
+    """Whether rows with these columns can be rows of a table."""
+    older = [
+        described
+        for column, described in zip(table.columns, describe_columns(table), strict=True)
+        if column.server_default is None or described in columns
+    ]
+    return older == columns
 
 
 def _check_empty(database_url: str) -> None:

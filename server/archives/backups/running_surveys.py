@@ -19,7 +19,7 @@ from server.store.own_tables import cells_of
 from server.study.surveys import now
 
 _LEFT_OUT = (own_tables.INVITATIONS, own_tables.WITHDRAWALS, own_tables.PURCHASES, own_tables.TICKETS)
-_Waiting = Counter[tuple[int, int | None, bytes]]
+_Waiting = Counter[tuple[int, int | None, int, bytes]]
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,8 @@ def leave_out_own(
             yield list({**values, "waiting_n": 0, "waiting": b""}.values())
         elif kind is own_tables.RESPONSES:
             # No row says whether it waits; of several with the same reports any will do.
-            held = values["version_id"], values["stratum_id"], bytes(values["reports"])
+            cell = values["version_id"], values["stratum_id"], values["mode"]
+            held = (*cell, bytes(values["reports"]))
             if waiting[held]:
                 waiting[held] -= 1
             else:
@@ -91,12 +92,18 @@ def leave_out_own(
 def _read_waiting(connection: sa.Connection, survey_id: int) -> _Waiting:
     cells = cells_of(survey_id).c
     query = (
-        sa.select(cells.version_id, cells.stratum_id, cells.waiting, sa.func.length(SurveyVersion.reports))
+        sa.select(
+            cells.version_id,
+            cells.stratum_id,
+            cells.mode,
+            cells.waiting,
+            sa.func.length(SurveyVersion.reports),
+        )
         .join(SurveyVersion, SurveyVersion.id == cells.version_id)
         .where(cells.waiting_n > 0)
     )
     found: _Waiting = Counter()
-    for version, stratum, waiting, length in connection.execute(query):
+    for version, stratum, mode, waiting, length in connection.execute(query):
         strings = (bytes(waiting[start : start + length]) for start in range(0, len(waiting), length))
-        found.update((version, stratum, string) for string in strings)
+        found.update((version, stratum, mode, string) for string in strings)
     return found

@@ -13,7 +13,7 @@ from server.collect.batches.encoding import decode
 from server.collect.batches.merging import days_of
 from server.collect.batches.removing import cut
 from server.collect.tallies import Tally
-from server.store.models import Survey, SurveyVersion
+from server.store.models import Mode, Survey, SurveyVersion
 from server.store.own_tables import batches_of, cells_of, removals_of
 
 Key = tuple[int, int | None]
@@ -26,9 +26,9 @@ _TOGETHER = 100
 
 
 def read_sealed(
-    session: Session, survey: Survey, version: SurveyVersion | None = None
+    session: Session, survey: Survey, version: SurveyVersion | None = None, mode: Mode | None = None
 ) -> Iterator[tuple[Key, Tally]]:
-    """The batches of a survey, or of one version, those of a version and stratum one after the other."""
+    """The batches of a survey, of one version, or one mode, those of a version and stratum one after the other."""
     lengths = {each.id: len(each.reports) for each in survey.versions}
     cells, batches = cells_of(survey.id).c, batches_of(survey.id).c
     query = (
@@ -38,6 +38,8 @@ def read_sealed(
     )
     if version is not None:
         query = query.where(cells.version_id == version.id)
+    if mode is not None:
+        query = query.where(cells.mode == mode)
     # From PostgreSQL a few at a time.
     found = session.connection().execute(query, execution_options={"yield_per": _FETCHED})
     for version_id, stratum, content in found:
@@ -113,6 +115,20 @@ def count_sealed_by_day(session: Session, survey: Survey) -> dict[Key, dict[date
         for day, number in days_of(days).items():
             total[day] = total.get(day, 0) + number
     return found
+
+
+def count_ways(session: Session, survey: Survey) -> int:
+    """In how many ways a survey's responses are collected: from browsers, and from paper once a batch was keyed in."""
+    return len({Mode.BROWSER, *session.scalars(sa.select(cells_of(survey.id).c.mode).distinct())})
+
+
+def count_sealed_by_mode(session: Session, survey: Survey) -> dict[tuple[Key, Mode], int]:
+    """How many responses the batches of each version, stratum and way of collecting hold."""
+    cells = cells_of(survey.id).c
+    place = cells.version_id, cells.stratum_id, cells.mode
+    query = sa.select(*place, sa.func.sum(batches_of(survey.id).c.n)).select_from(with_batches(survey.id))
+    found = session.connection().execute(query.group_by(*place))
+    return {((version, stratum), Mode(mode)): int(n) for version, stratum, mode, n in found}
 
 
 def _sums(session: Session, query: sa.Executable) -> dict[Key, int]:

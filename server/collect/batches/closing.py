@@ -3,7 +3,9 @@
 What waits becomes the last batch of its cell, and what was taken back since the one before leaves with it. That is as
 many new responses as the minimum, or all that the cell has, unless some of those that waited were taken back, too.
 Then whoever had looked before would see a few alone: what waits goes on waiting for good, and where something has to
-leave batches, others wait with it (`hiding`). They stay stored, and releases that hide who took part count them.
+leave batches, others wait with it (`hiding`). So do fewer than the minimum that came from paper beside others from
+browsers by the same link, or the other way round: who keyed in the ones could tell the others by a subtraction. They
+stay stored, and releases that hide who took part count them.
 """
 
 from collections import Counter
@@ -36,14 +38,22 @@ def seal_all(connection: sa.Connection, survey_id: int, day: date, minimum: int)
     """
     # Which of several writers counted how many is of no use any more, nor which were taken back, nor which
     # tickets were bought and spent.
-    stored = count_stored(connection, survey_id)
+    number = count_stored(connection, survey_id)
     for table in (withdrawals_of(survey_id), purchases_of(survey_id), tickets_of(survey_id)):
         connection.execute(sa.delete(table))
-    set_stored(connection, survey_id, stored)
+    set_stored(connection, survey_id, number)
     cells, batches, removals = cells_of(survey_id), batches_of(survey_id), removals_of(survey_id)
-    sealed = sa.exists().where(batches.c.cell_id == cells.c.id).label("sealed")
+    sealed = sa.exists().where(batches.c.cell_id == cells.c.id)
+    # Of an other way of collecting, by the same link and to the same version.
+    others = cells.alias("others")
+    same_link = others.c.stratum_id.is_not_distinct_from(cells.c.stratum_id)
+    stored = sa.or_(others.c.waiting_n > 0, sa.exists().where(batches.c.cell_id == others.c.id))
+    beside = sa.exists().where(
+        others.c.version_id == cells.c.version_id, same_link, others.c.mode != cells.c.mode, stored
+    )
+    held = sa.or_(sealed, beside).label("held")
     query = (
-        sa.select(cells.c.id, cells.c.waiting_n, cells.c.waiting, SurveyVersion.reports, removals.c.n, sealed)
+        sa.select(cells.c.id, cells.c.waiting_n, cells.c.waiting, SurveyVersion.reports, removals.c.n, held)
         .join(SurveyVersion, SurveyVersion.id == cells.c.version_id)
         .outerjoin(removals, removals.c.cell_id == cells.c.id)
         .where(sa.or_(cells.c.waiting_n > 0, removals.c.n > 0))
@@ -52,7 +62,7 @@ def seal_all(connection: sa.Connection, survey_id: int, day: date, minimum: int)
     for cell in connection.execute(query).all():
         leaving, length = cell.n or 0, len(cell.reports)
         fewer = take_out_removals(connection, survey_id, cell.id, length) if leaving else Counter[date]()
-        if not cell.sealed or cell.waiting_n >= minimum:
+        if not cell.held or cell.waiting_n >= minimum:
             waiting: list[bytes] = []
             if cell.waiting_n:
                 # What is new makes up for what left: no day's number falls, where enough is new.

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from server.collect.batches.cells import with_batches
 from server.collect.batches.encoding import STRINGS, decode
 from server.collect.tallies import Tally, count_cells
-from server.store.models import SurveyVersion
+from server.store.models import Mode, SurveyVersion
 from server.store.own_tables import batches_of, cells_of
 
 Margin = NDArray[np.int64]
@@ -38,8 +38,10 @@ def margin_of(tally: Tally, reports: bytes) -> Margin:
     return np.asarray(margin)
 
 
-def read_sealed_margins(session: Session, version: SurveyVersion) -> dict[int | None, Margin]:
-    """Of the batches of each stratum, None for the survey's own link."""
+def read_sealed_margins(
+    session: Session, version: SurveyVersion, mode: Mode | None = None
+) -> dict[int | None, Margin]:
+    """Of the batches of each stratum, None for the survey's own link; of one mode or all."""
     length = len(version.reports)
     found: dict[int | None, Margin] = {}
 
@@ -55,6 +57,8 @@ def read_sealed_margins(session: Session, version: SurveyVersion) -> dict[int | 
         .select_from(with_batches(version.survey_id))
         .where(cells.version_id == version.id)
     )
+    if mode is not None:
+        query = query.where(cells.mode == mode)
     executed = session.connection().execute(query, execution_options={"yield_per": _COUNTED_AT_ONCE})
     for rows in executed.partitions():
         for stratum, n, margins, content in rows:

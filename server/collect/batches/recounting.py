@@ -52,13 +52,13 @@ def recount(
     query = sa.select(SurveyVersion.id, SurveyVersion.reports).where(SurveyVersion.survey_id == survey_id)
     lengths = {version: len(reports) for version, reports in connection.execute(query)}
     cells = cells_of(survey_id).c
-    in_books = sa.select(cells.version_id, cells.stratum_id)
+    in_books = sa.select(cells.version_id, cells.stratum_id, cells.mode)
     stored_rows = responses_of(survey_id).c
-    in_rows = sa.select(stored_rows.version_id, stored_rows.stratum_id).distinct()
+    in_rows = sa.select(stored_rows.version_id, stored_rows.stratum_id, stored_rows.mode).distinct()
     keys = [CellKey(*row) for row in connection.execute(in_books.union(in_rows))]
     rows = 0
     found = []
-    by_cell = groupby(_rows(connection, survey_id), key=lambda row: CellKey(row[0], row[1]))
+    by_cell = groupby(_rows(connection, survey_id), key=lambda row: CellKey(*row[:3]))
     next_cell = next(by_cell, None)
     for key in sorted(keys, key=cell_id):
         own: Iterator[Any] = iter(())
@@ -89,22 +89,22 @@ def of_cell(survey_id: int, key: CellKey) -> sa.ColumnElement[bool]:
     """The condition on a survey's rows to be those of a cell."""
     rows = responses_of(survey_id).c
     here = rows.stratum_id.is_(None) if key.stratum_id is None else rows.stratum_id == key.stratum_id
-    return sa.and_(rows.version_id == key.version_id, here)
+    return sa.and_(rows.version_id == key.version_id, here, rows.mode == key.mode)
 
 
 def _rows(connection: sa.Connection, survey_id: int, *conditions: sa.ColumnElement[bool]) -> Iterator[Any]:
     """The distinct rows of a survey with the number of each, in the order of cells and of what they report."""
     rows = responses_of(survey_id).c
-    held = rows.version_id, rows.stratum_id, rows.reports
+    held = rows.version_id, rows.stratum_id, rows.mode, rows.reports
     query = sa.select(*held, sa.func.count()).where(*conditions).group_by(*held)
-    ordered = query.order_by(rows.version_id, rows.stratum_id.nulls_first(), rows.reports)
+    ordered = query.order_by(rows.version_id, rows.stratum_id.nulls_first(), rows.mode, rows.reports)
     yield from connection.execute(ordered, execution_options={"yield_per": _ROWS})
 
 
 def _tallies(rows: Iterator[Any], length: int) -> Iterator[Tally]:
     while part := list(islice(rows, _ROWS)):
         patterns = Tally.of(b"".join(row.reports for row in part), length).patterns
-        yield Tally(patterns, np.array([row[3] for row in part], dtype=np.int64))
+        yield Tally(patterns, np.array([row[4] for row in part], dtype=np.int64))
 
 
 def _said(connection: sa.Connection, survey_id: int, cell: int) -> int:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql
@@ -12,7 +12,7 @@ from sqlalchemy.dialects import postgresql
 from server.collect import batches, response_codes, tickets
 from server.collect.responses.open_links import ResponseLink
 from server.collect.submissions import ID_LENGTH, Submission
-from server.store.models import SurveyVersion
+from server.store.models import Mode, SurveyVersion
 from server.store.own_tables import group_by_survey, responses_of, withdrawals_of
 from server.store.prepared import Prepared, give_several, is_one_of, pick_piece, prepare_several
 
@@ -23,11 +23,23 @@ Content = tuple[bytes, str, int | None]
 """What is stored of a response, but for its id and its day: its reports, the hash of its version, its stratum."""
 
 _Taken = tuple[ResponseLink, Submission]
+
+
+class _Writing(NamedTuple):
+    """What all that is written together has in common: the moment, and how it was collected."""
+
+    now: datetime
+    mode: Mode
+
+
 _InsertT = TypeVar("_InsertT", bound=sa.Insert)
 
 
 def store(
-    connection: sa.Connection, taken: Iterable[tuple[StoredKey, ResponseLink, Submission]], now: datetime
+    connection: sa.Connection,
+    taken: Iterable[tuple[StoredKey, ResponseLink, Submission]],
+    now: datetime,
+    mode: Mode = Mode.BROWSER,
 ) -> set[StoredKey]:
     """Write responses in the order of their ids, survey by survey; the keys of those that were written.
 
@@ -38,7 +50,7 @@ def store(
     return {
         (survey_id, response_id)
         for survey_id, together in group_by_survey(arrived)
-        for response_id in store_survey(connection, survey_id, together, now)
+        for response_id in store_survey(connection, survey_id, together, _Writing(now, mode))
     }
 
 
@@ -75,19 +87,19 @@ def _finding(survey_id: int, dialect: str) -> Prepared:
 
 
 def _store_on_sqlite(
-    connection: sa.Connection, survey_id: int, taken: Sequence[_Taken], now: datetime
+    connection: sa.Connection, survey_id: int, taken: Sequence[_Taken], writing: _Writing
 ) -> list[bytes]:
     """On SQLite, in one statement where all are new, as most often.
 
     With each statement this thread lets go of the interpreter, and waits until the one that reads requests does.
     """
-    number = _insert_new(connection, survey_id, taken, now)
+    number = _insert_new(connection, survey_id, taken, writing)
     if number != len(taken):
         there = find_stored(connection, [(survey_id, submission.id) for _link, submission in taken])
         if number is None:
             taken = [each for each in taken if (survey_id, each[1].id) not in there]
             if taken:
-                _insert_on_sqlite(connection, survey_id, taken, now)
+                _insert_on_sqlite(connection, survey_id, taken, writing)
         else:  # of the others there is only that they were taken back
             taken = [each for each in taken if there.get((survey_id, each[1].id)) is not None]
     stored = [submission for _link, submission in taken]
@@ -99,40 +111,41 @@ def _store_on_sqlite(
 
 
 def _insert_new(
-    connection: sa.Connection, survey_id: int, taken: Sequence[_Taken], now: datetime
+    connection: sa.Connection, survey_id: int, taken: Sequence[_Taken], writing: _Writing
 ) -> int | None:
     """Write all but those that were taken back; how many that were. None, and nothing is written, if one is there."""
     try:
-        return _insert_on_sqlite(connection, survey_id, taken, now)
+        return _insert_on_sqlite(connection, survey_id, taken, writing)
     except sa.exc.IntegrityError:
         return None
 
 
 def _insert_on_sqlite(
-    connection: sa.Connection, survey_id: int, taken: Sequence[_Taken], now: datetime
+    connection: sa.Connection, survey_id: int, taken: Sequence[_Taken], writing: _Writing
 ) -> int:
     strata = json.dumps([link.stratum_id for link, _submission in taken])
-    return _inserting(survey_id).count(connection, {**_give_rows(taken, now), "strata": strata})
+    return _inserting(survey_id).count(connection, {**_give_rows(taken, writing), "strata": strata})
 
 
-def _give_rows(taken: Sequence[_Taken], now: datetime) -> dict[str, Any]:
+def _give_rows(taken: Sequence[_Taken], writing: _Writing) -> dict[str, Any]:
     """Responses to one survey, which takes those to one version at a time: a value for each column but `strata`."""
     return {
         "ids": b"".join([submission.id for _link, submission in taken]),
         "version": taken[0][0].version.id,
         "reports": b"".join([submission.reports for _link, submission in taken]),
         "length": len(taken[0][1].reports),
-        "day": now.date(),
+        "day": writing.now.date(),
+        "mode": writing.mode,
     }
 
 
 def _store_on_postgresql(
-    connection: sa.Connection, survey_id: int, taken: Sequence[_Taken], now: datetime
+    connection: sa.Connection, survey_id: int, taken: Sequence[_Taken], writing: _Writing
 ) -> list[bytes]:
     strata = [link.stratum_id for link, _submission in taken]
     codes = [submission.invitation for _link, submission in taken if submission.invitation is not None]
     values = {
-        **_give_rows(taken, now),
+        **_give_rows(taken, writing),
         "strata": f"{{{','.join('NULL' if stratum is None else str(stratum) for stratum in strata)}}}",
         "writer": batches.find_writer("postgresql"),
     }
@@ -175,8 +188,10 @@ def _insert_rows(
         pick_piece("reports", sa.bindparam("length", type_=sa.Integer), place),
         sa.bindparam("day", type_=sa.Date),
         stratum,
+        sa.bindparam("mode", type_=sa.SmallInteger),
     ).where(~sa.exists().where(withdrawn.id == response_id))
-    return insert.from_select([rows.id, rows.version_id, rows.reports, rows.day, rows.stratum_id], values)
+    columns = [rows.id, rows.version_id, rows.reports, rows.day, rows.stratum_id, rows.mode]
+    return insert.from_select(columns, values)
 
 
 @lru_cache(maxsize=2048)

@@ -47,11 +47,12 @@ def take_back(connection: sa.Connection, slug: str, response_id: bytes, now: dat
     connection.execute(sa.select(Survey.id).where(Survey.id == survey_id).with_for_update(key_share=True))
     _find_open(connection, slug, now)  # it may have been closed meanwhile
     rows, withdrawals = responses_of(survey_id), withdrawals_of(survey_id)
-    held = rows.c.version_id, rows.c.stratum_id, rows.c.reports
+    held = rows.c.version_id, rows.c.stratum_id, rows.c.mode, rows.c.reports
     gone = connection.execute(sa.delete(rows).where(rows.c.id == response_id).returning(*held)).one_or_none()
     if gone is not None:
         connection.execute(sa.insert(withdrawals).values(id=response_id))
-        batches.remove(connection, survey_id, CellKey(gone.version_id, gone.stratum_id), bytes(gone.reports))
+        key = CellKey(gone.version_id, gone.stratum_id, gone.mode)
+        batches.remove(connection, survey_id, key, bytes(gone.reports))
 
 
 def _find_open(connection: sa.Connection, slug: str, now: datetime) -> ResponseLink:

@@ -30,11 +30,11 @@ from server.output.documents.model import (
 )
 from server.output.markdown import Run
 from server.output.typesetting import (
-    MISSING,
     SPOKEN,
     change_texts,
     in_a_process,
     is_right_to_left,
+    replace_controls,
     size_of,
 )
 
@@ -74,7 +74,7 @@ def laid_out(document: Document) -> dict[str, Any]:
             for depth, section in document.walk()
         ],
     }
-    written: dict[str, Any] = change_texts(data, _without_controls)
+    written: dict[str, Any] = change_texts(data, replace_controls)
     return written
 
 
@@ -197,12 +197,4 @@ def _chart_width(svg: str) -> float:
 def _in_one_line(text: str) -> str:
     """As a text that has no look: halves of characters, which no file can hold, are all that it lacks."""
     spaced = (" " if unicodedata.category(letter) == "Cc" else letter for letter in text)
-    return _without_controls(" ".join("".join(spaced).split()))
-
-
-def _without_controls(text: str) -> str:
-    """Controls and halves of characters have no glyph in any font."""
-    return "".join(
-        MISSING if unicodedata.category(letter) in ("Cc", "Cs") and letter not in "\n\t" else letter
-        for letter in text
-    )
+    return replace_controls(" ".join("".join(spaced).split()))

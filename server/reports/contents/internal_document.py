@@ -19,6 +19,7 @@ from server.reports.contents.explanation_section import build_explanation
 from server.reports.contents.figures import QuestionsByVersion
 from server.reports.contents.finding_sections import build_lead
 from server.reports.contents.ledger_sections import describe_ledger
+from server.reports.contents.mode_sections import describe_modes
 from server.reports.contents.question_sections import questions
 from server.reports.contents.retention_sentences import describe_retention
 from server.reports.contents.study_sections import cite_report, describe_study, say_who_asked
@@ -176,7 +177,9 @@ def _sections(
         "method", Text(_("Method")), (*methods.estimators(words, report), *describe_precision(words, report))
     )
     if report.n:
-        yield Section("checks", Text(_("Diagnostics")), tuple(diagnostics(words, report)))
+        yield Section(
+            "checks", Text(_("Diagnostics")), (*diagnostics(words, report), *describe_modes(words, report))
+        )
     asked = QuestionsByVersion({wave.number: wave.definition for wave in report.waves})
     yield Section(
         "releases",

@@ -29,6 +29,7 @@ from server.study.strata.tree import (
     StratumProblem,
     check_large_enough,
     find,
+    find_leaf,
     list_leaves,
     tree,
     walk,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from server.inputs import N_, InputError, Problem, refuse
+from server.inputs import N_, InputError, Problem, refuse, shorten_value
 from server.store.models import Stratum, Survey
 
 MOST_STRATA = 2_000
@@ -97,6 +97,21 @@ def find(session: Session, survey: Survey, number: int | str) -> Node:
         if str(node.stratum.id) == str(number):
             return node
     raise refuse(404, "stratum", N_("is not known; load the page again"))
+
+
+def find_leaf(session: Session, survey: Survey, path: str) -> Node:
+    """A stratum with a link, by its path.
+
+    Raises
+    ------
+    InputError
+        If there is none at this path, or it has strata below it.
+    """
+    for node in list_leaves(tree(session, survey)):
+        if node.path == path:
+            return node
+    template = N_("must be the path of a stratum without strata below it; it is %(value)s")
+    raise refuse(422, "stratum", template, value=shorten_value(path))
 
 
 def check_populations(nodes: Iterable[Node]) -> None:

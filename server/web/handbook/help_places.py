@@ -17,6 +17,7 @@ PLACES = {
     "links": ("guide", "strata-a-link-for-each-group"),
     "log": ("guide", "the-log"),
     "manage": ("guide", "2-a-first-survey-in-five-minutes"),
+    "paper": ("paper", "a-survey-on-paper"),
     "people": ("guide", "inviting-colleagues"),
     "programs": ("api", "signing-in"),
     "release_builder": ("guide", "making-a-release"),

@@ -10,7 +10,6 @@ from server.output.languages import LANGUAGES
 from server.people.change_log import Action
 from server.store.models import Role, State, Survey
 from server.study import gallery, surveys
-from server.study.smallest_group import current_waiting_limit
 from server.web.context import link_to, session
 from server.web.lessons.dealt_cards import compare_cards, read_cards
 from server.web.report_opening import open_report
@@ -59,7 +58,7 @@ def board(survey: Survey) -> ResponseReturnValue:
             link=link_to(survey.link),
             # On the way intervals must hold at every look; at the end there is one.
             anytime=survey.state == State.OPEN,
-            waiting=current_waiting_limit(survey),
+            waiting=report.unseen.each,
             interpret_question=reports.interpret_question,
             with_cards=entry is not None
             and survey.state == State.CLOSED

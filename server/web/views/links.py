@@ -12,6 +12,7 @@ from flask import Blueprint, Response, redirect, render_template, request, url_f
 from flask.typing import ResponseReturnValue
 from flask_babel import gettext
 
+from server.collect import batches
 from server.inputs import N_, InputError, refuse
 from server.people.change_log import Action
 from server.reports.csv_cells import csv_text
@@ -213,7 +214,8 @@ def _unseen(survey: Survey, nodes: Collection[Node]) -> Unseen | None:
     """What is not shown while the survey is open, if it still may be."""
     if survey.state == State.CLOSED:
         return None
-    return limit_unseen(survey.minimum, len(strata.list_leaves(nodes)), max(len(survey.versions), 1))
+    versions, ways = max(len(survey.versions), 1), batches.count_ways(session(), survey)
+    return limit_unseen(survey.minimum, len(strata.list_leaves(nodes)), versions, ways)
 
 
 def _above(nodes: Collection[Node], shown: Collection[str]) -> set[int]:

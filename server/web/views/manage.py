@@ -9,7 +9,7 @@ from flask import Blueprint, Response, redirect, render_template, request, url_f
 from flask.typing import ResponseReturnValue
 from flask_babel import force_locale, gettext
 
-from server.collect import acceptance, response_counts, responses, tidying
+from server.collect import acceptance, batches, response_counts, responses, tidying
 from server.inputs import InputError, Problem
 from server.output.languages import LANGUAGES
 from server.people import survey_access
@@ -176,7 +176,8 @@ def export_form(survey: Survey) -> ResponseReturnValue:
 def _overview(survey: Survey, refused: Sequence[tuple[str, str]]) -> str:
     draft, problems = _check_draft(survey)
     leaves = len(strata.list_leaves(strata.tree(session(), survey)))
-    unseen = limit_unseen(survey.minimum, leaves, max(len(survey.versions), 1))
+    versions, ways = max(len(survey.versions), 1), batches.count_ways(session(), survey)
+    unseen = limit_unseen(survey.minimum, leaves, versions, ways)
     sha256 = None if draft is None else version_of(draft.to_canonical())
     document = surveys.draft_document(survey)
     return render_template(

@@ -1,14 +1,14 @@
 """Surveys that many people may answer on one tablet, handed round by an interviewer.
 
 Revision: 0028
-Follows: 0026
+Follows: 0027
 """
 
 import sqlalchemy as sa
 from alembic import op
 
 revision = "0028"
-down_revision = "0026"
+down_revision = "0027"
 branch_labels = None
 depends_on = None
 

@@ -1,0 +1,132 @@
+"""Responses apart by the way in which they were collected: from browsers, or thrown by hand on paper and keyed in.
+
+Estimates pool them: both are reports under the same designs. Apart they show whether the two ways differ. Told apart
+are the responses of strata that are shown, and in which no version has some, but fewer than the minimum, of either way.
+So every number here is a sum of groups that are as many as the minimum: beside what else is shown, which tells how many
+there are of a stratum but not in which way, no difference is fewer.
+"""
+
+from collections.abc import Collection, Mapping, Sequence, Set
+from dataclasses import dataclass
+
+from sqlalchemy.orm import Session
+
+from server.collect import response_counts
+from server.collect.response_counts import Collected, Key
+from server.collect.waves import Wave, places_of
+from server.reports.stratum_estimates import hidden_in
+from server.store.models import Mode, Survey, SurveyVersion
+from server.study.strata import Node
+
+
+@dataclass(frozen=True, eq=False)
+class CollectionModes:
+    """Responses from browsers and from paper, as far as they are told apart.
+
+    Attributes
+    ----------
+    waves : mapping
+        Of each way, the versions with its responses.
+    rest : tuple of Wave
+        Everything but the responses from paper that are told apart.
+    left_out : bool
+        Whether responses of some strata are not told apart.
+    """
+
+    waves: Mapping[Mode, tuple[Wave, ...]]
+    rest: tuple[Wave, ...]
+    left_out: bool
+
+    @property
+    def sizes(self) -> dict[Mode, int]:
+        """How many there are of each way."""
+        return {mode: sum(wave.n for wave in waves) for mode, waves in self.waves.items()}
+
+    @property
+    def named(self) -> tuple[tuple[str, tuple[Wave, ...]], ...]:
+        """What archives call each way, with its responses: those that are not told apart stand with browsers'."""
+        return (("browser", self.rest), ("paper", self.waves[Mode.PAPER]))
+
+
+def split_by_mode(
+    session: Session,
+    survey: Survey,
+    chosen: Sequence[SurveyVersion],
+    nodes: Sequence[Node],
+    told: Collection[Key],
+    withheld: Set[object],
+) -> CollectionModes | None:
+    """The responses to all versions apart by mode; None where nothing shown came from paper.
+
+    `withheld` are the groups that their report withholds.
+    """
+    found = response_counts.read_shown_by_mode(session, survey)
+    if not any(key in told for key in found.get(Mode.PAPER, response_counts.NOTHING).sizes):
+        return None
+    places = places_of(nodes)
+    keys = [[(version.id, place) for place in places] for version in survey.versions]
+    sizes = [
+        [[_count(found, mode, key) if key in told else 0 for mode in Mode] for key in row] for row in keys
+    ]
+    apart = _choose_places(sizes, nodes, withheld, survey.minimum)
+    wanted = {key for key in told if key[1] in apart}
+    waves = {
+        mode: tuple(
+            Wave.of(version, places, found.get(mode, response_counts.NOTHING), wanted) for version in chosen
+        )
+        for mode in Mode
+    }
+    every = _join(found, {Mode.PAPER: wanted})
+    rest = tuple(Wave.of(version, places, every, told) for version in chosen)
+    left_out = any(
+        (version.id, place) in told and place not in apart for version in chosen for place in places
+    )
+    return CollectionModes(waves, rest, left_out)
+
+
+def _count(found: Mapping[Mode, Collected], mode: Mode, key: Key) -> int:
+    return found.get(mode, response_counts.NOTHING).sizes.get(key, 0)
+
+
+def _choose_places(
+    sizes: Sequence[Sequence[Sequence[int]]],
+    nodes: Sequence[Node],
+    withheld: Set[object],
+    minimum: int,
+) -> set[int | None]:
+    """The strata of which responses are told apart; `sizes` are those of each version, stratum and mode."""
+    by_version = [[sum(modes) for modes in row] for row in sizes]
+    totals = [sum(own) for own in zip(*by_version, strict=True)]
+    hidden = withheld | hidden_in([*by_version, totals], nodes, minimum)
+    return {
+        stratum
+        for place, stratum in enumerate(places_of(nodes))
+        if stratum not in hidden
+        and ("own", stratum) not in hidden
+        and not any(0 < n < minimum for row in sizes for n in row[place])
+    }
+
+
+def _join(found: Mapping[Mode, Collected], without: Mapping[Mode, Collection[Key]]) -> Collected:
+    """Responses of all modes together, but for those of some versions and strata."""
+    kept = {
+        mode: {key for key in collected.sizes if key not in without.get(mode, ())}
+        for mode, collected in found.items()
+    }
+    sizes: dict[Key, int] = {}
+    margins: dict[Key, response_counts.Margin] = {}
+    for mode, keys in kept.items():
+        for key in keys:
+            own = found[mode]
+            sizes[key] = sizes.get(key, 0) + own.sizes[key]
+            margins[key] = margins[key] + own.margins[key] if key in margins else own.margins[key]
+    return Collected(
+        sizes,
+        margins,
+        lambda version_id: (
+            piece
+            for mode, collected in found.items()
+            for piece in collected.pieces(version_id)
+            if piece[0] in kept[mode]
+        ),
+    )

@@ -1,0 +1,222 @@
+"""The form on paper: every throw of its tables counted, both languages read back, and why others have none."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from server.people import survey_access
+from server.privacy.designs import TOTAL, Throws, coin_flip, k_ary, plan_throws
+from server.store.models import SurveyVersion
+from server.study.by_hand import KEYS, list_paper_obstacles, list_paper_questions
+from server.study.by_hand.throw_tables import ThrowRow, list_rows
+from tests.support import factories
+from tests.support.pdf_reader import pages
+
+FACES = {"coin": (0, 1), "die": tuple(range(1, 7)), "disc": tuple(range(10))}
+"""What each device shows; of a coin, 0 is heads."""
+OPTIONS = ("money", "time", "fun", "other")
+WHY = {
+    "name": "why",
+    "kind": "select_one",
+    "text": "Why did you?",
+    "options": [{"name": name, "text": name.title()} for name in OPTIONS],
+    "design": {"mechanism": "k_ary", "epsilon": 1.0986122886681098},
+}
+DISC = factories.question("q3", "Question 3?", 0.2)
+DOCUMENT = factories.definition(
+    format=2,
+    introduction="We ask about **exams**.",
+    consent="I know what this is for.",
+    least_age=16,
+    questions=[
+        factories.question("q1", "Have you copied?", 0.25),
+        {"name": "part", "kind": "section", "text": "More of it"},
+        WHY,
+        DISC,
+    ],
+    translations={"es": {"Exams": "Exámenes", "Have you copied?": "¿Has copiado?", "Money": "Dinero"}},
+)
+DESIGNS = [coin_flip(place / 100) for place in range(1, 50)] + [k_ary(4, 1.0986122886681098), k_ary(3, 1.0)]
+
+
+def read_version(database_url: str, slug: str) -> SurveyVersion:
+    with factories.writing(database_url) as session:
+        survey = survey_access.find(session, slug)
+        assert survey is not None
+        assert survey.current is not None
+        session.expunge(survey.current)
+        return survey.current
+
+
+def count_shares(throws: Throws, rows: Sequence[ThrowRow]) -> list[list[Fraction]]:
+    """What comes of a table for each true answer, every outcome of the throws counted."""
+    outcomes = list(product(FACES[throws.device], repeat=throws.times))
+    answers = range(len(throws.chance))
+    shares = [[Fraction() for _ in answers] for _ in answers]
+    for outcome in outcomes:
+        (row,) = [row for row in rows if row.holds(outcome)]
+        for truth in answers:
+            shares[truth][truth if row.answer is None else row.answer] += Fraction(1, len(outcomes))
+    return shares
+
+
+def differs(shares: Sequence[Sequence[Fraction]], weights: Sequence[Sequence[int]]) -> bool:
+    """Whether shares are others than those of weights, which are rounded by less than one for each answer."""
+    return any(
+        abs(share * TOTAL - weight) >= len(weights)
+        for row, own in zip(shares, weights, strict=True)
+        for share, weight in zip(row, own, strict=True)
+    )
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+def test_every_outcome_of_a_table_is_counted_and_gives_the_design(backwards: bool) -> None:
+    for design in DESIGNS:
+        throws = plan_throws(design)
+        if throws is None:  # k_ary(3, 1.0) is none that can be thrown
+            continue
+        order = list(range(len(throws.chance)))[:: -1 if backwards else 1]
+        rows = list(list_rows(throws, order))
+        assert not differs(count_shares(throws, rows), design.weights.tolist())
+
+
+def test_a_table_with_one_outcome_moved_is_noticed() -> None:
+    """The twin: an outcome more that keeps the own answer, and one fewer that gives the first."""
+    for design in DESIGNS:
+        throws = plan_throws(design)
+        if throws is None:
+            continue
+        moved = replace(throws, own=throws.own + 1, chance=(throws.chance[0] - 1, *throws.chance[1:]))
+        rows = list(list_rows(moved, range(len(moved.chance))))
+        assert differs(count_shares(moved, rows), design.weights.tolist())
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        (
+            "en",
+            (
+                "Exams",
+                "Have you copied?",
+                "Only people of 16 years or more are asked.",
+                "Throw 2 coins, one after the other.",
+                "Throw the die once.",
+                "Spin the clip once.",
+                "In 2 of 4 throws, each as likely as the others, you write the letter of your own answer.",
+                "In 4 of 10 throws",
+                "More of it",
+            ),
+        ),
+        (
+            "es",
+            ("Exámenes", "¿Has copiado?", "Lanza 2 monedas, una tras otra.", "Dinero", "Why did you?"),
+        ),
+    ],
+)
+def test_the_form_says_who_asks_what_and_how_to_throw(
+    database_url: str, tmp_path: Path, language: str, said: Sequence[str]
+) -> None:
+    survey = factories.publish(database_url, DOCUMENT)
+    file = tmp_path / "form.pdf"
+
+    done = factories.run(
+        database_url, "survey", "paper", survey.slug, "--to", str(file), "--language", language
+    )
+
+    assert done.exit_code == 0, done.output
+    text = read_text(file)
+    for words in (*said, "We ask about", "I know what this is for.", survey.version[:8]):
+        assert joined(words) in text, words
+    for key in KEYS[:4]:
+        assert key in text
+    again = tmp_path / "again.pdf"
+    assert (
+        factories.run(
+            database_url, "survey", "paper", survey.slug, "--to", str(again), "--language", language
+        ).exit_code
+        == 0
+    )
+    assert again.read_bytes() == file.read_bytes()
+
+
+def joined(text: str) -> str:
+    """Without what typesetting changes: spaces and ends of lines."""
+    return "".join(text.split())
+
+
+def read_text(file: Path) -> str:
+    return joined("".join(page.text for page in pages(file.read_bytes())))
+
+
+@pytest.mark.parametrize(
+    ("entry", "why"),
+    [
+        (factories.question("q1", "Odd?", 0.2001), "has chances that three throws"),
+        (
+            {**WHY, "kind": "select_multiple", "design": {"mechanism": "coin_flip", "epsilon": 4.0}},
+            "may have several",
+        ),
+        ({**WHY, "design": {"mechanism": "unary", "epsilon": 1.0}}, "sends each of its answers apart"),
+        (
+            {**factories.question("q1"), "design": {"mechanism": "kuk", "if_yes": 0.8, "if_no": 0.2}},
+            "is randomised by a device of its own",
+        ),
+    ],
+)
+def test_what_cannot_be_thrown_is_named_and_there_is_no_form(
+    database_url: str, tmp_path: Path, entry: dict[str, Any], why: str
+) -> None:
+    document = factories.definition(questions=[factories.question("easy", "Easy?", 0.25), entry])
+    survey = factories.publish(database_url, document)
+    file = tmp_path / "form.pdf"
+
+    done = factories.run(database_url, "survey", "paper", survey.slug, "--to", str(file))
+
+    assert done.exit_code == 2
+    assert f"questions[1]: {why}" in done.stderr
+    assert "questions[0]" not in done.stderr
+    assert not file.exists()
+    assert list_paper_obstacles(read_version(database_url, survey.slug))
+
+
+def test_conditions_are_in_the_way(database_url: str, tmp_path: Path) -> None:
+    shown = {
+        **factories.question("q2", "How often?"),
+        "show_if": {"question": "q1", "any_of": ["yes"]},
+        "otherwise": "no",
+    }
+    survey = factories.publish(
+        database_url, factories.definition(questions=[factories.question("q1"), shown])
+    )
+
+    done = factories.run(database_url, "survey", "paper", survey.slug, "--to", str(tmp_path / "form.pdf"))
+
+    assert (done.exit_code, "questions[1]: is shown only after certain answers" in done.stderr) == (2, True)
+
+
+def test_more_answers_than_letters_are_in_the_way(database_url: str) -> None:
+    options = [{"name": f"o{place}", "text": f"Option {place}"} for place in range(len(KEYS) + 1)]
+    design = {"mechanism": "k_ary", "epsilon": 3.2188758248682006}  # ln 25: thrown with a disc
+    survey = factories.publish(
+        database_url, factories.definition(questions=[{**WHY, "options": options, "design": design}])
+    )
+
+    found = [problem.template for problem in list_paper_obstacles(read_version(database_url, survey.slug))]
+
+    assert "has more than %(limit)d answers, and one letter has to tell them" in found
+
+
+def test_letters_are_those_that_are_told_apart_and_yes_comes_first(database_url: str) -> None:
+    survey = factories.publish(database_url, DOCUMENT)
+
+    first, why, _ = list_paper_questions(read_version(database_url, survey.slug))
+
+    assert not set("ILO") & set(KEYS)
+    assert (first.keys, first.order) == ("AB", (1, 0))
+    assert (why.keys, why.order) == ("ABCD", (0, 1, 2, 3))

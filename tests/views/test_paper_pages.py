@@ -1,0 +1,107 @@
+"""The page on which sheets of paper are keyed in, and its form."""
+
+import re
+
+import pytest
+from flask.testing import FlaskClient
+
+from server.collect import batches
+from server.people import survey_access
+from server.store.models import Mode
+from tests.support import factories
+
+BATCH = "0123456789abcdef" * 2
+FORM = {"version": "1", "batch": BATCH, "sheets": "AB\r\nba\r\n\r\nA A\r\n"}
+
+
+def count_stored(database_url: str, slug: str) -> int:
+    with factories.writing(database_url) as session:
+        survey = survey_access.find(session, slug)
+        assert survey is not None
+        return batches.count_stored(session.connection(), survey.id)
+
+
+def test_sheets_are_keyed_in_line_by_line_and_a_form_that_is_sent_twice_stores_nothing_new(
+    signed_in: FlaskClient, survey: factories.Published, database_url: str
+) -> None:
+    page = f"/manage/surveys/{survey.slug}/paper"
+
+    first = signed_in.post(page, data=FORM)
+    again = signed_in.post(page, data=FORM)
+
+    assert (first.status_code, first.location) == (303, f"{page}?version=1&said=stored")
+    assert (again.status_code, again.location) == (303, f"{page}?version=1&said=known")
+    assert count_stored(database_url, survey.slug) == 3
+    rows = factories.dump(database_url)["responses"]
+    assert sorted(bytes(row[2]) for row in rows) == [b"\0\1", b"\1\0", b"\1\1"]  # type: ignore[arg-type]
+    assert {row[5] for row in rows} == {Mode.PAPER}
+    assert "Stored. These sheets count now" in signed_in.get(first.location).text
+    assert "nothing was stored twice" in signed_in.get(again.location).text
+    log = signed_in.get(f"/manage/surveys/{survey.slug}/log").text
+    assert log.count("keyed in sheets of paper of version 1") == 1
+
+
+def test_a_new_batch_is_drawn_for_each_page(signed_in: FlaskClient, survey: factories.Published) -> None:
+    names = {
+        re.findall(
+            r'name="batch" value="([0-9a-f]{32})"', signed_in.get(f"/manage/surveys/{survey.slug}/paper").text
+        )[0]
+        for _ in range(3)
+    }
+    assert len(names) == 3
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            {"sheets": "AB\r\nAX\r\nA"},
+            "Line 2:</strong> must have a letter from A to B for question 2; it has X",
+        ),
+        (
+            {"sheets": "AB\r\nAX\r\nA"},
+            "Line 3:</strong> must have 2 letters, one for each question; it has 1",
+        ),
+        ({"sheets": " \r\n"}, "Sheets:</strong> must have from 1 to 50 lines; it has 0"),
+        ({"sheets": "AB\r\n" * 51}, "Sheets:</strong> must have from 1 to 50 lines; it has 51"),
+        ({"batch": "me"}, "Batch:</strong> must be 32 hexadecimal digits in lower case; it is me"),
+        ({"stratum": "77"}, "Stratum:</strong> is not known"),
+    ],
+)
+def test_what_is_wrong_is_named_and_nothing_is_stored(
+    signed_in: FlaskClient, survey: factories.Published, database_url: str, change: dict[str, str], said: str
+) -> None:
+    before = factories.dump(database_url)
+
+    answer = signed_in.post(f"/manage/surveys/{survey.slug}/paper", data={**FORM, **change})
+
+    assert answer.status_code in (404, 422)
+    assert said in answer.text
+    assert factories.dump(database_url) == before
+
+
+def test_what_was_typed_comes_back_with_the_refusal(
+    signed_in: FlaskClient, survey: factories.Published
+) -> None:
+    text = signed_in.post(f"/manage/surveys/{survey.slug}/paper", data={**FORM, "sheets": "AX"}).text
+
+    assert re.search(r"<textarea[^>]*name=\"sheets\"[^>]*>\s*AX</textarea>", text)
+    assert f'name="batch" value="{BATCH}"' in text
+
+
+def test_the_form_is_downloaded_and_what_stands_in_the_way_is_named(
+    signed_in: FlaskClient, survey: factories.Published, database_url: str
+) -> None:
+    page = f"/manage/surveys/{survey.slug}/paper"
+    form = signed_in.get(f"{page}/form.pdf?version=1&language=es")
+    assert (form.status_code, form.mimetype, form.data[:5]) == (200, "application/pdf", b"%PDF-")
+    assert signed_in.get(f"{page}/form.pdf?language=xx").status_code == 422
+    odd = factories.publish(database_url, factories.definition([0.25, 0.2001]))
+
+    text = signed_in.get(f"/manage/surveys/{odd.slug}/paper").text
+
+    assert "Version 1 cannot be answered on paper" in text
+    assert "<strong>Question 2</strong> has chances that three throws" in text
+    assert "<textarea" not in text
+    assert signed_in.get(f"/manage/surveys/{odd.slug}/paper/form.pdf").status_code == 409
+    assert signed_in.post(f"/manage/surveys/{odd.slug}/paper", data=FORM).status_code == 409
