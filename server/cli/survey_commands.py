@@ -43,9 +43,8 @@ def survey() -> None:
     """Import, export, publish, close and keep surveys."""
 
 
-for command in (
-    *(duplicate, archive, unarchive, delete, settings, study, study_file, form, search, paper, enter),
-):
+COMMANDS = (duplicate, archive, unarchive, delete, settings, study, study_file, form, search, paper, enter)
+for command in COMMANDS:
     survey.add_command(command)
 
 
