@@ -2,6 +2,7 @@
 
 import json
 import random
+import zipfile
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -95,6 +96,47 @@ def test_every_format_says_so(database_url: str, tmp_path: Path) -> None:
     assert "modes.paper.n,100," in table
     assert "modes.share.yes.difference" in table
     assert json.loads(files["json"].read_text("utf-8"))["modes"]["n"] == {"browser": 100, "paper": 100}
+
+
+def test_an_archive_carries_how_responses_were_collected(database_url: str, tmp_path: Path) -> None:
+    survey = publish(database_url)
+    factories.store(database_url, survey, [((1,), 25), ((0,), 75)])
+    assert key_in(database_url, survey.slug, tmp_path / "a.csv", ["A"] * 75 + ["B"] * 25).exit_code == 0
+    factories.close(database_url, survey.slug)
+    file = tmp_path / "survey.zip"
+    assert factories.run(database_url, "survey", "export", survey.slug, "--zip", str(file)).exit_code == 0
+    with zipfile.ZipFile(file) as archive:
+        lines = archive.read("versions/1/responses.csv").decode().splitlines()
+    assert lines[0] == "stratum,stratum_path,mode,q1"
+    assert Counter(lines[1:]) == {",,browser,0": 75, ",,browser,1": 25, ",,paper,0": 25, ",,paper,1": 75}
+
+    done = factories.run(database_url, "survey", "import", str(file), "--json")
+
+    assert done.exit_code == 0, done.output
+    copy = json.loads(done.stdout)["survey"]
+    before, after = (read_report(database_url, slug)["modes"] for slug in (survey.slug, copy))
+    assert after == before
+    with factories.writing(database_url) as session:
+        found = survey_access.find(session, copy)
+        assert found is not None
+        assert batches.recount(session.connection(), found.id).agrees
+
+
+def test_an_archive_with_another_way_is_refused(database_url: str, tmp_path: Path) -> None:
+    survey = publish(database_url)
+    factories.store(database_url, survey, [((1,), 25), ((0,), 75)])
+    assert key_in(database_url, survey.slug, tmp_path / "a.csv", ["A"] * 100).exit_code == 0
+    factories.close(database_url, survey.slug)
+    file, changed = tmp_path / "survey.zip", tmp_path / "changed.zip"
+    assert factories.run(database_url, "survey", "export", survey.slug, "--zip", str(file)).exit_code == 0
+    with zipfile.ZipFile(file) as archive, zipfile.ZipFile(changed, "w") as other:
+        for name in archive.namelist():
+            other.writestr(name, archive.read(name).replace(b",,paper,1", b",,phone,1"))
+
+    done = factories.run(database_url, "survey", "import", str(changed))
+
+    assert done.exit_code == 2
+    assert "mode: must be one of browser, paper; it is phone" in done.stderr
 
 
 def test_without_paper_nothing_is_said(database_url: str) -> None:

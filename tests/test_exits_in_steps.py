@@ -11,13 +11,14 @@ from dataclasses import dataclass, field
 from datetime import date
 
 import pytest
+import sqlalchemy as sa
 from flask.testing import FlaskClient
 
 from server.collect import batches
 from server.collect.batches.cells import cell_id
 from server.collect.batches.removing import take_out
 from server.people import survey_access
-from server.store.models import State
+from server.store.models import State, Stratum
 from tests.support import factories
 from tests.support.observers import Looker, told
 from tests.support.sample_releases import grant
@@ -42,6 +43,13 @@ class Study:
     codes: dict[str, list[str]] = field(default_factory=dict)
     receipts: list[tuple[str, object]] = field(default_factory=list)
     unused: list[int] = field(default_factory=list)
+    numbers: dict[str, str] = field(default_factory=dict)
+    versions: int = 1
+
+    @property
+    def slug(self) -> str:
+        """The name of the survey for good, which is its own link."""
+        return self.published.slug
 
     def respond(self) -> None:
         """Somebody answers, by some link."""
@@ -57,6 +65,21 @@ class Study:
         assert answer.status_code == 201, answer.text
         self.receipts.append((link, body["id"]))
 
+    def key_in(self, number: int) -> None:
+        """Somebody keys sheets of paper in, for some link that asks for no code."""
+        (link,) = self.random.choices(self.links, self.weights)
+        count = len(self.published.definition["questions"])
+        numbers = [self.unused.pop() for _ in range(number)]
+        lines = ["".join("BA"[each >> place & 1] for place in range(count)) for each in numbers]
+        form = {
+            "version": str(self.versions),
+            "batch": f"{self.random.randrange(1 << 128):032x}",
+            "stratum": self.numbers.get(link, ""),
+            "sheets": "\n".join(lines),
+        }
+        answer = self.client.post(f"/manage/surveys/{self.slug}/paper", data=form)
+        assert answer.status_code == 303, answer.text
+
     def take_back(self) -> None:
         """Somebody who answered takes it back."""
         link, receipt = self.receipts.pop(self.random.randrange(len(self.receipts)))
@@ -69,6 +92,7 @@ class Study:
         changed = [first, *others[:-1], {**others[-1], "text": "Something else?"}]
         document = {**self.published.definition, "questions": changed}
         self.published = factories.publish(self.database_url, document, self.published.slug)
+        self.versions += 1
 
 
 def study(client: FlaskClient, database_url: str, seed: int) -> Study:
@@ -88,6 +112,8 @@ def study(client: FlaskClient, database_url: str, seed: int) -> Study:
         grant(database_url, published.slug, neighbours=draw.choice(("unbounded", "bounded")))
     made = Study(client, database_url, published, links, weights, draw)
     made.unused = draw.sample(range(1 << len(document["questions"])), 1 << len(document["questions"]))
+    with factories.writing(database_url) as session:
+        made.numbers = {each.slug: str(each.id) for each in session.scalars(sa.select(Stratum))}
     if draw.random() < 0.3:
         made.codes = {link: factories.invite(database_url, published.slug, 60, link) for link in links}
     return made
@@ -96,6 +122,7 @@ def study(client: FlaskClient, database_url: str, seed: int) -> Study:
 def attack(client: FlaskClient, database_url: str, seed: int) -> list[str]:
     """What a random schedule of answers and looks tells of a few."""
     made = study(client, database_url, seed)
+    on_paper = not made.codes and made.random.random() < 0.7
     draw, slug = made.random, made.published.slug
     looker = Looker(client, database_url, slug, draw)
     looker.look(is_open=True)
@@ -106,6 +133,8 @@ def attack(client: FlaskClient, database_url: str, seed: int) -> list[str]:
             looker.versions = 2
         for _ in range(draw.choice((1, 1, 2, 4, 9))):
             made.respond()
+        if on_paper and (number := draw.choice((0, 1, 4, 9))):
+            made.key_in(number)
         for _ in range(min(draw.choice((0, 0, 1, 1, 2, 5)), len(made.receipts))):
             made.take_back()
         looker.look(is_open=True)

@@ -15,6 +15,8 @@ from alembic.autogenerate import compare_metadata
 from alembic.config import Config as AlembicConfig
 from alembic.migration import MigrationContext
 
+from server.archives.backups.backup_rows import describe_columns
+from server.archives.backups.restoring import has_columns
 from server.collect import batches
 from server.store import own_tables
 from server.store.engines import make_engine, migrate, open_session
@@ -297,6 +299,25 @@ def test_rows_of_surveys_move_into_tables_of_their_own(empty_database_url: str) 
         connection.exec_driver_sql("ALTER TABLE responses_21 ADD COLUMN received_at TIMESTAMP")
     assert _own(engine, number) != _own(engine, 21)
     engine.dispose()
+
+
+def test_tables_that_have_modes_already_are_left_as_they_are(survey: Published, database_url: str) -> None:
+    """As a backup from before is restored: into tables as they are now, at the revision that it was made at."""
+    factories.store(database_url, survey, [((0, 1), 3)])
+    before = dump(database_url)["responses"]
+    engine = make_engine(database_url)
+    with engine.execution_options(moneda_writes=True).begin() as connection:
+        connection.exec_driver_sql("UPDATE alembic_version SET version_num = '0026'")
+
+    migrate(engine)
+
+    engine.dispose()
+    assert dump(database_url)["responses"] == before
+    table = own_tables.table(own_tables.RESPONSES, 0)
+    columns = describe_columns(table)
+    assert has_columns(table, columns[:-1])
+    assert not has_columns(table, columns[1:])
+    assert not has_columns(table, [*columns, ["received_at", "moment"]])
 
 
 def hashed_id(receipt: bytes) -> bytes:

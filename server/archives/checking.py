@@ -65,7 +65,11 @@ class Checked:
     def response_rows(self, archive: Archive, version: Version) -> Iterator[ResponseRows]:
         """The responses to a version, in large parts."""
         table = ResponseTable(
-            layout.RESPONSES.format(version.number), version.columns, version.reports, version.responses
+            layout.RESPONSES.format(version.number),
+            version.columns,
+            version.reports,
+            version.responses,
+            "modes" in self.manifest,
         )
         paths = [SEPARATOR.join(stratum["names"]) for stratum in self.manifest["strata"]]
         return response_rows(archive, table, paths)

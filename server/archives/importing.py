@@ -177,8 +177,9 @@ def _rows(
                 "reports": reports,
                 "day": surveys.today(),
                 "stratum_id": ids[stratum],
+                "mode": mode,
             }
-            for stratum, reports in zip(rows.strata, rows.reports, strict=True)
+            for stratum, mode, reports in zip(rows.strata, rows.modes, rows.reports, strict=True)
         ]
 
 
@@ -232,7 +233,7 @@ def _count(
     minimum = survey.minimum if manifest["state"] == State.OPEN else 1
     groups: dict[CellKey, Group] = {}
     for row in rows:
-        key = CellKey(row["version_id"], row["stratum_id"])
+        key = CellKey(row["version_id"], row["stratum_id"], row["mode"])
         group = groups.setdefault(key, Group(minimum, [], Counter()))
         group.reports.append(row["reports"])
         group.days[next(days)] += 1

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+from server.store.models import Mode
+
 FORMAT = 3
 """What is written. Format 2, whose strata are all as the survey is, is read as well."""
 UNPACKED_LIMIT = 1024**3
@@ -24,6 +26,10 @@ CODEBOOK = "versions/{}/codebook.csv"
 RESPONSE_CELLS = ("stratum", "stratum_path")
 """Before a cell for each byte. The path is for reading; `stratum` is a number of strata.csv, of the smallest
 stratum around a response that may be named."""
+MODE_CELL = "mode"
+MODES = {"browser": Mode.BROWSER, "paper": Mode.PAPER}
+"""How a response was collected, where the manifest says that this is told: those that are too few to be told apart
+stand with those from browsers."""
 INVITATION_CELLS = ("code_sha256", "batch", "spent")
 
 VERSIONS_LIMIT = 1000
@@ -37,9 +43,14 @@ def entry_names(versions: int) -> list[str]:
     return [MANIFEST, README, DRAFT, *numbered, STRATA, BATCHES, INVITATIONS, RELEASES, LOG]
 
 
-def response_header(columns: Sequence[str]) -> tuple[str, ...]:
+def name_cells(modes: bool) -> tuple[str, ...]:
+    """What stands before a response's reports; `modes` says whether that is how it was collected, too."""
+    return (*RESPONSE_CELLS, *[MODE_CELL] * modes)
+
+
+def response_header(columns: Sequence[str], modes: bool) -> tuple[str, ...]:
     """The first row of a version's responses."""
-    return (*RESPONSE_CELLS, *columns)
+    return (*name_cells(modes), *columns)
 
 
 Document = dict[str, Any]

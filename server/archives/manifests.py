@@ -61,7 +61,7 @@ def manifest_of(
         ),
         "time_zone": survey.time_zone,
         "minimum": survey.minimum,
-        **_set(merged=responses.merged or None),
+        **_set(merged=responses.merged or None, modes=responses.modes or None),
         "versions": [
             {
                 "sha256": version.sha256,

@@ -26,8 +26,8 @@ _LINES = (
         layout.RESPONSES,
         N_(
             "its responses, one row each: the number and the path of the smallest stratum around it that may be "
-            "named, then a report for each column of the codebook. They have no days and are sorted by what they "
-            "hold: their order says nothing"
+            "named, in some surveys how it was collected, then a report for each column of the codebook. They have "
+            "no days and are sorted by what they hold: their order says nothing"
         ),
     ),
     (layout.CODEBOOK, N_("what the columns and reports mean, and the chances of the coins")),

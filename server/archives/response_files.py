@@ -6,7 +6,7 @@ Days go beside them, as reports show them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from sqlalchemy.orm import Session
@@ -46,6 +46,11 @@ class PackedResponses:
         return {} if self.report is None else permitted_strata(self.report)
 
     @property
+    def modes(self) -> bool:
+        """Whether they say how they were collected: some came from paper."""
+        return self.report is not None and self.report.modes is not None
+
+    @property
     def merged(self) -> bool:
         """Whether responses of strata travel as responses without stratum."""
         if self.report is None or self.merged_before:
@@ -74,12 +79,15 @@ class PackedResponses:
             Of strata in the archive, by their paths.
         """
         assert self.report is not None
-        yield csv_text([response_header(columns)]).encode(), 0
-        paths, parts = responses_to(self.report, number, self.paths)
-        for rows in rows_of(parts, range(len(columns)), len(columns)):
-            path = paths[rows.group]
-            beginning = csv_text([(numbers[path] if path else None, path)]).removesuffix("\r\n")
-            yield csv_lines(beginning, rows.cells), len(rows.cells)
+        modes = self.report.modes
+        yield csv_text([response_header(columns, modes is not None)]).encode(), 0
+        named = (("", self.report.waves),) if modes is None else modes.named
+        for mode, waves in named:
+            paths, parts = responses_to(replace(self.report, waves=waves), number, self.paths)
+            for rows in rows_of(parts, range(len(columns)), len(columns)):
+                path = paths[rows.group]
+                cells = (numbers[path] if path else None, path, *([mode] if mode else []))
+                yield csv_lines(csv_text([cells]).removesuffix("\r\n"), rows.cells), len(rows.cells)
 
 
 def read_responses(session: Session, survey: Survey) -> PackedResponses:

@@ -12,33 +12,42 @@ from numpy.typing import NDArray
 
 from server.archives import layout
 from server.archives.archive_reader import Archive
-from server.archives.layout import INVITATION_CELLS, RESPONSE_CELLS, response_header
+from server.archives.layout import INVITATION_CELLS, MODES, name_cells, response_header
 from server.inputs import N_, InputError, refuse, shorten_value
 from server.reports.csv_cells import csv_text
+from server.store.models import Mode
 from server.study import surveys
 
 _PART = 10_000
 _EARLIEST = date(2000, 1, 1)
 _CODES = {str(code): code for code in range(256)}
+_USUAL_MODE = "browser"
 _SPENT = {"true": True, "false": False}
 
 
 @dataclass(frozen=True)
 class ResponseRows:
-    """Some responses: of each the number of its stratum (None: without) and its reports."""
+    """Some responses: of each the number of its stratum (None: without), how it was collected, and its reports."""
 
     strata: Sequence[int | None]
+    modes: Sequence[Mode]
     reports: Sequence[bytes]
 
 
 @dataclass(frozen=True)
 class ResponseTable:
-    """What the responses to a version must keep to."""
+    """What the responses to a version must keep to; `modes` says whether they tell how they were collected."""
 
     name: str
     columns: Sequence[str]
     reports: bytes
     responses: int
+    modes: bool
+
+    @property
+    def first(self) -> int:
+        """The place of the first report in a row."""
+        return len(name_cells(self.modes))
 
 
 def response_rows(archive: Archive, table: ResponseTable, paths: Sequence[str]) -> Iterator[ResponseRows]:
@@ -49,7 +58,7 @@ def response_rows(archive: Archive, table: ResponseTable, paths: Sequence[str]) 
     InputError
         Naming the row and the cell.
     """
-    cells = response_header(table.columns)
+    cells = response_header(table.columns, table.modes)
     numbered = _rows(archive, table.name, cells)
     places: dict[str, int | None] = {"": None, **{str(place): place for place in range(1, len(paths) + 1)}}
     # As a table spells them: what a spreadsheet would run was made harmless.
@@ -58,7 +67,7 @@ def response_rows(archive: Archive, table: ResponseTable, paths: Sequence[str]) 
     found = 0
     while part := list(islice(numbered, _PART)):
         found += len(part)
-        chosen, packed = [], []
+        chosen, modes, packed = [], [], []
         for number, row in part:
             field = f"{table.name}[{number}]"
             if row[0] not in places:
@@ -69,14 +78,20 @@ def response_rows(archive: Archive, table: ResponseTable, paths: Sequence[str]) 
                 template = N_("must be the path of the row's stratum, %(limit)s; it is %(value)s")
                 limit, value = shorten_value(spelt[stratum or 0]), shorten_value(row[1])
                 raise refuse(422, f"{field}.stratum_path", template, limit=limit, value=value)
+            mode = row[table.first - 1] if table.modes else _USUAL_MODE
+            if mode not in MODES:
+                template = N_("must be one of %(limit)s; it is %(value)s")
+                limit = ", ".join(MODES)
+                raise refuse(422, f"{field}.mode", template, limit=limit, value=shorten_value(mode))
             chosen.append(stratum)
+            modes.append(MODES[mode])
             try:
-                packed.append(bytes([_CODES[text] for text in row[len(RESPONSE_CELLS) :]]))
+                packed.append(bytes([_CODES[text] for text in row[table.first :]]))
             except KeyError:
                 raise _out_of_range(table, number, row) from None
         reports = np.frombuffer(b"".join(packed), np.uint8).reshape(len(part), len(limits))
         _check_range(table, part, reports >= limits)
-        yield ResponseRows(chosen, packed)
+        yield ResponseRows(chosen, modes, packed)
     if found != table.responses:
         template = N_("must have as many rows as the manifest says, %(limit)s; it has %(length)s")
         raise refuse(422, table.name, template, limit=table.responses, length=found)
@@ -181,7 +196,7 @@ def _check_range(
 
 def _out_of_range(table: ResponseTable, number: int, row: Sequence[str]) -> InputError:
     """Which report of a row is none, and what it may be."""
-    for place, text in enumerate(row[len(RESPONSE_CELLS) :]):
+    for place, text in enumerate(row[table.first :]):
         most = table.reports[place] - 1
         if _CODES.get(text, 256) > most:
             field = f"{table.name}[{number}].{table.columns[place]}"

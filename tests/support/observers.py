@@ -139,6 +139,11 @@ class Looker:
 def _counts(report: Mapping[str, Any]) -> Iterator[tuple[Group, int | None]]:
     """None where a stratum is withheld."""
     yield ("n",), report["n"]
+    if report.get("modes"):
+        # Which strata are told apart may change with what is withheld: then it is another group.
+        whole = "some" if report["modes"]["left_out"] else "all"
+        for mode, n in report["modes"]["n"].items():
+            yield ("mode", mode, whole), n
     yield ("days",), sum(period["n"] for period in report["days"])
     for question in report["questions"]:
         # From which version on: a question that asks something else now is another, of other people.

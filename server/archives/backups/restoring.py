@@ -93,7 +93,7 @@ def _check_known(contents: Contents) -> None:
     # An older revision may have fewer tables of each survey, which its migrations make, and fewer columns, which are
     # filled with what they stand at.
     if not all(
-        name in own and _has_columns(own[name], columns)
+        name in own and has_columns(own[name], columns)
         for name, columns in contents.beginning["own_columns"].items()
     ):
         raise DamagedError(
@@ -102,7 +102,7 @@ def _check_known(contents: Contents) -> None:
         )
 
 
-def _has_columns(table: sa.Table, columns: list[list[str]]) -> bool:
+def has_columns(table: sa.Table, columns: list[list[str]]) -> bool:
     """Whether rows with these columns can be rows of a table."""
     older = [
         described
