@@ -79,7 +79,9 @@ async function open() {
     show(copy('tablet-forgetful'));
     return;
   }
-  if (record.pin) await showHandOver();
+  const loaded = performance.getEntriesByType('navigation').at(0)?.type;
+  if (record.pin && loaded === 'reload' && location.search !== record.home) loadAnew(location.pathname + record.home); // somebody stopped
+  else if (record.pin) await showHandOver();
   else await showBeginning(record);
   send({ all: !record.pin });
 }

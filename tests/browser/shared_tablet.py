@@ -51,6 +51,17 @@ def begin(page: Page, slug: str, language: str = "en") -> Respondent:
     return visit
 
 
+def begin_unkept(page: Page, slug: str) -> Respondent:
+    """The same on a tablet that never keeps the page, so that a test may change what it loads."""
+    page.add_init_script("ServiceWorkerContainer.prototype.register = async () => { throw new Error(); };")
+    visit = Respondent(page, slug).open("/tablet")
+    page.get_by_label("PIN", exact=True).fill(PIN)
+    visit.button("Begin").click()
+    visit.button("Back to handing over").click()
+    await_hand_over(visit)
+    return visit
+
+
 def await_hand_over(visit: Respondent) -> None:
     expect(visit.heading("Hand the tablet over")).to_be_visible()
 

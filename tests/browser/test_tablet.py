@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, Request, Route, expect
+from playwright.sync_api import Page, Request, Response, Route, expect
 
 from server.web.joined_modules import find_file
 from tests.browser import question_screens as screens
@@ -27,13 +27,22 @@ from tests.browser.shared_tablet import (
     await_hand_over,
     await_waiting,
     begin,
+    begin_unkept,
     hand_back,
     open_desk,
     publish_for_tablet,
     read_heap,
 )
-from tests.browser.site_users import PHONE, Respondent, press_on
-from tests.browser.visit_traces import COINS, STORED, Traces, differences, visited
+from tests.browser.site_users import PHONE, Respondent, change_language, press_on
+from tests.browser.visit_traces import (
+    COINS,
+    STORED,
+    Traces,
+    differences,
+    rewritten,
+    visited,
+    without_integrity,
+)
 from tests.support import factories
 from tests.support.scale import scaled
 
@@ -247,6 +256,42 @@ def test_leaving_with_nothing_waiting_takes_everything_away(tablet: Respondent) 
     assert [stored[name] for name in ("databases", "cached", "workers", "local")] == [[], [], [], []]
 
 
+def test_the_next_person_finds_the_language_of_whoever_hands_it_round(tablet: Respondent) -> None:
+    page = tablet.page
+    page.context.set_offline(True)
+    there = change_language(tablet, "fr")  # before Start: a page of its own, also without a network
+    there.button("Start").click()
+    there = change_language(there, "ar")  # in the middle: the same page
+    screens.begin(there)
+    there.page.locator("main input").first.check()
+    there.button("Next").click()
+    page.reload()
+    await_hand_over(tablet)
+    there = change_language(tablet, "pt")
+    there.button("Start").click()
+    there.button("I’d rather not take part").click()
+    there.button("Clear the screen").click()
+    await_hand_over(tablet)
+    assert page.evaluate("history.length") == 3
+
+
+def test_a_stratums_tablet_sends_by_the_stratums_link(open_page: Opener, served: factories.Served) -> None:
+    survey = publish_for_tablet(served)
+    north = factories.plant(served.database_url, survey.slug, "North\nSouth")["North"]
+    page = open_page(**PHONE)
+    open_page.watch(page).allow(KNOWN)
+    tablet = begin(page, north)
+    tablet.button("Start").click()
+    expect(page.get_by_text("This link is for a group of people: North")).to_be_visible()
+    page.reload()
+    answer_all(tablet, "yes", 7)
+    hand_back(tablet)
+    open_desk(tablet)
+    with page.expect_request(f"**/s/{north}/responses"):
+        tablet.button("Send now").click()
+    expect(page.get_by_text("Arrived: 1")).to_be_visible()
+
+
 @pytest.mark.parametrize("language", ["en", "es"])
 def test_every_screen_can_be_read_and_used_by_everybody(
     open_page: Opener, survey: factories.Published, inspector: Inspector, language: str
@@ -356,16 +401,11 @@ def send_in_order(
     """Receipts in the order in which people answered and in that of arrival; the slots before anything was sent."""
     page = open_page(**PHONE)
     open_page.watch(page).allow(KNOWN)
-    page.add_init_script("delete Navigator.prototype.serviceWorker")
     if keeps_order:
         forget_to_mix(page, survey.slug)
     page.route("**/words*.js", lambda route: route.abort())  # so that receipts stay numbers
     page.route("**/responses", lambda route: route.abort())
-    visit = Respondent(page, survey.slug).open("/tablet")
-    page.get_by_label("PIN", exact=True).fill(PIN)
-    visit.button("Begin").click()
-    visit.button("Back to handing over").click()
-    await_hand_over(visit)
+    visit = begin_unkept(page, survey.slug)
     answered: list[str] = []
     for number in range(FEW):
         answer_all(visit, "yes", number)
@@ -373,12 +413,14 @@ def send_in_order(
         answered.append(page.locator("output").inner_text().replace(" ", ""))
         hand_back(visit)
     slots: list[str] = page.evaluate(READ_RECORD)["slots"]
-    page.unroute("**/responses")
     arrived: list[str] = []
-    page.on(
-        "request",
-        lambda asked: arrived.append(json.loads(asked.post_data)["id"]) if asked.post_data else None,
-    )
+
+    def note(answer: Response) -> None:
+        if answer.request.post_data:
+            arrived.append(json.loads(answer.request.post_data)["id"])
+
+    page.on("response", note)
+    page.unroute("**/responses")
     open_desk(visit)
     visit.button("Send now").click()
     expect(page.get_by_text(f"Arrived: {FEW}")).to_be_visible()
@@ -438,33 +480,49 @@ def test_a_tablet_that_keeps_the_order_is_caught(open_page: Opener, survey: fact
     assert not is_mixed(answered, arrived)
 
 
-def test_a_page_that_keeps_a_receipt_for_the_next_person_is_caught(
+def test_an_answer_that_is_left_for_the_next_person_is_caught(
     open_page: Opener, survey: factories.Published
 ) -> None:
-    """The twin of what is looked at after each of fifty people."""
+    """The twins of what is looked at after each of fifty people."""
     page = open_page(**PHONE)
     open_page.watch(page).allow(KNOWN)
-    tablet = begin(page, survey.slug)
+    dropped = "coins = answers = null;"
+    without_integrity(page, f"{survey.slug}/tablet")
+    rewritten(page, "answer.js", dropped, f"sessionStorage.left = [...answers.values()];\n{dropped}")
+    tablet = begin_unkept(page, survey.slug)
     answer_all(tablet, "yes", 161_803)
-    page.evaluate(
-        "globalThis.receipt = 'left 161803 here'; history.replaceState({ guard: true, left: 161803 }, '')"
-    )
-    assert "161803" in read_heap(page)
+    hand_back(tablet)
     with pytest.raises(AssertionError):
         assert_nothing_is_left(page, ["161803"])
+    page.evaluate("sessionStorage.clear()")
+    assert_nothing_is_left(page, ["161803"])
+    page.evaluate("globalThis.left = { cost: `${161800 + 3}` }")
+    assert "161803" in read_heap(page)
 
 
 def drop_questions(left: Traces) -> Traces:
     """Where a worker answers, Chromium asks for the questions once or twice, as it happens, before anybody answers."""
     asked = [it for it in left["requests"] if not it["url"].endswith("/survey.json")]
-    posted = [it for it in left["bytes"] if it.startswith(b"POST")]
+    sent = [it for it in left["bytes"] if b"/survey.json HTTP" not in it]
     loaded = sorted(set(left["stored"]["loaded"]))
     return {
         **left,
         "requests": asked,
-        "bytes": [sorted(set(left["bytes"])), posted],
+        "bytes": sent,
         "stored": {**left["stored"], "loaded": loaded},
     }
+
+
+def hand_round_once(visit: Respondent, given: tuple[str, int]) -> None:
+    """A tablet's whole day with one person: begun, handed over, handed back, sent."""
+    page = visit.page
+    page.get_by_label("PIN", exact=True).fill(PIN)
+    visit.button("Begin").click()
+    expect(page.get_by_text("it also works without a network")).to_be_visible()
+    visit.button("Back to handing over").click()
+    await_hand_over(visit)
+    answer_all(visit, *given)
+    hand_back(visit)
 
 
 @pytest.mark.parametrize("coins", COINS)
@@ -474,19 +532,12 @@ def test_what_a_tablet_sends_and_keeps_depends_on_no_answer(
     at = replace(survey, slug=f"{survey.slug}/tablet")
 
     def behave(visit: Respondent, given: tuple[str, int]) -> None:
-        page = visit.page
-        open_page.watch(page).allow(KNOWN)
-        page.get_by_label("PIN", exact=True).fill(PIN)
-        visit.button("Begin").click()
-        expect(page.get_by_text("it also works without a network")).to_be_visible()
-        visit.button("Back to handing over").click()
-        await_hand_over(visit)
-        answer_all(visit, *given)
-        hand_back(visit)
-        kept.append({**page.evaluate(READ_RECORD), "slots": None})
+        open_page.watch(visit.page).allow(KNOWN)
+        hand_round_once(visit, given)
+        kept.append({**visit.page.evaluate(READ_RECORD), "slots": None})
         open_desk(visit)
         visit.button("Send now").click()
-        expect(page.get_by_text("Arrived: 1")).to_be_visible()
+        expect(visit.page.get_by_text("Arrived: 1")).to_be_visible()
 
     kept: list[Any] = []
     with recording(served.url) as recorder:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.browser import shared_tablet
 from tests.browser.conftest import Opener
 from tests.browser.recorder import recording
 from tests.browser.site_users import PHONE, SURVEY, Respondent
@@ -132,3 +133,19 @@ def test_nothing_of_the_work_depends_on_an_answer(open_working: Opener, working:
 
         assert compare() == []
         assert any("body" in place for place in compare(leak))
+
+
+def test_a_tablet_does_the_work_when_it_sends(open_working: Opener, working: factories.Served) -> None:
+    """Also where its clock is off: the work is of the hour in which something is sent."""
+    survey = shared_tablet.publish_for_tablet(working)
+    page = open_working(**PHONE)
+    page.add_init_script(WRONG_CLOCK)
+    open_working.watch(page).allow("428|was preloaded|cross-world service worker")
+    visit = shared_tablet.begin(page, survey.slug)
+    shared_tablet.answer_all(visit, "yes", 3)
+    shared_tablet.hand_back(visit)
+    shared_tablet.open_desk(visit)
+    bodies = posted(page)
+    visit.button("Send now").click()
+    expect(page.get_by_text("Arrived: 1")).to_be_visible()
+    assert check_body(bodies[-1], survey.slug)["id"] == json.loads(bodies[0])["id"]
