@@ -5,6 +5,7 @@ from server.inputs import N_
 SURVEY_FIELDS = {
     "brackets": N_("Text in square brackets"),
     "budget": N_("Budget for one respondent"),
+    "by_invitation": N_("By invitation only"),
     "cap": N_("Most responses"),
     "closes_at": N_("Closing time"),
     "consent": N_("Consent"),
@@ -21,6 +22,7 @@ SURVEY_FIELDS = {
     "lines": N_("Add strata"),
     "list": N_("List of questions"),
     "minimum": N_("Smallest group shown"),
+    "offline": N_("Once opened, it can be answered without a network"),
     "opens_at": N_("Opening time"),
     "plan": N_("The plan"),
     "plan.margin": N_("Margin you want"),

@@ -37,6 +37,7 @@ from tests.support.respondent_pages import walk_respondents
 from tests.support.retention_pages import walk_retention
 from tests.support.sign_in_form import FIREFOX
 from tests.support.study_pages import walk_study
+from tests.support.ticket_pages import walk_tickets
 from tests.support.webhook_pages import walk_webhooks
 
 SPANISH = {"Accept-Language": "es"}
@@ -1241,6 +1242,7 @@ def walk(site: factories.Served) -> list[Reader]:
     walk_paper(owner, site)
     walk_access(owner, stranger, site)
     walk_switches(owner, stranger, site)
+    walk_tickets(owner, stranger, site.database_url, wrapped_definition())
     walk_scales(owner, database)
     walk_advice(owner, database)
     walk_study(owner, database, chance.slug)
