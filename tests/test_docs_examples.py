@@ -169,7 +169,7 @@ def test_published_figures_come_out_again(tmp_path: Path, monkeypatch: pytest.Mo
 def test_the_study_file_and_how_its_rows_were_drawn_are_read_together() -> None:
     study, sampling = (json.loads(block) for block in blocks("analyse.md", "json")[:2])
     read = parse_study(json.dumps({**study, **sampling}).encode())
-    assert read.headers[-2:] == ("w", "school")
+    assert read.headers[-3:] == ("w", "school", "region")
     assert read.sampling is not None
     assert read.sampling.margins[0].shares == (51, 49)
 

@@ -154,7 +154,7 @@ def make_bootstrap(
     Examples
     --------
     >>> found = make_bootstrap(SampleDesign(np.ones(4)), 500, seed=1)
-    >>> found.make(0).sum(), found.count
+    >>> float(found.make(0).sum()), found.count
     (4.0, 500)
     """
     whole_number("count", count, 2)

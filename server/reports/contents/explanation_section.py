@@ -81,7 +81,7 @@ def _name_columns(words: ReportWords, explained: ExplainedAnswer) -> tuple[str, 
     _ = words.gettext
     confidence = words.level(explained.explanation.confidence)
     odds = _("Odds, with their %(confidence)s %% interval", confidence=confidence)
-    average = _("more likely on average, in percentage points")
+    average = _("likelier on average, in points")
     if explained.model == "linear":
         odds = _("Mean, with its %(confidence)s %% interval", confidence=confidence)
         return _("Predictor"), _("Step"), odds, _("p value")
