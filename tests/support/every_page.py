@@ -22,7 +22,7 @@ import sqlalchemy as sa
 from server.people import change_log, sign_ins, survey_access
 from server.reports.formats import FORMATS, PAGE
 from server.simulation import Assumptions, simulate
-from server.store.models import RecoveryCode, Researcher, Survey, Untidied
+from server.store.models import RecoveryCode, Researcher, Search, Survey, Untidied
 from server.store.own_tables import batches_of
 from server.study import surveys
 from tests.support import factories, sample_archives, sample_xlsforms
@@ -598,17 +598,6 @@ def walk_releases(owner: Reader, stranger: Reader, site: factories.Served) -> Re
             owner.post(f"{home}/exact", form)
         look([item("share", "a", option="yes")], {"sure": "yes"}, epsilon="0.001")
         owner.get(home)
-    factories.close(database, told.slug)
-    terms = {"share": "10", "positives": "2", "most": "3", "epsilon": "1", "delta": "0"}
-    owner.post(f"{home}/searches/price", terms)
-    entries = re.findall(r'name="entries" value="(\d+)"', owner.last)
-    for extra in ({}, {"sure": "yes", "entries": "77"}, {"sure": "yes", "entries": next(iter(entries), "0")}):
-        owner.post(f"{home}/searches", {**terms, **extra})
-    number = max(map(int, re.findall(r"Search (\d+)", owner.last)), default=1)
-    for asked in ("", "[1]", '["a", "yes"]', '["a", "yes"]', '["b", "yes"]'):
-        owner.post(f"{home}/searches/{number}", {"asked": asked, "stratum": ""})
-    for page in ("", f"/{number}?said=answered", f"/{number}?said=known", f"/{number}?said=opened"):
-        owner.get(f"{home}/searches{page}")
     draft = factories.draft(database, wrapped_definition())
     home = f"/manage/surveys/{draft}/releases"
     state("bounded")
@@ -1037,6 +1026,43 @@ def walk_rights(owner: Reader, site: factories.Served) -> None:
         owner.send(sample_archives.form_of(sample_archives.moving(database, body, kind, "0.5")))
 
 
+def walk_searches(owner: Reader, site: factories.Served) -> None:
+    """Searches that go on, have found, have been asked enough and have ended; and what is refused of them."""
+    database = site.database_url
+    survey = factories.publish(database, wrapped_definition())
+    factories.plant(database, survey.slug, pseudo_path("North, 100"))
+    factories.store(database, survey, [([1] * 2, 200)])
+    factories.close(database, survey.slug)
+    releases = f"/manage/surveys/{survey.slug}/releases"
+    home = f"{releases}/searches"
+    owner.post(f"{releases}/budget", {"epsilon": "100", "delta": "0.001", "neighbours": "unbounded"})
+    owner.get(home)
+    for changes in ({}, {"most": "9"}, {"epsilon": "101"}, {"epsilon": "100", "limit": "5"}, {"share": ""}):
+        owner.post(f"{home}/price", {"share": "10", "positives": "2", "epsilon": "1", **changes})
+    for opened, terms in enumerate(
+        (
+            {"limit": "1", "positives": "1"},
+            {"limit": "1000000", "positives": "1", "most": "1"},
+            {"share": "10", "positives": "9"},
+        )
+    ):
+        form = {"epsilon": "20", "entries": str(opened), "sure": "yes", **terms}
+        for missing in ("sure", "entries", ""):
+            owner.post(home, {name: text for name, text in form.items() if name != missing})
+        at = f"{home}/{opened + 1}"
+        owner.get(at)
+        chosen = [html.unescape(each) for each in re.findall(r'<option value="(\[[^"]+)"', owner.last)]
+        for asked in ("", "[1]", '["x", "y"]', chosen[0], chosen[0], chosen[1]):
+            owner.post(at, {"asked": asked, "stratum": ""})
+            owner.get(at)
+    owner.post(at, {"asked": chosen[0], "stratum": '["x"]'})
+    with factories.writing(database) as session:
+        session.execute(sa.delete(Search))
+    owner.post(at, {"asked": chosen[1], "stratum": json.dumps(["x"])})
+    for page in (home, at, releases, f"{releases}/1", f"{releases}/2", f"{home}/77"):
+        owner.get(page)
+
+
 def walk_restored(owner: Reader, site: factories.Served) -> None:
     """What was spent before a backup was restored has to be declared; also what is refused of it."""
     database = site.database_url
@@ -1252,6 +1278,7 @@ def walk(site: factories.Served) -> list[Reader]:
     walk_keeping(owner, site)
     walk_retention(owner, stranger, database, wrapped_definition())
     walk_restored(owner, site)
+    walk_searches(owner, site)
     factories.save(database, changed.slug, wrapped_definition("Changed"))
     for survey in (draft, *(published.slug for published in (empty, chance, impossible, closed, changed))):
         for page in (
