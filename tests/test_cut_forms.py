@@ -164,7 +164,7 @@ def test_every_route_refuses_what_is_no_whole_form(signed_in: FlaskClient, datab
     ]
     assert len(posted) > 40
     for rule in posted:
-        known = {"slug": slug, "batch": 1, "number": 1, "secret": "unknown", "link": slug}
+        known = {"slug": slug, "batch": 1, "number": 1, "search": 1, "secret": "unknown", "link": slug}
         path = app.url_map.bind("localhost").build(
             rule.endpoint, {name: known[name] for name in rule.arguments}
         )

@@ -175,7 +175,15 @@ def test_the_study_file_and_how_its_rows_were_drawn_are_read_together() -> None:
 
 
 @pytest.mark.parametrize(
-    ("page", "number"), [("verify.md", 6), ("verificar.md", 6), ("analyse.md", 4), ("privacy/planning.md", 7)]
+    ("page", "number"),
+    [
+        ("verify.md", 6),
+        ("verificar.md", 6),
+        ("analyse.md", 4),
+        ("privacy/planning.md", 7),
+        ("paper.md", 2),
+        ("papel.md", 2),
+    ],
 )
 def test_commands_are_called_as_they_are_made(page: str, number: int) -> None:
     """What they do is tested in `test_verify`, `test_analyse`, `test_planning_power` and beside them."""
@@ -184,9 +192,11 @@ def test_commands_are_called_as_they_are_made(page: str, number: int) -> None:
     for line in lines:
         called = COMMAND.fullmatch(line)
         assert called is not None, line
-        name, *arguments = shlex.split(called[1])
-        command = main.get_command(click.Context(main), name)
-        assert command is not None, name
+        command, arguments = main, shlex.split(called[1])
+        while isinstance(command, click.Group):
+            found = command.get_command(click.Context(command), arguments.pop(0))
+            assert found is not None, line
+            command = found
         command.make_parser(click.Context(command)).parse_args(arguments)
 
 
@@ -198,6 +208,7 @@ def test_there_is_no_example_that_no_test_runs() -> None:
     assert {page: len(found) for page, found in shown.items()} == {
         **{"commands.md": 1, "releases.md": 1, "operating.md": 1, "definition.md": 1},
         **{"verify.md": 5, "verificar.md": 5, "analyse.md": 3, "privacy/planning.md": 1},
+        **{"paper.md": 2, "papel.md": 2},
     }
     readme = re.findall(r"```sh\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
     assert [block.strip() for block in readme] == ["make run", "make demo", "make test"]

@@ -42,6 +42,7 @@ def addresses(app: Flask, slug: str) -> list[tuple[str, str, str]]:
         "batch": "1",
         "number": "1",
         "webhook": "0" * 32,
+        "search": "1",
         "sha256": "0" * 64,
     }
     for rule in app.url_map.iter_rules():

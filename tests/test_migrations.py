@@ -19,7 +19,7 @@ from server.archives.backups.backup_rows import describe_columns
 from server.archives.backups.restoring import has_columns
 from server.collect import batches
 from server.store import own_tables
-from server.store.engines import make_engine, migrate, open_session
+from server.store.engines import make_engine, migrate, migrate_within, open_session
 from server.store.models import Base, Survey
 from tests.conftest import NewDatabase
 from tests.support import factories
@@ -308,8 +308,7 @@ def test_tables_that_have_modes_already_are_left_as_they_are(survey: Published, 
     engine = make_engine(database_url)
     with engine.execution_options(moneda_writes=True).begin() as connection:
         connection.exec_driver_sql("UPDATE alembic_version SET version_num = '0026'")
-
-    migrate(engine)
+        migrate_within(connection, "0027")
 
     engine.dispose()
     assert dump(database_url)["responses"] == before
