@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from flask import Flask
 from flask.testing import FlaskClient
 
-from server.store.engines import make_engine, migrate, migrate_within
+from server.store.engines import make_engine, migrate_within
 from server.store.own_tables import KINDS
 from server.study.surveys import now
 from server.web.housekeeping import Housekeeper
@@ -274,8 +274,8 @@ def test_surveys_that_were_closed_before_count_from_the_upgrade(empty_database_u
                 ),
                 {"number": number, "slug": f"s{number}", "state": state},
             )
-    before = now()
-    migrate(engine)
+        before = now()
+        migrate_within(connection, "0025")
     with engine.connect() as connection:
         found = connection.execute(sa.text("SELECT state, closed_at, deleted FROM surveys ORDER BY id")).all()
     engine.dispose()
