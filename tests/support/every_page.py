@@ -265,6 +265,7 @@ def walk_results(owner: Reader, site: factories.Served) -> None:
             _respond(site, told, reports)
         owner.get(f"/manage/surveys/{told.slug}/results")
         owner.get(f"/manage/surveys/{told.slug}/report.html")
+    owner.get(f"/manage/surveys/{told.slug}/explain")  # answers of every kind
     owner.get(f"/manage/surveys/{survey.slug}/results?row=q1&column=q1")
     for row, column in (("e0", "e0"), ("e5", "e0"), ("e5", "e5")):
         owner.get(f"/manage/surveys/{told.slug}/results?row={row}&column={column}")
