@@ -87,6 +87,7 @@ def build_scene(database_url: str, language: str = "en", *, long: bool = False) 
         "archived": maker.publish("archived").slug,
         "invited": maker.publish("invited").slug,
     }
+    factories.settle(database_url, names["few"], tablet=True)
     factories.settle(database_url, names["early"], opens_at=surveys.now() + timedelta(days=2))
     for name in ("closed", "archived"):
         factories.close(database_url, names[name])
@@ -298,7 +299,8 @@ PAGES: tuple[PageState, ...] = (
     PageState("review", "/s/{busy}", VISITOR, answer_all, often=True),
     PageState("review-open", "/s/{busy}", VISITOR, see_what_is_sent),
     PageState("how", "/s/{busy}/how", VISITOR),
-    PageState("tablet", "/s/{busy}/tablet", VISITOR),
+    PageState("tablet", "/s/{few}/tablet", VISITOR),
+    PageState("tablet-off", "/s/{busy}/tablet", VISITOR),
     PageState("respond-receipt", "/s/{busy}/receipt", VISITOR),
     PageState("respond-receipt-closed", "/s/{closed}/receipt", VISITOR, status=410),
     PageState("introduction-code", "/s/{invited}", VISITOR),
