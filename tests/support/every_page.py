@@ -765,6 +765,7 @@ def walk_paper(owner: Reader, site: factories.Served) -> None:
     }
     hard = {**easy, "questions": [*easy["questions"], factories.question("q3", pseudo("Odd?"), 0.2001)]}
     survey = factories.publish(database, easy)
+    factories.store(database, survey, [([0, 1], 3)])
     page = f"/manage/surveys/{survey.slug}/paper"
     owner.get(page)
     form = {"version": "1", "batch": "a" * 32, "sheets": "AB"}
@@ -788,8 +789,11 @@ def walk_paper(owner: Reader, site: factories.Served) -> None:
     factories.settle(database, survey.slug, by_invitation=False)
     factories.plant(database, survey.slug, pseudo("A"))
     owner.get(page)
+    factories.publish(database, {**easy, "introduction": pseudo("Again.")}, survey.slug)
+    owner.get(page)
     factories.close(database, survey.slug)
     owner.get(page)
+    owner.get(f"/manage/surveys/{survey.slug}/results")
     owner.get(f"/manage/surveys/{survey.slug}/log")
     other = factories.publish(database, hard)
     owner.get(f"/manage/surveys/{other.slug}/paper")

@@ -76,6 +76,7 @@ def walk_silent(owner: "Reader", database_url: str) -> None:
     """Of a server that may send nothing, and asks for work."""
     slug = factories.publish(database_url).slug
     owner.get(f"/manage/surveys/{slug}/webhooks")
+    owner.get(f"/manage/surveys/{slug}/schedule")
     owner.post(f"/manage/surveys/{slug}/webhooks", {"url": "https://hooks.example.org/"})
     for gammas in ([0.25], [0.25, 0.1]):
         asked = factories.publish(database_url, factories.definition(gammas, language="es"))
