@@ -10,6 +10,8 @@ import { drop, spentBefore, writeBody } from './submit.js';
 
 const page = document.querySelector('main').dataset;
 const preview = 'preview' in page;
+// By the texts that the page holds for a script, what it must have brought: without it answers would go another way than is said.
+const BRINGS = { invitation: 'admit', ticketed: 'buy', consent: 'agree', age: 'agree', 'tablet-hand-over': 'handOver' };
 const apart = preview || 'tablet' in page; // the history has no steps of it, and this device no notes
 
 start().catch((error) => {
@@ -22,6 +24,7 @@ async function start() {
   survey.catch(() => {});
   if (!isSecureContext) refuse('https');
   else if (!globalThis.crypto?.getRandomValues || !crypto.subtle) refuse('coins');
+  else if (Object.entries(BRINGS).some(([texts, part]) => document.getElementById(texts) && !way[part])) refuse('scripts');
   else if (way.handOver) begin(await way.handOver(survey));
   else if (!greet(page)) {
     begin(await survey);

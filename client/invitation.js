@@ -136,7 +136,8 @@ way.readmit = (error, body, asked) => {
     const other = read();
     if (!other) return;
     if (way.buy) {
-      const { status, field } = await way.buy(other);
+      const { ticket } = JSON.parse(body);
+      const { status, field } = await way.buy(other, ticket);
       if (!way.holdsTicket()) {
         complain(field === 'invitation' && status === 409 ? 'used' : field === 'invitation' ? 'unknown' : 'unbought');
         return;

@@ -115,9 +115,14 @@ async function showHandOver() {
   });
   part.querySelector('.desk').addEventListener('click', askPin);
   show(part);
+  sendOnceIdle();
+  await showCounts();
+}
+
+/** Until somebody presses Start. */
+function sendOnceIdle() {
   clearTimeout(idle);
   idle = setTimeout(() => send({ all: true }), IDLE * (1 + 3 * Math.random()));
-  await showCounts();
 }
 
 function explainProblem(part) {
@@ -145,10 +150,11 @@ function askPin() {
     const pin = readTyped(form);
     if (!pin) return;
     field.value = '';
-    const { pin: kept, until } = await readRecord();
-    const pause = until - Date.now();
+    const { pin: kept, wrong, until } = await readRecord();
+    const [pause, most] = [until - Date.now(), waitAfter(wrong)];
+    if (pause > most) await changeRecord(() => ({ until: Date.now() + most })); // the clock was put back
     if (pause > 0) {
-      said.textContent = said.dataset.wait.replace('{seconds}', Math.ceil(pause / 1000));
+      said.textContent = said.dataset.wait.replace('{seconds}', Math.ceil(Math.min(pause, most) / 1000));
     } else if (await isRightPin(pin, kept)) {
       await changeRecord(() => ({ wrong: 0, until: 0 }));
       await showDesk();
@@ -236,4 +242,5 @@ way.thank = (id) => {
   });
   show(part, { header: false });
   send();
+  sendOnceIdle(); // the screen may stay
 };

@@ -6,14 +6,14 @@ import { withTicket } from './codes.js';
 import { way } from './design.js';
 import { copy, reader } from './page.js';
 import { hex } from './randomize.js';
-import { post } from './submit.js';
+import { alone, post } from './submit.js';
 
 const DRAWN = 32; // bytes
 const MEANT = new TextEncoder().encode('Moneda ticket');
 const PATIENCE = 20000; // ms
 
 const { round } = document.querySelector('main').dataset;
-const place = `moneda:ticket:${round}`;
+const place = `moneda:ticket:${round}:${location.pathname}`; // each link has a key of its own
 const forgetCode = way.leave;
 let modulus = null;
 let held = recall();
@@ -28,29 +28,50 @@ way.takeKey = async (text, named = []) => {
 
 way.holdsTicket = () => Boolean(held?.ticket);
 
-/** Has a ticket signed for a code. The same is asked again for the same code, so that a lost answer loses nothing. */
-way.buy = async (code) => {
+/** Has a ticket signed for a code, unless one is here that was not `refused`; by one page of this link at a time. */
+way.buy = (code, refused) => alone(`ticket:${place}`, () => buy(code, refused));
+
+/** The same is asked again for the same code, whatever was typed in between, so that a lost answer loses nothing. */
+async function buy(code, refused) {
   if (!modulus) return { status: 0 }; // not loaded yet
-  if (held?.code !== code || held.ticket) held = await draw(code);
+  held = recall() ?? held; // another page may have been quicker
+  if (way.holdsTicket() && held.ticket !== refused) return { status: 200 };
+  const draws = held?.draws ?? {};
+  const draw = draws[code] ?? await drawTicket();
+  held = { draws: { ...draws, [code]: draw } };
   keep();
-  const { drawn, blinded, inverse } = held;
-  const body = JSON.stringify({ invitation: code, blinded });
+  const body = JSON.stringify({ invitation: code, blinded: draw.blinded });
   const { status, field, read } = await post(document.getElementById('ticketed').dataset.buy, body, { language: reader(), patience: PATIENCE });
-  if (status !== 200) return { status, field };
+  if (status !== 200) {
+    if (field === 'invitation') giveUp(code); // it buys none, now or later
+    return { status, field };
+  }
   try {
     const { signature, among } = await read;
-    const signed = await finish(modulus, message(drawn), fromText(signature), fromText(inverse));
-    held = { ticket: toText(Uint8Array.from([...fromText(drawn), ...signed])), among: Math.max(0, Math.trunc(among) || 0) };
+    const signed = await finish(modulus, message(draw.drawn), fromText(signature), fromText(draw.inverse));
+    held = { ticket: toText(Uint8Array.from([...fromText(draw.drawn), ...signed])), among: Math.max(0, Math.trunc(among) || 0) };
   } catch {
     return { status: 0 }; // an answer that was cut off, or that somebody else gave
   }
   keep();
   forgetCode();
   return { status };
-};
+}
 
-/** What is said of a ticket that is here. */
-way.showTicket = () => copy('ticketed', { among: held.among, some: held.among ? 'yes' : 'no' }, 'some');
+function giveUp(code) {
+  const { [code]: _, ...draws } = held.draws;
+  held = { draws };
+  if (Object.keys(draws).length) keep();
+  else way.dropTicket();
+}
+
+/** What is said of a ticket that is here, and whether it will be when the page is loaded again. */
+way.showTicket = () => {
+  const part = copy('ticketed', { among: held.among, some: held.among ? 'yes' : 'no' }, 'some');
+  const kept = recall()?.ticket === held.ticket ? 'yes' : 'no';
+  part.querySelectorAll(`[data-kept]:not([data-kept="${kept}"])`).forEach((line) => line.remove());
+  return part;
+};
 
 way.sign = (body) => (way.holdsTicket() ? withTicket(body, held.ticket) : body);
 
@@ -68,10 +89,10 @@ way.dropTicket = () => {
   }
 };
 
-async function draw(code) {
+async function drawTicket() {
   const drawn = toText(randomBytes(DRAWN));
   const { blinded, inverse } = await blind(modulus, message(drawn));
-  return { code, drawn, blinded: toText(blinded), inverse: toText(inverse) };
+  return { drawn, blinded: toText(blinded), inverse: toText(inverse) };
 }
 
 const message = (drawn) => Uint8Array.from([...fromText(drawn), ...MEANT]);

@@ -129,6 +129,32 @@ def test_a_code_that_several_race_for_buys_one_ticket_and_a_ticket_lets_one_in(
     assert len(dump(database_url)["purchases"]) == len(dump(database_url)["tickets"]) == 5
 
 
+def test_two_processes_that_are_sent_one_ticket_at_once_let_one_in_and_say_why(
+    new_database: NewDatabase, tmp_path: Path
+) -> None:
+    """Neither sees what the other has not written yet: no failure, and no reason to send again."""
+    database_url = new_database(True)
+    survey, _ = ticket_buyers.publish(database_url)
+    complaints = tmp_path / "complaints"
+    with (
+        complaints.open("w") as log,
+        factories.serving(database_url, log=log) as one,
+        factories.serving(database_url, log=log) as other,
+    ):
+        for ticket in ticket_buyers.make_tickets(database_url, survey.slug, 15):
+            start = Barrier(2)
+
+            def send(served: factories.Served, start: Barrier = start, ticket: str = ticket) -> int:
+                body = survey.response(ticket=ticket)
+                start.wait(60)
+                return factories.ask(f"{served.url}{survey.url}", body)[0]
+
+            with ThreadPoolExecutor(2) as clients:
+                assert sorted(clients.map(send, (one, other))) == [201, 409]
+    assert len(dump(database_url)["tickets"]) == len(dump(database_url)["responses"]) == 15
+    assert "IntegrityError" not in complaints.read_text()
+
+
 def test_a_key_that_is_lost_sells_nothing_and_what_was_bought_is_taken(
     database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

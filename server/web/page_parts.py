@@ -122,7 +122,13 @@ class PageParts:
     @property
     def late_modules(self) -> tuple[str, ...]:
         """The scripts of the page that takes no answers now, but still sends what waits on a device."""
-        asked = {"codes.js": "invited", "invitation.js": "invited", "work.js": "work"}
+        asked = {
+            "codes.js": "invited",
+            "invitation.js": "invited",
+            "blinding.js": "ticketed",
+            "ticket.js": "ticketed",
+            "work.js": "work",
+        }
         return (*BASE, *(module for module, name in asked.items() if name in self), "late.js")
 
     @property

@@ -176,6 +176,50 @@ def test_wrong_pins_wait_longer_and_a_reload_does_not_help(tablet: Respondent) -
     assert page.evaluate(READ_RECORD)["wrong"] == 0
 
 
+def test_a_clock_that_is_put_back_makes_no_wait_longer(tablet: Respondent) -> None:
+    """A tablet whose battery was empty may begin years ago: nobody waits for that."""
+    page = tablet.page
+    page.clock.install(time="2026-05-04T12:00:00Z")
+    open_desk(tablet, "000000")
+    for _ in range(2):
+        expect(page.get_by_text("This is not the PIN.")).to_be_visible()
+        page.get_by_label("PIN", exact=True).fill("1111111")
+        tablet.button("Open").click()
+    expect(page.get_by_text("This is not the PIN.")).to_be_visible()
+    page.clock.set_system_time("2020-01-01T12:00:00Z")
+    for _ in range(2):
+        page.get_by_label("PIN", exact=True).fill(PIN)
+        tablet.button("Open").click()
+        expect(page.get_by_text("Try again in 30 seconds.")).to_be_visible()
+    page.clock.fast_forward(31_000)
+    page.get_by_label("PIN", exact=True).fill(PIN)
+    tablet.button("Open").click()
+    expect(tablet.button("Send now")).to_be_visible()
+
+
+def test_what_waits_goes_also_where_the_last_person_leaves_their_last_screen(
+    tablet: Respondent, served: factories.Served
+) -> None:
+    page = tablet.page
+    before = len(receipts_stored(served))
+    page.clock.install()
+    answer_all(tablet, "no", 161_803)
+    with page.expect_response("**/responses"):
+        page.clock.fast_forward(4 * 900_000)
+    assert len(receipts_stored(served)) == before + 1
+
+
+def test_without_the_script_of_tablets_nobody_is_asked(
+    open_page: Opener, survey: factories.Published
+) -> None:
+    page = open_page(**PHONE)
+    open_page.watch(page).allow("ERR_FAILED")
+    page.route("**/respondent_tablet.js*", lambda route: route.abort())
+    page.goto(f"/s/{survey.slug}/tablet")
+    expect(page.get_by_text("Part of this page did not arrive, or this browser is too old")).to_be_visible()
+    expect(page.locator("main button")).to_have_count(1)
+
+
 def test_back_is_a_step_of_ones_own_way_and_leads_to_nobody_elses(tablet: Respondent) -> None:
     page = tablet.page
     answer_all(tablet, "yes", 271_828)

@@ -161,3 +161,121 @@ def test_chromium_blinds_and_unblinds_as_the_rfc_says(open_page: Opener, survey:
             },
         )
         assert found == [case["blinded_msg"], case["sig"]]
+
+
+def test_two_pages_of_a_link_have_one_ticket(
+    open_page: Opener, served: factories.Served, survey: factories.Published
+) -> None:
+    """The second was open before: it takes what the first has bought, and buys nothing over it."""
+    (code,) = factories.invite(served.database_url, survey.slug, 1)
+    page = open_page(**PHONE)
+    other = page.context.new_page()
+    sent = listen(other)
+    here, there = (Respondent(each, survey.slug).open(f"#{code}") for each in (page, other))
+    here.start(3)
+    expect(page.get_by_role("heading", name=HERE)).to_be_visible()
+    kept = page.evaluate(STORED)
+    there.start(3)
+    expect(other.get_by_role("heading", name=HERE)).to_be_visible()
+    assert (sent["ticket.json"], other.evaluate(STORED)) == ([], kept)
+    page.close()
+    there.answer("Yes", "No", "Yes")
+    there.send()
+
+
+def test_a_code_that_is_mistyped_after_a_lost_answer_loses_no_ticket(
+    open_page: Opener, served: factories.Served, survey: factories.Published
+) -> None:
+    """What was drawn for a code is kept until that code has its ticket, or buys none."""
+    (code,) = factories.invite(served.database_url, survey.slug, 1)
+    page = open_page(**PHONE)
+    open_page.watch(page).expect("ERR_FAILED")
+    open_page.watch(page).expect("422")
+    sent = listen(page)
+
+    def lose(route: Route) -> None:
+        route.fetch()
+        route.abort()
+
+    page.route("**/ticket.json", lose, times=1)
+    respondent = Respondent(page, survey.slug).open()
+    for typed in (code, "0123-4567-89AB-CDEF"):
+        page.get_by_label("Code of your invitation").fill(typed)
+        respondent.start(3)
+        refused = typed != code
+        said = "No invitation with this code belongs" if refused else "No ticket arrived. Try again here"
+        expect(page.get_by_text(said)).to_be_visible()
+        page.reload()
+    assert "0123456789ABCDEF" not in page.evaluate(STORED)
+    page.get_by_label("Code of your invitation").fill(code)
+    respondent.start(3)
+    expect(page.get_by_role("heading", name=HERE)).to_be_visible()
+    first, _mistyped, second = sent["ticket.json"]
+    assert first == second
+
+
+@pytest.mark.parametrize("file", ["respondent_tickets.js", "respondent_kinds.js"])
+def test_a_page_without_the_script_of_tickets_asks_and_sends_nothing(
+    open_page: Opener, served: factories.Served, survey: factories.Published, file: str
+) -> None:
+    """An old browser cannot read it: without it the code would go along with the answers."""
+    (code,) = factories.invite(served.database_url, survey.slug, 1)
+    page = open_page(**PHONE)
+    open_page.watch(page).allow("ERR_FAILED")
+    sent = listen(page)
+    page.route(f"**/{file}*", lambda route: route.abort())
+    page.goto(f"/s/{survey.slug}#{code}")
+    expect(page.get_by_text("Part of this page did not arrive, or this browser is too old")).to_be_visible()
+    expect(page.get_by_role("button", name="Start")).to_have_count(0)
+    assert list(sent.values()) == [[], [], []]
+
+
+def test_a_ticket_goes_from_the_device_also_where_its_answers_arrive_from_the_page_of_a_pause(
+    open_page: Opener, served: factories.Served, survey: factories.Published
+) -> None:
+    (code,) = factories.invite(served.database_url, survey.slug, 1)
+    page = open_page(**PHONE)
+    open_page.watch(page).expect("ERR_FAILED|423")
+    page.route("**/responses", lambda route: route.abort())
+    respondent = Respondent(page, survey.slug).open(f"#{code}")
+    respondent.start(3)
+    expect(page.get_by_role("heading", name=HERE)).to_be_visible()
+    respondent.answer("Yes", "No", "Yes")
+    respondent.button("Send").click()
+    expect(page.get_by_text("The connection is poor")).to_be_visible()
+    factories.settle(served.database_url, survey.slug, paused=True)
+    page.reload()
+    expect(respondent.heading("Your answers are still waiting here")).to_be_visible()
+    assert "moneda:ticket" in page.evaluate(STORED)
+    factories.settle(served.database_url, survey.slug, paused=False)
+    page.unroute("**/responses")
+    expect(page.get_by_text("Your ticket counts as used; it is gone from this device.")).to_be_visible()
+    assert "ticket" not in page.evaluate(STORED)
+
+
+def test_each_link_has_its_own_ticket_on_a_device(open_page: Opener, served: factories.Served) -> None:
+    survey, slugs = ticket_buyers.publish(served.database_url, "North\nSouth", SURVEY)
+    page = open_page(**PHONE)
+    for slug in slugs.values():
+        (code,) = factories.invite(served.database_url, survey.slug, 1, slug)
+        respondent = Respondent(page, slug).open(f"#{code}")
+        expect(page.get_by_role("heading", name=HERE)).to_have_count(0)
+        respondent.start(3)
+        expect(page.get_by_role("heading", name=HERE)).to_be_visible()
+    for slug in slugs.values():
+        Respondent(page, slug).open()
+        expect(page.get_by_role("heading", name=HERE)).to_be_visible()
+
+
+def test_a_browser_that_keeps_nothing_is_told_to_answer_now(
+    open_page: Opener, served: factories.Served, survey: factories.Published
+) -> None:
+    (code,) = factories.invite(served.database_url, survey.slug, 1)
+    page = open_page(**PHONE)
+    page.add_init_script("Storage.prototype.setItem = () => { throw new DOMException('full'); };")
+    respondent = Respondent(page, survey.slug).open(f"#{code}")
+    respondent.start(3)
+    expect(page.get_by_text("This browser keeps nothing for later: answer now.")).to_be_visible()
+    expect(page.get_by_text("or later by the same link on this device")).to_have_count(0)
+    respondent.answer("Yes", "No", "Yes")
+    respondent.send()

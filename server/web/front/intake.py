@@ -101,13 +101,16 @@ class Intake:
             raise outcome
         return outcome
 
-    def _store(self, arrivals: Sequence[Arrival]) -> Sequence[_Outcome]:
+    def _store(self, arrivals: Sequence[Arrival], *, again: bool = False) -> Sequence[_Outcome]:
         """In the writer's thread; without an outcome: it could not be stored."""
         try:
             with self._engine.begin() as connection:
                 outcomes = responses.accept_all(connection, arrivals, surveys.now(), self._links)
             check_in_place(self._engine)
         except Exception as error:
+            if isinstance(error, sa.exc.IntegrityError) and not again:
+                # Another process was quicker with the same ticket: now it is seen as spent.
+                return self._store(arrivals, again=True)
             logging.getLogger(__name__).error("%s while storing responses", describe_failure(error))
             # One that the database cannot take must not stop the others; where the database itself
             # fails, nobody is kept waiting for more attempts.
