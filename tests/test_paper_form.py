@@ -1,5 +1,7 @@
 """The form on paper: every throw of its tables counted, both languages read back, and why others have none."""
 
+import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -9,13 +11,14 @@ from typing import Any
 
 import pytest
 
+from server.output.languages import RESPONDENT_LANGUAGES
 from server.people import survey_access
 from server.privacy.designs import TOTAL, Throws, coin_flip, k_ary, plan_throws
 from server.store.models import SurveyVersion
 from server.study.by_hand import KEYS, list_paper_obstacles, list_paper_questions
 from server.study.by_hand.throw_tables import ThrowRow, list_rows
 from tests.support import factories
-from tests.support.pdf_reader import pages
+from tests.support.pdf_reader import Piece, list_pieces, pages
 
 FACES = {"coin": (0, 1), "die": tuple(range(1, 7)), "disc": tuple(range(10))}
 """What each device shows; of a coin, 0 is heads."""
@@ -143,6 +146,83 @@ def test_the_form_says_who_asks_what_and_how_to_throw(
         == 0
     )
     assert again.read_bytes() == file.read_bytes()
+
+
+def print_form(database_url: str, folder: Path, printed: str, /, **changes: Any) -> list[list[Piece]]:
+    """What stands where on each page of the form of a survey."""
+    survey = factories.publish(database_url, factories.definition(format=2, **changes))
+    file = folder / "printed.pdf"
+    done = factories.run(
+        database_url, "survey", "paper", survey.slug, "--to", str(file), "--language", printed
+    )
+    assert done.exit_code == 0, done.output
+    return list_pieces(file.read_bytes())
+
+
+@pytest.mark.parametrize("language", RESPONDENT_LANGUAGES)
+def test_the_disc_is_the_same_wherever_lines_begin(database_url: str, tmp_path: Path, language: str) -> None:
+    page, *_ = print_form(database_url, tmp_path, language, questions=[DISC])
+
+    fields = [piece for piece in page if b" 15 Tf" in piece.drawn]
+    lines = [piece for piece in page if b" 0.6 w " in piece.drawn]
+
+    assert [field.text.strip() for field in fields] == list("0123456789")
+    assert {(line.x, line.y) for line in lines} == {(lines[0].x, lines[0].y)}
+    assert len(lines) == 10
+    for field in fields:
+        assert math.dist((field.x, field.y), (lines[0].x, lines[0].y)) < 31 / 25.4 * 72
+        assert (field.x > lines[0].x) == (int(field.text) < 5)
+
+
+@pytest.mark.parametrize("language", RESPONDENT_LANGUAGES)
+def test_coins_that_are_thrown_together_stand_on_one_line(
+    database_url: str, tmp_path: Path, language: str
+) -> None:
+    """One below the others would look like another throw."""
+    page, *_ = print_form(
+        database_url, tmp_path, language, questions=[factories.question("q1", "Have you copied?", 0.125)]
+    )
+
+    heights = Counter(round(piece.y, 1) for piece in page if b" 0.7 w " in piece.drawn)
+
+    assert set(heights.values()) == {3}
+    assert len(heights) == 5
+
+
+@pytest.mark.parametrize("language", ["en", "ar"])
+@pytest.mark.parametrize("written", ["en", "ar"])
+def test_marks_of_a_question_stand_in_its_own_direction(
+    database_url: str, tmp_path: Path, language: str, written: str
+) -> None:
+    question = factories.question("q1", "Have you copied?", 0.25)
+    page, *_ = print_form(database_url, tmp_path, language, language=written, questions=[question])
+
+    (asked,) = [piece.text for piece in page if "copied" in piece.text]
+
+    assert asked.strip().endswith("copied?")
+
+
+def test_a_long_title_hides_no_version(database_url: str, tmp_path: Path) -> None:
+    title = "Of copying in exams, and what comes of it. " * 4
+    page, *_ = print_form(database_url, tmp_path, "en", title=title, questions=[DISC])
+
+    (version,) = [piece for piece in page if piece.text.startswith("version 1, ")]
+    (number,) = [piece for piece in page if piece.text.startswith("1 / ")]
+
+    assert version.y == number.y
+    assert version.x < number.x
+
+
+def test_a_question_that_is_longer_than_a_page_goes_on_on_the_next(database_url: str, tmp_path: Path) -> None:
+    options = [{"name": f"o{place}", "text": f"{place} " + "many words " * 17} for place in range(10)]
+    design = {"mechanism": "k_ary", "epsilon": 4.51085950651685}  # ln 91: thrown with a disc, twice
+    long = {**WHY, "text": "word\n\n\n" * 70, "options": options, "design": design}
+
+    printed = print_form(database_url, tmp_path, "en", questions=[long])
+
+    for page in printed:
+        (number,) = [piece for piece in page if f" / {len(printed)}" in piece.text]
+        assert [piece for piece in page if piece.y <= number.y and piece.text and piece.y != number.y] == []
 
 
 def joined(text: str) -> str:

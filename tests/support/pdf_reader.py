@@ -2,6 +2,7 @@
 
 import re
 import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 QUIET = 4  # modules around a code
@@ -9,6 +10,7 @@ QUIET = 4  # modules around a code
 _OBJECT = re.compile(rb"\n(\d+) 0 obj\n(.*?)\nendobj", re.DOTALL)
 _STREAM = re.compile(rb"stream\n(.*)\nendstream", re.DOTALL)
 _GLYPH = re.compile(r"^<([0-9A-F]{4})> <([0-9A-F]+)>$", re.MULTILINE)
+_PIECE = re.compile(rb"\nq 1 0 0 -1 ([\d.-]+) ([\d.-]+) cm(.*?)\nQ(?=\n)", re.DOTALL)
 _SHOWN = re.compile(rb"/(f\d+) [\d.]+ Tf|(/Alt)?\(|\bET\b")
 _BRACKET = re.compile(rb"\\.|[()]", re.DOTALL)
 _ESCAPE = re.compile(rb"\\([0-7]{1,3}|.)", re.DOTALL)
@@ -25,17 +27,50 @@ class Page:
     codes: list[set[tuple[int, int]]]
 
 
+@dataclass(frozen=True)
+class Piece:
+    """What is shown at one place, in points from the left and from the bottom: a text, or what draws a line."""
+
+    x: float
+    y: float
+    text: str
+    drawn: bytes
+
+
+def list_pieces(pdf: bytes) -> list[list[Piece]]:
+    """What is shown on every page, in order."""
+    objects = {int(number): body for number, body in _OBJECT.findall(pdf)}
+    return [
+        [
+            Piece(float(x), float(y), _read_text(drawn, letters), drawn)
+            for x, y, drawn in _PIECE.findall(content)
+        ]
+        for content, letters in _list_contents(objects, pdf)
+    ]
+
+
 def pages(pdf: bytes) -> list[Page]:
     """Every page, in order."""
     objects = {int(number): body for number, body in _OBJECT.findall(pdf)}
+    return [
+        Page(_read_text(content, letters), [_dark(figure) for figure in _FIGURE.findall(content)])
+        for content, letters in _list_contents(objects, pdf)
+    ]
+
+
+def _list_contents(
+    objects: dict[int, bytes], pdf: bytes
+) -> Iterator[tuple[bytes, dict[bytes, dict[int, str]]]]:
+    """What draws each page, and the letters of its fonts."""
     (kids,) = re.findall(rb"/Type/Pages/Count \d+/Kids\[([^\]]*)\]", pdf)
-    return [_page(objects, objects[int(number)]) for number in re.findall(rb"(\d+) 0 R", kids)]
+    for number in re.findall(rb"(\d+) 0 R", kids):
+        page = objects[int(number)]
+        fonts = re.findall(rb"/(f\d+) (\d+) 0 R", objects[_reference(page, b"Resources")])
+        letters = {name: _letters(objects, objects[int(font)]) for name, font in fonts}
+        yield _content(objects[_reference(page, b"Contents")]), letters
 
 
-def _page(objects: dict[int, bytes], page: bytes) -> Page:
-    content = _content(objects[_reference(page, b"Contents")])
-    fonts = re.findall(rb"/(f\d+) (\d+) 0 R", objects[_reference(page, b"Resources")])
-    letters = {name: _letters(objects, objects[int(number)]) for name, number in fonts}
+def _read_text(content: bytes, letters: dict[bytes, dict[int, str]]) -> str:
     text, font = "", b""
     place = 0
     while found := _SHOWN.search(content, place):
@@ -51,7 +86,7 @@ def _page(objects: dict[int, bytes], page: bytes) -> Page:
             glyphs = _ESCAPE.sub(_unescaped, content[found.end() : place - 1])
             pairs = zip(glyphs[::2], glyphs[1::2], strict=True)
             text += "".join(letters[font].get(256 * high + low, "") for high, low in pairs)
-    return Page(text, [_dark(figure) for figure in _FIGURE.findall(content)])
+    return text
 
 
 def _end_of_text(content: bytes, place: int) -> int:

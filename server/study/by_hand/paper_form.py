@@ -18,8 +18,6 @@ from server.study.study_sheets.senders import SurveySender
 from server.study.surveys import definition_of
 
 _FORM: Final = Path(__file__).with_name("paper_form.typ")
-_LONG = 14
-"""With more rows than this, a question may go on on the next page."""
 
 
 def make_paper_form(version: SurveyVersion, sender: SurveySender, language: str = "") -> bytes:
@@ -56,8 +54,7 @@ def _describe_form(
     return {
         "language": language,
         "title": {**_quote(definition, definition.title), SPOKEN: " ".join(definition.title.split())},
-        "footer": f"{' '.join(definition.title.split())} · "
-        + _("version %(number)d, %(hash)s", number=version.number, hash=version.sha256[:8]),
+        "version": _("version %(number)d, %(hash)s", number=version.number, hash=version.sha256[:8]),
         "sender": [_quote(definition, " · ".join(lines))] if lines else [],
         "introduction": _lay_out(definition, definition.introduction),
         "agree": _("Do you agree to take part?"),
@@ -125,7 +122,6 @@ def _describe_question(
             own=words.integer(throws.own),
             all=words.integer(throws.own + sum(throws.chance)),
         ),
-        "long": len(paper.rows) > _LONG,
     }
 
 
