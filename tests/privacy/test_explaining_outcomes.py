@@ -17,8 +17,9 @@ from scipy import optimize, stats
 from server.privacy.designs import Design, coin_flip, custom, k_ary
 from server.privacy.estimators import mean_coefficients, share_coefficients
 from server.privacy.estimators.average_effects import EffectSetting
+from server.privacy.estimators.climbing import add_ridge, climb
 from server.privacy.estimators.explaining import Explanation, Predictor, explain
-from server.privacy.estimators.latent_likelihood import LatentData, evaluate_latent
+from server.privacy.estimators.latent_likelihood import LatentData, evaluate_latent, list_scores
 from server.privacy.estimators.number_explaining import NumberData, explain_number
 from server.privacy.estimators.replicate_weights import make_bootstrap, make_jackknife
 from server.privacy.estimators.sample_designs import SampleDesign
@@ -373,8 +374,23 @@ def test_a_sandwich_is_written_out_and_its_test_is_the_wald_one_where_the_estima
     variance = 40 / 39 * float(((sums - sums.mean()) ** 2).sum())
     (effect,) = found.effects[0]
     assert effect.coefficient == pytest.approx(value, abs=1e-4)
-    assert effect.standard_error == pytest.approx(math.sqrt(variance), rel=1e-4)
-    reach = stats.t.ppf(0.975, 39) * math.sqrt(variance)
+    # What is left of schools once they were fitted, as a matrix: Bell and McCaffrey (2002), scores one by one.
+    scores = list_scores(data, climb(add_ridge(data), np.zeros(2)).theta)[sample.alike]
+    bread = np.linalg.inv((scores * weights[:, None]).T @ scores)
+    parts = [
+        (scores[own] * (weights[own] ** power)[:, None]).T @ scores[own]
+        for power in (1, 2)
+        for own in (schools == school for school in range(40))
+    ]
+    told, varied = np.array(parts[:40]) @ bread[:, 1] @ bread, np.array(parts[40:])
+    twice = varied @ bread[:, 1]
+    left = np.diag(twice @ bread[:, 1]) - twice @ told.T - told @ twice.T + told @ varied.sum(axis=0) @ told.T
+    turned = 40 / 39 * (np.eye(40) - 1 / 40) @ left
+    variance *= float(twice.sum(axis=0) @ bread[:, 1]) / float(np.trace(turned))
+    freedom = float(np.trace(turned)) ** 2 / float(np.trace(turned @ turned))
+    assert 25 < freedom < 38
+    assert effect.standard_error == pytest.approx(math.sqrt(variance), rel=2e-3)
+    reach = stats.t.ppf(0.975, freedom) * math.sqrt(variance)
     assert effect.interval == pytest.approx((value - reach, value + reach), abs=0.05)
     assert found.test.statistic == pytest.approx(value**2 / variance, rel=0.05)
-    assert found.test.p_value == pytest.approx(stats.f.sf(found.test.statistic, 1, 39))
+    assert found.test.p_value == pytest.approx(stats.f.sf(found.test.statistic, 1, freedom), rel=0.02)

@@ -24,13 +24,19 @@ from server.privacy.estimators.sampled_rows import RowSample
 class CoefficientSpread:
     """`likely` is the covariance that the likelihood gives, `drawn` that of how rows were drawn: the same without it.
 
-    `freedom` are the degrees of freedom of the latter, None where it is the former; `quantile` is of an interval.
+    `freedom` are the degrees of freedom of the latter, of each coefficient; None where it is the former.
     """
 
     likely: Floats
     drawn: Floats
-    freedom: int | None
-    quantile: float
+    freedom: Floats | None
+    confidence: float
+
+    def find_quantile(self, place: int) -> float:
+        """Of an interval of a coefficient."""
+        if self.freedom is None:
+            return normal_quantile(self.confidence)
+        return float(stdtrit(self.freedom[place], (1 + self.confidence) / 2))
 
     def error(self, place: int) -> float:
         """The standard error of a coefficient."""
@@ -55,7 +61,9 @@ class CoefficientSpread:
             return LikelihoodRatioTest(0.0, width, 1.0)
         free = total**2 / float(parts @ parts)
         return LikelihoodRatioTest(
-            statistic * width / total, width, float(fdtrc(free, self.freedom, statistic / total))
+            statistic * width / total,
+            width,
+            float(fdtrc(free, self.freedom[list(columns)].min(), statistic / total)),
         )
 
 
@@ -75,16 +83,23 @@ def measure_spread(
     """
     likely = np.asarray(np.linalg.pinv(top.information, hermitian=True), dtype=np.float64)
     if sample is None:
-        return CoefficientSpread(likely, likely, None, normal_quantile(confidence))
+        return CoefficientSpread(likely, likely, None, confidence)
     freedom = sample.degrees_of_freedom
     if freedom < 1:
         raise ValueError("clusters, or rows where there are none, must be more than one in some stratum")
+    found = np.full(len(likely), float(freedom))
+    factors = np.ones(len(likely))
     if sample.design.replicates is None:
         scores = list_scores(data, top.theta) @ turn_to_model(data, top.theta)
         drawn = likely @ sample.spread(scores) @ likely
+        for place in range(data.slopes):
+            factors[place], own = sample.list_units(scores, place, likely).judge()
+            found[place] = min(own, freedom)
     else:
         drawn = sample.fit_again(
             lambda counts: climb(add(replace(data, counts=counts)), top.theta).theta, top.theta
         )
-    quantile = float(stdtrit(freedom, (1 + confidence) / 2))
-    return CoefficientSpread(likely, drawn, freedom, quantile)
+    # Rows that happen to be alike make nothing certain.
+    least = np.diag(likely) / np.maximum(np.diag(drawn), 1e-300)
+    wider = np.sqrt(np.maximum(factors, least))
+    return CoefficientSpread(likely, drawn * np.outer(wider, wider), found, confidence)

@@ -214,13 +214,13 @@ class _Fit:
         self, top: Height, spread: CoefficientSpread, predictor: Predictor, number: int
     ) -> ExplainedEffect:
         place, unit = predictor.columns[number], predictor.unit
-        value, error = float(top.theta[place]), spread.error(place)
+        value, error, quantile = float(top.theta[place]), spread.error(place), spread.find_quantile(place)
         method: Literal["profile", "wald"] = "wald" if 0 < error <= _PRECISE else "profile"
         if method == "wald":
-            low, high = value - spread.quantile * error, value + spread.quantile * error
+            low, high = value - quantile * error, value + quantile * error
         else:
-            length, objective = min(max(spread.quantile * error, 0.05), 3.0), self.add(self.data)
-            lost = spread.quantile * spread.inflate(place)
+            length, objective = min(max(quantile * error, 0.05), 3.0), self.add(self.data)
+            lost = quantile * spread.inflate(place)
             low = find_limit(objective, top, place, -length, lost)
             high = find_limit(objective, top, place, length, lost)
         tells = not low < 0 < high or high - low <= math.log(TELLING)

@@ -20,6 +20,7 @@ from scipy.special import stdtrit
 
 from server.privacy._checks import probability
 from server.privacy.estimators.explaining import ExplainedEffect, Explanation, Predictor
+from server.privacy.estimators.few_units import CoefficientUnits
 from server.privacy.estimators.latent_likelihood import Floats
 from server.privacy.estimators.regression import LikelihoodRatioTest
 from server.privacy.estimators.sample_designs import Groups
@@ -28,6 +29,8 @@ from server.privacy.estimators.sampled_rows import RowSample
 
 _SURE = 3.0
 """Standard errors by which the normal equations must be away from having no solution."""
+_FEW, _MUCH = 20.0, 1.1
+"""Degrees of freedom below which, and factor above which, rows that happen to be alike are not taken at their word."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,11 +101,16 @@ def explain_number(
         covariance = inverse @ sample.spread(_list_scores(data, found)) @ inverse.T
     else:
         covariance = sample.fit_again(lambda counts: _fit_counts(data, counts), found)
+    freedoms = np.full(size, float(freedom))
+    if sample is None or sample.design.replicates is None:
+        factors, own = _judge_known(data, covariance, found, sample)
+        covariance *= np.outer(factors, factors)
+        freedoms = np.minimum(freedoms, own)
     sure = _is_sure(data, matrix)
-    reach = float(stdtrit(freedom, (1 + confidence) / 2))
+    reaches = stdtrit(freedoms, (1 + confidence) / 2)
     effects = tuple(
         tuple(
-            _state(found, covariance, place, predictor.unit, reach, data.width, sure=sure)
+            _state(found, covariance, place, predictor.unit, float(reaches[place]), data.width, sure=sure)
             for place in predictor.columns
         )
         for predictor in predictors
@@ -113,10 +121,50 @@ def explain_number(
         prior=False,
         log_likelihood=math.nan,
         effects=effects,
-        tests=tuple(_test(found, covariance, list(predictor.columns), freedom) for predictor in predictors),
-        test=_test(found, covariance, every, freedom),
+        tests=tuple(_test(found, covariance, list(predictor.columns), freedoms) for predictor in predictors),
+        test=_test(found, covariance, every, freedoms),
         confidence=confidence,
     )
+
+
+def _judge_known(
+    data: NumberData, covariance: Floats, found: Floats, sample: RowSample | None
+) -> tuple[Floats, Floats]:
+    """Of each coefficient, how many times as far it varies as rows say, and degrees of freedom.
+
+    Those of randomised answers hang on no rows alone. Where few are left, the spread of all rows is taken for theirs.
+    """
+    known, counts = data.known, data.counts
+    bread: Floats = np.asarray(np.linalg.pinv((known * counts[:, None]).T @ known), dtype=np.float64)
+    factors, freedoms = np.ones(len(found)), np.full(len(found), np.inf)
+    rest = _list_scores(data, found)[:, 0]
+    evenly = float(counts @ rest**2 / counts.sum()) * np.diag(bread)
+    for place in range(1, known.shape[1]):
+        units = (
+            _list_people(known, counts, place, bread)
+            if sample is None
+            else sample.list_units(known, place, bread)
+        )
+        factor, own = units.judge()
+        few = own < _FEW or factor > _MUCH
+        if few:
+            factor = max(factor, float(evenly[place]) / max(float(covariance[place, place]), 1e-300))
+        if few or sample is not None:
+            factors[place], freedoms[place] = math.sqrt(factor), own
+    return factors, freedoms
+
+
+def _list_people(known: Floats, counts: Floats, place: int, bread: Floats) -> CoefficientUnits:
+    """Of people who were drawn one by one, those that are alike once."""
+    moved = known @ bread[place]
+    towards = known * moved[:, None]
+    size = len(bread)
+    between = np.zeros((2 * size, 2 * size))
+    between[:size, size:] = between[size:, :size] = np.eye(size)
+    between[size:, size:] = -(known * counts[:, None]).T @ known
+    ties = np.concatenate([towards, towards @ bread], axis=1)
+    strata, sizes = np.zeros(len(counts), np.int64), np.array([round(counts.sum())])
+    return CoefficientUnits(moved**2, ties, between, strata, sizes, counts)
 
 
 def _list_products(data: NumberData) -> Floats:
@@ -176,8 +224,9 @@ def _state(
     return ExplainedEffect(*own, (low / unit, high / unit), "sandwich", tells, *own)
 
 
-def _test(found: Floats, covariance: Floats, places: list[int], freedom: int) -> LikelihoodRatioTest:
+def _test(found: Floats, covariance: Floats, places: list[int], freedoms: Floats) -> LikelihoodRatioTest:
     """A Wald test; its statistic is as large as a chi-squared one of as many degrees of freedom would be."""
+    freedom = float(freedoms[places].min())
     made = compare_with_zero(found[places], covariance[np.ix_(places, places)], freedom)
     rank = made.degrees_of_freedom[0]
     return LikelihoodRatioTest(rank * made.statistic, rank, made.p_value)

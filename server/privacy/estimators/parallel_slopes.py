@@ -16,6 +16,7 @@ from server.privacy.estimators.latent_likelihood import (
 )
 from server.privacy.estimators.regression import LikelihoodRatioTest
 from server.privacy.estimators.regression_data import blocks
+from server.privacy.estimators.sampled_ratios import compare_with_zero
 from server.privacy.estimators.sampled_rows import RowSample
 
 
@@ -38,6 +39,11 @@ def compare_slopes(data: LatentData, theta: Floats, sample: RowSample | None) ->
             apart[row, column], apart[row, step * columns + column] = -1, 1
             row += 1
     moved = apart @ inverse @ gradient
-    varied = inverse if sample is None else inverse @ sample.spread(list_scores(data, theta)) @ inverse
-    statistic = float(moved @ np.linalg.solve(apart @ varied @ apart.T, moved))
-    return LikelihoodRatioTest(statistic, row, float(chdtrc(row, statistic)))
+    if sample is None:
+        statistic = float(moved @ np.linalg.solve(apart @ inverse @ apart.T, moved))
+        return LikelihoodRatioTest(statistic, row, float(chdtrc(row, statistic)))
+    varied = inverse @ sample.spread(list_scores(data, theta)) @ inverse
+    made = compare_with_zero(moved, apart @ varied @ apart.T, sample.degrees_of_freedom)
+    if made.degrees_of_freedom[0] < row or made.degrees_of_freedom[1] < 1:
+        return None
+    return LikelihoodRatioTest(row * made.statistic, row, made.p_value)

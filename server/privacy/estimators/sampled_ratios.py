@@ -68,14 +68,14 @@ class WaldTest:
     ----------
     statistic : float
         Of F.
-    degrees_of_freedom : tuple of int
+    degrees_of_freedom : tuple of int and float
         Of its numerator and of its denominator.
     p_value : float
         NaN where the sample does not tell.
     """
 
     statistic: float
-    degrees_of_freedom: tuple[int, int]
+    degrees_of_freedom: tuple[int, float]
     p_value: float
 
 
@@ -112,7 +112,7 @@ def estimate_ratios(parts: Sequence[GuessedPart], sample: SampleDesign) -> Ratio
     return RatioEstimates(values, covariance, evenly, _count_freedom(sample, asked), rows)
 
 
-def compare_with_zero(values: Floats, covariance: Floats, freedom: int) -> WaldTest:
+def compare_with_zero(values: Floats, covariance: Floats, freedom: float) -> WaldTest:
     """Whether all of some numbers are 0, by an adjusted Wald test (Korn and Graubard 1990).
 
     References

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
+from server.privacy.estimators.few_units import CoefficientUnits
 from server.privacy.estimators.sample_designs import Floats, Groups, SampleDesign
 from server.privacy.estimators.sampled_ratios import take_out_margins
 
@@ -45,19 +47,56 @@ class RowSample:
     def spread(self, scores: Floats) -> Floats:
         """The covariance of the weighted sum of scores, one of each of the rows that are alike, shape (alike, p)."""
         design = self.design
-        units, weights = design.units, design.weights
-        scale = len(self.rows) / float(weights[self.rows].sum())
-        pulls = np.zeros((len(weights), scores.shape[1]))
-        pulls[self.rows] = scores[self.alike]
-        pulls = take_out_margins(pulls, weights, design.margins) * (scale * weights)[:, None]
-        counted = np.ones(len(units.strata), np.bool_)
-        if not design.margins and design.strata is None:
-            asked = np.zeros((len(weights), 1))
-            asked[self.rows] = 1
-            counted = units.add_up(asked)[:, 0] > 0
-        _, endless = units.vary(units.add_up(pulls), counted)
+        if design.replicates is not None:
+            return self.fit_again(
+                lambda counts: scores.T @ counts, scores.T @ self.count_alike(design.weights)
+            )
+        units, counted = design.units, self._counted
+        pulls = take_out_margins(self._place(scores), design.weights, design.margins)
+        _, endless = units.vary(units.add_up(pulls * self._scaled[:, None]), counted)
         free = int(counted.sum()) - len(np.unique(units.strata[counted]))
         return endless * (free / max(free - design.fitted, 1))
+
+    def list_units(self, scores: Floats, place: int, bread: Floats) -> CoefficientUnits:
+        """What each unit tells of a coefficient, by the scores of rows; `bread` turns their sum into coefficients."""
+        units, scaled = self.design.units, self._scaled
+        direction = bread[place]
+        towards = self._place(scores * (scores @ direction)[:, None])
+        once = units.add_up(towards * scaled[:, None]) @ bread
+        twice = units.add_up(towards * (scaled**2)[:, None])
+        squares = np.bincount(self.alike, scaled[self.rows] ** 2, len(scores))
+        size, counted = len(bread), self._counted
+        between = np.zeros((2 * size, 2 * size))
+        between[:size, size:] = between[size:, :size] = np.eye(size)
+        between[size:, size:] = -(scores * squares[:, None]).T @ scores
+        sizes = np.bincount(units.strata[counted], minlength=len(units.sizes))
+        ties = np.concatenate([twice, once], axis=1)[counted]
+        shares = (twice @ direction)[counted]
+        return CoefficientUnits(
+            shares, ties, between, units.strata[counted], sizes, np.ones(int(counted.sum()))
+        )
+
+    @property
+    def _scaled(self) -> Floats:
+        """Weights of all rows, so that those of the people used are as many as there are people."""
+        weights = self.design.weights
+        return np.asarray(weights * (len(self.rows) / float(weights[self.rows].sum())))
+
+    @cached_property
+    def _counted(self) -> NDArray[np.bool_]:
+        """Units that count: where margins and strata tell nothing of the others, those of people who are used."""
+        units = self.design.units
+        if self.design.margins or self.design.strata is not None:
+            return np.ones(len(units.strata), np.bool_)
+        asked = np.zeros((len(self.design.weights), 1))
+        asked[self.rows] = 1
+        return np.asarray(units.add_up(asked)[:, 0] > 0)
+
+    def _place(self, numbers: Floats) -> Floats:
+        """Of every row of the sample: 0 of those that are not used."""
+        found = np.zeros((len(self.design.weights), numbers.shape[1]))
+        found[self.rows] = numbers[self.alike]
+        return found
 
     def fit_again(self, fit: Callable[[Floats], Floats], found: Floats) -> Floats:
         """The covariance of what is fitted, of its values under each of the replicate weights."""
