@@ -89,6 +89,39 @@ def test_what_was_typed_comes_back_with_the_refusal(
     assert f'name="batch" value="{BATCH}"' in text
 
 
+def test_lines_that_were_changed_after_they_were_stored_are_not_stuck(
+    signed_in: FlaskClient, survey: factories.Published, database_url: str
+) -> None:
+    """Somebody pressed, waited, changed a line and pressed again: the first lines were stored."""
+    page = f"/manage/surveys/{survey.slug}/paper"
+    signed_in.post(page, data=FORM)
+
+    answer = signed_in.post(page, data={**FORM, "sheets": "BB"})
+
+    assert answer.status_code == 409
+    assert "Press again only if these lines are other sheets" in answer.text
+    assert re.search(r"<textarea[^>]*>\s*BB</textarea>", answer.text)
+    (batch,) = re.findall(r'name="batch" value="([0-9a-f]{32})"', answer.text)
+    assert batch != BATCH
+    again = signed_in.post(page, data={**FORM, "sheets": "BB", "batch": batch})
+    assert again.status_code == 303
+    assert count_stored(database_url, survey.slug) == 4
+
+
+def test_the_next_batch_counts_for_the_stratum_of_the_one_before(
+    signed_in: FlaskClient, survey: factories.Published, database_url: str
+) -> None:
+    """Sheets cannot be taken back: a choice that is forgotten puts the next batch into the wrong place."""
+    factories.plant(database_url, survey.slug, "North > A\nNorth > B")
+    page = f"/manage/surveys/{survey.slug}/paper"
+    (number,) = re.findall(r'value="(\d+)">North &gt; B', signed_in.get(page).text)
+
+    stored = signed_in.post(page, data={**FORM, "stratum": number})
+
+    assert stored.status_code == 303
+    assert re.findall(r'value="(\d+)" selected', signed_in.get(stored.location).text) == [number]
+
+
 def test_the_form_is_downloaded_and_what_stands_in_the_way_is_named(
     signed_in: FlaskClient, survey: factories.Published, database_url: str
 ) -> None:

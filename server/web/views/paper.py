@@ -33,7 +33,9 @@ blueprint = Blueprint("paper", __name__, url_prefix="/manage/surveys/<slug>/pape
 def page(survey: Survey) -> ResponseReturnValue:
     """The form of a version, the letters of its answers, and a place to key sheets in."""
     version = surveys.published_version(survey, request.args.get("version"))
-    return _page(survey, version, {}, said=request.args.get("said", ""))
+    # The next batch is most often of the same stratum.
+    chosen = {"stratum": request.args.get("stratum", "")}
+    return _page(survey, version, chosen, said=request.args.get("said", ""))
 
 
 @blueprint.get("/form.pdf")
@@ -72,7 +74,10 @@ def enter(survey: Survey) -> ResponseReturnValue:
         record(Action.SHEETS_KEYED, survey, version=version.number)
     session().commit()
     said = "stored" if stored else "known"
-    return redirect(url_for(".page", slug=survey.slug, version=version.number, said=said), 303)
+    stratum = request.form.get("stratum") or None
+    return redirect(
+        url_for(".page", slug=survey.slug, version=version.number, said=said, stratum=stratum), 303
+    )
 
 
 def _page(
@@ -83,6 +88,10 @@ def _page(
     said: str = "",
 ) -> str:
     problems = () if error is None else error.problems
+    bad = {problem.field.partition("[")[0].replace("lines", "sheets") for problem in problems}
+    batch = (
+        "" if "batch" in bad else typed.get("batch")
+    )  # with one that is taken, nothing could ever be stored
     obstacles = list_paper_obstacles(version)
     questions = () if obstacles else list_paper_questions(version)
     definition = surveys.definition_of(version)
@@ -101,10 +110,10 @@ def _page(
         own=None not in invited,
         leaves=[node for node in leaves if node.stratum.id not in invited],
         most=TYPED_LIMIT,
-        batch=typed.get("batch") or secrets.token_hex(16),
+        batch=batch or secrets.token_hex(16),
         typed=typed,
         problems=[describe(problem) for problem in problems],
-        bad={problem.field.partition("[")[0].replace("lines", "sheets") for problem in problems},
+        bad=bad,
         said=said,
     )
 
