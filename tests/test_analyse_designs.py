@@ -36,7 +36,7 @@ W = np.where(regions == 0, 1.5, 3.0)
 cheated = (_rng.random(ROWS) < np.array([0.1, 0.3, 0.5, 0.6, 0.8, 0.9])[schools]).astype(np.int64)
 stole_reports = np.where(_rng.random(ROWS) < 0.7, cheated, _rng.integers(0, 2, ROWS))
 REPLICATES = _rng.uniform(0.5, 2, (4, ROWS)) * W
-HEAD = ["cheated", "stole", "sex", "age", "w", "region", "school", "r1", "r2", "r3", "r4"]
+HEAD = ["cheated", "stole", "sex", "age", "w", "region", "school", "one", "r1", "r2", "r3", "r4"]
 
 
 def table() -> str:
@@ -48,7 +48,7 @@ def table() -> str:
             "fm"[sexes[k]],
             ["15", "30", "60"][ages[k]],
         )
-        places = f"{W[k]}", "NS"[regions[k]], f"s{schools[k]}"
+        places = f"{W[k]}", "NS"[regions[k]], f"s{schools[k]}", "s0"
         lines.append(",".join([*words, *places, *(f"{own:.6f}" for own in REPLICATES[:, k])]))
     return "\n".join(lines) + "\n"
 
@@ -97,6 +97,11 @@ def test_schools_are_of_their_region(tmp_path: Path) -> None:
     ][0]
     coins = 0.75 * float(W**2 @ np.where(regions == 0, 0.5, 0.1)) / W.sum() ** 2
     assert part["standard_error"] == pytest.approx(math.sqrt(vary(pulls, schools, {0: 0.5, 1: 0.9}) + coins))
+
+
+def test_clusters_of_one_name_in_each_stratum_are_several(tmp_path: Path) -> None:
+    told = sampled(tmp_path, weights="w", strata="region", clusters="one")
+    assert (told["clusters"]["count"], told["strata"]["of_one"]) == (2, 2)
 
 
 def test_replicate_weights_that_came_with_the_table(tmp_path: Path) -> None:
@@ -237,6 +242,18 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "a stratum without a population": (
         {"strata": "region", "population": {"N": 999}},
         "sampling.population.S: is required",
+    ),
+    "a population of a stratum without a row": (
+        {"strata": "region", "population": {"N": 999, "S": 999, "E": 9}},
+        "sampling.population.E: must be a stratum of the table; none of its rows is of it",
+    ),
+    "replicates that are no weights of these rows": (
+        {"replicates": {"columns": ["r1", "r2", "r3", "r4"], "kind": "brr"}},
+        "must hold whole weights, which add up to about as much as those of the rows, 400; they add up to",
+    ),
+    "one cluster": (
+        {"clusters": "one"},
+        "sampling.clusters: must name a column of at least 2 clusters; it has 1",
     ),
     "a population of fewer clusters": (
         {"strata": "region", "clusters": "school", "population": {"N": 9, "S": 5}},

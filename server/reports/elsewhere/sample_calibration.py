@@ -49,6 +49,8 @@ def calibrate_sample(sampling: Sampling, table: ForeignTable) -> DrawnSample:
     except ValueError:  # numbers and groups were checked when they were read
         raise refuse(422, "sampling.margins", _OUT_OF_REACH) from None
     _check_clusters(table)
+    if sampling.replicates is not None and sampling.replicates.columns:
+        _check_columns(sampling.replicates.columns, table.replicate_weights, given)
     design = SampleDesign(
         raked.weights,
         [margin.groups for margin in margins],
@@ -63,9 +65,28 @@ def calibrate_sample(sampling: Sampling, table: ForeignTable) -> DrawnSample:
 
 
 def _check_clusters(table: ForeignTable) -> None:
-    if table.clusters is not None and len(np.unique(table.clusters)) == 1:
+    if table.clusters is None:
+        return
+    units = SampleDesign(np.ones(table.rows), (), table.clusters, table.drawn_from).units
+    if units.sizes.sum() < 2:
         template = N_("must name a column of at least %(limit)d clusters; it has %(value)d")
         raise refuse(422, "sampling.clusters", template, limit=2, value=1)
+
+
+def _check_columns(columns: Sequence[str], replicates: Sequence[Floats], weights: Floats) -> None:
+    """Refuse what are no weights: factors to multiply them by make a standard error of something else."""
+    field = "sampling.replicates.columns"
+    for column, own in zip(columns, replicates, strict=True):
+        if not own.any():
+            template = N_("must have a number above 0 in some row; %(value)s has none")
+            raise refuse(422, field, template, value=shorten_value(column))
+    total, theirs = float(weights.sum()), float(np.sum(replicates, axis=1).mean())
+    if not total / 2 <= theirs <= total * 2:
+        template = N_(
+            "must hold whole weights, which add up to about as much as those of the rows, %(limit)s; they add up to "
+            "%(value)s. Factors have to be multiplied by the weights first, and the weights to be named"
+        )
+        raise refuse(422, field, template, limit=f"{total:.6g}", value=f"{theirs:.6g}")
 
 
 def _fit_margins(sampling: Sampling, table: ForeignTable) -> tuple[FittedMargin, ...]:
@@ -92,6 +113,10 @@ def _find_populations(sampling: Sampling, table: ForeignTable) -> Floats | None:
         for name in table.names_drawn_from:
             if name not in stated:
                 raise refuse(422, f"{field}.{shorten_value(name)}", N_("is required"))
+        for name in stated:
+            if name not in table.names_drawn_from:
+                template = N_("must be a stratum of the table; none of its rows is of it")
+                raise refuse(422, f"{field}.{shorten_value(name)}", template)
         sizes = {f"{field}.{shorten_value(name)}": stated[name] for name in table.names_drawn_from}
     else:
         sizes = {field: stated}
@@ -110,10 +135,6 @@ def _make_replicates(
     stated: StatedReplicates, sample: SampleDesign, table: ForeignTable, margins: Sequence[FittedMargin]
 ) -> Replicates:
     if stated.columns:
-        for column, weights in zip(stated.columns, table.replicate_weights, strict=True):
-            if not weights.any():
-                template = N_("must have a number above 0 in some row; %(value)s has none")
-                raise refuse(422, "sampling.replicates.columns", template, value=shorten_value(column))
         return use_replicates(
             table.replicate_weights,
             stated.kind,
