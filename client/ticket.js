@@ -68,8 +68,8 @@ function giveUp(code) {
 /** What is said of a ticket that is here, and whether it will be when the page is loaded again. */
 way.showTicket = () => {
   const part = copy('ticketed', { among: held.among, some: held.among ? 'yes' : 'no' }, 'some');
-  const kept = recall()?.ticket === held.ticket ? 'yes' : 'no';
-  part.querySelectorAll(`[data-kept]:not([data-kept="${kept}"])`).forEach((line) => line.remove());
+  const keeps = recall()?.ticket === held.ticket ? 'yes' : 'no';
+  part.querySelectorAll(`[data-keeps]:not([data-keeps="${keeps}"])`).forEach((line) => line.remove());
   return part;
 };
 
