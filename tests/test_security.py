@@ -9,6 +9,8 @@ import sqlalchemy as sa
 from flask import Flask
 from flask.testing import FlaskClient
 
+from server.people import survey_access
+from server.releases.searches import open_search, parse_terms
 from server.store.models import SignIn, SignInLink
 from tests.support import factories, sample_releases
 from tests.support.factories import Published, dump
@@ -109,7 +111,12 @@ def test_owner_reaches_what_the_stranger_does_not(
         factories.store(database_url, survey, [([0, 1], 60)], link)  # a figure is of something
     asked = {"first_stratum": "North", "second_stratum": "South", "row": "q1", "column": "q2"}
     sample_releases.grant(database_url, survey.slug)
-    sample_releases.release(database_url, survey.slug, {"kind": "count"})
+    factories.close(database_url, survey.slug)
+    with factories.writing(database_url) as session:
+        found = survey_access.find(session, survey.slug)
+        assert found is not None
+        terms = parse_terms({"share": "0.2", "positives": 1, "epsilon": "0.1"})
+        assert open_search(session, found, terms, None) == 1  # the number in every address
     for method, rule, path in addresses(app, survey.slug):
         if method == "GET" and "/manage/" in rule and "<slug>" in rule:
             assert signed_in.get(path, query_string=asked).status_code == 200, path
