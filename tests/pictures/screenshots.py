@@ -1,9 +1,11 @@
 """Take the pictures of the README: `python -m tests.pictures.screenshots`, which is `make screenshots`."""
 
 import re
+import socket
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -30,9 +32,21 @@ def demonstration(database_url: str) -> Iterator[list[str]]:
         assert process.stdout is not None
         try:
             lines = list(iter(process.stdout.readline, "Ctrl-C stops it.\n"))
+            await_answer(int(port))  # which says so a moment before it listens
             yield re.findall(r"http\S+/(?:s|manage)/\S+", "".join(lines))
         finally:
             process.terminate()
+
+
+def await_answer(port: int) -> None:
+    """Return once somebody listens there; an error after ten seconds."""
+    for _ in range(100):
+        try:
+            socket.create_connection(("127.0.0.1", port)).close()
+            return
+        except OSError:
+            time.sleep(0.1)
+    raise TimeoutError(f"nobody listens on {port}")
 
 
 def respondent(browser: Browser, address: str) -> None:
@@ -64,7 +78,6 @@ def researcher(browser: Browser, sign_in_link: str) -> None:
     page.get_by_role("link", name="Edit").click()
     take(page, "editor")
     page.get_by_role("link", name="Results").first.click()
-    page.locator("table.estimates").first.evaluate("table => table.scrollIntoView()")
     take(page, "results")
 
 
