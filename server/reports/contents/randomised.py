@@ -28,14 +28,16 @@ def describe_randomisation(words: ReportWords, asked: VersionDesigns) -> str:
     if len(told) == 1:
         (definition,) = told.values()
         return _(
-            "Each answer was randomised on the respondent's own device before it was sent (local differential "
+            "Each answer was randomised on the respondent's own device, or by throws of their own, "
+            "before it was sent (local differential "
             "privacy): %(designs)s. All questions together have ε = %(epsilon)s for one respondent.",
             designs=_list_designs(words, definition),
             epsilon=words.epsilon(definition.epsilon),
         )
     parts = [
         _(
-            "Each answer was randomised on the respondent's own device before it was sent (local differential privacy)."
+            "Each answer was randomised on the respondent's own device, or by throws of their own, "
+            "before it was sent (local differential privacy)."
         )
     ]
     parts += [

@@ -14,7 +14,8 @@ _ILLEGAL = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What XML 1.0 cannot hold, not even as a reference."""
 _LANGUAGE = "xml:lang"
 _RANDOMISED = N_(
-    "Every answer was randomised on the respondent's own device before it was sent, with chances that are known: the "
+    "Every answer was randomised on the respondent's own device, or by throws of their own, before "
+    "it was sent, with chances that are known: the "
     "variables hold these reports, and not what was answered. Each variable states its chances."
 )
 _WEIGHTS = N_(
