@@ -116,27 +116,19 @@ def draw_page(data: PageData, published: bytes, definition: Definition) -> str:
         offline=data.offline,
         forgets=data.forgets,
     )
-    return render_template(
-        "respond/survey.html",
-        slug=data.slug,
-        version=data.version,
-        definition_url=url_for("respond.definition", slug=data.slug),
-        responses_url=url_for("respond.store", slug=data.slug),
-        parts=parts,
-        names=answer_names(parts),
-        guesses=definition.guesses,
-        rooms=definition.rooms,
-        group=data.group,
-        note=data.note,
-        simulated=data.simulated,
-        sender=data.sender,
-        preview=False,
-    )
+    return _draw_survey(data, parts, definition, note=data.note)
 
 
 def draw_tablet_page(data: TabletData, published: bytes, definition: Definition) -> str:
     """The page of a link for a tablet that is handed round, within a request for it."""
     parts = parts_of(published, stratum=data.group is not None, work=data.work, tablet=True)
+    return _draw_survey(data, parts, definition, refuses=data.refuses)
+
+
+def _draw_survey(
+    data: PageData | TabletData, parts: PageParts, definition: Definition, **more: object
+) -> str:
+    """What both have in common; the template asks for `more` by the parts of each."""
     return render_template(
         "respond/survey.html",
         slug=data.slug,
@@ -148,10 +140,10 @@ def draw_tablet_page(data: TabletData, published: bytes, definition: Definition)
         guesses=definition.guesses,
         rooms=definition.rooms,
         group=data.group,
-        refuses=data.refuses,
         simulated=data.simulated,
         sender=data.sender,
         preview=False,
+        **more,
     )
 
 
