@@ -146,7 +146,7 @@ RESPONDENTS_SOURCES := $(addprefix templates/,respond base.html _headline.html e
   collect/submissions.py inputs/decoding.py study/answer_texts.py study/by_hand/paper_form.py)
 PYBABEL := $(PY) -m babel.messages.frontend --quiet
 EXTRACT := $(PYBABEL) extract --mapping-file=$(TRANSLATIONS)/babel.cfg --keywords=N_ --keywords=_l --keywords=lazy_gettext \
-  --project=Moneda --version=0.1.0 --copyright-holder='Moneda contributors' --add-location=file --sort-by-file
+  --project=Moneda --version=$$(sed -n 's/^__version__ = "\(.*\)"/\1/p' server/__init__.py) --copyright-holder='Moneda contributors' --add-location=file --sort-by-file
 UPDATE = $(PYBABEL) update --output-dir=$(TRANSLATIONS) --locale=$$language --init-missing --no-fuzzy-matching \
   --ignore-obsolete --ignore-pot-creation-date
 

@@ -13,6 +13,7 @@ import pyrage
 import pytest
 import sqlalchemy as sa
 
+from server import __version__
 from server.archives.backups.containers import TablePart, Taker, pack_parts, read_parts
 from server.archives.backups.envelopes import Lock, Unlock, decrypt_file, encrypt_chunks
 from tests.conftest import NewDatabase
@@ -63,7 +64,7 @@ def test_the_server_goes_on_from_a_restored_copy(
         before = rows_of(old)
     done = restore(new, tmp_path / "b")
 
-    assert "Moneda 0.1.0" in done.stdout
+    assert f"Moneda {__version__}" in done.stdout
     assert rows_of(new) == before
     assert factories.run(new, "recount").exit_code == 0
     with factories.serving(new) as served:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from server import people, releases
+from server import __version__, people, releases
 from server.collect import responses
 from server.inputs import InputError
 from server.people import survey_access
@@ -241,7 +241,7 @@ def test_an_entry_says_what_when_by_whom_from_what(database_url: str, survey: Pu
         0,
         "unbounded",
     )
-    assert (entry.made_by, entry.confidence, entry.software) == (owner, 0.9, "Moneda 0.1.0")
+    assert (entry.made_by, entry.confidence, entry.software) == (owner, 0.9, f"Moneda {__version__}")
     assert before <= entry.made_at <= surveys.now()
     assert entry.strata == (stratum.stratum.id,)
     assert entry.covers == releases.Covers((1,), "open", surveys.today(), None)

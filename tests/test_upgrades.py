@@ -136,8 +136,7 @@ def test_a_backup_of_an_older_schema_is_restored_and_one_of_a_newer_is_refused(
 
 def test_the_version_is_the_same_everywhere() -> None:
     project = tomllib.loads((factories.ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
-    makefile = (factories.ROOT / "Makefile").read_text("utf-8")
     newest = re.search(r"^## (\S+)", (factories.ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
     assert newest is not None
-    stated = {project, newest[1], *re.findall(r"--project=Moneda --version=(\S+)", makefile)}
-    assert stated == {__version__}
+    assert project == __version__
+    assert newest[1] == ("Unreleased" if ".dev" in __version__ else __version__)
