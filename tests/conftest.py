@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, settings
 import server.study.xlsform.workbook  # noqa: F401 - it says what openpyxl reads with, before anything imports that
 from server.config import Config
 from server.web.database_start import open_database
-from tests.support import cheap_hashes, factories, shared_compilation
+from tests.support import cheap_hashes, factories, sampling, shared_compilation
 from tests.support.form_client import Browser
 from tests.support.front_client import create_app
 
@@ -45,6 +45,30 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.collect()
         gc.freeze()
         gc.enable()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> Generator[None, object, object]:
+    """Of tests that are nearly the same, run those that this commit has drawn (`tests/support/sampling.py`)."""
+    sampling.mark_sampled(items)
+    answered = yield
+    if left := sampling.leave_out(items):
+        gone = set(map(id, left))
+        items[:] = [item for item in items if id(item) not in gone]
+        config.hook.pytest_deselected(items=left)
+    return answered
+
+
+def pytest_report_header() -> str:
+    return f"drawn by: MONEDA_TEST_SEED={sampling.read_seed()}"
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say again how to repeat the run, where somebody looks for it."""
+    if terminalreporter.stats.get("failed") or terminalreporter.stats.get("error"):
+        terminalreporter.write_line(f"drawn by: MONEDA_TEST_SEED={sampling.read_seed()}")
 
 
 cheap_hashes.use()

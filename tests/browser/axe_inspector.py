@@ -1,18 +1,17 @@
 """What axe-core finds on a page as it stands: light and dark, on a desk and on a phone, and as narrow as can be."""
 
-from typing import Any, Literal
+from typing import Any
 
 from playwright.sync_api import Page, Request
 
 from tests.browser.chromium import NODE_MODULES
 from tests.browser.site_users import DESK, PHONE
+from tests.support.sampling import choose
 
 AXE = (NODE_MODULES / "axe-core" / "axe.min.js").read_text("utf-8")
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 # A preview in a frame is a page that is inspected by itself.
 OPTIONS = {"runOnly": {"type": "tag", "values": TAGS}, "resultTypes": ["violations"], "iframes": False}
-# Both look at colours, which are those of the style sheet: it knows light and dark, and no language.
-COLOURS = ["color-contrast", "link-in-text-block"]
 # Of texts that look the same inside elements that look the same, the first, the middle and the last stand for all: what
 # the contrast of each takes is most of an inspection, and an editor holds two thousand.
 MARK = """() => {
@@ -65,7 +64,7 @@ RUN = """async (options) => {
   }
 }"""
 LOOKS: list[tuple[str, dict[str, Any]]] = [("light", DESK["viewport"]), ("dark", PHONE["viewport"])]
-"""What each state is looked at in; in `Inspector`, the first is that of a desk."""
+"""What each state is looked at in: on a desk, and on a phone."""
 QUIET = 75  # milliseconds for which a page that has loaded asks for nothing; Playwright's own "networkidle" is 500
 NARROW = {"width": 320, "height": 640}  # 1280 pixels at 400 % (WCAG 1.4.10)
 
@@ -85,38 +84,25 @@ class Inspector:
 
     Parameters
     ----------
-    twin : {"", "structure", "rest"}
-        Where the same states are inspected in two languages, each look is taken apart. One language ("rest") takes
-        everything on a desk in light, and colours on a phone in the dark; the other ("structure") everything but
-        colours on a phone. So each rule sees each state on a desk and on a phone, colours in light and in dark, and
-        words in both languages. With no twin, everything is looked at both times.
+    drawn : bool
+        Of each state, take one of the two looks (`tests/support/sampling.py`). What is wrong with light or dark, a desk
+        or a phone, is so in a style sheet or a template, which many states share: a run sees it in half of them.
     """
 
-    def __init__(self, twin: Literal["", "structure", "rest"] = "") -> None:
-        self.twin = twin
+    def __init__(self, *, drawn: bool = False) -> None:
+        self.drawn = drawn
         self.states: list[str] = []
         self.problems: list[str] = []
         self._asked: dict[Page, set[Request]] = {}
 
-    def _choose_rules(self, scheme: str) -> dict[str, Any] | None:
-        """The options of axe for a look at a page; None where the twin takes it."""
-        dark = scheme == "dark"
-        if self.twin == "rest" and dark:
-            return {**OPTIONS, "runOnly": {"type": "rule", "values": COLOURS}}
-        if self.twin == "structure":
-            return {**OPTIONS, "rules": {rule: {"enabled": False} for rule in COLOURS}} if dark else None
-        return OPTIONS
-
     def look(self, page: Page, state: str) -> None:
-        """Inspect the page as it is now: in light and dark, wide and narrow."""
+        """Inspect the page as it is now: in light and dark, wide and narrow; always as narrow as can be."""
         self.states.append(state)
-        for scheme, size in LOOKS:
-            options = self._choose_rules(scheme)
-            if options is None:
-                continue
+        looks = [choose(f"look at {state}", LOOKS)] if self.drawn else LOOKS
+        for scheme, size in looks:
             page.set_viewport_size(size)
             page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-            self.problems += [f"{state} ({scheme}): {found}" for found in find_violations(page, options)]
+            self.problems += [f"{state} ({scheme}): {found}" for found in find_violations(page)]
         page.set_viewport_size(NARROW)
         width = page.evaluate("document.documentElement.scrollWidth")
         if width > NARROW["width"]:

@@ -1,8 +1,8 @@
 """A real Chromium on a real server. Every page opened here must stay silent and on its own host."""
 
 import re
-from collections.abc import Callable, Collection, Iterator
-from typing import Any, Literal
+from collections.abc import Callable, Iterator
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -12,6 +12,7 @@ from server.store.failures import Failure
 from tests.browser.axe_inspector import Inspector
 from tests.browser.chromium import launch
 from tests.support import factories
+from tests.support.scale import scale
 
 PATIENCE = 15_000  # milliseconds until something that should be on the page is missed
 
@@ -99,11 +100,15 @@ def browser() -> Iterator[Browser]:
         launched.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def served(
     sqlite: Callable[[bool], str], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[factories.Served]:
-    """The real server, once for each process that runs tests: every test makes surveys of its own."""
+    """The real server, once for each file: every test makes surveys of its own.
+
+    Not once for all: with each survey its tables become more, which every new connection to SQLite reads, and lists
+    longer, through which a keyboard goes field by field.
+    """
     complaints = tmp_path_factory.mktemp("served") / "stderr"
     with complaints.open("w") as log, factories.serving(sqlite(True), log=log) as running:
         yield running
@@ -127,18 +132,9 @@ def open_page(browser: Browser, served: factories.Served) -> Iterator[Opener]:
 
 
 @pytest.fixture
-def inspector(request: pytest.FixtureRequest) -> Iterator[Inspector]:
+def inspector() -> Iterator[Inspector]:
     """Looks at pages, and fails at the end with everything that was wrong with any of them."""
-    made = Inspector(find_part(request.node.nodeid, {item.nodeid for item in request.session.items}))
+    made = Inspector(drawn=scale() == "short")
     yield made
     assert made.states
     assert made.problems == [], "\n".join(made.problems)
-
-
-def find_part(test: str, others: Collection[str]) -> Literal["", "structure", "rest"]:
-    """What of each look a test takes: all, unless the same test runs in the other language as well."""
-    for own, other, part in (("es", "en", "structure"), ("en", "es", "rest")):
-        twin = re.sub(rf"(?<=[\[-]){own}(?=[\]-])", other, test)
-        if twin != test and twin in others:
-            return part
-    return ""

@@ -35,7 +35,7 @@ def test_log_names_every_change(scene: Scene) -> None:
     wrong = []
     posts = {rule.endpoint: rule for method, rule in routes(scene.app) if method == "POST"}
     for endpoint, (person, fill) in FORMS.items():
-        scene.new_survey()
+        scene.replace_survey()
         form = dict(fill(scene))
         path = scene.path(posts[endpoint], **form.pop("in path", {}))
         client = scene.people.get(person) or scene.app.test_client()

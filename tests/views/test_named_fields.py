@@ -2,7 +2,7 @@
 
 import html
 import re
-from itertools import product
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
@@ -13,8 +13,11 @@ from server.web.problem_texts import FIELDS, TABLES
 from tests.support import every_kind, factories
 from tests.support.every_form import FORMS
 from tests.support.full_installation import Scene, routes
+from tests.support.sampling import choose
+from tests.support.scale import scale
 
 WRONG = ("", "x" * 5000)
+"""Of which `make test` sends one for each field, drawn by the commit."""
 WHOLE = "what was sent"
 """What is said of a message as a whole, that is none a page would send."""
 _NAME = re.compile(
@@ -58,6 +61,14 @@ def unnamed(page: str) -> set[str]:
     return {name for name in named(page) if not is_named(name, known)}
 
 
+def mistakes(endpoint: str, fields: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Each field with something wrong in it."""
+    for field in fields:
+        wrong = WRONG if scale() == "long" else [choose(f"{endpoint} {field}", WRONG)]
+        yield from ((field, value) for value in wrong)
+
+
+@pytest.mark.scaled
 @pytest.mark.parametrize("new_database", ["sqlite"], indirect=True)
 def test_every_refusal_of_a_form_names_the_field_as_its_page_does(scene: Scene) -> None:
     rules = {rule.endpoint: rule for method, rule in routes(scene.app) if method == "POST"}
@@ -65,8 +76,8 @@ def test_every_refusal_of_a_form_names_the_field_as_its_page_does(scene: Scene) 
     for endpoint, (person, fill) in FORMS.items():
         form: dict[str, Any] = {}
         fields = [name for name in fill(scene) if name != "in path"]
-        scene.new_survey()
-        for field, value in product(fields, WRONG):
+        scene.replace_survey()
+        for field, value in mistakes(endpoint, fields):
             if not form:
                 form = dict(fill(scene))
                 path = scene.path(rules[endpoint], **form.pop("in path", {}))
@@ -74,7 +85,7 @@ def test_every_refusal_of_a_form_names_the_field_as_its_page_does(scene: Scene) 
             answer = client.post(path, data={**form, field: value})
             assert answer.status_code < 500
             if answer.status_code < 400:
-                scene.new_survey()  # this one may be used up
+                scene.replace_survey()  # this one may be used up
                 form = {}
             else:  # what was refused has changed nothing, so the same form is in order still
                 refusals += len(named(answer.text))

@@ -1,0 +1,113 @@
+"""Of several ways of a test that are nearly the same, a run of `make test` takes one: another with another commit.
+
+`make test-long` takes all. The draw depends on the commit and the test alone, so that a run repeated on a commit is the
+same, and a red build means a change. What a run drew by stands in its first lines, and is set by `MONEDA_TEST_SEED`.
+A test that is asked for by its name, with its parameters, is run whatever was drawn.
+"""
+
+import hashlib
+import os
+import subprocess
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+from server import __version__
+from tests.support.scale import scale
+
+ROOT = Path(__file__).resolve().parents[2]
+_PAGES = (
+    *(
+        "accounts",
+        "closed_pages",
+        "download_names",
+        "invitations",
+        "links",
+        "paper_pages",
+        "programs",
+        "promises",
+    ),
+    *("publishing", "search_pages", "simulating", "teaching", "translating", "webhook_pages"),
+)
+_TEXTS = (
+    *("abuse", "compression", "headers", "headline", "paper_form", "refusals", "report_texts", "reports"),
+    "study_sheets",
+)
+ALIKE = (
+    ("tests/browser/", "language"),
+    # A mouse and a desk, or keys alone and a phone.
+    ("tests/browser/test_accounts.py", "hand"),
+    ("tests/browser/test_keeping.py", "mouse"),
+    ("tests/browser/test_live.py", "watcher"),
+    ("tests/browser/test_releases.py", "releaser"),
+    ("tests/browser/test_running_links.py", "hands"),
+    # SQLite or PostgreSQL, where it is about what pages, files and refusals say.
+    *((f"tests/views/test_{name}.py", "new_database") for name in _PAGES),
+    *((f"tests/test_{name}.py", "new_database") for name in _TEXTS),
+)
+"""Where tests stand, and the parameter of which one value is drawn for each of them."""
+Option = TypeVar("Option")
+
+
+def read_seed() -> str:
+    """What draws: what the environment asks for, else the commit, else (no checkout) the version."""
+    return os.environ.get("MONEDA_TEST_SEED") or _read_commit()
+
+
+def choose(name: str, options: Sequence[Option]) -> Option:
+    """One of the options, the same for this name until the next commit."""
+    digest = hashlib.sha256(f"{read_seed()} {name}".encode()).digest()
+    return options[int.from_bytes(digest[:8], "big") % len(options)]
+
+
+def mark_sampled(items: Iterable[pytest.Item]) -> None:
+    """Mark the tests of which `make test` runs one way of several, for `make test-long`."""
+    for item in items:
+        if _drawn_parameters(item) or "inspector" in getattr(item, "fixturenames", ()):
+            item.add_marker("scaled")
+
+
+def draw_ways(alike: Mapping[str, Hashable]) -> set[str]:
+    """Of tests of which is said by what they are nearly the same, one of each: their names."""
+    ways: dict[Hashable, list[str]] = {}
+    for test, what in alike.items():
+        ways.setdefault(what, []).append(test)
+    return {choose(min(tests), sorted(tests)) for tests in ways.values()}
+
+
+def leave_out(items: Sequence[pytest.Item]) -> list[pytest.Item]:
+    """The tests that were not drawn: of those that differ in a parameter of `ALIKE` alone, all but one."""
+    if scale() == "long":
+        return []
+    alike: dict[str, Hashable] = {}
+    for item in items:
+        if drawn := _drawn_parameters(item):
+            others = tuple((name, place) for name, place in _places(item) if name not in drawn)
+            alike[item.nodeid] = (item.nodeid.partition("[")[0], others)
+    kept = draw_ways(alike)
+    return [item for item in items if item.nodeid in alike and item.nodeid not in kept]
+
+
+def _drawn_parameters(item: pytest.Item) -> set[str]:
+    names = {name for name, _place in _places(item)}
+    return {name for where, name in ALIKE if item.nodeid.startswith(where) and name in names}
+
+
+def _places(item: pytest.Item) -> Iterator[tuple[str, int]]:
+    """Its parameters, and which of its values each has."""
+    called = getattr(item, "callspec", None)
+    if called is not None:
+        yield from sorted(called.indices.items())
+
+
+@cache
+def _read_commit() -> str:
+    asked = ["git", "rev-parse", "--short=12", "HEAD"]
+    try:
+        done = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        return __version__
+    return done.stdout.strip() or __version__

@@ -1,0 +1,74 @@
+"""What `make test` draws is the same on a commit, differs between commits, and leaves nothing out in the long run."""
+
+import os
+import subprocess
+import sys
+from collections import Counter
+
+import pytest
+
+from tests.support.sampling import ALIKE, ROOT, choose, draw_ways, read_seed
+
+FILE = "tests/browser/test_kind_selector.py"
+SEEDS = 400
+UNLIKELY = 140
+"""Of 400 fair draws of one of two, so few or fewer of either have a chance below 2e-9 (the binomial distribution)."""
+
+
+def collected(*arguments: str, **environment: str) -> set[str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", *arguments],
+        cwd=ROOT,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return {line for line in done.stdout.splitlines() if line.startswith("tests/")}
+
+
+def test_one_way_is_collected_and_every_way_where_all_are_asked_for() -> None:
+    both = collected(FILE, "-m", "scaled", MONEDA_TEST_SCALE="long")
+    assert {name.rpartition("[")[2] for name in both} == {"en]", "es]"}
+    drawn = collected(FILE, MONEDA_TEST_SCALE="short")
+    assert drawn < both
+    assert {name.partition("[")[0] for name in drawn} == {name.partition("[")[0] for name in both}
+
+
+def test_a_way_that_is_asked_for_alone_is_run() -> None:
+    for asked in ("test_a[en]", "test_a[es]"):
+        assert draw_ways({asked: "a"}) == {asked}
+
+
+def test_another_commit_draws_another_way_and_the_same_commit_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tests = {f"test_{place}[{way}]": place for place in range(20) for way in ("en", "es")}
+    drawn = []
+    for number in range(SEEDS):
+        monkeypatch.setenv("MONEDA_TEST_SEED", str(number))
+        drawn.append(draw_ways(tests))
+        assert draw_ways(dict(reversed(tests.items()))) == drawn[-1]
+        assert sorted(tests[name] for name in drawn[-1]) == list(range(20))
+    counted = Counter(name for names in drawn for name in names)
+    assert counted.keys() == tests.keys()
+    assert min(counted.values()) > UNLIKELY
+
+
+def test_where_nobody_sets_a_seed_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MONEDA_TEST_SEED", raising=False)
+    assert read_seed()
+    first = [choose(str(place), "ab") for place in range(40)]
+    monkeypatch.setenv("MONEDA_TEST_SEED", read_seed())
+    assert [choose(str(place), "ab") for place in range(40)] == first
+
+
+def test_what_is_said_to_be_alike_is_there() -> None:
+    asked_as = {"new_database": ("app:", "client:", "database_url:", "signed_in:")}
+    for where, name in ALIKE:
+        files = [ROOT / where] if where.endswith(".py") else (ROOT / where).glob("test_*.py")
+        texts = [path.read_text("utf-8") for path in files]
+        assert any(each in text for text in texts for each in asked_as.get(name, (f"{name}:",))), (
+            where,
+            name,
+        )
