@@ -60,7 +60,7 @@ lint: $(VENV)/.tests-installed ## Style, types and layers
 	$(PY) -c 'from importlinter.cli import lint_imports_command as run; run()' --no-logo
 
 # An hour or more. Run before a change is called finished that promises something of what these tests look at.
-test-long: $(VENV)/.tests-installed ## The tests that can look much further do so: thousands of odd surveys, schedules, large tables; both languages, mouse and keys
+test-long: $(VENV)/.tests-installed $(NODE_MODULES)/.installed chromium ## The tests that can look much further do so: thousands of odd surveys, schedules, large tables; both languages, mouse and keys
 	OPENBLAS_NUM_THREADS=1 MONEDA_TEST_SCALE=long $(PY) -m pytest -m scaled --numprocesses=$(JOBS) --dist=load
 
 # PySpark is large and needs Java: it stands in a folder of its own beside .venv, and `make test` leaves its tests out.

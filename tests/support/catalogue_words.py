@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 from babel.messages import Catalog, Message
 from babel.messages.pofile import read_po
 
+from server import __version__
 from server.output.languages import RESPONDENT_LANGUAGES
 from tests.support import factories
 
@@ -19,6 +20,7 @@ NAMES = [
     "SVG",
     "PNG",
     "make run",
+    re.escape(__version__),
     *(language.name for language in RESPONDENT_LANGUAGES.values()),
 ]
 COVARIATE = r"\b(?:sex|female|male)\b"

@@ -27,13 +27,13 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy.orm import Session
 
-from server import people
+from server import archives, people
 from server.cli import main
 from server.collect import acceptance, batches, response_codes
 from server.people import survey_access
 from server.store import own_tables
 from server.store.engines import make_engine, open_session
-from server.store.models import FailedAttempt, Member, Researcher, State, Survey
+from server.store.models import FailedAttempt, Member, Researcher, State, Survey, Untidied
 from server.store.own_tables import responses_of
 from server.study import strata, surveys
 from server.study.definitions.definition_reader import parse_definition
@@ -122,6 +122,20 @@ def close(database_url: str, slug: str) -> None:
     """Close a survey."""
     with writing(database_url) as session:
         acceptance.close_survey(_found(session, slug))
+
+
+def forget_surveys(database_url: str, but: str = "") -> None:
+    """Delete every survey but the one of this slug, and at once what else would be left for later.
+
+    Each has tables of its own, and a connection to SQLite reads what they all are whenever one was made: beside
+    hundreds that were used up, a test would do little else.
+    """
+    with writing(database_url) as session:
+        for survey in session.scalars(sa.select(Survey).where(Survey.slug != but)).all():
+            archives.delete(session, survey)
+            for kind in reversed(own_tables.KINDS):
+                own_tables.table(kind, survey.id).drop(session.connection())
+        session.execute(sa.delete(Untidied))
 
 
 def plant(database_url: str, slug: str, text: str) -> dict[str, str]:

@@ -4,15 +4,12 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import sqlalchemy as sa
 from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.routing import Rule
 
-from server import archives
 from server.people import colleague_invitations, survey_access
-from server.store import own_tables
-from server.store.models import Member, Researcher, Survey, Untidied
+from server.store.models import Member, Researcher
 from tests.support import factories
 
 ANYBODY, SIGNED_IN, VIEWER, EDITOR, OWNER, ADMINISTRATOR = (
@@ -41,17 +38,8 @@ class Scene:
                 session.add(Member(survey_id=survey.id, researcher_id=self.numbers[role], role=role))
 
     def replace_survey(self) -> None:
-        """The same, and every survey that there was is gone.
-
-        Each has tables of its own, and a connection to SQLite reads what they all are whenever one was made: beside
-        hundreds that were used up, a test would do little else.
-        """
-        with factories.writing(self.database_url) as session:
-            for survey in session.scalars(sa.select(Survey)).all():
-                archives.delete(session, survey)
-                for kind in reversed(own_tables.KINDS):
-                    own_tables.table(kind, survey.id).drop(session.connection())
-            session.execute(sa.delete(Untidied))
+        """The same, and every survey that there was is gone."""
+        factories.forget_surveys(self.database_url)
         self.new_survey()
 
     def path(self, rule: Rule, **values: object) -> str:

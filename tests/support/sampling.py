@@ -38,6 +38,7 @@ _TEXTS = (
 )
 ALIKE = (
     ("tests/browser/", "language"),
+    ("tests/test_page_list.py", "language"),
     # A mouse and a desk, or keys alone and a phone.
     ("tests/browser/test_accounts.py", "hand"),
     ("tests/browser/test_keeping.py", "mouse"),
