@@ -1,6 +1,6 @@
 """A whole study on the served site: designed, published, answered, watched, taken elsewhere.
 
-Twenty questions of every kind, twelve strata in a tree of three levels, 1,290 made-up respondents (20,160 in
+Twenty questions of every kind, twelve strata in a tree of three levels, 5,000 made-up respondents (20,000 in
 `make test-long`) of whom a quarter need an invitation. What they enter is drawn with declared shares, randomised by
 the Python twin of the browser's code, and posted as a browser posts it.
 """
@@ -56,12 +56,8 @@ PLACES = [
 POPULATIONS = {path: 10_000 * (place + 1) for place, path in enumerate(PLACES)}
 YES = {path: 0.05 + 0.04 * place for place, path in enumerate(PLACES)}
 """The declared share of "yes" to the first question in each stratum; all other shares are the same everywhere."""
-SIZES = {path: scaled(80 + 5 * place, 1_240 + 80 * place) for place, path in enumerate(PLACES)}
-"""How many answer in each stratum: in proportion to nothing, so that weights matter; 1,290 or 20,160 in all.
-
-What is asked of estimates holds of any number. That they err by less than they say is held to thousands of answers in
-`tests/test_kinds_estimates.py`; here it is that nothing on the long way adds an error of its own.
-"""
+SIZES = {path: scaled(310 + 20 * place, 1_240 + 80 * place) for place, path in enumerate(PLACES)}
+"""How many answer in each stratum: in proportion to nothing, so that weights matter; 5,040 or 20,160 in all."""
 CLIENTS = 8
 JOINT = 1 - 1e-10
 """Confidence of an interval that none of the thousand values here leaves once in a million runs."""
@@ -261,7 +257,7 @@ def test_a_study_from_the_editor_to_another_installation(
     sent = {path: people.reports() for path, people in study.people.items()}
     invited = {path: size // 4 for path, size in SIZES.items()}
     total = sum(SIZES.values())
-    assert total >= scaled(1_290, 20_000)
+    assert total >= scaled(5_000, 20_000)
     _post(served.url, _jobs(study, {path: rows[invited[path] :] for path, rows in sent.items()}))
     watched.goto(f"/manage/surveys/{slug}/results")
     count = watched.locator("#live .figures dd").first
