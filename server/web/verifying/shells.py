@@ -19,8 +19,9 @@ from flask import Flask
 from markupsafe import Markup
 
 from server.inputs.decoding import parse_json
+from server.output.digits import write_digits
 from server.output.formatting import integer
-from server.output.languages import load_catalogue
+from server.output.languages import load_catalogue, split_reading
 from server.privacy.planning import count_spent
 from server.study.definitions import version_of
 from server.study.definitions.published import parse_published
@@ -46,7 +47,7 @@ from server.web.respondent_page import (
 from server.web.sender_parts import SenderParts, draw_sender, read_stated
 
 _TEXT = r"""(?:[^<>&"'\n]|&(?:amp|lt|gt|#34|#39);)+"""
-_NUMBER = r"[0-9]{1,3}(?:[.,\u202f]?[0-9]{3})*"
+_NUMBER = r"\d{1,3}(?:[.,٬\u202f]?\d{3})*"
 _DAYS = "[1-9][0-9]{0,4}"
 _SLOTS = {
     "version": "[0-9a-f]{64}",
@@ -70,7 +71,9 @@ _MANY = (8_192_016_303, 8_192_016_384, 8_192_016_400)
 """Populations that stand for any above 2, in each form of the plural; what they look like is
 replaced by the mark of that slot."""
 
-_SENDER = SenderParts(*map(Markup, ("zqheadqz", "zqthanksqz", "zqcompletionqz", "zqhelplinesqz")))
+_SENDER = SenderParts(
+    *map(Markup, ("zqheadqz", "zqthanksqz", "zqcompletionqz", "zqhelplinesqz"))
+)
 """Lines that are drawn anew from what the page itself states, and must be the same then."""
 _ANY = "zqlinkqz"
 """Stands for the name of any link; no slot."""
@@ -232,7 +235,7 @@ class ShellDrawer:
 
 def _list_groups(language: str) -> tuple[LinkGroup, ...]:
     """A group of unknown population, and one for each form of the plural that the language has."""
-    form_of = load_catalogue(language).plural
+    form_of = load_catalogue(split_reading(language)[0]).plural
     forms: dict[int, int] = {}
     for number in (*_MANY, 1, 2):
         forms.setdefault(form_of(number), number)
@@ -304,7 +307,9 @@ def _draw_shut(slug: str, language: str, forgets: bool) -> Iterator[Shell]:
 
 def _mark(shells: Iterable[Shell], language: str) -> Iterator[Shell]:
     """Those that differ, with a mark where a number of people stands."""
-    population = re.compile("|".join(re.escape(integer(number, language)) for number in _MANY))
+    code, digits = split_reading(language)
+    many = (write_digits(integer(number, code), digits) for number in _MANY)
+    population = re.compile("|".join(map(re.escape, many)))
     known: set[str] = set()
     for shell in shells:
         text = population.sub("zqpopulationqz", shell.text)
