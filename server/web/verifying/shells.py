@@ -72,7 +72,7 @@ _MANY = (8_192_016_303, 8_192_016_384, 8_192_016_400)
 replaced by the mark of that slot."""
 
 _SENDER = SenderParts(
-    *map(Markup, ("zqheadqz", "zqthanksqz", "zqcompletionqz", "zqhelplinesqz"))
+    *map(Markup, ("zqheadqz", "zqhandoverqz", "zqthanksqz", "zqcompletionqz", "zqhelplinesqz"))
 )
 """Lines that are drawn anew from what the page itself states, and must be the same then."""
 _ANY = "zqlinkqz"
