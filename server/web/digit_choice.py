@@ -55,14 +55,14 @@ def add_digits(app: Flask, filters: Mapping[str, Callable[..., str]]) -> None:
     plain, plain_plural = (cast(Callable[..., str], known[name]) for name in ("gettext", "ngettext"))
 
     @pass_context
-    def gettext(context: Context, message: str, **values: Any) -> str:
+    def gettext(context: Context, message: str, /, **values: Any) -> str:
         system = find_digits()
         if not system:
             return plain(context, message, **values)
         return _fill(context, get_translations().ugettext(message), values, system)
 
     @pass_context
-    def ngettext(context: Context, singular: str, plural: str, number: int, **values: Any) -> str:
+    def ngettext(context: Context, singular: str, plural: str, number: int, /, **values: Any) -> str:
         system = find_digits()
         if not system:
             return plain_plural(context, singular, plural, number, **values)

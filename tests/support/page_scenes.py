@@ -166,7 +166,8 @@ class _Maker:
         chosen = {"mechanism": "k_ary", "epsilon": math.log(4)}
         text = self.say("How often?", "¿Cuántas veces?")
         often = {"name": "often", "kind": "select_one", "text": text, "options": options, "design": chosen}
-        document["questions"] = [document["questions"][0], often]
+        copied = document["questions"][0] | {"design": {"mechanism": "coin_flip", "gamma": 0.25}}
+        document["questions"] = [copied, often]
         return factories.publish(self.database_url, document, minimum=10).slug
 
     def ticketed(self) -> dict[str, str]:

@@ -20,8 +20,9 @@ from server.web.respondent_page import PublishedSurvey
 from server.web.security import OFFLINE_POLICY
 from server.web.sender_parts import read_stated
 from server.web.verifying.answer_differences import compare_answers, compare_headers
+from server.web.verifying.page_matches import PageDifference, Shell, match_page
 from server.web.verifying.page_references import find_foreign_references
-from server.web.verifying.shells import PageDifference, Shell, ShellDrawer, match_page, parse_survey
+from server.web.verifying.shells import ShellDrawer, parse_survey
 from server.web.verifying.visitors import (
     ENCODINGS,
     LONGEST,
