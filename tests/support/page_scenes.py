@@ -22,6 +22,7 @@ LONGEST = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamten
 STRATA = (("North", 4_000, 900), ("South", 2_500, 700), ("Islands", 120, 4), ("Coast", 900, 400))
 """Name, population, respondents: of one fewer than are shown."""
 DAYS = 12
+COINS = {"mechanism": "coin_flip", "gamma": 0.25}
 CODES = 20
 """So many visitors can buy a ticket in a scene."""
 
@@ -166,14 +167,13 @@ class _Maker:
         chosen = {"mechanism": "k_ary", "epsilon": math.log(4)}
         text = self.say("How often?", "¿Cuántas veces?")
         often = {"name": "often", "kind": "select_one", "text": text, "options": options, "design": chosen}
-        copied = document["questions"][0] | {"design": {"mechanism": "coin_flip", "gamma": 0.25}}
-        document["questions"] = [copied, often]
+        document["questions"] = [document["questions"][0] | {"design": COINS}, often]
         return factories.publish(self.database_url, document, minimum=10).slug
 
     def ticketed(self) -> dict[str, str]:
         """A survey whose codes buy tickets, and codes: each is bought with once."""
         document = self.document("tickets")
-        document["questions"] = document["questions"][:1]
+        document["questions"] = [document["questions"][0] | {"design": COINS}]
         slug = ticket_buyers.publish(self.database_url, document=document)[0].slug
         codes = factories.invite(self.database_url, slug, CODES)
         return {"ticketed": slug, "codes": " ".join(code.replace("-", "") for code in codes)}
