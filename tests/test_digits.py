@@ -53,6 +53,8 @@ def test_a_choice_is_named_as_bcp_47_does_and_the_first_is_the_language_itself()
     assert name_reading("ar", "latn") == "ar"
     assert split_reading(name_reading("ar", "arab")) == ("ar", "arab")
     assert split_reading("es") == ("es", "")
+    systems = [system for language in RESPONDENT_LANGUAGES.values() for system in [*language.digits][1:]]
+    assert [system for system in systems if write_digits("0", system) == "0"] == []
 
 
 def read_texts(page: str) -> str:
