@@ -1,9 +1,10 @@
 // A field for a number, and what its labels say.
 
 import { PASS, kinds } from './design.js';
+import { write } from './digits.js';
 import { ofChoice } from './labels.js';
 import { between, binOf, binnedNumber, gridOf, number, typed } from './numbers.js';
-import { addOption, copy, picture, put, quote, reader, says, spoken, translate, write } from './page.js';
+import { addOption, copy, picture, put, quote, reader, says, spoken, translate } from './page.js';
 
 // Numbers are written as the language writes them that the survey speaks, which is known when its definition is here.
 const figures = { format: (value, options) => write(value, spoken(), { maximumFractionDigits: 20, ...options }) };

@@ -1,15 +1,13 @@
 // Every text is in the page's own templates, in the reader's language; scripts hold none.
 
 import { answersOf, kinds } from './design.js';
+import { write } from './digits.js';
 
 const MOST_DOTS = 1000;
 const main = document.querySelector('main');
 
 /** The reader's language, which may be changed in place. */
 export const reader = () => document.documentElement.lang;
-
-/** A number in digits that readers of every language know, those that codes and addresses are in; the server writes the same. */
-export const write = (value, language, options) => new Intl.NumberFormat(language, { numberingSystem: 'latn', ...options }).format(value);
 
 /** Answers that we word, in a language of the survey; sentences call them {Yes}, {No} and {Same}. */
 export const says = () => document.getElementById('names')?.dataset ?? {};
@@ -113,7 +111,7 @@ export function groupLabels(questions) {
   });
   const several = groups.size > 1;
   return Array.from(groups.values(), ({ question, numbers }) => ({
-    question, heading: () => (several ? copy('group', { n: numbers.length, list: numbers.join(', ') }) : ''),
+    question, heading: () => (several ? copy('group', { n: numbers.length, list: numbers.map((number) => write(number, reader())).join(', ') }) : ''),
   }));
 }
 

@@ -1,5 +1,6 @@
 // Is my response in, and take it back: by the receipt alone. It leaves this page in the body of a request only, and is kept nowhere.
 
+import { write } from './digits.js';
 import { scanned } from './scanned.js';
 import { post } from './submit.js';
 import { read, spell } from './words.js';
@@ -20,7 +21,8 @@ function tell(element, text = '') {
 async function readField() {
   const { receipt, wrong, ...values } = await read(field.value);
   if (receipt) return receipt;
-  tell(problem, problem.dataset[wrong].replace(/\{(\w+)\}/g, (_, name) => values[name]));
+  tell(problem, problem.dataset[wrong].replace(/\{(\w+)\}/g, (_, name) => (
+    typeof values[name] === 'number' ? write(values[name], document.documentElement.lang) : values[name])));
   field.focus();
   return null;
 }

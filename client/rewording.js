@@ -49,8 +49,10 @@ const texts = () => Array.from(document.querySelectorAll('template, .languages, 
 const find = (page, { id, className }) => (id ? page.getElementById(id) : page.querySelector(`.${className}`));
 
 function take(page) {
-  const { lang, dir } = page.documentElement;
+  const { lang, dir, dataset: { digits } } = page.documentElement;
   Object.assign(document.documentElement, { lang, dir });
+  if (digits) document.documentElement.dataset.digits = digits;
+  else delete document.documentElement.dataset.digits;
   for (const element of texts()) {
     const there = document.importNode(find(page, element), true);
     if (element.localName === 'a') element.textContent = there.textContent; // what it does is listened to

@@ -4,12 +4,15 @@
 import { fillReceipt } from './delivery.js';
 import { way } from './design.js';
 import { isPageKept } from './offline.js';
-import { copy, show } from './page.js';
+import { copy, put, show } from './page.js';
 import { hashPin, isRightPin, readPin, waitAfter } from './pin.js';
 import { sendWaiting } from './tablet_outbox.js';
 import { changeRecord, endRecord, readRecord } from './tablet_record.js';
 
 const IDLE = 900000; // ms until fewer than a batch are sent, while nobody answers; up to four times as long, by chance
+const REASONS = { // by the status and the field of a refusal for good
+  '410 survey': 'over', '410 link': 'link', '410 replaced_link': 'link', '409 version': 'changed', '422 invitation': 'codes', '422 ticket': 'codes',
+};
 const { dataset: page } = document.querySelector('main');
 const { keepPage, dropPage } = way;
 delete way.dropPage; // the page is everybody's, and stays
@@ -154,7 +157,7 @@ function askPin() {
     const [pause, most] = [until - Date.now(), waitAfter(wrong)];
     if (pause > most) await changeRecord(() => ({ until: Date.now() + most })); // the clock was put back
     if (pause > 0) {
-      said.textContent = said.dataset.wait.replace('{seconds}', Math.ceil(Math.min(pause, most) / 1000));
+      said.textContent = put(said.dataset.wait, { seconds: Math.ceil(Math.min(pause, most) / 1000) });
     } else if (await isRightPin(pin, kept)) {
       await changeRecord(() => ({ wrong: 0, until: 0 }));
       await showDesk();
@@ -209,7 +212,7 @@ async function showCounts(error) {
   if (!place) return;
   const { people, waiting, sent, refused } = await readRecord();
   place.replaceChildren(copy(`tablet-${place.dataset.counts}`, { people, waiting: waiting.length, sent }));
-  for (const [why, n] of Object.entries(refused)) place.append(copy('tablet-refusal', { n, why }));
+  for (const [refusal, n] of Object.entries(refused)) place.append(copy('tablet-refusal', { n, refusal, why: REASONS[refusal] ?? 'other' }, 'why'));
   if (error) place.append(copy('tablet-trying', { trying: error.status === 423 ? 'paused' : 'unreached' }, 'trying'));
 }
 

@@ -1,7 +1,8 @@
 // The reader's own coins, dice or disc. The page says what to throw, and is told the record alone: no answer, no throw.
 
 import { answersOf, way } from './design.js';
-import { askOne, copy, draw, listAnswers, make, put, quote, textOf } from './page.js';
+import { write } from './digits.js';
+import { askOne, copy, draw, listAnswers, make, put, quote, reader, textOf } from './page.js';
 
 const FACES = { coin: 2, die: 6, disc: 10 };
 const WHOLE = 2 ** 32;
@@ -20,7 +21,7 @@ function offer(place) {
   place?.replaceChildren(copy('by-hand-offered'));
   const fields = Array.from({ length: FACES.disc }, (_, field) => draw('g', { transform: `rotate(${36 * field} 50 50)` },
     draw('path', { d: 'M50 50V2' }),
-    draw('text', { x: 50, y: 20, transform: 'rotate(18 50 50)' }, field)));
+    draw('text', { x: 50, y: 20, transform: 'rotate(18 50 50)' }, write(field, reader()))));
   place?.querySelector('.disc-here')?.append(draw('svg', { viewBox: '0 0 100 100', 'aria-hidden': 'true' },
     draw('circle', { cx: 50, cy: 50, r: 48 }), ...fields));
 }
@@ -59,7 +60,7 @@ function askRecord(form, question, chosen) {
 function describe(device, times, start, end) {
   const faces = FACES[device];
   const facesOf = (outcome) => Array.from({ length: times }, (_, place) => Math.floor(outcome / faces ** (times - 1 - place)) % faces);
-  const number = (outcome) => facesOf(outcome).map((face) => face + Number(device === 'die')).join('');
+  const number = (outcome) => facesOf(outcome).map((face) => write(face + Number(device === 'die'), reader())).join('');
   if (device !== 'coin') return [end - start > 1 ? put(words().span, { low: number(start), high: number(end - 1) }) : number(start)];
   const lines = [];
   for (let size; start < end; start += size) {

@@ -1,3 +1,3 @@
-"""Moneda: surveys whose answers are randomised in the respondent's own browser."""
+"""Moneda: surveys whose answers are randomised before they are sent."""
 
 __version__ = "0.2.0.dev0"

@@ -372,8 +372,8 @@ BAD_DATA = {
     ),
     "column twice": (HEAD.replace(b"remark", b"sex") + ROW, "data[1]: must be unique; sex stands twice"),
     "nothing": (b"", "data: must have a column for each name"),
-    "UTF-16": (table(PEOPLE).decode().encode("utf-16"), "data: must be UTF-8; byte 0 is not"),
-    "Latin 1": (HEAD + ROW + ROW.replace(b"-", b"\xf1"), "data: must be UTF-8; byte 82 is not"),
+    "UTF-16": (table(PEOPLE).decode().encode("utf-16"), "data: must be UTF-8; line 1 is not, at byte 0"),
+    "Latin 1": (HEAD + ROW + ROW.replace(b"-", b"\xf1"), "data: must be UTF-8; line 3 is not, at byte 82"),
     "one long line": (bytes(100_000), "data: must have rows of at most 65536 bytes"),
 }
 BAD_PLANS: dict[str, tuple[object, str]] = {

@@ -218,7 +218,7 @@ def test_contradictions_are_refused(url: str, slug: str, tmp_path: Path) -> None
         ((draft, "--public", "--format", "csv"), "must be published first"),
         (
             (slug, "--format", "pdf", "--output", str(tmp_path / "no" / "x.pdf")),
-            "must be a file that can be written",
+            "--output must be a new file that can be written",
         ),
         (
             (slug, "--output", str(tmp_path / "x")),

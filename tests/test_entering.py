@@ -75,6 +75,22 @@ def test_the_same_file_is_stored_once_and_the_same_sheets_under_another_name_aga
     assert len(read_rows(database_url, published)) == 4
 
 
+def test_bytes_that_are_no_text_are_refused_in_one_line(
+    database_url: str, published: factories.Published, tmp_path: Path
+) -> None:
+    """As a shell hands them over: of a name, by its option; of the file, by its line."""
+    file = tmp_path / "sheets.csv"
+    for option in ("--batch", "--stratum"):
+        done = key_in(database_url, published.slug, file, ["AB"], option, "pile \udcff")
+        assert done.exit_code == 2
+        assert f"Error: {option} must be UTF-8; it is 'pile \\udcff'" in done.stderr
+    file.write_bytes(file.read_bytes() + b"A,\xff\n")
+    done = factories.run(database_url, "survey", "enter", published.slug, str(file), "--version", "1")
+    assert done.exit_code == 2
+    assert "data: must be UTF-8; line 3 is not, at byte " in done.stderr
+    assert read_rows(database_url, published) == []
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -604,7 +604,7 @@ def test_readme_tells_both_languages_what_each_file_is(cases: Mapping[str, Case]
             told = re.findall(r"^(\S+\.\S+(?:, \S+\.\S+)*): ", text, re.MULTILINE)
             assert case.names - {"README.txt"} == {name for names in told for name in names.split(", ")}
             assert case.report.slug in text
-        assert "randomised on the respondent's own device" in " ".join(english.split())
+        assert "randomised on the device used to answer" in " ".join(english.split())
         assert "se aleatorizó en el dispositivo" in " ".join(spanish.split())
 
 

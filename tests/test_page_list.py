@@ -8,7 +8,8 @@ from flask import Flask
 
 from tests.conftest import NewDatabase
 from tests.support import factories
-from tests.support.page_list import NEWCOMER, OWNER, PAGES, VISITOR, build_scene
+from tests.support.page_list import NEWCOMER, OWNER, PAGES, VISITOR
+from tests.support.page_scenes import build_scene
 
 NOT_LISTED = {
     "client": "a file",

@@ -265,6 +265,23 @@ def test_what_cannot_be_thrown_is_named_and_there_is_no_form(
     assert list_paper_obstacles(read_version(database_url, survey.slug))
 
 
+def test_no_command_writes_over_a_file_that_is_there(database_url: str, tmp_path: Path) -> None:
+    survey = factories.publish(database_url)
+    file = tmp_path / "mine.html"
+    file.write_text("mine")
+    for option, arguments in (
+        ("--to", ("survey", "paper", survey.slug, "--to")),
+        ("FILE.xlsx", ("survey", "form", survey.slug)),
+        ("--output", ("report", survey.slug, "--output")),
+        ("--output", ("manifest", "--output")),
+    ):
+        done = factories.run(database_url, *arguments, str(file))
+        assert done.exit_code == 2
+        said = f"{option} must be a new file that can be written; {str(file)!r} is not: it is there already"
+        assert said in done.stderr
+        assert file.read_text() == "mine"
+
+
 def test_conditions_are_in_the_way(database_url: str, tmp_path: Path) -> None:
     shown = {
         **factories.question("q2", "How often?"),

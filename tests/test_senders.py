@@ -288,3 +288,43 @@ def test_the_number_or_address_at_the_end_of_a_line_is_a_link(
     line: str, before: str, shown: str, address: str
 ) -> None:
     assert split_line(line) == (before, shown, address)
+
+
+def test_words_on_the_tablet_are_in_the_surveys_languages_and_short(
+    signed_in: FlaskClient, client: FlaskClient, database_url: str
+) -> None:
+    """Between what the page itself says, which stays as it is; another language takes the first that there is."""
+    document = factories.definition(translations={"ar": {"Exams": "امتحانات"}})
+    survey = factories.publish(database_url, document)
+    factories.settle(database_url, survey.slug, tablet=True)
+    fields = signed_in.get(f"/manage/surveys/{survey.slug}/study").text
+    assert [code for code in ("en", "es", "fr", "pt", "ar") if f'name="hand_over.{code}"' in fields] == [
+        "en",
+        "ar",
+    ]
+    said = {
+        "hand_over.en": "We come from the union <b>.\nIt is about exams.",
+        "hand_over.ar": "نحن من النقابة.",
+    }
+    assert save(signed_in, survey.slug, **said).status_code == 303
+    for language, words in (
+        ("en", "We come from the union &lt;b&gt;."),
+        ("ar", "نحن"),
+        ("fr", "We come from"),
+    ):
+        page = client.get(f"/s/{survey.slug}/tablet?lang={language}").text
+        screen = page.partition('<template id="tablet-hand-over">')[2].partition("</template>")[0]
+        assert words in screen, language
+        # The page's own words stand before and after, and there are as many as without.
+        assert (screen.count("<p>"), screen.index('class="lead"') < screen.index(words)) == (
+            3 if language != "ar" else 2,
+            True,
+        )
+    assert (
+        "We come" not in client.get(f"/s/{survey.slug}").text.partition("data-stated")[2].partition("\n")[2]
+    )
+    refused = save(signed_in, survey.slug, **{"hand_over.ar": "a" * 301})
+    assert refused.status_code == 422
+    assert (
+        "Words on the tablet (العربية):</strong> must have at most 300 characters; it has 301" in refused.text
+    )

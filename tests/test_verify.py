@@ -16,6 +16,7 @@ import sqlalchemy as sa
 from click.testing import Result
 
 from server.config import Config
+from server.output.languages import RESPONDENT_LANGUAGES
 from server.store.models import Stratum, Survey
 from server.study import study_sheets, surveys
 from server.web.app import create_app
@@ -34,6 +35,7 @@ SHEET = {
     "sponsor": 'The <b>union</b> & "co"',
     "contact_name": "Ana, 555 0100",
     "shown": True,
+    "hand_over": {"ar": "نحن من <النقابة>.", "en": "We come from the union."},
     "thanks": {"en": "Thank you.\n\nSoon we know more."},
     "help_lines": {
         "en": "Samaritans: 116 123\nAdvice: https://advice.example/",
@@ -243,6 +245,7 @@ def test_whatever_is_altered_is_named_with_who_met_it(site: Site) -> None:
 
     tampers: dict[str, Tamper] = {
         s("plain"): add_script,
+        f"{s('plain')}?lang=ar-u-nu-arab": add_handler,
         f"{s('plain')}/survey.json": weaken,
         s("asked"): divert_call,
         f"{s('asked')}/how": load_other_picture,
@@ -280,6 +283,8 @@ def test_whatever_is_altered_is_named_with_who_met_it(site: Site) -> None:
     script = of(page("plain"))
     assert "loads 'https://evil.example/x.js', which is not in the manifest (Tor Browser, English" in script
     assert "phone" not in script
+    eastern = ", ".join((RESPONDENT_LANGUAGES["ar"].name, RESPONDENT_LANGUAGES["ar"].digits["arab"]))
+    assert "onfocus" in of(f"{page('plain')}, in {eastern}")
     assert "desk, English, visit 1" in (found := of(f"survey of {links['plain']}"))
     assert "phone" not in found
     assert "<main> has onfocus='steal()' (each of the visits)" in of(page("whole"))

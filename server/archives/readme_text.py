@@ -14,7 +14,7 @@ _LINES = (
     (
         None,
         N_(
-            "Every answer in it was randomised on the respondent's own device, or by throws of "
+            "Every answer in it was randomised on the device used to answer, or by throws of "
             "their own. Keep it safe all the same: it "
             "holds single responses. Strata that are too small to be shown are in it as a part of the one around "
             "them; versions, and responses without stratum, that are too few by themselves are not in it."

@@ -90,4 +90,4 @@ class _Unusable(click.ClickException):
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="Moneda")
 def main() -> None:
-    """Moneda: surveys whose answers are randomised in the respondent's own browser."""
+    """Moneda: surveys whose answers are randomised before they are sent."""

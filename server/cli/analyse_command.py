@@ -6,7 +6,7 @@ from typing import IO
 
 import click
 
-from server.cli.common import JSON, make_plain, print_document
+from server.cli.common import JSON, make_plain, open_new_file, print_document
 from server.cli.explain_output import BY, EXPLAIN, print_explanation
 from server.cli.result_output import print_report
 from server.cli.sample_output import print_sample
@@ -14,7 +14,6 @@ from server.output.languages import DEFAULT_LANGUAGE, LANGUAGES
 from server.reports.elsewhere import STUDY_LIMIT, parse_study, read_foreign_data
 from server.reports.explaining import explain_answer, of_foreign
 from server.reports.foreign_writers import FOREIGN_WRITERS, ForeignReport
-from server.store.private_files import open_private
 
 ENDINGS = [f".{ending}" for ending in FOREIGN_WRITERS]
 
@@ -32,7 +31,7 @@ ENDINGS = [f".{ending}" for ending in FOREIGN_WRITERS]
 @click.option(
     "--output",
     type=click.Path(dir_okay=False, path_type=Path),
-    help=f"Write the report into this file, whose ending is one of {', '.join(ENDINGS)}.",
+    help=f"Write the report into this new file, whose ending is one of {', '.join(ENDINGS)}.",
 )
 @click.option(
     "--language",
@@ -67,7 +66,8 @@ def analyse(
     found = ForeignReport(data, explained)
     if output is not None:
         written = FOREIGN_WRITERS[output.suffix.lower()[1:]](found, language)
-        _write(output, written if isinstance(written, bytes) else written.encode())
+        with open_new_file(output, "--output", private=True) as target:
+            target.write(written if isinstance(written, bytes) else written.encode())
     if as_json:
         print_document(found.as_json(), as_json)
         return
@@ -86,13 +86,3 @@ def _size(file: IO[bytes]) -> int:
         return Path(file.name).stat().st_size
     except OSError:
         return 0
-
-
-def _write(output: Path, body: bytes) -> None:
-    try:
-        with open(output, "wb", opener=open_private) as target:
-            target.write(body)
-    except OSError as error:
-        raise click.UsageError(
-            f"--output must be a file that can be written; {str(output)!r} is not: {error.strerror}"
-        ) from error

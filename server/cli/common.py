@@ -6,7 +6,8 @@ import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import IO, Any
 
 import click
 from sqlalchemy.orm import Session
@@ -15,6 +16,7 @@ from server.config import Config, from_environment
 from server.people import survey_access
 from server.store.engines import open_session, snapshot
 from server.store.models import Survey
+from server.store.private_files import open_private
 from server.study import surveys
 from server.web.database_start import open_database, open_existing
 
@@ -49,6 +51,23 @@ def show_steps(label: str, steps: int) -> Iterator[Callable[[str], None]]:
 
         yield begin
         bar.update(steps - bar.pos)
+
+
+def open_new_file(path: Path, option: str, *, private: bool = False) -> IO[bytes]:
+    """A file to write that was not there before: no command writes over what somebody has.
+
+    Raises
+    ------
+    UsageError
+        Naming the option that named it.
+    """
+    try:
+        return open(path, "xb", opener=open_private if private else None)
+    except OSError as error:
+        reason = "it is there already" if isinstance(error, FileExistsError) else error.strerror
+        raise click.UsageError(
+            f"{option} must be a new file that can be written; {str(path)!r} is not: {reason}"
+        ) from error
 
 
 @contextmanager

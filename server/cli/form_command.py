@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from server.cli.common import SLUG, found_survey, make_plain, snapshot_session
+from server.cli.common import SLUG, found_survey, make_plain, open_new_file, snapshot_session
 from server.output.languages import DEFAULT_LANGUAGE, LANGUAGES
 from server.study import surveys
 from server.study.xlsform import write_xlsform
@@ -27,12 +27,7 @@ def form(slug: str, path: Path, language: str) -> None:
     """
     with snapshot_session() as session:
         written = write_xlsform(surveys.draft(found_survey(session, slug)), language)
-    try:
-        with path.open("xb") as file:
-            file.write(written.body)
-    except OSError as error:
-        raise click.UsageError(
-            f"FILE.xlsx must be a new file that can be written; {str(path)!r} is not: {error.strerror}"
-        ) from error
+    with open_new_file(path, "FILE.xlsx") as file:
+        file.write(written.body)
     for problem in written.left_out:
         click.echo(f"not in the file: {problem.field}: {make_plain(problem.message)}", err=True)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from server.cli.common import JSON, print_table
+from server.cli.common import JSON, open_new_file, print_table
 from server.web import manifest_signatures
 from server.web.assets import read_assets
 from server.web.page_manifest import make_manifest, write_manifest
@@ -14,7 +14,7 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 
 @click.command()
 @JSON
-@click.option("--output", type=FILE, help="Write the JSON into this file.")
+@click.option("--output", type=FILE, help="Write the JSON into this new file.")
 @click.option("--sign", type=FILE, help="Sign that file with this secret key, into another one beside it.")
 def manifest(as_json: bool, output: Path | None, sign: Path | None) -> None:
     """Print the SHA-256 of each file that this release's pages are made of.
@@ -30,8 +30,12 @@ def manifest(as_json: bool, output: Path | None, sign: Path | None) -> None:
             passphrase = click.prompt("Passphrase", hide_input=True, err=True)
             comment = f"Moneda {made['version']}, files {made['fingerprint']}"
             signature = manifest_signatures.sign(content, sign, passphrase, comment)
-            output.with_name(output.name + manifest_signatures.ENDING).write_bytes(signature)
-        output.write_bytes(content)
+            with open_new_file(
+                output.with_name(output.name + manifest_signatures.ENDING), "--output"
+            ) as signed:
+                signed.write(signature)
+        with open_new_file(output, "--output") as target:
+            target.write(content)
     elif as_json:
         click.echo(content, nl=False)
     else:

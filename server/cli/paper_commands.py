@@ -11,6 +11,7 @@ from server.cli.common import (
     SLUG,
     database_session,
     found_survey,
+    open_new_file,
     print_document,
     snapshot_session,
     survey_to_change,
@@ -32,7 +33,7 @@ from server.study.study_sheets.senders import read_sender
     "path",
     type=click.Path(dir_okay=False, path_type=Path),
     required=True,
-    help="The file, a PDF.",
+    help="A new file, a PDF.",
 )
 @click.option(
     "--language",
@@ -47,12 +48,8 @@ def paper(slug: str, path: Path, language: str | None, number: int | None) -> No
         version = surveys.published_version(found, number)
         language = language or surveys.definition_of(version).language
         form = make_paper_form(version, read_sender(session, found, language), language)
-    try:
-        path.write_bytes(form)
-    except OSError as error:
-        raise click.UsageError(
-            f"--to must be a file that can be written; {str(path)!r} is not: {error.strerror}"
-        ) from error
+    with open_new_file(path, "--to") as file:
+        file.write(form)
 
 
 @click.command()
@@ -78,6 +75,9 @@ def enter(slug: str, file: IO[bytes], number: int, stratum: str, batch: str, as_
     All of them or none. The same file is stored once.
     """
     content = file.read()
+    for option, text in (("--batch", batch), ("--stratum", stratum)):
+        if any("\udc80" <= letter <= "\udcff" for letter in text):  # what Python makes of other bytes
+            raise click.UsageError(f"{option} must be UTF-8; it is {text!a}")
     with database_session() as session:
         found = survey_to_change(session, slug)
         version = surveys.published_version(found, number)

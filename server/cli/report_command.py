@@ -11,14 +11,13 @@ from typing import IO
 import click
 
 from server import reports
-from server.cli.common import JSON, SLUG, found_survey, snapshot_session
+from server.cli.common import JSON, SLUG, found_survey, open_new_file, snapshot_session
 from server.cli.explain_output import BY, EXPLAIN, print_explanation
 from server.cli.report_writers import ReportRequest, Write, list_internal_writers, list_public_writers
 from server.cli.result_output import print_report
 from server.cli.together_output import print_together
 from server.output.languages import DEFAULT_LANGUAGE, LANGUAGES
 from server.reports.formats import FORMATS
-from server.store.private_files import open_private
 
 PUBLIC = tuple(FORMATS)
 WRITERS = (*PUBLIC, "microdata", *reports.LABELLED, "ddi", "responses", "codebook", "strata")
@@ -51,7 +50,7 @@ _IN_MEMORY = 1 << 24
     "outputs",
     type=click.Path(dir_okay=False, path_type=Path),
     multiple=True,
-    help="File; standard output without it. Several, in formats by their endings: give it several times.",
+    help="New file; standard output without it. Several, in formats by their endings: give it several times.",
 )
 @click.option(
     "--language",
@@ -197,10 +196,5 @@ def _put(file: IO[bytes], output: Path | None) -> None:
     if output is None:
         shutil.copyfileobj(file, sys.stdout.buffer)
         return
-    try:
-        with open(output, "wb", opener=open_private) as target:  # microdata are among them
-            shutil.copyfileobj(file, target)
-    except OSError as error:
-        raise click.UsageError(
-            f"--output must be a file that can be written; {str(output)!r} is not: {error.strerror}"
-        ) from error
+    with open_new_file(output, "--output", private=True) as target:  # microdata are among them
+        shutil.copyfileobj(file, target)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from server.cli.common import JSON, make_plain, print_table, show_progress
+from server.cli.common import JSON, make_plain, open_new_file, print_table, show_progress
 from server.config import Config
 from server.output.languages import LANGUAGES
 from server.web.app import create_app
@@ -32,7 +32,7 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 )
 @click.option("--public-key", type=FILE, help="Whose signature that manifest must have, in a file beside it.")
 @click.option(
-    "--webcat", type=FILE, help="Write what WEBCAT's tools sign into this file, where all is the same."
+    "--webcat", type=FILE, help="Write what WEBCAT's tools sign into this new file, where all is the same."
 )
 @click.option(
     "--language", type=click.Choice(list(LANGUAGES)), help="The one language of pages that WEBCAT knows."
@@ -98,7 +98,8 @@ def verify(
         ctx.exit(1)
     if webcat is not None and language is not None:
         document = make_webcat_manifest(site, manifest, compared.pages, language)
-        webcat.write_text(json.dumps(document, indent=1) + "\n", "utf-8")
+        with open_new_file(webcat, "--webcat") as target:
+            target.write((json.dumps(document, indent=1) + "\n").encode())
 
 
 class _UnreachableSite(click.ClickException):

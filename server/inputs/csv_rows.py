@@ -83,16 +83,17 @@ def _chain_lines(first: str, lines: Iterator[str]) -> Iterator[str]:
 
 def _lines(file: IO[bytes], told: Told) -> Iterator[str]:
     """The lines of a text, with their ends; without the mark that some programs put before it."""
-    done = 0
+    done, number = 0, 0
     while line := file.readline(_LINE_LIMIT):
         if len(line) == _LINE_LIMIT and not line.endswith(b"\n"):
             template = N_("must have rows of at most %(limit)d bytes; one has more")
             raise refuse(413, "data", template, limit=_LINE_LIMIT)
+        number += 1
         try:
             text = line.decode("utf-8-sig" if done == 0 else "utf-8")
         except UnicodeDecodeError as error:
-            template = N_("must be UTF-8; byte %(position)d is not")
-            raise refuse(400, "data", template, position=done + error.start) from None
+            template = N_("must be UTF-8; line %(number)d is not, at byte %(position)d of the file")
+            raise refuse(400, "data", template, number=number, position=done + error.start) from None
         done += len(line)
         told(done)
         yield text

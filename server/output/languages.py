@@ -1,6 +1,7 @@
 """The languages of the site: one line of the table each, of the whole interface or of respondents' pages alone."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cache
 
 from babel.support import NullTranslations, Translations
@@ -26,6 +27,9 @@ class Language:
         minimumGroupingDigits; browsers do, and number the same page.
     direction : str
         "ltr" or "rtl": where its lines begin.
+    digits : mapping of str to str
+        Where respondents may choose: the numbering systems, as CLDR calls them, and what those who read them call
+        them. The first is taken unless another is chosen: the digits of codes and addresses.
     """
 
     name: str
@@ -33,6 +37,7 @@ class Language:
     guide: str = ""
     grouped_from: int = 1_000
     direction: str = "ltr"
+    digits: Mapping[str, str] = field(default_factory=dict)
 
 
 _TABLE = {
@@ -42,7 +47,12 @@ _TABLE = {
     ),
     "fr": Language("Français", ("fr", "fra", "fre", "french", "français", "francais")),
     "pt": Language("Português", ("pt", "por", "portuguese", "português", "portugues")),
-    "ar": Language("العربية", ("ar", "ara", "arabic", "العربية"), direction="rtl"),
+    "ar": Language(
+        "العربية",
+        ("ar", "ara", "arabic", "العربية"),
+        direction="rtl",
+        digits={"latn": "أرقام مغربية 012", "arab": "أرقام مشرقية ٠١٢"},
+    ),
 }
 LANGUAGES = {code: language for code, language in _TABLE.items() if language.guide}
 """Of the whole interface, by their codes."""
@@ -57,6 +67,18 @@ RESPONDENT_LANGUAGES = {
     if code in LANGUAGES or (TRANSLATIONS / code / "LC_MESSAGES" / "messages.mo").is_file()
 }
 """Of respondents' pages: each complete, or not offered. The schema of a survey names the same codes."""
+
+
+def name_reading(code: str, system: str) -> str:
+    """A language and digits that are not its first, as BCP 47 writes them: "ar-u-nu-arab"."""
+    first = next(iter(RESPONDENT_LANGUAGES[code].digits), system)
+    return code if system == first else f"{code}-u-nu-{system}"
+
+
+def split_reading(reading: str) -> tuple[str, str]:
+    """The language of a reading, and the numbering system of digits that are not its first."""
+    code, _, system = reading.partition("-u-nu-")
+    return code, system
 
 
 @cache

@@ -3,6 +3,7 @@
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
+from typing import Any
 from urllib.parse import urlencode
 
 import sqlalchemy as sa
@@ -25,6 +26,7 @@ from server.study.study_sheets import split_line
 from server.web import api, assets, error_pages, form_ends, page_manifest, security, views
 from server.web.api.operations import blueprint as operations_of_programs
 from server.web.body_limits import FORM, find_limit
+from server.web.digit_choice import add_digits, find_digits, list_digits
 from server.web.handbook import find_place
 from server.web.housekeeping import Housekeeper
 from server.web.language_choice import LANGUAGE_COOKIE, VARIES, choose_language, find_offered
@@ -96,16 +98,20 @@ def _add_languages(app: Flask, config: Config) -> None:
     def locale() -> str:
         return str(get_locale() or DEFAULT_LANGUAGE)
 
-    def languages() -> list[tuple[str, str, str]]:
-        """Code, name and address of the page in each language."""
+    def list_languages() -> dict[str, list[Any]]:
+        """Code, name and address of the page in each language, and its choices of digits."""
         here = request.method in ("GET", "HEAD") and request.endpoint is not None
         path = url_for(request.endpoint, **(request.view_args or {})) if here and request.endpoint else "/"
         # Not by url_for: what somebody put into the query must not become one of its own arguments.
         asked = request.args.to_dict() if here else {}
-        return [
-            (code, language.name, f"{path}?{urlencode({**asked, 'lang': code})}")
-            for code, language in (find_offered(request.path) if here else LANGUAGES).items()
-        ]
+        offered = find_offered(request.path) if here else LANGUAGES
+        return {
+            "languages": [
+                (code, language.name, f"{path}?{urlencode({**asked, 'lang': code})}")
+                for code, language in offered.items()
+            ],
+            "digit_choices": list_digits(path, asked, offered),
+        }
 
     def remember(response: Response) -> Response:
         # Only for researchers: a respondent's browser is given no cookie at all.
@@ -124,14 +130,15 @@ def _add_languages(app: Flask, config: Config) -> None:
 
     app.after_request(remember)
     app.jinja_env.globals["help_on"] = lambda blueprint: find_place(blueprint, locale())
-    app.jinja_env.filters.update(filters(locale))
+    add_digits(app, filters(locale))
     app.context_processor(
         lambda: {
             "locale": locale(),
             "direction": RESPONDENT_LANGUAGES[locale()].direction,
             "word_lists": WORD_LISTS,
             "words_language": locale() if locale() in WORD_LISTS else "en",
-            "languages": languages(),
+            **list_languages(),
+            "digits_here": find_digits(),
             "version_of_moneda": __version__,
             "may": security.may,
             "reader": security.get_reader(),

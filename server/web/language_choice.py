@@ -4,7 +4,14 @@ from collections.abc import Mapping
 
 from werkzeug.wrappers import Request
 
-from server.output.languages import DEFAULT_LANGUAGE, LANGUAGES, RESPONDENT_LANGUAGES, Language
+from server.output.languages import (
+    DEFAULT_LANGUAGE,
+    LANGUAGES,
+    RESPONDENT_LANGUAGES,
+    Language,
+    name_reading,
+    split_reading,
+)
 
 LANGUAGE_COOKIE = "moneda_language"
 VARIES = "Accept-Language, Cookie"
@@ -20,8 +27,16 @@ def find_offered(path: str) -> Mapping[str, Language]:
 
 def choose_language(asked: Request, offered: Mapping[str, Language] | None = None) -> str:
     """The language to answer in: by the address, the cookie or what the browser prefers."""
+    return split_reading(choose_reading(asked, offered))[0]
+
+
+def choose_reading(asked: Request, offered: Mapping[str, Language] | None = None) -> str:
+    """The language, with the digits that go with it where they are not its first (`name_reading`)."""
     offered = find_offered(asked.path) if offered is None else offered
+    readings = [*offered]
+    for code, language in offered.items():
+        readings += [name_reading(code, system) for system in language.digits]
     for wanted in (asked.args.get("lang"), asked.cookies.get(LANGUAGE_COOKIE)):
-        if wanted is not None and wanted in offered:
+        if wanted is not None and wanted in readings:
             return wanted
-    return asked.accept_languages.best_match(offered) or DEFAULT_LANGUAGE
+    return asked.accept_languages.best_match(readings) or DEFAULT_LANGUAGE

@@ -12,7 +12,7 @@ from server.study.by_hand import arrives_as_answer, plan_by_hand
 from server.study.kinds import KINDS
 from server.study.kinds.designing import DEVICES
 
-BASE = ("randomize.js", "design.js", "submit.js", "page.js", "delivery.js")
+BASE = ("randomize.js", "design.js", "submit.js", "digits.js", "page.js", "delivery.js")
 
 # Each module with what asks for it beside kinds of questions, which name theirs; dependencies first.
 EXTRAS: tuple[tuple[str, set[str]], ...] = (

@@ -10,7 +10,7 @@ from flask_babel import gettext
 
 from server.collect.code_fields import CODE_FIELDS
 from server.inputs import N_, Problem
-from server.output.languages import LANGUAGES, RESPONDENT_LANGUAGES
+from server.output.languages import RESPONDENT_LANGUAGES
 from server.people.account_fields import ACCOUNT_FIELDS
 from server.releases.plans.release_fields import ITEM_PARTS, RELEASE_FIELDS
 from server.reports.elsewhere.foreign_fields import CELL, COLUMN, FOREIGN_FIELDS, ROW, STUDY_FILE, TABLE
@@ -88,8 +88,8 @@ def describe(problem: Problem) -> tuple[str, str]:
         part = AUTHOR_PARTS.get(author[2], AUTHOR_PARTS["name"])
         return gettext(part, number=int(author[1]) + 1), message
     translated = _IN_LANGUAGE.fullmatch(problem.field)
-    if translated is not None and translated[2] in LANGUAGES:
-        language = LANGUAGES[translated[2]].name
+    if translated is not None and translated[2] in RESPONDENT_LANGUAGES:
+        language = RESPONDENT_LANGUAGES[translated[2]].name
         return gettext(IN_LANGUAGE, field=gettext(FIELDS[translated[1]]), language=language), message
     other = _TRANSLATIONS.fullmatch(problem.field)
     if other is not None and other[1] in RESPONDENT_LANGUAGES:

@@ -1,4 +1,4 @@
-"""Who asks, drawn for respondents' pages: a line of each page, and three of the screens at its end.
+"""Who asks, drawn for respondents' pages: a line of each page, and four of its other screens.
 
 The first line states all that the others are drawn from, so that whoever compares a page (`server.web.verifying`) draws
 them anew, and any other byte is found.
@@ -25,6 +25,7 @@ class SenderParts:
     """Lines of a page; each is empty where there is nothing to say."""
 
     head: Markup
+    hand_over: Markup
     thanks: Markup
     completion: Markup
     help_lines: Markup
@@ -35,6 +36,7 @@ def draw_sender(slug: str, sender: SurveySender) -> SenderParts:
     stated = json.dumps(sender.as_json(), ensure_ascii=False) if sender != SurveySender() else ""
     return SenderParts(
         _draw("head", slug, sender, stated),
+        _draw("hand_over", sender.hand_over),
         _draw("thanks", sender.thanks),
         _draw("completion", sender.completion_code, sender.completion_link),
         _draw("help_lines", sender.help_lines),

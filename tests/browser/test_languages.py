@@ -1,7 +1,8 @@
 """Respondents' pages in languages of theirs alone: lines from right to left, and another language in the middle."""
 
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
+from server.output.languages import RESPONDENT_LANGUAGES
 from tests.browser.axe_inspector import Inspector
 from tests.browser.conftest import Opener
 from tests.browser.site_users import PHONE, Respondent, change_language
@@ -123,3 +124,100 @@ def test_what_explains_and_what_takes_back_is_in_the_readers_language(
         page.locator(".languages summary").click()
         page.locator(".languages a[lang=fr]").click()
         expect(Respondent(page, survey.slug, "fr").heading(heading)).to_be_visible()
+
+
+def read_latin_digits(page: Page) -> list[str]:
+    """What stands on the screen with digits as codes have them, but what is a name, a code or sent."""
+    found: list[str] = page.evaluate(
+        """() => {
+            const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+            const found = [];
+            const apart = 'template, script, style, code, pre, output, .words, nav, [translate="no"]';
+            while (walker.nextNode()) {
+                const { data, parentElement } = walker.currentNode;
+                const text = data.replace('SHA-256', '').trim();
+                if (/[0-9]/.test(text) && !parentElement.closest(apart)) found.push(text);
+            }
+            return found;
+        }"""
+    )
+    return found
+
+
+def choose_digits(page: Page, system: str) -> None:
+    """Take other digits, for the screen that is shown."""
+    page.locator(".languages summary").click()
+    page.get_by_role("link", name=RESPONDENT_LANGUAGES["ar"].digits[system], exact=True).click()
+    shown = "html[data-digits=arab]" if system == "arab" else "html:not([data-digits])"
+    expect(page.locator(shown)).to_be_attached()
+
+
+def test_digits_are_chosen_and_every_screen_follows(
+    open_page: Opener, served: factories.Served, inspector: Inspector
+) -> None:
+    """What is sent does not, nor do codes and addresses; who reads another language has no such choice."""
+    survey = factories.publish(served.database_url, SURVEY)
+    page = open_page(**PHONE, locale="ar-EG")
+    arab = Respondent(page, survey.slug, "ar").open()
+    expect(page.locator("#odds")).to_contain_text("100")
+    assert read_latin_digits(page) != []
+    choose_digits(page, "arab")
+    expect(page.locator("#odds")).to_contain_text("١٠٠")
+    assert page.url.endswith("?lang=ar-u-nu-arab")
+    for summary in page.locator("main summary").all():
+        summary.click()
+    expect(page.locator("#test-here button").first).to_be_visible()
+    page.locator("#test-here button").first.click()
+    expect(page.locator("#test-here [role=status]").first).to_contain_text("٠٠")
+    assert read_latin_digits(page) == []
+    inspector.look(page, "the introduction in Arabic, with Eastern Arabic digits")
+
+    page.locator(".primary").click()
+    expect(page.locator(".top")).to_contain_text("١ من ٢")
+    arab.radio("No").check()
+    assert read_latin_digits(page) == []
+    # In the middle, back and forth: what is chosen stays.
+    choose_digits(page, "latn")
+    expect(page.locator(".top")).to_contain_text("1 من 2")
+    expect(arab.radio("No")).to_be_checked()
+    choose_digits(page, "arab")
+    arab.choose("No")
+    field = page.get_by_role("textbox")
+    field.fill("70")
+    arab.button("Next").click()
+    expect(page.locator("#missing")).to_contain_text("٦٠")
+    field.fill("12.5")
+    arab.button("Next").click()
+    review = "Of your answers, only what the coins decided leaves this device"
+    expect(arab.heading(review)).to_be_visible()
+    body = arab.sent_body()
+    assert read_latin_digits(page) == []
+    arab.button("Back").click()
+    expect(field).to_have_value("١٢٫٥")
+    arab.button("Next").click()
+    expect(arab.heading(review)).to_be_visible()
+    choose_digits(page, "latn")
+    assert arab.sent_body() == body
+    choose_digits(page, "arab")
+    with page.expect_request("**/responses") as sent:
+        arab.send()
+    assert sent.value.post_data == body
+    assert sent.value.headers["accept-language"] == "ar"
+    assert read_latin_digits(page) == []
+    # Another visit: nothing of this browser knows it.
+    assert page.context.cookies() == []
+    assert "arab" not in page.evaluate("JSON.stringify(localStorage)")
+
+    for place in ("/how", "/receipt"):
+        arab.open(f"{place}?lang=ar-u-nu-arab")
+        expect(page.locator("html[data-digits=arab]")).to_be_attached()
+        if place == "/how":
+            expect(page.locator("#odds")).to_contain_text("١٠٠")
+        assert read_latin_digits(page) == []
+    page.locator("textarea").fill("abandon ability")
+    page.locator(".primary").click()
+    expect(page.locator("#unworded")).to_contain_text("٢")
+    assert read_latin_digits(page) == []
+    Respondent(page, survey.slug, "fr").open("?lang=fr")
+    page.locator(".languages summary").click()
+    expect(page.get_by_role("navigation")).to_have_count(1)

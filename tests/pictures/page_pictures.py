@@ -22,7 +22,8 @@ from tests.browser.axe_inspector import find_violations
 from tests.browser.chromium import launch
 from tests.browser.site_users import DESK, PHONE, sign_in
 from tests.support import factories
-from tests.support.page_list import NEWCOMER, OWNER, PAGES, VISITOR, PageState, Scene, build_scene
+from tests.support.page_list import NEWCOMER, OWNER, PAGES, VISITOR, PageState
+from tests.support.page_scenes import Scene, build_scene
 
 FOLDER, BEFORE = (factories.ROOT / name for name in ("pictures", "pictures-before"))
 HIGHEST = 12_000

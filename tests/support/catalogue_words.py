@@ -22,6 +22,7 @@ NAMES = [
     "make run",
     re.escape(__version__),
     *(language.name for language in RESPONDENT_LANGUAGES.values()),
+    *(name for language in RESPONDENT_LANGUAGES.values() for name in language.digits.values()),
 ]
 COVARIATE = r"\b(?:sex|female|male)\b"
 """Names in data from elsewhere (`foreign_data`), which are their owner's also where they are drawn."""

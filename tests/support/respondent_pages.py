@@ -28,6 +28,7 @@ def walk_respondents(
         "contact_name": pseudo("Ana"),
         "contact_email": "1@2.34",
         "shown": "yes",
+        "hand_over.es": pseudo("From"),
         "thanks.es": pseudo("Thanks"),
         "help_lines.es": pseudo("Line") + ": 116 123",
         "completion_code": "12",

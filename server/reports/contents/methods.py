@@ -25,8 +25,8 @@ def describe_coins(words: ReportWords, asked: VersionDesigns) -> Iterator[Block]
     _ = words.gettext
     yield make_paragraph(
         _(
-            "Chance took part in every answer before anything was sent, on each respondent's own "
-            "device or by throws of their own, so that "
+            "Chance took part in every answer before anything was sent, on the device used to "
+            "answer, or by throws of their own, so that "
             "any stored answer may be another than its sender entered. The estimates undo the coins for the group as a "
             "whole; they are unbiased for the shares of what people entered."
         )

@@ -26,8 +26,8 @@ def explain_coin(words: ReportWords, definitions: Sequence[Definition]) -> Itera
     _ = words.gettext
     yield make_paragraph(
         _(
-            "Chance took part in every answer before anything was sent, on each respondent's own "
-            "device or by throws of their own. So what "
+            "Chance took part in every answer before anything was sent, on the device used to "
+            "answer, or by throws of their own. So what "
             "arrived of a person may be only the coin's, and not what that person answered."
         )
     )

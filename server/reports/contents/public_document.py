@@ -79,7 +79,7 @@ def describe_report(words: ReportWords) -> str:
     """What a public report is, in two sentences."""
     return words.gettext(
         "What arrived from each person may not be what that person answered: chance took part, on "
-        "their own device or by throws of their own. "
+        "the device they used or by throws of their own. "
         "Of all together it can still be told how common things are, within a range."
     )
 

@@ -28,7 +28,7 @@ def describe_randomisation(words: ReportWords, asked: VersionDesigns) -> str:
     if len(told) == 1:
         (definition,) = told.values()
         return _(
-            "Each answer was randomised on the respondent's own device, or by throws of their own, "
+            "Each answer was randomised on the device used to answer, or by throws of their own, "
             "before it was sent (local differential "
             "privacy): %(designs)s. All questions together have ε = %(epsilon)s for one respondent.",
             designs=_list_designs(words, definition),
@@ -36,7 +36,7 @@ def describe_randomisation(words: ReportWords, asked: VersionDesigns) -> str:
         )
     parts = [
         _(
-            "Each answer was randomised on the respondent's own device, or by throws of their own, "
+            "Each answer was randomised on the device used to answer, or by throws of their own, "
             "before it was sent (local differential privacy)."
         )
     ]

@@ -14,7 +14,7 @@ _ILLEGAL = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What XML 1.0 cannot hold, not even as a reference."""
 _LANGUAGE = "xml:lang"
 _RANDOMISED = N_(
-    "Every answer was randomised on the respondent's own device, or by throws of their own, before "
+    "Every answer was randomised on the device used to answer, or by throws of their own, before "
     "it was sent, with chances that are known: the "
     "variables hold these reports, and not what was answered. Each variable states its chances."
 )

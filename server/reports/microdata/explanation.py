@@ -17,7 +17,7 @@ from server.reports.survey_texts import INCOMPLETE
 _OPENING = (
     N_(
         "The noisy responses behind a report, and two scripts that recompute its estimates. Every answer was "
-        "randomised on the respondent's own device, or by throws of their own, before it was sent: "
+        "randomised on the device used to answer, or by throws of their own, before it was sent: "
         "any row may be another than its sender "
         "entered, and a report of 1 is not an admission. Keep the file as the report is kept: it holds the single "
         "responses, and a release with central privacy does not."

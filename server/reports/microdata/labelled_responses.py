@@ -33,7 +33,7 @@ _VERSION = N_("Version of the survey that was answered")
 _STRATUM = N_("Stratum: the smallest one that may be named")
 _NOT_ASKED = N_("Not asked in this version")
 _NOTE = N_(
-    "Noisy responses: every answer was randomised on the respondent's own device, or by throws of "
+    "Noisy responses: every answer was randomised on the device used to answer, or by throws of "
     "their own, before it was sent, so any row may be "
     "another than its sender entered, and a report of 1 is not an admission. Shares of these reports are no estimates: "
     "the codebook of the survey has the chances that estimates are made with. The order of the rows says nothing."

@@ -12,6 +12,7 @@ from server.study.study_sheets.identifiers import is_email, is_web_address
 from server.study.study_sheets.sheet_rows import read_study_sheet
 from server.study.study_sheets.sheet_values import choose_language
 
+_OWN_WORDS = ("hand_over", "thanks", "help_lines")
 _NUMBER = re.compile(r"\+?[0-9](?:[ ()./-]*[0-9])*\Z")
 
 
@@ -36,6 +37,7 @@ class SurveySender:
     contact: str = ""
     email: str = ""
     logo: str = ""
+    hand_over: OwnWords = OwnWords()
     thanks: OwnWords = OwnWords()
     help_lines: OwnWords = OwnWords()
     completion_code: str = ""
@@ -48,7 +50,7 @@ class SurveySender:
     @classmethod
     def from_json(cls, document: dict[str, Any]) -> "SurveySender":
         """Raises TypeError or KeyError where it is none."""
-        words = {name: OwnWords(**document[name]) for name in ("thanks", "help_lines")}
+        words = {name: OwnWords(**document[name]) for name in _OWN_WORDS}
         return cls(**{**document, **words})
 
 
@@ -56,20 +58,21 @@ def read_sender(session: Session, survey: Survey, language: str) -> SurveySender
     """What the pages of a survey say in a language; nothing of who asks before its researchers choose to show it."""
     stored = read_study_sheet(session, survey)
     sheet = stored.sheet
-    thanks, help_lines = (
-        OwnWords(*(choose_language(texts, language) or ())) for texts in (sheet.thanks, sheet.help_lines)
+    hand_over, thanks, help_lines = (
+        OwnWords(*(choose_language(getattr(sheet, name), language) or ())) for name in _OWN_WORDS
     )
-    at_the_end = SurveySender(
+    unnamed = SurveySender(
+        hand_over=hand_over,
         thanks=thanks,
         help_lines=help_lines,
         completion_code=sheet.completion_code,
         completion_link=sheet.completion_link,
     )
     if not sheet.shown:
-        return at_the_end
+        return unnamed
     logo = "" if stored.logo is None else hashlib.sha256(stored.logo).hexdigest()
     return replace(
-        at_the_end, name=sheet.sponsor, contact=sheet.contact_name, email=sheet.contact_email, logo=logo
+        unnamed, name=sheet.sponsor, contact=sheet.contact_name, email=sheet.contact_email, logo=logo
     )
 
 

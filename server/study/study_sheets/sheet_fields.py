@@ -16,6 +16,7 @@ STUDY_FIELDS = {
     "field_end": N_("Last day in the field"),
     "frame": N_("Sampling frame"),
     "funder": N_("Who pays"),
+    "hand_over": N_("Words on the tablet"),
     "help_lines": N_("Where to find help"),
     "keywords": N_("Keywords"),
     "languages": N_("Languages"),

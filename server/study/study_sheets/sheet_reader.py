@@ -14,7 +14,16 @@ from server.study.study_sheets.identifiers import is_email, is_web_address, norm
 from server.study.study_sheets.sheet_values import BY_LANGUAGE, Author, StudySheet
 
 _SCHEMA = "study"
-_PASSAGES = {"population", "thanks", "help_lines", "frame", "recruitment", "quality", "limitations"}
+_PASSAGES = {
+    "population",
+    "hand_over",
+    "thanks",
+    "help_lines",
+    "frame",
+    "recruitment",
+    "quality",
+    "limitations",
+}
 """Texts that may have several lines."""
 _FIRST, _LAST = date(1900, 1, 1), date(2199, 12, 31)
 

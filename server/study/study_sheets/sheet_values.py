@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
-BY_LANGUAGE = ("title", "population", "thanks", "help_lines")
+BY_LANGUAGE = ("title", "population", "hand_over", "thanks", "help_lines")
 """Fields that hold a text for each language."""
 
 
@@ -41,6 +41,8 @@ class StudySheet:
         Whether everybody may read it.
     shown : bool
         Whether respondents' pages say who asks and whom to ask, from `sponsor`, `contact_name` and `contact_email`.
+    hand_over : mapping of str to str
+        What stands on a tablet that is handed to the next person, by the code of any language of respondents' pages.
     thanks, help_lines : mapping of str to str
         What respondents read at the end, by the code of a language; of the second each line is one to turn to.
     completion_code, completion_link : str
@@ -74,6 +76,7 @@ class StudySheet:
     licence: str = ""
     public: bool = False
     shown: bool = False
+    hand_over: Mapping[str, str] = field(default_factory=dict)
     thanks: Mapping[str, str] = field(default_factory=dict)
     help_lines: Mapping[str, str] = field(default_factory=dict)
     completion_code: str = ""
@@ -87,7 +90,9 @@ class StudySheet:
     @property
     def for_reports(self) -> "StudySheet":
         """Without what is for respondents' pages alone."""
-        return replace(self, shown=False, thanks={}, help_lines={}, completion_code="", completion_link="")
+        return replace(
+            self, shown=False, hand_over={}, thanks={}, help_lines={}, completion_code="", completion_link=""
+        )
 
     @property
     def for_everybody(self) -> "StudySheet":

@@ -41,8 +41,10 @@ from server.web.watching.hourly_counts import QueueCounts
 _LIMIT = BodyLimit(LOOK_LIMIT)
 _DIGITS = 7
 """Room for how many have bought: more than a survey has codes."""
-_BUSY = N_("cannot be signed at this moment; send the same again in a while")
-_OFTEN = N_("were asked for too often from this address; send the same again after %(limit)d s")
+_BUSY = N_("cannot be signed at this moment; leave the page open, and send the same again in a while")
+_OFTEN = N_(
+    "were asked for too often from this address; leave the page open, and send the same again after %(limit)d s"
+)
 
 
 class TicketSales:

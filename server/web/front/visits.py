@@ -1,6 +1,6 @@
 """What a respondent's browser loads, from memory: pages, the definition, a logo, the client's files.
 
-They depend on the link, the language, the published version and whether it takes responses now, and on
+They depend on the link, the language and its digits, the published version and whether it takes responses now, and on
 nothing else: not on a cookie, an address or what else stands in the query. Flask makes each once; it is
 compressed once, and served as long as the survey's *revision* (a number that the database raises with
 every change of what a link shows) is the one that was read before it was made, and no opening or closing
@@ -32,7 +32,7 @@ from server.web.front.bridge import Bridge
 from server.web.front.group_commits import Groups, OverloadedError
 from server.web.front.messages import Scope, Send, index_headers
 from server.web.front.wsgi import make_environ, make_get
-from server.web.language_choice import LANGUAGE_COOKIE, RESPONDENTS, choose_language
+from server.web.language_choice import LANGUAGE_COOKIE, RESPONDENTS, choose_reading
 from server.web.watching.hourly_counts import QueueCounts
 
 KEPT = 1_000
@@ -90,7 +90,7 @@ class Visits:
         headers = index_headers(scope)
         link = _PAGE.fullmatch(path)
         if link is not None:
-            packed = await self._find_page(path, link[1], _choose_language(scope["query_string"], headers))
+            packed = await self._find_page(path, link[1], _choose_reading(scope["query_string"], headers))
         elif path in self._addresses:
             packed = await self._find_file(path)
         else:
@@ -188,7 +188,7 @@ def _pack(status: int, headers: Sequence[tuple[str, str]], body: bytes) -> _Pack
     return _Packed(status, plain, ([*head, (b"content-encoding", b"gzip"), length], small))
 
 
-def _choose_language(query: bytes, headers: Mapping[bytes, bytes]) -> str:
+def _choose_reading(query: bytes, headers: Mapping[bytes, bytes]) -> str:
     cookie = _LANGUAGE.search(headers.get(b"cookie", b""))
     return _chosen(
         query[:LONGEST],
@@ -207,7 +207,7 @@ def _chosen(query: bytes, accepted: bytes, cookie: bytes) -> str:
         "http_version": "1.1",
         "headers": headers,
     }
-    return choose_language(Request(make_environ(scope)))
+    return choose_reading(Request(make_environ(scope)))
 
 
 @lru_cache(maxsize=1_000)

@@ -4,24 +4,25 @@ import asyncio
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import product
+from itertools import islice, product
 from typing import Any
 
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from server.output.languages import DEFAULT_LANGUAGE, RESPONDENT_LANGUAGES
+from server.output.languages import DEFAULT_LANGUAGE, RESPONDENT_LANGUAGES, name_reading
 from server.study.study_sheets import SurveySender
 from server.web.page_manifest import PATH
 from server.web.respondent_page import PublishedSurvey
 from server.web.security import OFFLINE_POLICY
 from server.web.sender_parts import read_stated
 from server.web.verifying.answer_differences import compare_answers, compare_headers
+from server.web.verifying.page_matches import PageDifference, Shell, match_page
 from server.web.verifying.page_references import find_foreign_references
-from server.web.verifying.shells import PageDifference, Shell, ShellDrawer, match_page, parse_survey
+from server.web.verifying.shells import ShellDrawer, parse_survey
 from server.web.verifying.visitors import (
     ENCODINGS,
     LONGEST,
@@ -174,8 +175,8 @@ class _SiteComparer:
         return [
             _Target(f"page of {slug}", f"/s/{slug}", partial(page, None)),
             *(
-                _Target(f"page of {slug}, in {language.name}", f"/s/{slug}?lang={code}", partial(page, code))
-                for code, language in RESPONDENT_LANGUAGES.items()
+                _Target(f"page of {slug}, in {name}", f"/s/{slug}?lang={reading}", partial(page, reading))
+                for reading, name in _list_readings()
             ),
             _Target(f"survey of {slug}", f"/s/{slug}/survey.json", partial(self._check_survey, slug)),
             _Target(f"explanation of {slug}", f"/s/{slug}/how", partial(self._check_how, slug)),
@@ -299,10 +300,18 @@ class _SiteComparer:
             if slot in ("opens", "sender"):  # a time as the language writes it, words in the language
                 name = f"{slot} ({language})"
             elif slot == "population":
-                value = re.sub("[.,\u202f]", "", text)
+                value = str(int(re.sub("[.,٬\u202f]", "", text)))
             if known.setdefault(name, value) != value:
                 problems.append(f"its {name} is {value!r}, and was {known[name]!r} before")
         return problems
+
+
+def _list_readings() -> Iterator[tuple[str, str]]:
+    """Each language of the pages, and with each kind of digits where it has a choice."""
+    for code, language in RESPONDENT_LANGUAGES.items():
+        yield code, language.name
+        for system, name in islice(language.digits.items(), 1, None):
+            yield name_reading(code, system), f"{language.name}, {name}"
 
 
 def _conclude(what: str, problems: Mapping[str, Sequence[str]]) -> SiteFinding:

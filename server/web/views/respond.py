@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+from datetime import datetime
 
 from flask import Blueprint, Response, g
 from flask.typing import ResponseReturnValue
@@ -9,12 +10,14 @@ from flask_babel import get_locale
 
 from server.collect import responses
 from server.inputs import N_, InputError, refuse
+from server.output.digits import write_digits
 from server.output.formatting import moment
 from server.store.models import Stratum, Survey
 from server.study import strata, study_sheets, surveys
 from server.study.retention import retention_of
 from server.study.ticket_keys import find_modulus
 from server.web.context import allow_keeping, config, session
+from server.web.digit_choice import find_digits
 from server.web.page_parts import PageParts, parts_of
 from server.web.respondent_page import (
     KeptDays,
@@ -164,11 +167,15 @@ def _draw_shut(
             _note_of(survey),
             group,
             parts,
-            opens="" if opens_at is None else moment(opens_at, str(get_locale()), survey.time_zone),
+            opens="" if opens_at is None else _write_moment(opens_at, survey.time_zone),
             zone=survey.time_zone.replace("_", " "),
             sender=draw_sender_of(survey, slug),
         )
     )
+
+
+def _write_moment(time: datetime, zone: str) -> str:
+    return write_digits(moment(time, str(get_locale()), zone), find_digits())
 
 
 def _group_of(survey: Survey, stratum: Stratum | None) -> LinkGroup | None:

@@ -9,7 +9,7 @@ from flask.typing import ResponseReturnValue
 
 from server.inputs import InputError
 from server.inputs.logos import PICTURE_LIMIT, draw_logo
-from server.output.languages import LANGUAGES
+from server.output.languages import LANGUAGES, RESPONDENT_LANGUAGES
 from server.people.change_log import Action
 from server.store.models import Role, Survey
 from server.study import study_sheets, surveys
@@ -84,6 +84,17 @@ def _begin_sheet(survey: Survey) -> study_sheets.StudySheet:
     )
 
 
+def _list_spoken(survey: Survey, fields: Mapping[str, str]) -> dict[str, str]:
+    """The languages of the survey's own texts, and others in which its tablet speaks."""
+    document = surveys.draft_document(survey)
+    codes = {document["language"], *document.get("translations", {})}
+    return {
+        code: language.name
+        for code, language in RESPONDENT_LANGUAGES.items()
+        if code in codes or fields.get(f"hand_over.{code}")
+    }
+
+
 def _page(
     survey: Survey, fields: Mapping[str, str], number: int, error: InputError | None = None, said: str = ""
 ) -> str:
@@ -99,6 +110,7 @@ def _page(
         author_parts=AUTHOR_PARTS,
         in_language=IN_LANGUAGE,
         written={code: language.name for code, language in LANGUAGES.items()},
+        spoken=_list_spoken(survey, fields),
         samplings=SAMPLINGS,
         problems=[describe(problem) for problem in problems],
         bad={problem.field for problem in problems},

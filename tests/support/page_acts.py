@@ -1,0 +1,120 @@
+"""What people do on a page of a scene until it looks as it is to look."""
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.site_users import Respondent
+from tests.support import foreign_data
+from tests.support.page_scenes import Scene
+
+PIN = "824193"
+
+
+def _begin(page: Page, scene: Scene) -> Respondent:
+    visit = Respondent(page, scene.names["busy"], scene.language)
+    visit.start(5)
+    return visit
+
+
+def answer_one(page: Page, scene: Scene) -> None:
+    """The first question, answered."""
+    _begin(page, scene).radio("Yes").check()
+
+
+def answer_all(page: Page, scene: Scene) -> None:
+    """Up to the screen that sends: of each question the first answer, or a number."""
+    _answer(page, Respondent(page, scene.names["busy"], scene.language))
+
+
+def _answer(page: Page, visit: Respondent) -> None:
+    visit.start(5)
+    for _ in range(5):
+        before = page.locator("main h1").element_handle()
+        field = (
+            page.get_by_role("radio").or_(page.get_by_role("checkbox")).or_(page.get_by_role("textbox")).first
+        )
+        if field.get_attribute("type") in ("radio", "checkbox"):
+            field.check()
+        else:
+            field.fill("7")
+        visit.button("Next").click()
+        page.wait_for_function("before => !before.isConnected", arg=before)
+
+
+def see_what_is_sent(page: Page, scene: Scene) -> None:
+    """The screen that sends, with exactly what will be sent."""
+    answer_all(page, scene)
+    Respondent(page, "", scene.language).sent_body()
+
+
+def buy_ticket(page: Page, scene: Scene) -> None:
+    """A code has bought a ticket; each visitor takes one that is left."""
+    for code in scene.names["codes"].split():
+        page.goto("about:blank")  # a code that follows another makes the page load itself again
+        page.goto(f"/s/{scene.names['ticketed']}#{code}")
+        visit = Respondent(page, scene.names["ticketed"], scene.language)
+        visit.start(1)
+        bought = page.get_by_role("heading", name=visit.say("Your ticket is on this device"))
+        expect(bought.or_(page.locator(".error:not(:empty)")).first).to_be_visible()
+        if bought.is_visible():
+            return
+
+
+def begin_tablet(page: Page, scene: Scene) -> None:
+    """The interviewer's own screen."""
+    visit = Respondent(page, scene.names["few"], scene.language)
+    page.get_by_label(visit.say("PIN"), exact=True).fill(PIN)
+    visit.button("Begin").click()
+    kept = visit.say("This page is kept on the tablet: it also works without a network.")
+    expect(page.get_by_text(kept)).to_be_visible()
+
+
+def hand_tablet_over(page: Page, scene: Scene) -> None:
+    """The screen before somebody answers."""
+    begin_tablet(page, scene)
+    visit = Respondent(page, scene.names["few"], scene.language)
+    visit.button("Back to handing over").click()
+    expect(visit.heading("Hand the tablet over")).to_be_visible()
+
+
+def answer_on_tablet(page: Page, scene: Scene) -> None:
+    """Somebody has answered, and sees their receipt."""
+    hand_tablet_over(page, scene)
+    visit = Respondent(page, scene.names["few"], scene.language)
+    visit.button("Start").click()
+    _answer(page, visit)
+    visit.button("Send").click()
+    expect(visit.heading("Thank you. You are done.")).to_be_visible()
+    visit.button("Show my receipt").click()
+
+
+def publish_first(page: Page, scene: Scene) -> None:
+    """What is asked before a survey goes out that falls short of its plan."""
+    page.locator("main form[action$='/publish'] button.primary").first.click()
+    page.wait_for_load_state("networkidle")
+
+
+def rehearse(page: Page, scene: Scene) -> None:
+    """The report of made-up people."""
+    page.locator("form.assumptions button.primary").click()
+    expect(page.locator("#found")).to_be_visible()
+
+
+def open_third(page: Page, scene: Scene) -> None:
+    """One question of the editor's list, open."""
+    page.locator(".entry").nth(2).locator("summary").first.click()
+
+
+def show_foreign_report(page: Page, scene: Scene) -> None:
+    """A report on data from elsewhere, below the form that asked for it."""
+    for name, body in foreign_data.FILES.items():
+        page.locator(f"#{name}").set_input_files({"name": name, "mimeType": "text/plain", "buffer": body})
+    page.locator("#elsewhere .foot button.primary").click()
+    expect(page.locator("#found")).to_be_focused()
+
+
+def choose_items(page: Page, scene: Scene) -> None:
+    """A release, looked at before it is paid for."""
+    for box in page.get_by_label("Most common answer, without any number").all()[:2]:
+        box.check()
+    page.locator("#builder .foot button.primary").click()
+    page.wait_for_load_state("networkidle")
