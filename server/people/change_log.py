@@ -113,14 +113,6 @@ class Action(StrEnum):
 
 BY_SERVER = frozenset({Action.ROWS_DELETED, Action.COUNTS_DELETED, Action.REST_DELETED})
 """What nobody does: the server, as a survey's settings say."""
-SWITCHED = {
-    "offline": (Action.OFFLINE_FORBIDDEN, Action.OFFLINE_ALLOWED),
-    "forgets": (Action.NOTES_KEPT, Action.NOTES_LEFT_OUT),
-    "works": (Action.WORK_NOT_ASKED, Action.WORK_ASKED),
-    "tickets": (Action.TICKETS_OFF, Action.TICKETS_ON),
-    "tablet": (Action.TABLET_FORBIDDEN, Action.TABLET_ALLOWED),
-}
-"""By a setting of a survey: what switching it off is, and on."""
 SENTENCES = {
     Action.SURVEY_CREATED: N_("created the survey"),
     Action.DRAFT_CHANGED: N_("changed the draft"),
