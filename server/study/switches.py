@@ -118,6 +118,39 @@ SWITCHES: Mapping[str, Switch] = {
         ),
         copied=True,
     ),
+    "completions": Switch(
+        N_("Everybody who finishes gets a code of their own"),
+        N_("For panels that pay"),
+        (
+            N_(
+                "Each code is good once, as proof for a panel that somebody finished: paste what the panel "
+                "hands you under Completion codes, and read which are good. The server signs a code without "
+                "seeing it, so that nothing leads from it to a response, even where everything that arrives "
+                "was noted."
+            ),
+            N_(
+                "Times can still be compared by whoever knows when somebody finished. It must be chosen "
+                "before the survey is published. Not together with a tablet that is handed round."
+            ),
+        ),
+        "Everybody who finishes gets a code of their own.",
+        Action.COMPLETIONS_OFF,
+        Action.COMPLETIONS_ON,
+        Until.PUBLISHED,
+        N_(
+            "must stay as it was when the survey was published: its definition names the key of its codes, or none"
+        ),
+        excludes=(
+            Exclusion(
+                "tablet",
+                "completions",
+                N_(
+                    "must be left out where many people answer on one tablet: their codes would come when they are gone"
+                ),
+            ),
+        ),
+        copied=True,
+    ),
     "tablet": Switch(
         N_("Many people may answer on one tablet"),
         N_("On a shared device"),

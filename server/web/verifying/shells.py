@@ -63,7 +63,9 @@ _SLOTS = {
 }
 """What may stand in each slot."""
 _SURVEY = re.compile(
-    rb'\{"definition":(.*?),(?:"ticket_key":"([\w-]{342})",)?"version":"([0-9a-f]{64})"\}', re.DOTALL
+    rb'\{"definition":(.*?),(?:"ticket_key":"([\w-]{342})",)?(?:"completion_key":"([\w-]{342})",)?'
+    rb'"version":"([0-9a-f]{64})"\}',
+    re.DOTALL,
 )
 _MARK = re.compile("zq([a-z]+)qz")
 _MANY = (8_192_016_303, 8_192_016_384, 8_192_016_400)
@@ -127,13 +129,16 @@ def parse_survey(body: bytes) -> PublishedSurvey:
     What else is wrong with a document that a stranger made, whatever reads it may stumble over.
     """
     parts = _SURVEY.fullmatch(body)
-    if parts is None or version_of(parts[1]) != parts[3].decode():
+    if parts is None or version_of(parts[1]) != parts[4].decode():
         raise ValueError("survey.json must be a definition with its own fingerprint; it is not")
     definition = parse_published(parse_json(parts[1], len(parts[1])))
-    key = None if parts[2] is None else base64.urlsafe_b64decode(parts[2] + b"==")
-    if key is not None and write_fingerprint(key) not in definition.ticket_keys:
-        raise ValueError("ticket_key must be one that the definition names; it is not")
-    return PublishedSurvey(parts[1], parts[3].decode(), definition)
+    for name, key, named in (
+        ("ticket_key", parts[2], definition.ticket_keys),
+        ("completion_key", parts[3], (definition.completion_key,)),
+    ):
+        if key is not None and write_fingerprint(base64.urlsafe_b64decode(key + b"==")) not in named:
+            raise ValueError(f"{name} must be one that the definition names; it is not")
+    return PublishedSurvey(parts[1], parts[4].decode(), definition)
 
 
 class _BegunShells:
@@ -273,8 +278,8 @@ def _draw_shut(slug: str, language: str, forgets: bool) -> Iterator[Shell]:
     yield Shell("unknown", draw_unknown_page())
     # Which group a link names, and whether it belongs to one: others may have taken its place.
     links = ((None, False), (None, True), *((group, True) for group in _list_groups(language)))
-    for reason, (group, stratum), (invited, ticketed), work, routed, reports in product(
-        _REASONS, links, _CODES, (False, True), (False, True), (1, 2)
+    for reason, (group, stratum), (invited, ticketed), work, routed, completions, reports in product(
+        _REASONS, links, _CODES, (False, True), (False, True), (False, True), (1, 2)
     ):
         if isinstance(reason, Shut) and (group is not None or not stratum):
             continue  # that of a group, which it does not name
@@ -285,6 +290,7 @@ def _draw_shut(slug: str, language: str, forgets: bool) -> Iterator[Shell]:
             "stratum": stratum,
             "work": work,
             "forgets": forgets,
+            "completions": completions,
         }
         names = frozenset(name for name, held in present.items() if held)
         parts = PageParts(names, questions=reports, reports=reports, language="en")
