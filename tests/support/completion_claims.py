@@ -14,6 +14,7 @@ from tests.support import factories
 from tests.support.factories import Published
 from tests.support.ticket_buyers import EXPONENT, encode, write_text
 
+SOME_DAY = datetime(2024, 5, 6)  # noqa: DTZ001 - in UTC, as the database holds times
 LETTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 MEANT = b"Moneda completion"
 

@@ -21,7 +21,7 @@ from server.simulation import Assumptions, draw_people
 from server.study import surveys
 from server.study.definitions.definition_reader import parse_definition
 from tests.browser.site_users import Respondent
-from tests.support import factories, foreign_data
+from tests.support import completion_claims, factories, foreign_data
 
 Document = dict[str, Any]
 VISITOR, OWNER, NEWCOMER = "visitor", "owner", "newcomer"
@@ -86,6 +86,7 @@ def build_scene(database_url: str, language: str = "en", *, long: bool = False) 
         "early": maker.publish("early").slug,
         "archived": maker.publish("archived").slug,
         "invited": maker.publish("invited").slug,
+        "paid": completion_claims.publish(database_url, maker.document()).slug,
     }
     factories.settle(database_url, names["few"], tablet=True)
     factories.settle(database_url, names["early"], opens_at=surveys.now() + timedelta(days=2))
@@ -337,6 +338,8 @@ PAGES: tuple[PageState, ...] = (
     PageState("class-board", f"{HOME}/board"),
     PageState("invitations-none", "/manage/surveys/{empty}/invitations"),
     PageState("invitations", "/manage/surveys/{invited}/invitations"),
+    PageState("completions-none", "/manage/surveys/{empty}/completions"),
+    PageState("completions", "/manage/surveys/{paid}/completions"),
     PageState("paper", f"{HOME}/paper"),
     PageState("paper-none", "/manage/surveys/{empty}/paper"),
     PageState("schedule", f"{HOME}/schedule"),
