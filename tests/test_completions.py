@@ -3,6 +3,7 @@
 import json
 import math
 import random
+from collections.abc import Sequence
 from datetime import datetime
 
 import pytest
@@ -16,7 +17,7 @@ from server.study import surveys
 from server.study.blind_signatures import SigningKey
 from server.study.completion_codes import MEANT, group_code, is_genuine, read_code
 from server.study.ticket_keys import open_key
-from tests.support import factories
+from tests.support import completion_claims, factories
 from tests.support.completion_claims import DrawnClaim, claim, draw, find_key, publish
 from tests.support.factories import Published, dump, writing
 from tests.support.ticket_buyers import EXPONENT, encode, write_text
@@ -31,13 +32,9 @@ def send(database_url: str, survey: Published, drawn: DrawnClaim, **more: object
         responses.accept(session.connection(), survey.slug, body, NOW)
 
 
-def finish(database_url: str, survey: Published, **more: object) -> str:
+def finish(database_url: str, survey: Published, reports: Sequence[int] = ()) -> str:
     """The code of somebody who answers."""
-    drawn = draw(find_key(database_url, survey.slug))
-    send(database_url, survey, drawn, **more)
-    signed = claim(database_url, survey.slug, drawn, NOW)
-    assert isinstance(signed, bytes), signed
-    return drawn.finish(signed)
+    return completion_claims.finish(database_url, survey.slug, survey.version, reports)
 
 
 def check(database_url: str, survey: Published, *codes: str) -> list[str]:

@@ -1,8 +1,10 @@
 """What a respondent's browser does for a completion code, written anew from RFC 8017 and RFC 9474."""
 
 import hashlib
+import json
 import math
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -77,3 +79,19 @@ def claim(database_url: str, link: str, drawn: DrawnClaim, now: datetime) -> byt
             return responses.grant(session.connection(), responses.parse_claim(link, body), now)
     except InputError as error:
         return error.status, error.problems[0].field
+
+
+def finish(database_url: str, slug: str, version: str, reports: Sequence[int] = ()) -> str:
+    """The code of somebody who answers, with a No to all if nothing else is said."""
+    drawn = draw(find_key(database_url, slug))
+    with factories.writing(database_url) as session:
+        (link,) = responses.Links().look_up(session.connection(), {slug}).values()
+        body = {
+            "id": drawn.receipt,
+            "version": version,
+            "reports": [*reports] or [0] * len(link.version.reports),
+        }
+        responses.accept(session.connection(), slug, json.dumps(body).encode(), SOME_DAY)
+    signed = claim(database_url, slug, drawn, SOME_DAY)
+    assert isinstance(signed, bytes), signed
+    return drawn.finish(signed)
