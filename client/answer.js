@@ -11,7 +11,7 @@ import { drop, spentBefore, writeBody } from './submit.js';
 const page = document.querySelector('main').dataset;
 const preview = 'preview' in page;
 // By the texts that the page holds for a script, what it must have brought: without it answers would go another way than is said.
-const BRINGS = { invitation: 'admit', ticketed: 'buy', consent: 'agree', age: 'agree', 'tablet-hand-over': 'handOver' };
+const BRINGS = { invitation: 'admit', ticketed: 'buy', completion: 'takeCompletionKey', consent: 'agree', age: 'agree', 'tablet-hand-over': 'handOver' };
 const apart = preview || 'tablet' in page; // the history has no steps of it, and this device no notes
 
 start().catch((error) => {
@@ -41,7 +41,7 @@ function begin({ title, introduction, language, translations, questions: entries
   const n = asked.length;
   const last = entries.length + 1; // screen 0 introduces, k shows entry k - 1, the last one sends
   // Before the first question is shown: one coin for every report to come.
-  const id = randomId();
+  const id = (way.drawReceipt ?? randomId)();
   let coins = drawCoins(asked.flatMap(({ designs }) => designs).length);
   let answers = new Map(); // by name, of questions that were shown
   let screen = 0;
@@ -161,6 +161,7 @@ function begin({ title, introduction, language, translations, questions: entries
     find('.aside').addEventListener('click', async () => {
       forget();
       if (!apart) drop(page);
+      way.dropClaim?.();
       way.dropTicket?.();
       await way.dropPage?.();
       show(copy('declined'));

@@ -1,5 +1,5 @@
-// RSA blind signatures (RFC 9474), the part of who asks: RSABSSA-SHA384-PSS with a salt of 48 bytes. What is sent is a number
-// that any message could have become; what comes back is unblinded here, and checked by the browser's own RSA-PSS.
+// RSA blind signatures (RFC 9474), the part of who asks: RSABSSA-SHA384-PSS with a salt of 48 bytes, or of none. What is sent is a
+// number that any message could have become; what comes back is unblinded here, and checked by the browser's own RSA-PSS.
 
 const EXPONENT = 65537n;
 const HASH_LENGTH = 48; // bytes, of the salt too
@@ -14,16 +14,16 @@ export async function blind(modulus, message, { salt = randomBytes(HASH_LENGTH),
 }
 
 /** The signature of a message in an answer; an error if it is none. */
-export async function finish(modulus, message, answer, inverse) {
+export async function finish(modulus, message, answer, inverse, saltLength = HASH_LENGTH) {
   const n = toNumber(modulus);
   const signature = toBytes((toNumber(answer) * toNumber(inverse)) % n, modulus.length);
-  if (answer.length !== modulus.length || !await isSigned(modulus, message, signature)) throw new Error('not signed by the key of this survey');
+  if (answer.length !== modulus.length || !await isSigned(modulus, message, signature, saltLength)) throw new Error('not signed by the key of this survey');
   return signature;
 }
 
-async function isSigned(modulus, message, signature) {
+async function isSigned(modulus, message, signature, saltLength) {
   const key = await crypto.subtle.importKey('jwk', { kty: 'RSA', n: toText(modulus), e: 'AQAB' }, PSS, false, ['verify']);
-  return crypto.subtle.verify({ ...PSS, saltLength: HASH_LENGTH }, key, signature, message);
+  return crypto.subtle.verify({ ...PSS, saltLength }, key, signature, message);
 }
 
 export const randomBytes = (length) => crypto.getRandomValues(new Uint8Array(length));

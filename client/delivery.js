@@ -18,7 +18,9 @@ export function greet(page) {
   const { sent } = remembered(page);
   if (sent) {
     way.dropPage?.(); // of a visit that was cut off
-    show(withErasing(copy('already'), page), { focus: false });
+    const part = withErasing(copy('already'), page);
+    way.showCode?.(part);
+    show(part, { focus: false });
   }
   return Boolean(sent) || resume(page);
 }
@@ -44,6 +46,7 @@ export function review(page, body, options) {
     if (!greet(page)) show(copy('erased'));
   } else {
     reviewed = !forgets(page) && markShown(page, body);
+    if (reviewed) way.keepClaim?.(id);
     deliver(page, body, options);
   }
 }
@@ -145,6 +148,7 @@ export function deliver(page, body, { to = page.responses, waiting = false, now 
     const held = recall(page);
     if (stop.signal.aborted || held.sent || (kept ? held.id !== id : held.pending) || (held.pending && !claimed)) return false;
     kept = keep(page, body, to);
+    if (kept) way.keepClaim?.(id);
     claimed = true;
     return true;
   }
@@ -193,6 +197,7 @@ export function deliver(page, body, { to = page.responses, waiting = false, now 
     } else {
       // Stored nowhere, so it is not kept here.
       drop(page);
+      way.dropClaim?.();
       way.dropPage?.();
       show(copy('refused', { why: shut ? 'shut' : refused, ...error, message: error.message }, 'why'));
     }
@@ -217,6 +222,7 @@ function finish(page, id) {
   const keeps = 'preview' in page || recall(page).sent ? 'yes' : 'no';
   const part = withErasing(copy('sent', { keeps }, 'keeps'), page);
   fillReceipt(part, id);
+  way.showCode?.(part, id);
   show(part, { header: false });
 }
 
@@ -243,6 +249,7 @@ function withErasing(part, page, sending, onLeave) {
     onLeave?.();
     if (!('preview' in page)) erase(page);
     way.dropTicket?.();
+    way.dropClaim?.();
     await way.dropPage?.();
     show(copy('erased'));
   });

@@ -46,6 +46,7 @@ export async function checkSurvey(survey, pinned) {
   refuseUnless(await fingerprint(survey.definition) === pinned, 'hash', 'SHA-256 differs');
   checkDefinition(survey.definition);
   if (way.takeKey) refuseUnless(await way.takeKey(survey.ticket_key, survey.definition.ticket_keys), 'hash', 'the key of tickets differs');
+  if (way.takeCompletionKey) refuseUnless(await way.takeCompletionKey(survey.completion_key, survey.definition.completion_key), 'hash', 'the key of completion codes differs');
   return survey.definition;
 }
 

@@ -13,7 +13,10 @@ from server.output.languages import (
     TRANSLATED,
 )
 from server.reports.formats import FORMATS, PAGE
+from server.study.switches import SWITCHES
 from tests.support.factories import ROOT
+
+SCHEMAS = ("archive.schema.json", "api.schema.json")
 
 
 def first_column(path: str, beginning: str) -> list[str]:
@@ -57,6 +60,20 @@ def test_no_two_languages_are_called_the_same() -> None:
     assert [code for code, language in RESPONDENT_LANGUAGES.items() if code not in language.called] == []
     assert [name for name in called if name != name.casefold()] == []
     assert DEFAULT_LANGUAGE in LANGUAGES
+
+
+def test_every_switch_of_a_survey_is_known_wherever_it_goes() -> None:
+    read = {path: json.loads((ROOT / "server" / "schemas" / path).read_text("utf-8")) for path in SCHEMAS}
+    archive, programs = read["archive.schema.json"]["properties"], read["api.schema.json"]["$defs"]
+    assert list(programs["settings"]["properties"]) == list(SWITCHES)
+    assert set(programs["survey"]["required"]) >= set(SWITCHES)
+    assert [programs["survey"]["properties"][name]["type"] for name in SWITCHES] == ["boolean"] * len(
+        SWITCHES
+    )
+    assert [archive[name]["const"] for name in SWITCHES] == [True] * len(SWITCHES)
+    for path, mark in (("docs/commands.md", "`--{}`"), ("docs/api.md", "`{}`")):
+        text = (ROOT / path).read_text("utf-8")
+        assert [name for name in SWITCHES if mark.format(name) not in text] == []
 
 
 def test_a_format_says_one_thing_once() -> None:

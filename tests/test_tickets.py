@@ -218,10 +218,10 @@ def test_tickets_need_codes_and_a_network(settings: dict[str, bool], field: str,
     with writing(database_url) as session:
         link = surveys.find_link(session, slug)
         assert link is not None
+        turned = schedule_of(link[0]).turn(settings)
+        schedule = dataclasses.replace(turned, by_invitation=settings["by_invitation"])
         with pytest.raises(InputError) as refused:
-            acceptance.set_schedule(
-                session, link[0], dataclasses.replace(schedule_of(link[0]), **settings), NOW
-            )
+            acceptance.set_schedule(session, link[0], schedule, NOW)
     assert [problem.field for problem in refused.value.problems] == [field]
 
 
@@ -236,9 +236,7 @@ def test_links_and_settings_stay_once_published(database_url: str) -> None:
             lambda: strata.add_strata(session, found, strata.parse_lines("France")),
             lambda: strata.change_access(session, found, {numbers[0]: "open"}),
             lambda: strata.remove(session, found, numbers[0]),
-            lambda: acceptance.set_schedule(
-                session, found, dataclasses.replace(schedule, tickets=False), NOW
-            ),
+            lambda: acceptance.set_schedule(session, found, schedule.turn({"tickets": False}), NOW),
             lambda: acceptance.set_schedule(
                 session, found, dataclasses.replace(schedule, by_invitation=False), NOW
             ),

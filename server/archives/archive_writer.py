@@ -39,11 +39,13 @@ def check_packable(session: Session, survey: Survey) -> None:
     Raises
     ------
     InputError
-        409 if it has invitations or tickets, or responses may wait that are not shown; 410 if those were deleted.
+        409 if it is open and has invitations, tickets or completion codes, or responses may wait that are not shown;
+        410 if those were deleted.
     """
     require_counts(survey)
     invited = sa.select(sa.exists().where(InvitationBatch.survey_id == survey.id))
-    if survey.state == State.OPEN and (hides_responses(survey) or survey.tickets or session.scalar(invited)):
+    signs = survey.tickets or survey.completions
+    if survey.state == State.OPEN and (hides_responses(survey) or signs or session.scalar(invited)):
         template = N_(
             "must be closed first, and a pause is not enough: an archive holds all responses, so that two of them "
             "would tell what somebody sent who is known to have answered in between"

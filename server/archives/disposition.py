@@ -11,6 +11,7 @@ from server.inputs import N_, parse_form, refuse, shorten_value
 from server.store.models import Researcher, State, Survey, SurveyVersion
 from server.study import strata, study_sheets, surveys
 from server.study.retention import retention_of, set_retention
+from server.study.switches import SWITCHES, list_on
 
 
 def duplicate(
@@ -32,7 +33,8 @@ def duplicate(
         document = {**document, **parse_form([("title", title)]), "questions": document["questions"]}
     copy = surveys.create(session, owner, document)
     copy.minimum, copy.by_invitation, copy.time_zone = survey.minimum, survey.by_invitation, survey.time_zone
-    copy.forgets, copy.works, copy.tickets = survey.forgets, survey.works, survey.tickets
+    for name in list_on(survey):
+        setattr(copy, name, SWITCHES[name].copied)
     stored = study_sheets.read_study_sheet(session, survey)
     study_sheets.save_study_sheet(session, copy, stored.sheet.copy_for_another())
     study_sheets.save_logo(session, copy, stored.logo)

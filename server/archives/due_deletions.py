@@ -17,6 +17,7 @@ from server.people.change_log import Action
 from server.reports.admission import ADMITTING
 from server.store import own_tables
 from server.store.models import (
+    AcceptedCode,
     AuditEntry,
     ColleagueInvitation,
     Draft,
@@ -37,7 +38,7 @@ _OWN = {
     Deleted.REST: (own_tables.INVITATIONS, own_tables.PURCHASES, own_tables.TICKETS),
 }
 """Tables of the survey's own, what refers to others first."""
-_SHARED = (InvitationBatch, TicketKey, Webhook, ColleagueInvitation, KeptReply)
+_SHARED = (InvitationBatch, TicketKey, AcceptedCode, Webhook, ColleagueInvitation, KeptReply)
 _SAID = {
     Deleted.ROWS: Action.ROWS_DELETED,
     Deleted.COUNTS: Action.COUNTS_DELETED,

@@ -33,6 +33,7 @@ from server.store.models import ClosedLink, Researcher, State, Stratum, Survey, 
 from server.store.own_tables import responses_of
 from server.study import drafts, study_sheets, surveys
 from server.study.retention import KEPT_FIELDS
+from server.study.switches import SWITCHES
 
 _PART = 500
 """Responses that are stored at once: a few hundredths of a second, or some more on a busy machine."""
@@ -260,11 +261,7 @@ def _survey(owner: Researcher, manifest: Document) -> Survey:
         draft_number=1,
         paused="paused" in manifest or manifest["state"] == State.OPEN,
         by_invitation="by_invitation" in manifest,
-        offline="offline" in manifest,
-        forgets="forgets" in manifest,
-        works="works" in manifest,
-        tickets="tickets" in manifest,
-        tablet="tablet" in manifest,
+        **{name: name in manifest for name in SWITCHES},
         opens_at=_moment(manifest.get("opens_at")),
         closes_at=_moment(manifest.get("closes_at")),
         time_zone=manifest["time_zone"],

@@ -13,6 +13,7 @@ from server.archives.response_files import PackedResponses
 from server.store.models import InvitationBatch, State, Survey
 from server.study import strata, study_sheets
 from server.study.retention import retention_of
+from server.study.switches import list_on
 
 
 def stratum_numbers(nodes: Sequence[strata.Node]) -> dict[int | None, int | None]:
@@ -48,11 +49,7 @@ def manifest_of(
             incomplete=survey.incomplete or None,
             paused=survey.paused or None,
             by_invitation=survey.by_invitation or None,
-            offline=survey.offline or None,
-            forgets=survey.forgets or None,
-            works=survey.works or None,
-            tickets=survey.tickets or None,
-            tablet=survey.tablet or None,
+            **dict.fromkeys(sorted(list_on(survey)), True),
             opens_at=survey.opens_at and survey.opens_at.isoformat(),
             closes_at=survey.closes_at and survey.closes_at.isoformat(),
             cap=survey.cap,

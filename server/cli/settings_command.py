@@ -1,6 +1,6 @@
 """`python -m server survey settings`: what devices keep of a survey, and what the server deletes of it when."""
 
-from dataclasses import replace
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -8,7 +8,7 @@ import click
 from server.cli.common import JSON, SLUG, database_session, print_document, survey_to_change
 from server.collect import acceptance
 from server.people import change_log
-from server.people.change_log import SWITCHED, Action
+from server.people.change_log import Action
 from server.study import surveys
 from server.study.retention import (
     KEPT_FIELDS,
@@ -19,53 +19,43 @@ from server.study.retention import (
     write_days,
 )
 from server.study.schedule import schedule_of
+from server.study.switches import SWITCHES, name_action
 
 _NEVER = "never"
 
 
+def _offer_switches(command: Callable[..., None]) -> Callable[..., None]:
+    """An option for each switch of a survey."""
+    for name, switch in reversed(list(SWITCHES.items())):
+        command = click.option(f"--{name}/--no-{name}", default=None, help=switch.option)(command)
+    return command
+
+
 @click.command()
 @SLUG
-@click.option(
-    "--offline/--no-offline", default=None, help="Once opened, it can be answered without a network."
-)
-@click.option("--forgets/--no-forgets", default=None, help="It leaves no note on a device that answered.")
-@click.option("--tickets/--no-tickets", default=None, help="Codes buy tickets, and these let responses in.")
-@click.option(
-    "--works/--no-works", default=None, help="A device works before an open link takes its response."
-)
-@click.option("--tablet/--no-tablet", default=None, help="Many people may answer on one tablet.")
+@_offer_switches
 @click.option(
     "--keep-rows", metavar="DAYS", help="After how many days from closing single rows go; or never."
 )
 @click.option("--keep-counts", metavar="DAYS", help="The same of counts.")
 @click.option("--keep-rest", metavar="DAYS", help="The same of everything but releases.")
 @JSON
-def settings(
-    slug: str,
-    offline: bool | None,
-    forgets: bool | None,
-    works: bool | None,
-    tickets: bool | None,
-    tablet: bool | None,
-    as_json: bool,
-    **typed: str | None,
-) -> None:
+def settings(slug: str, as_json: bool, **typed: Any) -> None:
     """Change what devices keep and do, and what the server deletes when; print both. What is left out stays.
 
     Once a survey is published, days can only become fewer.
     """
-    switches = {"offline": offline, "forgets": forgets, "tablet": tablet, "tickets": tickets, "works": works}
-    stated: dict[str, Any] = {name: on for name, on in switches.items() if on is not None}
-    days = {name: "" if text == _NEVER else text for name, text in typed.items() if text is not None}
+    stated = {name: value for name, value in typed.items() if value is not None}
+    turned = {name: stated[name] for name in SWITCHES if name in stated}
+    days = {name: "" if stated[name] == _NEVER else stated[name] for name in KEPT_FIELDS if name in stated}
     with database_session() as session:
         found = survey_to_change(session, slug)
-        if stated:
-            schedule = replace(schedule_of(found), **stated)
+        if turned:
+            schedule = schedule_of(found).turn(turned)
             for name, on in acceptance.set_schedule(session, found, schedule, surveys.now()).items():
-                change_log.record(session, None, SWITCHED[name][on], found)
+                change_log.record(session, None, name_action(name, on=on), found)
         retention = parse_retention({**write_days(retention_of(found)), **days})
         if set_retention(found, retention):
             change_log.record(session, None, Action.RETENTION_SET, found, **describe_days(retention))
-        print_document(
-            {"survey": slug, **{name: getattr(found, name) for name in (*switches, *KEPT_FIELDS)}}, as_json
-        )
+        kept = {name: getattr(found, name) for name in (*SWITCHES, *KEPT_FIELDS)}
+        print_document({"survey": slug, **kept}, as_json)

@@ -16,6 +16,7 @@ from server.cli.common import (
     survey_json,
     survey_to_change,
 )
+from server.cli.completions_command import completions
 from server.cli.form_command import form
 from server.cli.keeping_commands import archive, delete, duplicate, read_archive, unarchive, write_archive
 from server.cli.paper_commands import enter, paper
@@ -43,7 +44,10 @@ def survey() -> None:
     """Import, export, publish, close and keep surveys."""
 
 
-COMMANDS = (duplicate, archive, unarchive, delete, settings, study, study_file, form, search, paper, enter)
+COMMANDS = (
+    *(duplicate, archive, unarchive, delete, settings, completions, study, study_file, form, search),
+    *(paper, enter),
+)
 for command in COMMANDS:
     survey.add_command(command)
 

@@ -14,9 +14,10 @@ from server.collect.untidied import mark_untidied
 from server.inputs import N_, InputError, Problem, refuse
 from server.store.models import State, Survey
 from server.study import strata, surveys, ticket_keys
-from server.study.schedule import FIELDS, Schedule, format_schedule, schedule_of
+from server.study.schedule import Schedule, format_schedule, schedule_of
 from server.study.smallest_group import current_waiting_limit
 from server.study.surveys import Standing, find_standing, today
+from server.study.switches import find_problems
 
 
 def set_schedule(session: Session, survey: Survey, schedule: Schedule, now: datetime) -> Mapping[str, Any]:
@@ -31,12 +32,8 @@ def set_schedule(session: Session, survey: Survey, schedule: Schedule, now: date
     InputError
         Naming every setting that cannot be so.
     """
-    before = schedule_of(survey)
-    changed = {
-        field: getattr(schedule, field)
-        for field in FIELDS
-        if getattr(schedule, field) != getattr(before, field)
-    }
+    before = schedule_of(survey).settings
+    changed = {field: value for field, value in schedule.settings.items() if value != before[field]}
     if find_standing(survey, now) in (Standing.CLOSED, Standing.OVER) and changed.keys() - {"minimum"}:
         raise refuse(409, "state", N_("must not be closed; a closed survey stays closed"))
     problems = list(_problems(session, survey, schedule, changed, now))
@@ -124,16 +121,9 @@ def _problems(
     if survey.versions and schedule.minimum < survey.minimum:
         template = N_("can only be raised once a survey is published: at least %(limit)s; it is %(value)s")
         problems.append(Problem("minimum", template, {"limit": survey.minimum, "value": schedule.minimum}))
-    if survey.versions and changed.get("forgets") is False:
-        template = N_("must stay on once a survey is published: respondents were told that no note is left")
-        problems.append(Problem("forgets", template, {}))
-    problems += _about_tickets(survey, schedule, changed)
-    if schedule.tablet and schedule.by_invitation and {"tablet", "by_invitation"} & changed.keys():
-        # Without a network nobody can tell whether a code was used, and a refusal would come when its owner is gone.
-        template = N_(
-            "must be off where everybody needs the code of an invitation: a tablet cannot check codes"
-        )
-        problems.append(Problem("tablet", template, {}))
+    problems += find_problems(schedule.settings, changed, published=bool(survey.versions))
+    if "tickets" in schedule.on:
+        problems += _about_tickets(survey, schedule, changed)
     if "minimum" in changed and survey.state != State.CLOSED:
         problems += _above_populations(session, survey, schedule.minimum)
     if schedule.cap is not None and {"cap", "minimum"} & changed.keys():
@@ -150,21 +140,12 @@ def _problems(
 
 
 def _about_tickets(survey: Survey, schedule: Schedule, changed: Mapping[str, Any]) -> Iterator[Problem]:
-    """Codes buy tickets from the first response on or never; where they do, nobody comes in without."""
-    if survey.versions:
-        if "tickets" in changed:
-            template = N_(
-                "must stay as it was when the survey was published: its definition names the keys, or none"
-            )
-            yield Problem("tickets", template, {})
-        if schedule.tickets and "by_invitation" in changed:
-            template = N_("must stay as it was when the survey was published: its codes buy tickets")
-            yield Problem("by_invitation", template, {})
-    elif schedule.tickets and not schedule.by_invitation:
+    """Where codes buy tickets, nobody comes in without, from the first response on."""
+    if survey.versions and "by_invitation" in changed:
+        template = N_("must stay as it was when the survey was published: its codes buy tickets")
+        yield Problem("by_invitation", template, {})
+    elif not survey.versions and not schedule.by_invitation:
         yield Problem("tickets", N_("must be left out where everybody who has the link may answer"), {})
-    if schedule.tickets and schedule.offline and {"tickets", "offline"} & changed.keys():
-        template = N_("must be left out where codes buy tickets: for these a network is needed")
-        yield Problem("offline", template, {})
 
 
 def _above_populations(session: Session, survey: Survey, minimum: int) -> list[Problem]:

@@ -62,6 +62,9 @@ class Action(StrEnum):
     WORK_NOT_ASKED = "work not asked for"
     TICKETS_ON = "tickets on"
     TICKETS_OFF = "tickets off"
+    COMPLETIONS_ON = "completion codes on"
+    COMPLETIONS_OFF = "completion codes off"
+    COMPLETIONS_CHECKED = "completion codes checked"
     TABLET_ALLOWED = "tablet allowed"
     TABLET_FORBIDDEN = "tablet forbidden"
     STRATUM_BY_INVITATION = "stratum by invitation"
@@ -113,14 +116,6 @@ class Action(StrEnum):
 
 BY_SERVER = frozenset({Action.ROWS_DELETED, Action.COUNTS_DELETED, Action.REST_DELETED})
 """What nobody does: the server, as a survey's settings say."""
-SWITCHED = {
-    "offline": (Action.OFFLINE_FORBIDDEN, Action.OFFLINE_ALLOWED),
-    "forgets": (Action.NOTES_KEPT, Action.NOTES_LEFT_OUT),
-    "works": (Action.WORK_NOT_ASKED, Action.WORK_ASKED),
-    "tickets": (Action.TICKETS_OFF, Action.TICKETS_ON),
-    "tablet": (Action.TABLET_FORBIDDEN, Action.TABLET_ALLOWED),
-}
-"""By a setting of a survey: what switching it off is, and on."""
 SENTENCES = {
     Action.SURVEY_CREATED: N_("created the survey"),
     Action.DRAFT_CHANGED: N_("changed the draft"),
@@ -169,6 +164,9 @@ SENTENCES = {
     Action.WORK_NOT_ASKED: N_("let open links take responses without work against robots"),
     Action.TICKETS_ON: N_("let codes buy tickets, and tickets let responses in"),
     Action.TICKETS_OFF: N_("let codes let responses in by themselves"),
+    Action.COMPLETIONS_ON: N_("gave everybody who finishes a code of their own"),
+    Action.COMPLETIONS_OFF: N_("gave nobody who finishes a code of their own any more"),
+    Action.COMPLETIONS_CHECKED: N_("checked completion codes: %(count)s were good"),
     Action.TABLET_ALLOWED: N_("let many people answer on one tablet"),
     Action.TABLET_FORBIDDEN: N_("let nobody hand one tablet round any more"),
     Action.STRATUM_BY_INVITATION: N_("let people into %(stratum)s by invitation only"),

@@ -143,7 +143,7 @@ class Survey(Base):
     One that is `offline` can be answered without a network, once its page was opened; one that `forgets` leaves no
     note on a device on which it was answered; one for the `tablet` may be answered by many people on one device; before
     one that `works` takes a response by an open link, a device works for it, where the operator allows that. With
-    `tickets`, a code buys one, and a response spends it.
+    `tickets`, a code buys one, and a response spends it; with `completions`, each response is good for one code.
     It was closed at `closed_at`; so many days later the server deletes rows, counts and everything but releases, where
     `keep_rows`, `keep_counts` and `keep_rest` say so; `deleted` is how far that is (`server.study.retention`).
     `slug` names the survey for good; `link` is what respondents are given, the same until it is replaced.
@@ -195,6 +195,7 @@ class Survey(Base):
     tablet: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
     tickets: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
     works: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
+    completions: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
 
     versions: Mapped[list["SurveyVersion"]] = relationship(
         order_by="SurveyVersion.number", back_populates="survey"
@@ -388,7 +389,8 @@ class TicketKey(Base):
     """What the tickets of a link are signed with, blindly: the survey's own link, or that of a stratum.
 
     `modulus` is public. `exponent_sealed` is the secret, under a key that is not in the database; once the survey is
-    closed there is none.
+    closed there is none. One that `completes` signs the completion codes of the whole survey instead, and stays:
+    with it codes are checked, and nobody's response is found.
     """
 
     __tablename__ = "ticket_keys"
@@ -398,11 +400,23 @@ class TicketKey(Base):
     survey_id: Mapped[int] = mapped_column(sa.ForeignKey(Survey.id, ondelete="CASCADE"), index=True)
     stratum_id: Mapped[int | None] = mapped_column(sa.ForeignKey(Stratum.id, ondelete="CASCADE"), index=True)
     exponent_sealed: Mapped[str | None] = mapped_column(sa.Text)
+    completes: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
 
     @property
     def owner(self) -> str:
         """Whose the secret is, as `server.store.sealed_secrets` holds it."""
         return f"ticket-{hashlib.sha256(self.modulus).hexdigest()}"
+
+
+class AcceptedCode(Base):
+    """A completion code that was found good, so that it is good once; nothing leads from it to a response."""
+
+    __tablename__ = "accepted_codes"
+
+    survey_id: Mapped[int] = mapped_column(
+        sa.ForeignKey(Survey.id, ondelete="CASCADE"), primary_key=True, autoincrement=False
+    )
+    code: Mapped[str] = mapped_column(sa.String(20), primary_key=True)
 
 
 class Draft(Base):

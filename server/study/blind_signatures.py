@@ -1,10 +1,14 @@
-"""RSA blind signatures (RFC 9474), the signer's part: RSABSSA-SHA384-PSS-Randomized with keys of 2048 bits.
+"""RSA blind signatures (RFC 9474), the signer's part, with keys of 2048 bits and SHA-384.
+
+RSABSSA-SHA384-PSS-Randomized for tickets; for completion codes RSABSSA-SHA384-PSSZERO-Deterministic, whose signature of
+a message is always the same, so that whoever has the key can make it anew and need not be shown it.
 
 Who asks sends a number that says nothing of the message, and makes of the answer a signature that the signer has never
 seen. Here are keys, the signature of such a number, and the check of what came of it; `client/blinding.js` blinds.
 """
 
 import hmac
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -60,6 +64,24 @@ def sign_blinded(key: SigningKey, blinded: bytes) -> bytes:
     if not hmac.compare_digest(again, blinded):
         raise ArithmeticError("the blind signature does not verify")
     return bytes(signature.to_bytes(len(key.modulus)))
+
+
+def open_signer(key: SigningKey) -> Callable[[bytes], bytes]:
+    """Signs messages without a salt: what comes of the same message is always the same, blinded or not."""
+    modulus = int.from_bytes(key.modulus, "big")
+    p, q = rsa.rsa_recover_prime_factors(modulus, _EXPONENT, key.exponent)
+    numbers = rsa.RSAPrivateNumbers(
+        p=p,
+        q=q,
+        d=key.exponent,
+        dmp1=rsa.rsa_crt_dmp1(key.exponent, p),
+        dmq1=rsa.rsa_crt_dmq1(key.exponent, q),
+        iqmp=rsa.rsa_crt_iqmp(p, q),
+        public_numbers=rsa.RSAPublicNumbers(_EXPONENT, modulus),
+    )
+    private = numbers.private_key()
+    unsalted = padding.PSS(padding.MGF1(hashes.SHA384()), 0)
+    return lambda message: private.sign(message, unsalted, hashes.SHA384())
 
 
 def is_signed(modulus: bytes, message: bytes, signature: bytes) -> bool:

@@ -5,7 +5,7 @@ Researchers write times as the clocks of a zone show them; the database holds th
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
@@ -15,10 +15,11 @@ from server.inputs import N_, InputError, Problem, parse_whole_number, refuse, s
 from server.output.formatting import local_time
 from server.store.models import Survey
 from server.study.smallest_group import LARGEST_MINIMUM, LEAST_MINIMUM
+from server.study.switches import SWITCHES, list_on
 
 LARGEST_CAP = 10_000_000
-SWITCHES = ("by_invitation", "offline", "forgets", "tablet", "tickets", "works")
-FIELDS = ("time_zone", "opens_at", "closes_at", "cap", "minimum", *SWITCHES)
+_VALUES = ("time_zone", "opens_at", "closes_at", "cap", "minimum", "by_invitation")
+FIELDS = (*_VALUES, *SWITCHES)
 
 _FIRST, _LAST = datetime(2000, 1, 1), datetime(2199, 12, 31)  # noqa: DTZ001 - as clocks show them
 _TIME = re.compile(r"(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2})(?::00)?", re.ASCII)
@@ -26,7 +27,7 @@ _TIME = re.compile(r"(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2})(?::00)?", re.ASCII)
 
 @dataclass(frozen=True)
 class Schedule:
-    """The settings of a survey. Times are in UTC, and say nothing of it, as in the database."""
+    """The settings of a survey, and which of its switches are on. Times are in UTC, and say nothing of it."""
 
     time_zone: str
     opens_at: datetime | None
@@ -34,11 +35,17 @@ class Schedule:
     cap: int | None
     minimum: int
     by_invitation: bool
-    offline: bool
-    forgets: bool
-    tablet: bool
-    tickets: bool
-    works: bool
+    on: frozenset[str] = frozenset()
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Each setting by the name of its column."""
+        values = {name: getattr(self, name) for name in _VALUES}
+        return values | {name: name in self.on for name in SWITCHES}
+
+    def turn(self, stated: Mapping[str, bool]) -> "Schedule":
+        """The same with some of the switches turned on or off."""
+        return replace(self, on=frozenset(name for name in SWITCHES if stated.get(name, name in self.on)))
 
 
 @cache
@@ -49,7 +56,7 @@ def time_zones() -> tuple[str, ...]:
 
 def schedule_of(survey: Survey) -> Schedule:
     """The settings of a survey as they are."""
-    return Schedule(*(getattr(survey, field) for field in FIELDS))
+    return Schedule(**{name: getattr(survey, name) for name in _VALUES}, on=list_on(survey))
 
 
 def format_schedule(schedule: Schedule) -> dict[str, str]:
@@ -66,7 +73,7 @@ def format_schedule(schedule: Schedule) -> dict[str, str]:
         "closes_at": local(schedule.closes_at),
         "cap": "" if schedule.cap is None else str(schedule.cap),
         "minimum": str(schedule.minimum),
-        **{name: "yes" if getattr(schedule, name) else "" for name in SWITCHES},
+        **{name: "yes" if schedule.settings[name] else "" for name in ("by_invitation", *SWITCHES)},
     }
 
 
@@ -107,8 +114,9 @@ def parse_schedule(fields: Mapping[str, str]) -> Schedule:
     minimum = read(parse_whole_number, fields.get("minimum", ""), "minimum", LEAST_MINIMUM, LARGEST_MINIMUM)
     if problems:
         raise InputError(422, problems)
-    ticks = (fields.get(field) == "yes" for field in SWITCHES)
-    return Schedule(zone, opens, closes, cap, minimum, *ticks)
+    by_invitation, *ticks = (fields.get(field) == "yes" for field in ("by_invitation", *SWITCHES))
+    on = frozenset(name for name, tick in zip(SWITCHES, ticks, strict=True) if tick)
+    return Schedule(zone, opens, closes, cap, minimum, by_invitation, on)
 
 
 def _impossible(field: str, text: str) -> InputError:

@@ -1,6 +1,7 @@
 """What the fields of a survey, of its questions and of its strata are called on their pages."""
 
 from server.inputs import N_
+from server.study.switches import SWITCHES
 
 SURVEY_FIELDS = {
     "brackets": N_("Text in square brackets"),
@@ -11,7 +12,6 @@ SURVEY_FIELDS = {
     "consent": N_("Consent"),
     "draft": N_("The draft"),
     "file": N_("File"),
-    "forgets": N_("Leave no note on the device that the survey was answered"),
     "gamma": N_("Privacy and sample size"),
     "introduction": N_("Introduction"),
     "keep_counts": N_("Days until the counts go"),
@@ -22,7 +22,6 @@ SURVEY_FIELDS = {
     "lines": N_("Add strata"),
     "list": N_("List of questions"),
     "minimum": N_("Smallest group shown"),
-    "offline": N_("Once opened, it can be answered without a network"),
     "opens_at": N_("Opening time"),
     "plan": N_("The plan"),
     "plan.margin": N_("Margin you want"),
@@ -30,14 +29,13 @@ SURVEY_FIELDS = {
     "question": N_("Question"),
     "questions": N_("Questions"),
     "state": N_("State of the survey"),
-    "tablet": N_("Many people may answer on one tablet"),
     "strata": N_("Strata"),
     "stratum": N_("Stratum"),
     "template": N_("Template"),
     "time_zone": N_("Time zone"),
-    "tickets": N_("A code buys a ticket, and the ticket lets one response in"),
     "title": N_("Title"),
     "translations": N_("Translations"),
+    **{name: switch.label for name, switch in SWITCHES.items()},
 }
 """By the name that a refusal gives: the path in the definition, or that of the form."""
 QUESTION_PARTS = {

@@ -6,6 +6,7 @@ own, by which a ticket could be known again.
 
 import hashlib
 from collections.abc import Iterable
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -37,13 +38,38 @@ def make_keys(session: Session, survey: Survey) -> tuple[str, ...]:
     if len(links) > MOST_LINKS:
         template = N_("must be left out where there are more than %(limit)s links; there are %(value)s")
         raise refuse(409, "tickets", template, limit=MOST_LINKS, value=len(links))
-    known = set(session.scalars(sa.select(TicketKey.stratum_id).where(TicketKey.survey_id == survey.id)))
+    of_tickets = TicketKey.survey_id == survey.id, ~TicketKey.completes
+    known = set(session.scalars(sa.select(TicketKey.stratum_id).where(*of_tickets)))
     for link in links:
         if link not in known:
-            session.add(_make_row(survey.id, link))
+            session.add(_make_row("tickets", survey_id=survey.id, stratum_id=link))
     session.flush()
-    moduli = session.scalars(sa.select(TicketKey.modulus).where(TicketKey.survey_id == survey.id))
-    return write_fingerprints(moduli)
+    return write_fingerprints(session.scalars(sa.select(TicketKey.modulus).where(*of_tickets)))
+
+
+def make_completion_key(session: Session, survey: Survey) -> str:
+    """Give a survey with completion codes the key that signs them, where it has none; its fingerprint.
+
+    Raises
+    ------
+    InputError
+        If the file of the key that seals cannot be used.
+    """
+    if not survey.completions:
+        return ""
+    modulus = find_completion_modulus(session, survey.id)
+    if modulus is None:
+        session.add(row := _make_row("completions", survey_id=survey.id, completes=True))
+        session.flush()
+        modulus = row.modulus
+    return write_fingerprint(modulus)
+
+
+def find_completion_modulus(session: Session | sa.Connection, survey_id: int) -> bytes | None:
+    """The public half of the key that signs a survey's completion codes, if it has one."""
+    query = sa.select(TicketKey.modulus).where(TicketKey.survey_id == survey_id, TicketKey.completes)
+    found = session.scalar(query)
+    return None if found is None else bytes(found)
 
 
 def write_fingerprints(moduli: Iterable[bytes]) -> tuple[str, ...]:
@@ -60,7 +86,9 @@ def find_modulus(session: Session, survey: Survey, stratum: Stratum | None) -> b
     """The public half of a link's key, if it has one."""
     stratum_id = None if stratum is None else stratum.id
     query = sa.select(TicketKey.modulus).where(
-        TicketKey.survey_id == survey.id, TicketKey.stratum_id.is_not_distinct_from(stratum_id)
+        TicketKey.survey_id == survey.id,
+        TicketKey.stratum_id.is_not_distinct_from(stratum_id),
+        ~TicketKey.completes,
     )
     return session.scalar(query)
 
@@ -81,7 +109,7 @@ def open_key(connection: sa.Connection, modulus: bytes) -> SigningKey:
 
 def forget_secrets(session: Session, survey: Survey) -> None:
     """No ticket is signed any more: whatever copies the database later cannot either."""
-    keys = sa.update(TicketKey).where(TicketKey.survey_id == survey.id)
+    keys = sa.update(TicketKey).where(TicketKey.survey_id == survey.id, ~TicketKey.completes)
     session.execute(keys.values(exponent_sealed=None))
 
 
@@ -100,12 +128,12 @@ def check_links_stay(survey: Survey) -> None:
         raise refuse(409, "strata", template)
 
 
-def _make_row(survey_id: int, stratum_id: int | None) -> TicketKey:
+def _make_row(field: str, **columns: Any) -> TicketKey:
     key = make_key()
-    row = TicketKey(modulus=key.modulus, survey_id=survey_id, stratum_id=stratum_id)
+    row = TicketKey(modulus=key.modulus, **columns)
     try:
         row.exponent_sealed = seal(f"{key.exponent:x}", row.owner)
     except (OSError, LostKeyError):
         template = N_("cannot be switched on: the server cannot use the file of its key for secrets")
-        raise refuse(409, "tickets", template) from None
+        raise refuse(409, field, template) from None
     return row

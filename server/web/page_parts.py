@@ -28,8 +28,9 @@ EXTRAS: tuple[tuple[str, set[str]], ...] = (
     ("field.js", set()),
     ("codes.js", {"invited"}),
     ("invitation.js", {"invited"}),
-    ("blinding.js", {"ticketed"}),
+    ("blinding.js", {"ticketed", "completions"}),
     ("ticket.js", {"ticketed"}),
+    ("completion.js", {"completions"}),
     ("work.js", {"work"}),
     ("offline.js", {"offline", "tablet"}),
     ("slots.js", {"tablet"}),
@@ -53,7 +54,7 @@ JOINED: Mapping[str, tuple[str, ...]] = {
         "codes.js",
         "invitation.js",
     ),
-    "respondent_tickets.js": ("blinding.js", "ticket.js"),
+    "respondent_tickets.js": ("blinding.js", "ticket.js", "completion.js"),
     "respondent_tablet.js": ("slots.js", "pin.js", "tablet_record.js", "tablet_outbox.js", "tablet.js"),
     "respondent_way.js": ("rewording.js", "answer.js", "how.js", "late.js"),
 }
@@ -71,6 +72,7 @@ WITH_TEXTS = {
         "field.js",
         "invitation.js",
         "ticket.js",
+        "completion.js",
         "tablet.js",
     ),
 }
@@ -112,6 +114,7 @@ class PageParts:
             "invitation.js",
             "blinding.js",
             "ticket.js",
+            "completion.js",
             "work.js",
             "offline.js",
             "rewording.js",
@@ -123,13 +126,14 @@ class PageParts:
     def late_modules(self) -> tuple[str, ...]:
         """The scripts of the page that takes no answers now, but still sends what waits on a device."""
         asked = {
-            "codes.js": "invited",
-            "invitation.js": "invited",
-            "blinding.js": "ticketed",
-            "ticket.js": "ticketed",
-            "work.js": "work",
+            "codes.js": {"invited"},
+            "invitation.js": {"invited"},
+            "blinding.js": {"ticketed", "completions"},
+            "ticket.js": {"ticketed"},
+            "completion.js": {"completions"},
+            "work.js": {"work"},
         }
-        return (*BASE, *(module for module, name in asked.items() if name in self), "late.js")
+        return (*BASE, *(module for module, names in asked.items() if names & self.names), "late.js")
 
     @property
     def templates(self) -> tuple[str, ...]:
@@ -200,6 +204,8 @@ def parts_of(
     names = {*_names(document), *(name for name, wanted in asked_for.items() if wanted)}
     if "ticket_keys" in document:
         names |= {"tickets", "ticketed"} if invited else {"tickets"}
+    if "completion_key" in document:
+        names.add("completions")
     return PageParts(
         frozenset(names),
         questions=len(designs),

@@ -13,6 +13,9 @@ import sqlalchemy as sa
 from server import people
 from server.people import api_tokens, survey_access
 from server.store.models import InvitationBatch, Researcher
+from server.study import surveys, ticket_keys
+from server.study.blind_signatures import open_signer
+from server.study.completion_codes import MEANT, write_code
 from server.study.study_sheets import parse_study_sheet
 from server.study.study_sheets.sheet_forms import write_form
 from server.web.webhooks import webhook_rows
@@ -34,6 +37,19 @@ from tests.support.sign_in_form import PASSWORD
 from tests.support.study_form import study_document
 
 Form = Mapping[str, Any]
+
+
+def handing_in(scene: Scene) -> Form:
+    """A code that is good, as somebody made it who has the key."""
+    with factories.writing(scene.database_url) as session:
+        found = surveys.find_link(session, scene.slug)
+        assert found is not None
+        found[0].completions = True
+        ticket_keys.make_completion_key(session, found[0])
+        modulus = ticket_keys.find_completion_modulus(session, found[0].id)
+        assert modulus is not None
+        sign = open_signer(ticket_keys.open_key(session.connection(), modulus))
+    return {"codes": write_code("0" * 12, sign(b"0" * 12 + MEANT))}
 
 
 def stored(scene: Scene, person: str, **values: object) -> None:
@@ -244,6 +260,7 @@ FORMS: Mapping[str, tuple[str, Callable[[Scene], Form]]] = {
     "webhooks.add_trial": (EDITOR, with_webhook),
     "webhooks.revoke": (EDITOR, with_webhook),
     "paper.enter": (EDITOR, keying),
+    "completions.check": (EDITOR, handing_in),
     "invitations.issue": (EDITOR, issuing),
     "invitations.withdraw": (EDITOR, batch),
     "invitations.table": (EDITOR, batch),

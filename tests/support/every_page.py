@@ -29,6 +29,7 @@ from tests.support import factories, sample_archives, sample_xlsforms
 from tests.support.catalogue_words import pseudo
 from tests.support.collecting_pages import walk_collecting
 from tests.support.compared_pages import walk_compared
+from tests.support.completion_pages import walk_completions
 from tests.support.folded_parts import ALL_OPEN
 from tests.support.foreign_data import walk_foreign_data
 from tests.support.form_client import ended
@@ -1280,6 +1281,7 @@ def walk(site: factories.Served) -> list[Reader]:
     walk_access(owner, stranger, site)
     walk_switches(owner, stranger, site)
     walk_tickets(owner, stranger, site.database_url, wrapped_definition())
+    walk_completions(owner, stranger, site.database_url, wrapped_definition())
     walk_scales(owner, database)
     walk_advice(owner, database)
     walk_study(owner, database, chance.slug)

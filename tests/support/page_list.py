@@ -118,6 +118,8 @@ PAGES: tuple[PageState, ...] = (
     PageState("class-board", f"{HOME}/board"),
     PageState("invitations-none", "/manage/surveys/{empty}/invitations"),
     PageState("invitations", "/manage/surveys/{invited}/invitations"),
+    PageState("completions-none", "/manage/surveys/{empty}/completions"),
+    PageState("completions", "/manage/surveys/{paid}/completions"),
     PageState("paper", f"{HOME}/paper"),
     PageState("paper-entry", "/manage/surveys/{thrown}/paper"),
     PageState("paper-none", "/manage/surveys/{empty}/paper"),

@@ -20,7 +20,7 @@ from server.people.tokens import hash_of, now
 from server.store.models import ApiToken, AuditEntry, KeptReply, Researcher, Survey
 from server.web.api.kept_replies import HEADER
 from server.web.api.operations import OPERATIONS
-from tests.support import factories, sample_releases
+from tests.support import completion_claims, factories, sample_releases
 from tests.support.study_form import study_document
 
 Call = Callable[..., TestResponse]
@@ -188,6 +188,25 @@ def test_answers_are_what_the_description_says(call: Call, database_url: str) ->
     assert (problem.status_code, problem.mimetype) == (404, "application/problem+json")
     rules = {"$ref": "#/components/schemas/problem", "components": components}
     assert list(Draft202012Validator(rules).iter_errors(problem.json)) == []
+
+
+def test_completion_codes_are_good_once_whoever_asks_again(call: Call, database_url: str) -> None:
+    slug = new_survey(call)
+    at = f"/surveys/{slug}"
+    assert call("POST", f"{at}/settings", {"completions": True}).json["completions"]
+    version = call("POST", f"{at}/publish", {"despite_plan": True}).json["versions"][0]["sha256"]
+    late = call("POST", f"{at}/settings", {"completions": False})
+    assert (late.status_code, late.json["errors"][0]["field"]) == (422, "completions")
+    code = completion_claims.finish(database_url, slug, version)
+    found = [
+        call("POST", f"{at}/completions", {"codes": [code, "x"]}, **{HEADER: key}).json["codes"]
+        for key in ("check", "check", "again")
+    ]
+    assert [[each["verdict"] for each in codes] for codes in found] == [
+        ["good", "false"],
+        ["good", "false"],
+        ["accepted", "false"],
+    ]
 
 
 def test_without_a_valid_token_nothing_is_told(app: Flask, database_url: str, owner: int, call: Call) -> None:

@@ -177,7 +177,7 @@ def _read_keys(connection: sa.Connection, survey_ids: Collection[int]) -> dict[t
     if not survey_ids:
         return {}
     query = sa.select(TicketKey.survey_id, TicketKey.stratum_id, TicketKey.modulus)
-    rows = connection.execute(query.where(TicketKey.survey_id.in_(survey_ids)))
+    rows = connection.execute(query.where(TicketKey.survey_id.in_(survey_ids), ~TicketKey.completes))
     return {(survey, stratum): bytes(modulus) for survey, stratum, modulus in rows}
 
 

@@ -50,6 +50,8 @@ class Definition:
     translations: Translations = field(default_factory=dict, hash=False)
     ticket_keys: tuple[str, ...] = ()
     """Of a published survey whose codes buy tickets: the SHA-256 of each key's modulus, in their order."""
+    completion_key: str = ""
+    """Of a published survey with completion codes: the SHA-256 of the modulus of the key that signs them."""
 
     @cached_property
     def questions(self) -> tuple[Question, ...]:
@@ -120,6 +122,8 @@ class Definition:
                 written["epsilon"] = round_up(entry.epsilon)
         if self.ticket_keys:
             document["ticket_keys"] = list(self.ticket_keys)
+        if self.completion_key:
+            document["completion_key"] = self.completion_key
         return rfc8785.dumps({**document, "epsilon": self.epsilon})
 
 

@@ -21,11 +21,13 @@ def parse_published(document: Mapping[str, Any]) -> Definition:
         if "designs" in entry:
             written[entry["name"]] = tuple(Design(design["weights"]) for design in entry["designs"])
         plain.append({name: value for name, value in entry.items() if name not in ("designs", "epsilon")})
-    kept = {name: value for name, value in document.items() if name not in ("epsilon", "ticket_keys")}
+    added = ("epsilon", "ticket_keys", "completion_key")
+    kept = {name: value for name, value in document.items() if name not in added}
     definition = read_definition({**kept, "questions": plain})
     return replace(
         definition,
         ticket_keys=_read_ticket_keys(document.get("ticket_keys", [])),
+        completion_key=_read_completion_key(document),
         entries=tuple(
             replace(entry, written=written[entry.name]) if isinstance(entry, Question) else entry
             for entry in definition.entries
@@ -35,7 +37,16 @@ def parse_published(document: Mapping[str, Any]) -> Definition:
 
 def _read_ticket_keys(stated: object) -> tuple[str, ...]:
     keys = stated if isinstance(stated, list) else [stated]
-    for place, key in enumerate(keys):
-        if not (isinstance(key, str) and _FINGERPRINT.fullmatch(key)):
-            raise refuse(422, f"ticket_keys[{place}]", N_("must be 64 hexadecimal digits in lower case"))
-    return tuple(keys)
+    return tuple(_read_fingerprint(key, f"ticket_keys[{place}]") for place, key in enumerate(keys))
+
+
+def _read_completion_key(document: Mapping[str, Any]) -> str:
+    if "completion_key" not in document:
+        return ""
+    return _read_fingerprint(document["completion_key"], "completion_key")
+
+
+def _read_fingerprint(key: object, field: str) -> str:
+    if not (isinstance(key, str) and _FINGERPRINT.fullmatch(key)):
+        raise refuse(422, field, N_("must be 64 hexadecimal digits in lower case"))
+    return key

@@ -22,7 +22,7 @@ from server.study.schedule import format_schedule, schedule_of
 from server.study.smallest_group import DEFAULT_MINIMUM
 from server.study.surveys.standings import Standing, find_standing, now, today
 from server.study.surveys.survey_links import new_slug
-from server.study.ticket_keys import make_keys
+from server.study.ticket_keys import make_completion_key, make_keys
 
 
 def create(
@@ -98,7 +98,9 @@ def publish(
     for version in survey.versions:
         _refuse_weaker(definition, version)
     _refuse_small_strata(session, survey)
-    published = replace(definition, ticket_keys=make_keys(session, survey)).to_canonical()
+    keys = make_keys(session, survey)
+    named = replace(definition, ticket_keys=keys, completion_key=make_completion_key(session, survey))
+    published = named.to_canonical()
     current = survey.current
     if current is None or current.published != published:
         sha256 = version_of(published)
@@ -121,8 +123,9 @@ def is_published(survey: Survey, definition: Definition | None) -> bool:
     """Whether the newest version is this very draft; None is one that is unfinished."""
     if survey.current is None or definition is None:
         return False
-    keys = definition_of(survey.current).ticket_keys
-    return replace(definition, ticket_keys=keys).to_canonical() == survey.current.published
+    current = definition_of(survey.current)
+    named = replace(definition, ticket_keys=current.ticket_keys, completion_key=current.completion_key)
+    return named.to_canonical() == survey.current.published
 
 
 def published_version(survey: Survey, number: int | str | None) -> SurveyVersion:

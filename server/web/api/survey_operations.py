@@ -1,7 +1,7 @@
 """Surveys for programs: listed, made, changed, published, closed."""
 
 import re
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 from flask import request
@@ -9,12 +9,13 @@ from flask import request
 from server.collect import acceptance
 from server.inputs import N_, refuse, shorten_value
 from server.people import survey_access
-from server.people.change_log import SWITCHED, Action
+from server.people.change_log import Action
 from server.store.models import Role, State, Survey
 from server.study import planning, surveys
 from server.study.definitions.definition_reader import parse_definition
 from server.study.retention import retention_of
 from server.study.schedule import schedule_of
+from server.study.switches import SWITCHES, name_action
 from server.web.api.api_guard import require_token
 from server.web.api.operations import Reply, operation
 from server.web.context import link_to, session
@@ -133,9 +134,9 @@ def resume_survey(survey: Survey) -> Reply:
 )
 def change_settings(survey: Survey, body: Any) -> Reply:
     """As the page does; after how many days the server deletes what, its owner says there."""
-    schedule = replace(schedule_of(survey), **body)
+    schedule = schedule_of(survey).turn(body)
     for name, on in acceptance.set_schedule(session(), survey, schedule, surveys.now()).items():
-        record(SWITCHED[name][on], survey)
+        record(name_action(name, on=on), survey)
     return Reply(_survey_json(survey, get_role()))
 
 
@@ -184,11 +185,7 @@ def _survey_json(survey: Survey, role: Role) -> dict[str, Any]:
         "cap": survey.cap,
         "minimum": survey.minimum,
         "by_invitation": survey.by_invitation,
-        "offline": survey.offline,
-        "forgets": survey.forgets,
-        "works": survey.works,
-        "tickets": survey.tickets,
-        "tablet": survey.tablet,
+        **{name: getattr(survey, name) for name in SWITCHES},
         **asdict(retention_of(survey)),
         "link": link_to(survey.link),
         "versions": [

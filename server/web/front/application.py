@@ -55,7 +55,7 @@ from server.web.watching.metrics_port import SiteMetrics
 from server.web.watching.readiness import Readiness
 from server.web.webhooks.deliverer import Deliverer
 
-_SENT = re.compile(r"/s/([^/]+)/(responses|(?:code|ticket|receipt|withdrawal)\.json)")
+_SENT = re.compile(r"/s/([^/]+)/(responses|(?:code|ticket|completion|receipt|withdrawal)\.json)")
 """What comes as JSON: a response, or what is asked of a code or a receipt."""
 _BUSY = N_("cannot be answered at this moment, as too many wait; try again in a while. Nothing was changed")
 
@@ -144,8 +144,9 @@ class Front:
                 await self._intake.answer(scope, receive, send, sent[1])
             elif sent[2] == "code.json":
                 await self._looks.answer(scope, receive, send, sent[1])
-            elif sent[2] == "ticket.json":
-                await self._sales.answer(scope, receive, send, sent[1])
+            elif sent[2] in ("ticket.json", "completion.json"):
+                completes = sent[2] == "completion.json"
+                await self._sales.answer(scope, receive, send, sent[1], completes=completes)
             else:
                 takes_back = sent[2] == "withdrawal.json"
                 await self._receipts.answer(scope, receive, send, sent[1], takes_back=takes_back)

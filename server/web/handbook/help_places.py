@@ -7,6 +7,7 @@ from server.web.handbook.chapters import read_handbook
 
 PLACES = {
     "account": ("guide", "signing-in-with-a-password-and-a-code"),
+    "completions": ("panels", "a-code-of-their-own"),
     "colleagues": ("guide", "inviting-colleagues"),
     "editor": ("guide", "3-the-kinds-of-questions"),
     "elsewhere": ("guide", "data-from-elsewhere"),

@@ -31,7 +31,9 @@ from server.web.verifying.page_variants import (
 )
 
 _SURVEY = re.compile(
-    rb'\{"definition":(.*?),(?:"ticket_key":"([\w-]{342})",)?"version":"([0-9a-f]{64})"\}', re.DOTALL
+    rb'\{"definition":(.*?),(?:"ticket_key":"([\w-]{342})",)?(?:"completion_key":"([\w-]{342})",)?'
+    rb'"version":"([0-9a-f]{64})"\}',
+    re.DOTALL,
 )
 _ANY = "zqlinkqz"
 """Stands for the name of any link; no slot."""
@@ -43,13 +45,16 @@ def parse_survey(body: bytes) -> PublishedSurvey:
     What else is wrong with a document that a stranger made, whatever reads it may stumble over.
     """
     parts = _SURVEY.fullmatch(body)
-    if parts is None or version_of(parts[1]) != parts[3].decode():
+    if parts is None or version_of(parts[1]) != parts[4].decode():
         raise ValueError("survey.json must be a definition with its own fingerprint; it is not")
     definition = parse_published(parse_json(parts[1], len(parts[1])))
-    key = None if parts[2] is None else base64.urlsafe_b64decode(parts[2] + b"==")
-    if key is not None and write_fingerprint(key) not in definition.ticket_keys:
-        raise ValueError("ticket_key must be one that the definition names; it is not")
-    return PublishedSurvey(parts[1], parts[3].decode(), definition)
+    for name, key, named in (
+        ("ticket_key", parts[2], definition.ticket_keys),
+        ("completion_key", parts[3], (definition.completion_key,)),
+    ):
+        if key is not None and write_fingerprint(base64.urlsafe_b64decode(key + b"==")) not in named:
+            raise ValueError(f"{name} must be one that the definition names; it is not")
+    return PublishedSurvey(parts[1], parts[4].decode(), definition)
 
 
 class _BegunShells:

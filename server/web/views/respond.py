@@ -15,7 +15,7 @@ from server.output.formatting import moment
 from server.store.models import Stratum, Survey
 from server.study import strata, study_sheets, surveys
 from server.study.retention import retention_of
-from server.study.ticket_keys import find_modulus
+from server.study.ticket_keys import find_completion_modulus, find_modulus
 from server.web.context import allow_keeping, config, session
 from server.web.digit_choice import find_digits
 from server.web.page_parts import PageParts, parts_of
@@ -190,7 +190,7 @@ def _note_of(survey: Survey) -> Note:
 
 @blueprint.get("/survey.json")
 def definition(slug: str) -> ResponseReturnValue:
-    """The published definition, byte for byte as it was hashed, with its hash and the link's key, if it has one."""
+    """The published definition, byte for byte as it was hashed, with its hash and the keys that sign, if there are."""
     link = surveys.find_link(session(), slug)
     if link is None or link[0].current is None:
         shut = surveys.find_shut(session(), slug)
@@ -202,8 +202,16 @@ def definition(slug: str) -> ResponseReturnValue:
     allow_keeping(link[0], surveys.now())
     responses.check_standing(responses.find_standing(session(), link[0], surveys.now()))
     version = link[0].current
-    key = find_modulus(session(), *link) if link[0].tickets else None
-    stated = b"" if key is None else b'"ticket_key":"%b",' % base64.urlsafe_b64encode(key).rstrip(b"=")
+    survey = link[0]
+    keys = {
+        b"ticket_key": find_modulus(session(), *link) if survey.tickets else None,
+        b"completion_key": find_completion_modulus(session(), survey.id) if survey.completions else None,
+    }
+    stated = b"".join(
+        b'"%b":"%b",' % (name, base64.urlsafe_b64encode(key).rstrip(b"="))
+        for name, key in keys.items()
+        if key is not None
+    )
     body = b'{"definition":%b,%b"version":"%b"}' % (version.published, stated, version.sha256.encode())
     return Response(body, mimetype="application/json")
 
@@ -259,4 +267,10 @@ def look(slug: str) -> ResponseReturnValue:
 @blueprint.post("/ticket.json")
 def sell(slug: str) -> ResponseReturnValue:
     """Never reached, like `store`: `server.web.front` signs for a code."""
+    raise refuse(404, "survey", N_("is not known; check the link"))
+
+
+@blueprint.post("/completion.json")
+def complete(slug: str) -> ResponseReturnValue:
+    """Never reached, like `store`: `server.web.front` signs for a response."""
     raise refuse(404, "survey", N_("is not known; check the link"))

@@ -9,10 +9,11 @@ from flask.typing import ResponseReturnValue
 
 from server.collect import acceptance
 from server.inputs import InputError
-from server.people.change_log import SWITCHED, Action
+from server.people.change_log import Action
 from server.store.models import Role, Survey
 from server.study import schedule, strata, surveys
 from server.study.smallest_group import LARGEST_MINIMUM, LEAST_MINIMUM
+from server.study.switches import SWITCHES, Until, name_action
 from server.study.ticket_keys import MOST_LINKS
 from server.web.context import link_to, session
 from server.web.problem_texts import describe
@@ -84,6 +85,10 @@ def _page(survey: Survey, fields: Mapping[str, str], error: InputError | None = 
         link=link_to(survey.link),
         fields=fields,
         zones=schedule.time_zones(),
+        switches=SWITCHES,
+        fixed={
+            name for name, switch in SWITCHES.items() if survey.versions and switch.until is Until.PUBLISHED
+        },
         largest_cap=schedule.LARGEST_CAP,
         largest_minimum=LARGEST_MINIMUM,
         most_links=MOST_LINKS,
@@ -111,7 +116,7 @@ def _record(survey: Survey, field: str, value: Any) -> None:
             record(Action.CAP_REMOVED, survey)
         case "cap" | "minimum", _:
             record(Action.CAP_SET if field == "cap" else Action.MINIMUM_SET, survey, number=value)
-        case (("offline" | "forgets" | "tablet" | "tickets" | "works"), bool()):
-            record(SWITCHED[field][value], survey)
+        case name, bool() if name in SWITCHES:
+            record(name_action(name, on=value), survey)
         case _:
             record(Action.BY_INVITATION if value else Action.BY_LINK, survey)

@@ -1,0 +1,84 @@
+"""Completion codes that a panel hands in: which are good, each once. Functions take a Session and never commit."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from server.inputs import N_, refuse
+from server.store.models import AcceptedCode, Survey
+from server.store.sealed_secrets import LostKeyError
+from server.study.blind_signatures import open_signer
+from server.study.completion_codes import is_genuine, read_code
+from server.study.ticket_keys import find_completion_modulus, open_key
+
+MOST_AT_ONCE = 2_000
+"""Codes: some seconds of one core."""
+_LONGEST = 60
+"""Characters of what is repeated of one that is none."""
+
+
+class Verdict(StrEnum):
+    """What becomes of a code that is handed in."""
+
+    GOOD = "good"
+    REPEATED = "repeated"
+    ACCEPTED = "accepted"
+    FALSE = "false"
+
+
+@dataclass(frozen=True)
+class CheckedCode:
+    """A code in its normal form, or what was pasted if it can be none, and what became of it."""
+
+    code: str
+    verdict: Verdict
+
+
+def check_codes(session: Session, survey: Survey, pasted: Sequence[str]) -> list[CheckedCode]:
+    """Say of each code whether it is good, and note those that are: another time they are not.
+
+    The caller holds the survey's row, so that of two who check the same code one is told so.
+
+    Raises
+    ------
+    InputError
+        If the survey has no such codes, there are none or too many of them, or the server has lost their key.
+    """
+    modulus = find_completion_modulus(session, survey.id)
+    if modulus is None:
+        raise refuse(
+            409, "codes", N_("must be of a survey that gives codes; here is no key for any of this one")
+        )
+    if not 1 <= len(pasted) <= MOST_AT_ONCE:
+        template = N_("must be from 1 to %(limit)s at once; there are %(value)s")
+        raise refuse(422, "codes", template, limit=MOST_AT_ONCE, value=len(pasted))
+    try:
+        sign = open_signer(open_key(session.connection(), modulus))
+    except LostKeyError:
+        template = N_("cannot be checked: the server has lost its key for secrets, or it never came here")
+        raise refuse(503, "codes", template) from None
+    accepted = set(list_accepted(session, survey))
+    checked: list[CheckedCode] = []
+    good: set[str] = set()
+    for text in pasted:
+        code = read_code(text)
+        if code is None or not is_genuine(code, sign):
+            checked.append(CheckedCode(code or text[:_LONGEST], Verdict.FALSE))
+        elif code in accepted:
+            checked.append(CheckedCode(code, Verdict.ACCEPTED))
+        else:
+            checked.append(CheckedCode(code, Verdict.REPEATED if code in good else Verdict.GOOD))
+            good.add(code)
+    if good:
+        rows = [{"survey_id": survey.id, "code": code} for code in sorted(good)]
+        session.execute(sa.insert(AcceptedCode), rows)
+    return checked
+
+
+def list_accepted(session: Session, survey: Survey) -> list[str]:
+    """The codes that were found good, in their own order."""
+    query = sa.select(AcceptedCode.code).where(AcceptedCode.survey_id == survey.id)
+    return sorted(session.scalars(query))

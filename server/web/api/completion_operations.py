@@ -1,0 +1,29 @@
+"""Completion codes for programs."""
+
+from typing import Any
+
+from server.collect.completions import Verdict, check_codes
+from server.inputs import N_
+from server.people.change_log import Action
+from server.store.models import Role, Survey
+from server.web.api.operations import Reply, operation
+from server.web.context import session
+from server.web.security import record
+
+
+@operation(
+    "POST",
+    "/surveys/<slug>/completions",
+    N_("Check completion codes that a panel hands in; each is good once"),
+    Role.EDITOR,
+    takes="completions",
+    gives="checked_completions",
+    keyed=True,
+)
+def check_completions(survey: Survey, body: Any) -> Reply:
+    """As the page does; asked again with the same key, it is answered alike."""
+    checked = check_codes(session(), survey, body["codes"])
+    good = sum(each.verdict == Verdict.GOOD for each in checked)
+    if good:
+        record(Action.COMPLETIONS_CHECKED, survey, count=good)
+    return Reply({"codes": [{"code": each.code, "verdict": str(each.verdict)} for each in checked]})

@@ -1,0 +1,76 @@
+"""Completion codes that a panel hands in: which are good, each once."""
+
+from flask import Blueprint, Response, render_template, request
+from flask.typing import ResponseReturnValue
+from flask_babel import gettext
+
+from server.collect import completions
+from server.collect.completions import CheckedCode, Verdict
+from server.inputs import InputError
+from server.people.change_log import Action
+from server.reports.csv_cells import csv_text
+from server.store.models import Role, Survey
+from server.study.completion_codes import group_code
+from server.web.body_limits import LONG_FORM, limit_body
+from server.web.context import attach_file, session
+from server.web.download_names import name_of_survey_file
+from server.web.problem_texts import describe
+from server.web.security import on_survey, record
+
+blueprint = Blueprint("completions", __name__, url_prefix="/manage/surveys/<slug>/completions")
+
+
+@blueprint.get("")
+@on_survey(Role.EDITOR)
+def page(survey: Survey) -> ResponseReturnValue:
+    """The form for codes, and how many were good so far."""
+    return _page(survey)
+
+
+@blueprint.post("")
+@limit_body(LONG_FORM)
+@on_survey(Role.EDITOR)
+def check(survey: Survey) -> ResponseReturnValue:
+    """Say which codes are good, and note these."""
+    pasted = request.form.get("codes", "")
+    try:
+        checked = completions.check_codes(session(), survey, pasted.split())
+    except InputError as error:
+        session().rollback()
+        return _page(survey, pasted=pasted, error=error), error.status
+    good = sum(each.verdict == Verdict.GOOD for each in checked)
+    if good:
+        record(Action.COMPLETIONS_CHECKED, survey, count=good)
+    session().commit()
+    return _page(survey, checked)
+
+
+@blueprint.get("/accepted.csv")
+@on_survey(Role.EDITOR)
+def table(survey: Survey) -> ResponseReturnValue:
+    """The codes that were found good, in their own order, as CSV."""
+    text = csv_text(
+        [("code",), *((group_code(code),) for code in completions.list_accepted(session(), survey))]
+    )
+    name = name_of_survey_file(survey, gettext("completion codes"), "csv")
+    return attach_file(Response(text, mimetype="text/csv"), name)
+
+
+def _page(
+    survey: Survey,
+    checked: list[CheckedCode] | None = None,
+    pasted: str = "",
+    error: InputError | None = None,
+) -> str:
+    problems = () if error is None else error.problems
+    return render_template(
+        "manage/completions.html",
+        survey=survey,
+        checked=checked or [],
+        counts=[(verdict, sum(each.verdict == verdict for each in checked or [])) for verdict in Verdict],
+        group=lambda each: each.code if each.verdict == Verdict.FALSE else group_code(each.code),
+        accepted=len(completions.list_accepted(session(), survey)),
+        most=completions.MOST_AT_ONCE,
+        pasted=pasted,
+        problems=[describe(problem) for problem in problems],
+    )

@@ -1,0 +1,162 @@
+"""A code at the end, signed blindly in a real browser: whatever was answered, and when the page is loaded again."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from server.collect import completions
+from server.study import surveys
+from tests.browser.conftest import Opener
+from tests.browser.recorder import recording
+from tests.browser.site_users import PHONE, SURVEY, Respondent
+from tests.browser.visit_traces import COINS, differences, visited
+from tests.support import completion_claims, factories
+
+STORED = "[...Object.entries(localStorage), ...Object.entries(sessionStorage)].flat().join(' ')"
+CODE = ".completion output"
+
+
+@pytest.fixture
+def survey(served: factories.Served) -> factories.Published:
+    return completion_claims.publish(served.database_url, SURVEY)
+
+
+def read(page: Page) -> str:
+    """The code that is shown, once it is."""
+    expect(page.locator(CODE)).to_have_text(re.compile(r"^[0-9A-HJKMNP-TV-Z]{4}(-[0-9A-HJKMNP-TV-Z]{4}){4}$"))
+    return page.locator(CODE).inner_text()
+
+
+def check(served: factories.Served, survey: factories.Published, *codes: str) -> list[str]:
+    with factories.writing(served.database_url) as session:
+        found = surveys.find_link(session, survey.slug)
+        assert found is not None
+        return [str(each.verdict) for each in completions.check_codes(session, found[0], codes)]
+
+
+def answer(page: Page, survey: factories.Published) -> Respondent:
+    respondent = Respondent(page, survey.slug).open()
+    respondent.start(3)
+    respondent.answer("Yes", "No", "Yes")
+    return respondent
+
+
+def test_a_code_is_shown_at_the_end_and_again_when_the_link_is_opened(
+    open_page: Opener, served: factories.Served, survey: factories.Published
+) -> None:
+    page = open_page(**PHONE)
+    sent: list[tuple[str, dict[str, Any]]] = []
+    page.on(
+        "request",
+        lambda request: (
+            sent.append((request.url.rsplit("/", 1)[1], json.loads(request.post_data or "")))
+            if request.method == "POST"
+            else None
+        ),
+    )
+    answer(page, survey).send()
+    code = read(page)
+    (first, body), (second, claim) = sent
+    assert (first, sorted(body)) == ("responses", ["id", "reports", "version"])
+    assert (second, sorted(claim)) == ("completion.json", ["blinded"])
+    plain = code.replace("-", "")
+    assert plain[:12] not in json.dumps(sent)
+    assert str(body["id"]) not in page.evaluate(STORED)
+    assert str(claim["blinded"]) not in page.evaluate(STORED)
+    Respondent(page, survey.slug).open()
+    assert read(page) == code
+    assert len(sent) == 2
+    assert check(served, survey, code) == ["good"]
+    page.get_by_role("button", name="Erase my traces").click()
+    assert page.evaluate(STORED) == ""
+
+
+@pytest.mark.parametrize("coins", COINS)
+def test_yes_and_no_leave_the_same_bytes_with_a_code(
+    open_page: Opener, served: factories.Served, survey: factories.Published, coins: str
+) -> None:
+    def behave(visit: Respondent, truth: str) -> None:
+        visit.start(3)
+        visit.answer(truth, truth, truth)
+        visit.send()
+        read(visit.page)
+
+    with recording(served.url) as recorder:
+        yes, no = (
+            visited(open_page, recorder, served, survey, truth, behave, coins) for truth in ("Yes", "No")
+        )
+    assert differences(yes, no) == []
+    posted = [sent.split(b" ")[1].rpartition(b"/")[2] for sent in yes["bytes"] if sent.startswith(b"POST ")]
+    assert posted == [b"responses", b"completion.json"]
+
+
+@pytest.mark.parametrize("arrives", [True, False])
+def test_an_answer_that_is_lost_and_a_page_that_is_loaded_again_lose_no_code(
+    open_page: Opener, served: factories.Served, survey: factories.Published, arrives: bool
+) -> None:
+    """Twice with the same number: what was lost was the same code."""
+    page = open_page(**PHONE)
+    open_page.watch(page).expect("ERR_FAILED")
+    asked: list[str] = []
+
+    def lose(route: Route) -> None:
+        asked.append(route.request.post_data or "")
+        if arrives:
+            route.fetch()
+        route.abort()
+
+    page.route("**/completion.json", lose)
+    answer(page, survey).send()
+    expect(page.locator(".completion [role=status]")).to_have_text("One moment…")
+    page.unroute("**/completion.json")
+    with page.expect_request("**/completion.json") as again:
+        page.reload()
+    assert again.value.post_data == asked[0]
+    assert check(served, survey, read(page)) == ["good"]
+
+
+def test_a_page_that_leaves_no_note_leaves_no_code_either(
+    open_page: Opener, served: factories.Served
+) -> None:
+    survey = completion_claims.publish(served.database_url, SURVEY, forgets=True)
+    page = open_page(**PHONE)
+    answer(page, survey).send()
+    code = read(page)
+    expect(page.get_by_text("It is shown only now")).to_be_visible()
+    assert page.evaluate(STORED) == ""
+    assert check(served, survey, code) == ["good"]
+
+
+def test_a_key_of_ones_own_is_refused(
+    open_page: Opener, served: factories.Served, survey: factories.Published
+) -> None:
+    """By such a key a server could know the code again: the page does not begin."""
+    other = completion_claims.publish(served.database_url)
+    modulus = completion_claims.write_text(completion_claims.find_key(served.database_url, other.slug))
+    page = open_page(**PHONE)
+    open_page.watch(page).expect("the key of completion codes differs")
+
+    def exchange(route: Route) -> None:
+        document = route.fetch().json()
+        route.fulfill(json={**document, "completion_key": modulus})
+
+    page.route("**/survey.json", exchange)
+    page.goto(f"/s/{survey.slug}")
+    expect(page.get_by_role("button", name="Start")).to_have_count(0)
+
+
+def test_a_response_taken_back_meanwhile_gets_none_and_the_page_says_so(
+    open_page: Opener, served: factories.Served, survey: factories.Published
+) -> None:
+    page = open_page(**PHONE)
+    open_page.watch(page).expect("404")
+
+    def refuse(route: Route) -> None:
+        route.continue_(post_data=json.dumps({"blinded": "A" * 342}))
+
+    page.route("**/completion.json", refuse)
+    answer(page, survey).send()
+    expect(page.get_by_text("No code could be made.")).to_be_visible()

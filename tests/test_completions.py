@@ -1,0 +1,260 @@
+"""Completion codes: one for each response that is stored, good once, and whoever keeps everything cannot tell whose."""
+
+import json
+import math
+import random
+from collections.abc import Sequence
+from datetime import datetime
+
+import pytest
+from flask.testing import FlaskClient
+
+from server.collect import completions, responses
+from server.collect.completions import Verdict
+from server.collect.submissions import hash_receipt
+from server.inputs import InputError
+from server.study import surveys
+from server.study.blind_signatures import SigningKey
+from server.study.completion_codes import MEANT, group_code, is_genuine, read_code
+from server.study.ticket_keys import open_key
+from tests.support import completion_claims, factories
+from tests.support.completion_claims import DrawnClaim, claim, draw, find_key, publish
+from tests.support.factories import Published, dump, writing
+from tests.support.ticket_buyers import EXPONENT, encode, write_text
+
+NOW = datetime(2024, 5, 6)  # noqa: DTZ001 - in UTC, as the database holds times
+
+
+def send(database_url: str, survey: Published, drawn: DrawnClaim, **more: object) -> None:
+    """A response whose receipt is that of a claim."""
+    body = json.dumps(survey.response(id=drawn.receipt, **more)).encode()
+    with writing(database_url) as session:
+        responses.accept(session.connection(), survey.slug, body, NOW)
+
+
+def finish(database_url: str, survey: Published, reports: Sequence[int] = ()) -> str:
+    """The code of somebody who answers."""
+    return completion_claims.finish(database_url, survey.slug, survey.version, reports)
+
+
+def check(database_url: str, survey: Published, *codes: str) -> list[str]:
+    with writing(database_url) as session:
+        found = surveys.find_link(session, survey.slug)
+        assert found is not None
+        return [str(each.verdict) for each in completions.check_codes(session, found[0], codes)]
+
+
+def test_who_finishes_gets_a_code_that_is_good_once(database_url: str) -> None:
+    survey = publish(database_url)
+    code, other = finish(database_url, survey), finish(database_url, survey)
+    assert len({code, other}) == 2
+    grouped = group_code(code).lower().replace("0", "o")
+    assert read_code(grouped) == code
+    assert check(database_url, survey, grouped, code) == ["good", "repeated"]
+    assert check(database_url, survey, code, other) == ["accepted", "good"]
+    assert [row[1] for row in sorted(dump(database_url)["accepted_codes"])] == sorted([code, other])
+
+
+def test_the_same_is_answered_alike_and_nothing_is_stored_of_it(database_url: str) -> None:
+    """So a lost answer, a page that is loaded again or a server that was killed costs nobody their code."""
+    survey = publish(database_url)
+    drawn = draw(find_key(database_url, survey.slug))
+    send(database_url, survey, drawn)
+    before = dump(database_url)
+    first, second = (claim(database_url, survey.slug, drawn, NOW) for _ in range(2))
+    assert first == second
+    assert dump(database_url) == before
+
+
+def test_nobody_gets_a_code_without_a_response_nor_two_for_one(database_url: str) -> None:
+    survey = publish(database_url)
+    key = find_key(database_url, survey.slug)
+    mine, other = draw(key), draw(key)
+    assert claim(database_url, survey.slug, mine, NOW) == (404, "blinded")
+    send(database_url, survey, mine)
+    assert claim(database_url, survey.slug, other, NOW) == (404, "blinded")
+    large = DrawnClaim(key, "", b"\xff" * 256, 1)
+    send(database_url, survey, large)
+    assert claim(database_url, survey.slug, large, NOW) == (422, "blinded")
+    assert claim(database_url, "2222222222222222", mine, NOW) == (404, "survey")
+    plain = factories.publish(database_url)
+    send(database_url, plain, mine)
+    assert claim(database_url, plain.slug, mine, NOW) == (410, "blinded")
+
+
+def test_taking_a_response_back_gives_no_code_and_takes_none(database_url: str) -> None:
+    survey = publish(database_url)
+    code = finish(database_url, survey)
+    early, late = draw(find_key(database_url, survey.slug)), draw(find_key(database_url, survey.slug))
+    for drawn in (early, late):
+        send(database_url, survey, drawn)
+    signed = claim(database_url, survey.slug, late, NOW)
+    assert isinstance(signed, bytes)
+    for drawn in (early, late):
+        with writing(database_url) as session:
+            receipt = hash_receipt(bytes.fromhex(drawn.receipt))
+            responses.take_back(session.connection(), survey.slug, receipt, NOW)
+        assert claim(database_url, survey.slug, drawn, NOW) == (404, "blinded")
+    assert check(database_url, survey, code, late.finish(signed)) == ["good", "good"]
+
+
+def test_codes_stay_good_when_the_survey_is_closed_and_nobody_gets_another(database_url: str) -> None:
+    survey = publish(database_url)
+    code = finish(database_url, survey)
+    late = draw(find_key(database_url, survey.slug))
+    send(database_url, survey, late)
+    factories.close(database_url, survey.slug)
+    assert factories.run(database_url, "tidy").exit_code == 0
+    assert claim(database_url, survey.slug, late, NOW) == (410, "survey")
+    assert check(database_url, survey, code) == ["good"]
+    assert factories.run(database_url, "check").exit_code == 0
+
+
+def test_made_up_codes_and_those_of_other_surveys_are_none(database_url: str) -> None:
+    """A tag is guessed once in 2^40 tries; two letters exchanged are no code."""
+    survey, other = publish(database_url), publish(database_url)
+    code, foreign = finish(database_url, survey), finish(database_url, other)
+    changed = code[:-1] + ("0" if code[-1] != "0" else "1")
+    moved = ("0" if code[0] != "0" else "1") + code[1:]
+    assert check(database_url, survey, foreign, changed, moved, "0" * 20, "hello", code) == ["false"] * 5 + [
+        "good"
+    ]
+    plain = factories.publish(database_url)
+    with pytest.raises(InputError, match="here is no key"):
+        check(database_url, plain, code)
+    for codes in ((), (code,) * (completions.MOST_AT_ONCE + 1)):
+        with pytest.raises(InputError, match="from 1 to 2000"):
+            check(database_url, survey, *codes)
+
+
+def test_the_operator_cannot_link_and_the_twin_that_does_not_blind_is_caught(database_url: str) -> None:
+    """Who notes all that arrives has, of each response, what was sent to be signed; and later the codes.
+
+    For any of these and any code there is a factor that blinds the one to the other, and exactly one. The factor is
+    drawn evenly, so every pair is as likely; this computes it for all pairs. The twin sends what is to be signed as it
+    is: its factor is 1 for its own code, and for no other.
+    """
+    survey = publish(database_url)
+    key = find_key(database_url, survey.slug)
+    with writing(database_url) as session:
+        secret = open_key(session.connection(), key)
+    made = [draw(key) for _ in range(6)]
+    for drawn in made:
+        send(database_url, survey, drawn)
+        assert isinstance(claim(database_url, survey.slug, drawn, NOW), bytes)
+    received = [drawn.sent for drawn in made]
+    random.Random(7).shuffle(received)
+    n = int.from_bytes(key, "big")
+    for sent in received:
+        for drawn in made:
+            factor = find_factor(secret, sent, drawn.letters)
+            encoded = int.from_bytes(encode(drawn.letters.encode() + MEANT, b"", n.bit_length() - 1), "big")
+            assert math.gcd(factor, n) == 1
+            assert encoded * pow(factor, EXPONENT, n) % n == int.from_bytes(sent, "big")
+            assert factor > 2**1024  # a smaller one would be found by chance once in 2**1024
+    twin = draw(key, factor=1)
+    assert find_factor(secret, twin.sent, twin.letters) == 1
+    assert find_factor(secret, twin.sent, made[0].letters) > 2**1024
+
+
+def find_factor(key: SigningKey, sent: bytes, letters: str) -> int:
+    """The one factor that blinds these letters to what was sent."""
+    n = int.from_bytes(key.modulus, "big")
+    encoded = int.from_bytes(encode(letters.encode() + MEANT, b"", n.bit_length() - 1), "big")
+    return pow(int.from_bytes(sent, "big") * pow(encoded, -1, n), key.exponent, n)
+
+
+def test_what_is_stored_of_a_response_leads_to_no_code(database_url: str) -> None:
+    """Row by row the same as of a survey without codes; what was found good names no row, and lies in its own order."""
+    survey, plain = publish(database_url), factories.publish(database_url)
+    codes = [finish(database_url, survey, reports=[1, 0]) for _ in range(9)]
+    for _ in range(9):
+        send(database_url, plain, draw(find_key(database_url, survey.slug)), reports=[1, 0])
+    assert check(database_url, survey, *codes) == ["good"] * 9
+    with writing(database_url) as session:
+        ours, theirs = (surveys.find_link(session, each.slug) for each in (survey, plain))
+        assert ours is not None
+        assert theirs is not None
+        kept = completions.list_accepted(session, ours[0])
+    assert kept == sorted(codes)
+    rows = dump(database_url)
+    text = json.dumps(rows["responses"], default=repr)
+    assert [code for code in codes if code in text or code[:12] in text] == []
+    assert len({len(row) for row in rows["responses"]}) == 1
+
+
+def test_the_page_checks_and_the_file_has_what_was_good(signed_in: FlaskClient, database_url: str) -> None:
+    survey = publish(database_url)
+    codes = [finish(database_url, survey) for _ in range(3)]
+    here = f"/manage/surveys/{survey.slug}/completions"
+    assert "Check codes" in signed_in.get(here).text
+    answer = signed_in.post(here, data={"codes": f"{group_code(codes[0])}\n{codes[1]}\n{codes[1]} nonsense"})
+    assert (answer.status_code, answer.text.count("good, for the first time")) == (200, 3)
+    assert "<code>nonsense</code>" in answer.text
+    again = signed_in.post(here, data={"codes": codes[0]})
+    assert "good, but checked before" in again.text
+    refused = signed_in.post(here, data={"codes": ""})
+    assert (refused.status_code, "from 1 to 2000" in refused.text) == (422, True)
+    table = signed_in.get(f"{here}/accepted.csv").text.split()
+    assert table == ["code", *sorted(map(group_code, codes[:2]))]
+    assert "checked completion codes: 2 were good" in signed_in.get(f"/manage/surveys/{survey.slug}/log").text
+    plain = factories.publish(database_url)
+    assert "gives no codes" in signed_in.get(f"/manage/surveys/{plain.slug}/completions").text
+
+
+def test_the_command_says_which_are_good(database_url: str) -> None:
+    survey = publish(database_url)
+    code = finish(database_url, survey)
+    found = factories.run(
+        database_url, "survey", "completions", survey.slug, "-", "--json", text=f"{code} x {code}"
+    )
+    assert json.loads(found.stdout) == {
+        "survey": survey.slug,
+        "good": [code],
+        "repeated": [code],
+        "accepted": [],
+        "false": ["x"],
+    }
+
+
+def test_over_http_every_answer_has_one_length(client: FlaskClient, database_url: str) -> None:
+    survey = publish(database_url)
+    key = find_key(database_url, survey.slug)
+    lengths = set()
+    for reports in ([0, 0], [1, 1], [0, 1]):
+        drawn = draw(key)
+        assert client.post(survey.url, json=survey.response(reports, id=drawn.receipt)).status_code == 201
+        answer = client.post(f"/s/{survey.slug}/completion.json", json={"blinded": write_text(drawn.sent)})
+        assert (answer.status_code, sorted(answer.json or {})) == (200, ["signature"])
+        lengths.add(len(answer.data))
+    assert len(lengths) == 1
+    for body, status in (({}, 422), ({"blinded": "?"}, 422), ({"blinded": write_text(draw(key).sent)}, 404)):
+        assert client.post(f"/s/{survey.slug}/completion.json", json=body).status_code == status
+    assert client.get(f"/s/{survey.slug}/completion.json").status_code == 405
+
+
+def test_the_definition_names_the_key_and_a_new_version_the_same(
+    client: FlaskClient, database_url: str
+) -> None:
+    survey = publish(database_url)
+    first = client.get(f"/s/{survey.slug}/survey.json").json
+    changed = factories.publish(database_url, factories.definition((0.25,)), survey.slug)
+    second = client.get(f"/s/{changed.slug}/survey.json").json
+    assert first is not None
+    assert second is not None
+    assert first["definition"]["completion_key"] == second["definition"]["completion_key"]
+    assert (
+        first["completion_key"] == second["completion_key"] == write_text(find_key(database_url, survey.slug))
+    )
+
+
+def test_a_code_is_made_of_its_letters_alone(database_url: str) -> None:
+    """The twin takes a code for good whose tag is that of another: it is caught."""
+    survey = publish(database_url)
+    codes = [finish(database_url, survey) for _ in range(2)]
+    with writing(database_url) as session:
+        sign = completions.open_signer(open_key(session.connection(), find_key(database_url, survey.slug)))
+    assert [is_genuine(code, sign) for code in codes] == [True, True]
+    assert not is_genuine(codes[0][:12] + codes[1][12:], sign)
+    assert not is_genuine(codes[0], lambda message: sign(message + b"."))
+    assert set(Verdict) == {"good", "repeated", "accepted", "false"}
