@@ -77,7 +77,7 @@ class ReleaseKind:
     ----------
     kind : Kind
     title : str
-        What pages and reports call it; with `%(share)s` for the share to exceed.
+        What pages and reports call it; with `%(share)s` for the share to exceed, `%(answers)s` for how many answers.
     query : callable or None
         An item, the shape, and the item's field in messages -> the item, checked. Of what is only
         booked, and never drawn, None.
