@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from server.inputs import N_, refuse, shorten_value
+from server.releases.noisy_cells import Noise
 from server.releases.plans.items import Item, ItemKind
 from server.releases.survey_shapes import Shape, Source, Variable
 from server.releases.values import Figure
@@ -59,6 +60,14 @@ class Query(Protocol):
 
     def draw(self, source: Source, epsilon: float, delta: float, confidence: float) -> Drawn:
         """Count, perturb, estimate."""
+
+
+@runtime_checkable
+class AddsNoise(Protocol):
+    """An item that adds noise of one kind to numbers of people."""
+
+    def noise(self, epsilon: float, delta: float) -> Noise:
+        """What is added to each of them."""
 
 
 @dataclass(frozen=True)
