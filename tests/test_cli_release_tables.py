@@ -109,6 +109,7 @@ def test_every_kind_gives_what_is_in_the_table(neighbours: str, tmp_path: Path) 
         certain("mean", question="children", noise="gaussian", delta="0.001"),
         certain("mean", question="hours", stratum=["North", "Bruma"]),
         certain("most_common", question="children"),
+        certain("top", question="children", answers=2),
         certain("exceeding", questions=["sex"], share="0.2", positives=2),
         certain("count", stratum=["North"]),
         division="given",
@@ -117,7 +118,7 @@ def test_every_kind_gives_what_is_in_the_table(neighbours: str, tmp_path: Path) 
 
     done = released(tmp_path, table(PEOPLE), document)
 
-    share, hours, crossed, by_town, tree, mean, gaussian, there, common, above, north = done["released"]
+    share, hours, crossed, by_town, tree, mean, gaussian, there, common, top, above, north = done["released"]
     sexes = Counter(row[0] for row in PEOPLE)
     n = len(PEOPLE)
     assert figures(share, "share") == {("female",): sexes["female"] / n}
@@ -152,6 +153,8 @@ def test_every_kind_gives_what_is_in_the_table(neighbours: str, tmp_path: Path) 
         sum(local) / len(local), abs=3 * 0.25 / len(local) * 8
     )
     assert list(figures(common, "most_common")) == [("0",)]
+    usual = {str(some) for some, _ in Counter(row[2] for row in PEOPLE).most_common(2)}
+    assert {answer for (answer,) in figures(top, "top")} == usual
     assert {answer for (answer,), value in figures(above, "above").items() if value == 1} == {
         "female",
         "male",
@@ -464,6 +467,7 @@ ITEMS = [
     {"kind": "table", "questions": ["sex", "children"]},
     {"kind": "hierarchy"},
     {"kind": "most_common", "question": "sex"},
+    {"kind": "top", "question": "sex", "answers": 2},
 ]
 
 

@@ -237,6 +237,22 @@ def test_the_most_common_answer_is_that_with_the_largest_estimate(
         assert figures == (Figure("most_common", ((name, best.answer),), None),)
 
 
+@pytest.mark.parametrize("answers", [1, 2])
+def test_the_most_common_answers_are_those_with_the_largest_estimates(
+    source: Source, report: Report, answers: int
+) -> None:
+    for name in ANSWERED:
+        rows = sorted(report.question(name).rows, key=lambda row: -row.value)
+        if len(rows) <= answers:
+            continue
+        figures = _drawn(source, {"kind": "top", "question": name, "answers": answers})
+
+        best = {row.answer for row in rows[:answers]}
+        assert [figure.statistic for figure in figures] == ["top"] * answers
+        assert {figure.place for figure in figures} == {((name, answer),) for answer in best}
+        assert all(figure.value is None for figure in figures)
+
+
 def test_what_exceeds_a_share_is_what_is_estimated_to(source: Source, report: Report) -> None:
     names = ["coin", "moon", "party", "mirror", "dice"]
     item = {"kind": "exceeding", "questions": names, "share": "0.22", "positives": 3, "values": True}

@@ -10,9 +10,12 @@ from numpy.typing import NDArray
 from server.collect.tallies import count_cells
 from server.privacy.noise import (
     gaussian,
+    gaussian_interval,
+    gaussian_pmf,
     gaussian_variance,
     geometric,
     geometric_interval,
+    geometric_pmf,
     geometric_variance,
 )
 from server.releases.survey_shapes import Coins, Source, Variable
@@ -122,6 +125,18 @@ class Noise:
             return cell, cell
         low, high = geometric_interval(cell, self.changes, self.epsilon, confidence).tolist()
         return low, high
+
+    def chances(self, amounts: Counts) -> NDArray[np.float64]:
+        """How likely each amount of noise is."""
+        if self.kind == "gaussian":
+            return gaussian_pmf(amounts, self._euclidean, self.epsilon, self.delta)
+        return geometric_pmf(amounts, self.changes, self.epsilon)
+
+    def reach(self, confidence: float) -> int:
+        """How far from 0 the noise lies at most, with at least this chance."""
+        if self.kind == "gaussian":
+            return int(gaussian_interval(0, self._euclidean, self.epsilon, self.delta, confidence)[1])
+        return int(geometric_interval(0, self.changes, self.epsilon, confidence)[1])
 
     @property
     def _euclidean(self) -> float:

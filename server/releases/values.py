@@ -10,7 +10,7 @@ from server.releases.plans.items import Item
 STRATUM = "*stratum"
 """The variable of a place that is a stratum; no question can be named so."""
 
-_OF_RESPONSES = ("share", "mean", "answered", "most_common", "above")
+_OF_RESPONSES = ("share", "mean", "answered", "most_common", "top", "above")
 """Statistics in which every response counts the same, from whichever stratum it is."""
 
 
@@ -25,7 +25,7 @@ class Figure:
         they arrived. "fitted": the same, made to add up with others of its table or tree. "share"
         and "mean": estimates of what people entered, every response counting the same.
         "weighted_share", "weighted_mean": with strata counting as much as their populations. "most_common":
-        the answer chosen, `value` None.
+        the answer chosen, `value` None. "top": one of those chosen together, in no order, the same.
         "above": 1 or 0, whether a share exceeds the one asked for. "answered": the estimated share
         of those who gave a number.
     place : tuple of (str, str)

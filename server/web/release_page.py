@@ -3,19 +3,24 @@
 import hashlib
 import json
 from collections.abc import Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
+from flask_babel import get_locale
 from werkzeug.datastructures import MultiDict
 
-from server.releases import Shape, kinds
+from server.output.documents import Chart
+from server.releases import Expected, Shape, kinds
 from server.releases.basis import Basis
+from server.releases.noise_shapes import expect_noise
 from server.releases.offers import QuestionOffer, instead_of_comparing, list_crossable, offers, questions_of
 from server.releases.plans import plan_forms
 from server.releases.plans.plan_forms import AMOUNTS, INSTEAD, STRATA, Typed
 from server.releases.plans.plan_reader import Item, ItemKind, noises, plan_json
 from server.releases.pricing import Price, cells_digest
 from server.releases.survey_shapes import Variable
+from server.reports.contents.noise_chart import draw_noise
+from server.reports.report_words import ReportWords
 from server.store.models import Survey
 from server.study import surveys
 from server.study.definitions import Question
@@ -110,6 +115,16 @@ class ReleasePage:
     def instead_of_comparing(self, item: Item) -> tuple[Item, float] | None:
         """The histogram that says more than a comparison, and how much more exactly."""
         return instead_of_comparing(item, self.shape)
+
+    def draw_noise(self, expected: Expected) -> Chart | None:
+        """The noise that an item will add; None for what adds none to numbers of people."""
+        assert self.looked is not None  # a price was shown
+        assert self.looked.paying is not None  # of what is paid for
+        item = replace(expected.item, epsilon=expected.epsilon, delta=expected.delta)
+        noise = expect_noise(item, self.shape)
+        if noise is None:
+            return None
+        return draw_noise(ReportWords(str(get_locale())), noise, self.looked.paying.confidence)
 
     def offer_label(self, item: Item, variable: Variable) -> str:
         """What an offered item is called beside its question, to be translated."""

@@ -52,6 +52,7 @@ ITEMS: tuple[dict[str, Any], ...] = (
     {"kind": "table", "questions": ["coin"], "by_stratum": True},
     {"kind": "hierarchy"},
     {"kind": "most_common", "question": "party"},
+    {"kind": "top", "question": "party", "answers": 2},
     {
         "kind": "exceeding",
         "questions": ["coin", "moon", "dice"],

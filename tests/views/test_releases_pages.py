@@ -145,6 +145,9 @@ def test_looking_shows_the_price_and_spends_nothing(
     assert said.count("ε = 0.25") == 2
     # A geometric of scale 4: variance 2a/(1 - a)^2 with a = e^-1/4.
     assert "± 5.65 people" in said
+    # Beyond 12 either way lie 2 a^13 / (1 + a) = 4.4 % of its draws, beyond 11 more than 5 %.
+    assert said.count("The noise itself") == 2
+    assert said.count("In 95 of 100 such draws or more, the noise lies between -12 and 12;") >= 2
     assert builder.pays
     assert factories.dump(database_url) == before
 
@@ -179,7 +182,8 @@ def test_what_is_added_stays_in_the_plan(builder: Builder, database_url: str, as
     builder.type(side1="*strata", side2="q2").press("table")
     builder.type(share="12,5", positives="2", values="yes", exceeding="q1").press("exceeding")
     builder.type(stratum='["North", "Alba"]', part=key(share("q2"))).press("part")
-    builder.type(epsilon="0.4", people="300").press()
+    builder.type(top="q2", answers="1").press("top")
+    builder.type(epsilon="0.5", people="300").press()
 
     assert builder.answer.status_code == 200
     plan = json.loads(dict(builder.fields())["plan"])
@@ -201,7 +205,9 @@ def test_what_is_added_stays_in_the_plan(builder: Builder, database_url: str, as
             "stratum": ["North", "Alba"],
             "epsilon": None,
         },
+        {"kind": "top", "questions": ["q2"], "answers": 1, "epsilon": None},
     ]
+    assert "Behind the most common by, in 95 of 100 cases at most" in words(builder.answer.text)
     assert {item["epsilon"] for item in plan["items"]} == {"0.1"}
 
 
@@ -279,6 +285,7 @@ def test_a_release_spends_what_was_shown_and_is_logged(
     said = words(builder.client.get(answer.location, headers=ENGLISH).text)
     assert "Released. It spent ε = 0.25." in said
     assert f"{book.released[0].figures[0].value}" in said
+    assert said.count("The noise itself") == 2
     log = words(builder.client.get(f"/manage/surveys/{asked.slug}/log", headers=ENGLISH).text)
     assert "made release 1, which spent ε = 0.25" in log
     assert "set the budget for releases: ε = 1, δ = 0" in log

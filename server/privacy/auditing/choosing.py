@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -24,12 +25,23 @@ class _KeptAtOnce(Path):
         self.chance *= (8 / 3 * math.exp(-1)) ** levels
         return True
 
+    def fits(self, size: int, wanted: int) -> bool:
+        """It does; a way on which it does not leads nowhere."""
+        if size != wanted:
+            raise _DrawnAgainError
+        return True
+
+
+class _DrawnAgainError(Exception):
+    """Everything is drawn again, as if this way had not been taken."""
+
 
 def chosen_loss(mechanism: Callable[[Any], Any], first: Any, second: Any) -> tuple[float, str]:
     """The loss of choices on two neighbouring inputs, and where it shows.
 
     An option that is proposed is kept with some chance, or another one proposed, in the same way: so it is chosen in
-    proportion to the chance of being proposed and kept. Several choices, one after the other, are independent.
+    proportion to the chance of being proposed and kept. Several choices, one after the other, are independent. So are
+    options of which each is taken or not, until so many are.
 
     Parameters
     ----------
@@ -55,11 +67,13 @@ def _chances(mechanism: Callable[[Any], Any], data: Any) -> dict[Any, float]:
     waiting: list[tuple[int, ...]] = [()]
     while waiting:
         path = _KeptAtOnce(waiting.pop())
-        with deal_randomness(path):
+        output = None
+        with deal_randomness(path), suppress(_DrawnAgainError):
             output = freeze_output(mechanism(data))
         if path.draws:
             raise ValueError("mechanism must perturb no number; it does")
         waiting += [script for script, _ in path.others]
-        found[output] = found.get(output, 0.0) + path.chance
+        if output is not None:
+            found[output] = found.get(output, 0.0) + path.chance
     whole = sum(found.values())
     return {output: chance / whole for output, chance in found.items()}

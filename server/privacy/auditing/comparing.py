@@ -46,6 +46,9 @@ class _Comparer:
     def keeps(self, levels: int) -> bool:
         raise ValueError("a comparison must not choose at random")
 
+    def fits(self, size: int, wanted: int) -> bool:
+        raise ValueError("a comparison must not choose at random")
+
 
 def compared_loss(
     mechanism: Callable[[Any], Any], first: Any, second: Any, answers: int

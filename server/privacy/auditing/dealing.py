@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from server.privacy.noise import _opendp
-from server.privacy.selection import _exact, choice, gaps
+from server.privacy.selection import _exact, choice, gaps, several
 
 Counts = NDArray[np.int64]
 LEAST = 1e-7
@@ -59,6 +59,9 @@ class Dealer(Protocol):
     def keeps(self, levels: int) -> bool:
         """An event of chance (8 / (3 e))**levels."""
 
+    def fits(self, size: int, wanted: int) -> bool:
+        """Whether as many were taken as are wanted; else all of it is drawn again."""
+
 
 @contextmanager
 def deal_randomness(dealer: Dealer, *, coins: bool = True) -> Iterator[None]:
@@ -72,12 +75,15 @@ def deal_randomness(dealer: Dealer, *, coins: bool = True) -> Iterator[None]:
         (_opendp, "_gaussian", source("gaussian")),
         (choice, "randbelow", dealer.below),
         (gaps, "randbelow", dealer.below),
+        (several, "randbelow", dealer.below),
         (_exact, "randbelow", dealer.below),
     ]
     if coins:
         exchanged += [
             (choice, "happens_with_exp", dealer.happens),
             (gaps, "happens_with_exp", dealer.happens),
+            (several, "happens_with_exp", dealer.happens),
+            (several, "has_size", dealer.fits),
             (gaps, "pick_weighted", dealer.picks),
             (gaps, "keep_levels", dealer.keeps),
         ]
@@ -134,6 +140,10 @@ class Path:
         """True comes last."""
         chance = (8 / 3 * exp(-1)) ** levels
         return bool(self._chosen([1 - chance, chance]))
+
+    def fits(self, size: int, wanted: int) -> bool:
+        """As it is."""
+        return size == wanted
 
     def _chosen(self, chances: Sequence[float]) -> int:
         place = len(self.taken)

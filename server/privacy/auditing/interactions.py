@@ -63,6 +63,9 @@ class _Teller:
     def keeps(self, levels: int) -> bool:
         raise ValueError("a search must not choose at random")
 
+    def fits(self, size: int, wanted: int) -> bool:
+        raise ValueError("a search must not choose at random")
+
 
 def interaction_loss(
     begin: Begin, ask: Ask, first: list[Any], second: list[Any], delta: float = 0.0

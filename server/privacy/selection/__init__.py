@@ -16,6 +16,7 @@ Dwork, C. and Roth, A. (2014). *The Algorithmic Foundations of Differential Priv
 from server.privacy.selection.choice import exponential_mechanism, noisy_maximum, selection_error
 from server.privacy.selection.gaps import choose_in_gaps
 from server.privacy.selection.online import OngoingSearch, SearchNoise, begin_search, plan_search
+from server.privacy.selection.several import choose_several, several_error, several_sensitivity
 from server.privacy.selection.threshold import (
     SparseAnswers,
     above_threshold,
@@ -35,11 +36,14 @@ __all__ = [
     "begin_search",
     "best_split",
     "choose_in_gaps",
+    "choose_several",
     "estimate_utilities",
     "excess_weights",
     "exponential_mechanism",
     "noisy_maximum",
     "plan_search",
     "selection_error",
+    "several_error",
+    "several_sensitivity",
     "sparse_vector",
 ]

@@ -28,6 +28,11 @@ def pick_weighted(weights: Sequence[int]) -> int:
     return bisect_right(ends, randbelow(ends[-1]))
 
 
+def has_size(size: int, wanted: int) -> bool:
+    """Whether as many were taken as are wanted; else all of it is drawn again."""
+    return size == wanted
+
+
 def keep_levels(levels: int) -> bool:
     """An event of chance (8 / (3 e))**levels."""
     return all(_keeps_level() for _ in range(levels))

@@ -1,7 +1,7 @@
 """What is released by choosing, on trial: the most common answer, and answers that exceed a share."""
 
 from server.privacy import designs
-from server.privacy.auditing.cases import Case, by_comparing, by_dealing
+from server.privacy.auditing.cases import Case, by_choosing, by_comparing, by_dealing
 from server.releases.budgets import NEIGHBOURS
 from server.releases.claims.invented_people import (
     InventedSurvey,
@@ -17,7 +17,7 @@ _QUESTIONS = 5
 
 def cases() -> list[Case]:
     """Under both kinds of neighbours."""
-    return [*_most_common(), *_exceeding()]
+    return [*_most_common(), *_top(), *_exceeding()]
 
 
 def _most_common() -> list[Case]:
@@ -44,6 +44,32 @@ def _most_common() -> list[Case]:
                         covers=name_case("most_common", noise, neighbours),
                     )
                 )
+    return found
+
+
+def _top() -> list[Case]:
+    """Two of four answers, by reports as they arrived or by estimates; of boxes, by somebody who ticks two of them."""
+    names = ("red", "blue", "green", "white")
+    uneven = designs.custom(
+        [[0.7, 0.1, 0.1, 0.1], [0.1, 0.5, 0.2, 0.2], [0.1, 0.2, 0.5, 0.2], [0.1, 0.2, 0.2, 0.5]]
+    )
+    found = []
+    for neighbours in NEIGHBOURS:
+        for name, made, others, first, second in (
+            ("reports", [designs.k_ary(4, 1.0)], [[0], [1]] * 9, [2], [1]),
+            ("estimates", [uneven], [[0], [1]] * 9, [2], [1]),
+            ("boxes", [coin()] * 4, [[1, 1, 0, 0]] * 5, [0, 0, 1, 1], [1, 1, 0, 0]),
+        ):
+            survey = InventedSurvey((question("party", names, made),), neighbours)
+            found.append(
+                by_choosing(
+                    f"release(1) of a survey, {neighbours}: top 2 of 4 by {name}",
+                    1.0,
+                    survey.releasing([{"kind": "top", "question": "party", "answers": 2}], "1"),
+                    make_neighbours(survey, "party", others, first, second),
+                    covers=name_case("top", "exponential", neighbours),
+                )
+            )
     return found
 
 

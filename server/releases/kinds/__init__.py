@@ -14,7 +14,7 @@ from server.releases.kinds.joint_tables import JointTable
 from server.releases.kinds.mean_items import mean_of
 from server.releases.kinds.narrowed import narrow_shape, narrow_source
 from server.releases.kinds.quantiles import Quantiles
-from server.releases.kinds.selections import Exceeding, MostCommon
+from server.releases.kinds.selections import Exceeding, MostCommon, TopAnswers
 from server.releases.kinds.shuffled import Shuffled, Shuffling, shuffling_of
 from server.releases.kinds.single import Share
 from server.releases.kinds.spreads import SpreadItem
@@ -42,6 +42,8 @@ __all__ = [
 ]
 
 _COUNTED = ("geometric", "laplace")
+_USUAL_TOP = 3
+"""How many of the most common answers a page offers by itself."""
 
 
 def _yes(variable: Variable, _: Shape) -> Iterator[Item]:
@@ -71,6 +73,11 @@ def _histogram(variable: Variable, _: Shape) -> Iterator[Item]:
 def _most_common(variable: Variable, _: Shape) -> Iterator[Item]:
     if _has_several(variable):
         yield Item(ItemKind.MOST_COMMON, (variable.name,), noise="noisy_maximum")
+
+
+def _top(variable: Variable, _: Shape) -> Iterator[Item]:
+    if _has_several(variable) and len(variable.answers) > _USUAL_TOP:
+        yield Item(ItemKind.TOP, (variable.name,), noise="exponential", answers=_USUAL_TOP)
 
 
 KINDS: Mapping[ItemKind, ReleaseKind] = {
@@ -155,6 +162,18 @@ KINDS: Mapping[ItemKind, ReleaseKind] = {
             offers=(KindOffer(N_("Most common answer, without any number"), _most_common),),
         ),
         ReleaseKind(
+            ItemKind.TOP,
+            N_("The %(answers)s most common answers"),
+            TopAnswers.of,
+            noises=("exponential",),
+            questions=(1, 1),
+            fields=("answers",),
+            required=("answers",),
+            offers=(
+                KindOffer(N_("The three most common answers, in no order and without any number"), _top),
+            ),
+        ),
+        ReleaseKind(
             ItemKind.EXCEEDING,
             N_("Shares above %(share)s %%"),
             Exceeding.of,
@@ -189,7 +208,7 @@ def list_kinds() -> tuple[ItemKind, ...]:
 
 
 def title_of(item: Item) -> str:
-    """What an item is called, to be translated; `%(share)s` or `%(limit)s` stands for the one that it has."""
+    """What an item is called, to be translated; `%(share)s`, `%(limit)s` or `%(answers)s` stands for what it has."""
     entry = KINDS[item.kind]
     if item.limit is not None:
         return entry.title_of_people

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from server.inputs import N_, refuse, shorten_value
+from server.releases.noisy_cells import Noise
 from server.releases.plans.items import Item, ItemKind
 from server.releases.survey_shapes import Shape, Source, Variable
 from server.releases.values import Figure
@@ -61,6 +62,14 @@ class Query(Protocol):
         """Count, perturb, estimate."""
 
 
+@runtime_checkable
+class AddsNoise(Protocol):
+    """An item that adds noise of one kind to numbers of people."""
+
+    def noise(self, epsilon: float, delta: float) -> Noise:
+        """What is added to each of them."""
+
+
 @dataclass(frozen=True)
 class KindOffer:
     """What a page offers of each question by itself: which items, and how they are called beside it."""
@@ -77,7 +86,7 @@ class ReleaseKind:
     ----------
     kind : Kind
     title : str
-        What pages and reports call it; with `%(share)s` for the share to exceed.
+        What pages and reports call it; with `%(share)s` for the share to exceed, `%(answers)s` for how many answers.
     query : callable or None
         An item, the shape, and the item's field in messages -> the item, checked. Of what is only
         booked, and never drawn, None.

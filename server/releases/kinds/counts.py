@@ -34,19 +34,20 @@ class Count:
 
     def error(self, epsilon: float, delta: float, people: int | None) -> Error:
         """Of the number of people."""
-        return Error("people", float(np.sqrt(self._noise(epsilon).variance)))
+        return Error("people", float(np.sqrt(self.noise(epsilon, delta).variance)))
 
     def draw(self, source: Source, epsilon: float, delta: float, confidence: float) -> Drawn:
         """The noisy number."""
         exact = np.array([people(source, self.leaves).sum()])
-        (noisy,) = self._noise(epsilon).add([exact])
+        (noisy,) = self.noise(epsilon, delta).add([exact])
         low, high = geometric_interval(noisy, 1, epsilon, confidence)[0].tolist()
-        error = float(np.sqrt(self._noise(epsilon).variance))
+        error = float(np.sqrt(self.noise(epsilon, delta).variance))
         place = ((STRATUM, SEPARATOR.join(self.item.stratum)),) if self.item.stratum else ()
         figure = Figure("respondents", place, int(noisy[0]), error, low, high)
         return Drawn((figure,), {"l1_sensitivity": 1, "noise_variance": error**2})
 
-    def _noise(self, epsilon: float) -> Noise:
+    def noise(self, epsilon: float, delta: float) -> Noise:
+        """On each number."""
         return Noise(self.item.noise, 1, epsilon, 0.0)
 
 

@@ -76,7 +76,7 @@ class JointTable:
 
     def error(self, epsilon: float, delta: float, people: int | None) -> Error:
         """Of the share of one answer, or of one combination; by stratum, of the people in a cell."""
-        noise = self._noise(epsilon)
+        noise = self.noise(epsilon, delta)
         if self.by_stratum:
             return Error("people", math.sqrt(noise.variance))
         if people is None:
@@ -91,7 +91,7 @@ class JointTable:
 
     def draw(self, source: Source, epsilon: float, delta: float, confidence: float) -> Drawn:
         """Noisy cells, and the shares that they say."""
-        noise = self._noise(epsilon)
+        noise = self.noise(epsilon, delta)
         exact = [
             tally(source, part, self.variables, columns, self.leaves, self.by_stratum)
             for columns in self._columns
@@ -241,7 +241,8 @@ class JointTable:
             [coins[column] for coins, column in zip(part.coins, columns, strict=True)] for part in self._parts
         ]
 
-    def _noise(self, epsilon: float) -> Noise:
+    def noise(self, epsilon: float, delta: float) -> Noise:
+        """On each number."""
         changes = (2 if is_bounded(self.shape) else 1) * len(self._columns)
         return Noise(self.mechanism, changes, epsilon, 0.0)
 

@@ -45,12 +45,12 @@ class MeanItem:
         if self.by_stratum:  # cells of every stratum, each with its noise
             parts = [*parts, *parts * (len(self.leaves) - 1)]
         total = count_known(self.shape, self._versions, self.leaves) is not None
-        noise = self._noise(epsilon, delta)
+        noise = self.noise(epsilon, delta)
         return Error("value", *expected_error(parts, noise, people, sampled=self.shape.sampled, total=total))
 
     def draw(self, source: Source, epsilon: float, delta: float, confidence: float) -> Drawn:
         """Noisy numbers of reports, and what they say of the mean."""
-        noise = self._noise(epsilon, delta)
+        noise = self.noise(epsilon, delta)
         exact = [
             tally(source, part, [self.variable], [0], self.leaves, self.by_stratum) for part in self._parts
         ]
@@ -168,7 +168,8 @@ class MeanItem:
     def _versions(self) -> list[int]:
         return versions_of(self._parts)
 
-    def _noise(self, epsilon: float, delta: float) -> Noise:
+    def noise(self, epsilon: float, delta: float) -> Noise:
+        """On each number of reports."""
         return Noise(self.mechanism, 2 if is_bounded(self.shape) else 1, epsilon, delta)
 
 

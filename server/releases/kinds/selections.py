@@ -1,136 +1,141 @@
-"""Selections: which answer is the most common, and which answers are given by more than a share."""
+"""Selections: which answer is the most common, which several are, and which are given by more than a share."""
 
 import math
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from server.inputs import N_, refuse
 from server.privacy.noise import geometric_variance
 from server.privacy.selection import (
     WholeWeights,
     best_split,
-    estimate_utilities,
+    choose_several,
     exponential_mechanism,
     noisy_maximum,
     selection_error,
+    several_error,
+    several_sensitivity,
     sparse_vector,
 )
 from server.releases.kinds.base import Drawn, Error, is_bounded, leaves_of, variables_of
+from server.releases.kinds.compared_answers import ComparedAnswers
 from server.releases.kinds.single import Share
-from server.releases.noisy_cells import Counts, Noise, VersionGroup, parts_of, tally, versions_of
+from server.releases.noisy_cells import Noise
 from server.releases.plans.items import Item
-from server.releases.survey_shapes import Shape, Source, Variable
+from server.releases.survey_shapes import Shape, Source
 from server.releases.values import Figure
 
 MISSING = 0.05
-"""How often the most common answer may fall short by more than what is said."""
+"""How often what is chosen may fall short by more than what is said."""
 
 
 @dataclass(frozen=True, eq=False)
 class MostCommon:
-    """The most common answer, and nothing else.
-
-    Where all answers are treated alike, the reports that arrived are in the order of the estimates:
-    their counts are compared. Elsewhere the estimated numbers of people are.
-    """
+    """The most common answer, and nothing else."""
 
     item: Item
     shape: Shape
-    variable: Variable
-    leaves: tuple[int, ...]
+    compared: ComparedAnswers
 
     @classmethod
     def of(cls, item: Item, shape: Shape, field: str) -> "MostCommon":
         """Check an item against a shape."""
-        (variable,) = variables_of(item, shape, field)
-        if len(variable.answers) < 2 or variable.first:
-            template = N_("must have several answers; %(value)s has not")
-            raise refuse(422, f"{field}.questions", template, value=variable.name)
-        return cls(item, shape, variable, leaves_of(item, shape, field))
+        return cls(item, shape, ComparedAnswers.of(item, shape, field))
+
+    @property
+    def leaves(self) -> tuple[int, ...]:
+        """Those of its answers."""
+        return self.compared.leaves
 
     @property
     def mechanism(self) -> str:
         """Comparing estimates takes the exponential mechanism."""
-        return self.item.noise if self._alike else "exponential"
+        return self.item.noise if self.compared.alike else "exponential"
 
     def error(self, epsilon: float, delta: float, people: int | None) -> Error:
         """By how many people the answer may fall short of the most common one, except in 5 of 100 cases."""
-        options = len(self.variable.answers)
-        if not self._alike:
-            utilities = self._utilities
+        options, weights = len(self.compared.variable.answers), self.compared.weights
+        if not self.compared.alike:
             return Error(
-                "people", utilities.unit * selection_error(options, utilities.sensitivity, epsilon, MISSING)
+                "people", weights.unit * selection_error(options, weights.sensitivity, epsilon, MISSING)
             )
-        kept, other = self._parts[0].coins[0][0].matrix[1, 1], self._parts[0].coins[0][0].matrix[0, 1]
         monotone = not is_bounded(self.shape)
-        return Error(
-            "people", selection_error(options, 1.0, epsilon, MISSING, monotone) / float(kept - other)
-        )
+        return Error("people", self.compared.unit * selection_error(options, 1.0, epsilon, MISSING, monotone))
 
     def draw(self, source: Source, epsilon: float, delta: float, confidence: float) -> Drawn:
         """Choose."""
-        if not self._alike:
-            sums = self._sums(source)
-            chosen = exponential_mechanism(sums, self._utilities.sensitivity, epsilon)
+        sums = self.compared.sums(source)
+        if not self.compared.alike:
+            chosen = exponential_mechanism(sums, self.compared.weights.sensitivity, epsilon)
         elif self.item.noise == "exponential":
-            chosen = exponential_mechanism(self._reports(source, 0), 1.0, epsilon, not is_bounded(self.shape))
+            chosen = exponential_mechanism(sums, 1.0, epsilon, not is_bounded(self.shape))
         else:
-            chosen = noisy_maximum(self._reports(source, 0), epsilon, self.shape.neighbours)
-        place = ((self.variable.name, self.variable.answers[chosen]),)
-        versions = ", ".join(map(str, sorted(versions_of(self._parts))))
-        return Drawn((Figure("most_common", place, None),), {"versions": versions})
+            chosen = noisy_maximum(sums, epsilon, self.shape.neighbours)
+        figure = Figure("most_common", self.compared.place(chosen), None)
+        return Drawn((figure,), self.compared.notes)
 
-    def _reports(self, source: Source, number: int) -> Counts:
-        """Of one part, the reports of each answer as they arrived."""
-        part = self._parts[number]
-        if not self.variable.split:
-            return tally(source, part, [self.variable], [0], self.leaves)
-        columns = range(len(self.variable.answers))
-        return np.array([tally(source, part, [self.variable], [each], self.leaves)[1] for each in columns])
 
-    def _sums(self, source: Source) -> NDArray[np.int64]:
-        """For each answer what is compared, exactly."""
-        weights = self._utilities.weights
-        reports = [self._reports(source, number) for number in range(len(self._parts))]
-        if not self.variable.split:
-            return np.asarray(weights @ np.concatenate(reports))
-        options = len(self.variable.answers)
-        total = np.zeros(options, dtype=np.int64)
-        for number, (part, own) in enumerate(zip(self._parts, reports, strict=True)):
-            n = int(tally(source, part, [self.variable], [0], self.leaves).sum())
-            for answer in range(options):
-                with_it = weights[answer, number * options + answer]
-                without = weights[answer, number * options + (answer + 1) % options]
-                total[answer] += own[answer] * with_it + (n - own[answer]) * without
-        return total
+@dataclass(frozen=True, eq=False)
+class TopAnswers:
+    """So many of the most common answers, in no order and without any number."""
 
-    @cached_property
-    def _utilities(self) -> WholeWeights:
-        """What each report adds to the number of people of each answer.
+    item: Item
+    shape: Shape
+    compared: ComparedAnswers
+    mechanism: str = "exponential"
 
-        With a coin for each answer a response has a report of each. They move two answers furthest
-        apart where one of them is reported alone: those are the columns here.
+    @classmethod
+    def of(cls, item: Item, shape: Shape, field: str) -> "TopAnswers":
+        """Check an item against a shape."""
+        query = cls(item, shape, ComparedAnswers.of(item, shape, field))
+        options = len(query.compared.variable.answers)
+        if query._wanted >= options:
+            template = N_("must be from %(low)s to %(high)s; it is %(value)s")
+            raise refuse(422, f"{field}.answers", template, low=1, high=options - 1, value=query._wanted)
+        return query
+
+    @property
+    def leaves(self) -> tuple[int, ...]:
+        """Those of its answers."""
+        return self.compared.leaves
+
+    def error(self, epsilon: float, delta: float, people: int | None) -> Error:
+        """By how many people one of them may fall short of the last that belongs there, except in 5 of 100 cases."""
+        options = len(self.compared.variable.answers)
+        off = several_error(options, self._wanted, self.sensitivity(), epsilon, MISSING)
+        return Error("people", self.compared.unit * off)
+
+    def draw(self, source: Source, epsilon: float, delta: float, confidence: float) -> Drawn:
+        """Choose all of them at once."""
+        chosen = choose_several(self.compared.sums(source), self._wanted, self.sensitivity(), epsilon)
+        figures = tuple(Figure("top", self.compared.place(each), None) for each in chosen.tolist())
+        options = len(self.compared.variable.answers)
+        off = several_error(options, self._wanted, self.sensitivity(), epsilon, 1 - confidence)
+        return Drawn(
+            figures, {**self.compared.notes, "options": options, "people_off": self.compared.unit * off}
+        )
+
+    def sensitivity(self) -> float:
+        """Half of the most by which a person changes what one set of answers adds up to more than another.
+
+        Somebody with a report of each answer moves as many of a set as they please, and leaves those of another.
         """
-        if self.variable.split:
-            inverses = [part.coins[0][0].inverse for part in self._parts]
-            alone = np.eye(len(self.variable.answers))
-            rows = [inverse[1, 0] + (inverse[1, 1] - inverse[1, 0]) * alone for inverse in inverses]
-        else:
-            rows = [part.coins[0][0].inverse for part in self._parts]
-        return estimate_utilities(np.concatenate(rows, axis=1), self.shape.neighbours)
+        options, wanted = len(self.compared.variable.answers), self._wanted
+        if self.compared.variable.split:
+            return min(wanted, options - wanted) * self._of_each(1)
+        return self._of_each(wanted)
 
-    @cached_property
-    def _parts(self) -> tuple[VersionGroup, ...]:
-        return parts_of([self.variable])
+    def _of_each(self, wanted: int) -> float:
+        if self.compared.alike:  # counts, in one of which somebody comes or goes
+            return 1.0 if is_bounded(self.shape) else 0.5
+        return several_sensitivity(self.compared.weights.weights, wanted, self.shape.neighbours)
 
-    @cached_property
-    def _alike(self) -> bool:
-        coins = self._parts[0].coins[0][0]
-        alike = self.variable.split or coins.design is None or coins.design.treats_options_alike()
-        return len(self._parts) == 1 and alike and bool(coins.matrix[1, 1] > coins.matrix[0, 1])
+    @property
+    def _wanted(self) -> int:
+        assert self.item.answers is not None  # the plan was checked
+        return self.item.answers
 
 
 @dataclass(frozen=True, eq=False)

@@ -64,12 +64,12 @@ class Share:
             for group, coins in zip(self.groups, self._coins, strict=True)
         ]
         total = self._total is not None
-        noise = self._noise(epsilon)
+        noise = self.noise(epsilon, delta)
         return Error("share", *expected_error(cells, noise, people, sampled=self.shape.sampled, total=total))
 
     def draw(self, source: Source, epsilon: float, delta: float, confidence: float) -> Drawn:
         """Noisy numbers of reports, and what they say of the share."""
-        noise = self._noise(epsilon)
+        noise = self.noise(epsilon, delta)
         figures = self.figures(noise.add(self.counts(source)), noise, confidence)
         return Drawn(tuple(figures), notes_of(noise, versions_of(self._parts)))
 
@@ -135,7 +135,8 @@ class Share:
     def _total(self) -> int | None:
         return count_known(self.shape, versions_of(self._parts), self.leaves)
 
-    def _noise(self, epsilon: float) -> Noise:
+    def noise(self, epsilon: float, delta: float) -> Noise:
+        """On each number."""
         return Noise(self.mechanism, 2 if is_bounded(self.shape) else 1, epsilon, 0.0)
 
 

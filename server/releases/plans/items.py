@@ -23,6 +23,7 @@ class ItemKind(StrEnum):
     TABLE = "table"
     HIERARCHY = "hierarchy"
     MOST_COMMON = "most_common"
+    TOP = "top"
     EXCEEDING = "exceeding"
     SHUFFLED = "shuffled"
     SEARCH = "search"
@@ -55,7 +56,9 @@ class Item:
         Names from the top down of the stratum whose responses alone are asked about; empty for all.
     noise : str
         "geometric", "laplace" or, for a mean, "gaussian"; for the most common answer
-        "noisy_maximum" or "exponential".
+        "noisy_maximum" or "exponential"; for several and for quantiles "exponential".
+    answers : int or None
+        For `top`: how many of the most common answers.
     share : Decimal or None
         For `exceeding` and a search: the share to exceed, in (0, 1).
     limit : int or None
@@ -89,6 +92,7 @@ class Item:
     by_stratum: bool = False
     stratum: tuple[str, ...] = ()
     noise: str = "geometric"
+    answers: int | None = None
     share: Decimal | None = None
     limit: int | None = None
     positives: int = 1

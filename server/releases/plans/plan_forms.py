@@ -6,8 +6,8 @@ plan, whatever the page offers by itself.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
@@ -20,7 +20,6 @@ from server.releases.plans.plan_reader import (
     FORMAT,
     Division,
     Item,
-    ItemKind,
     ReleasePlan,
     format_decimal,
     item_json,
@@ -28,7 +27,9 @@ from server.releases.plans.plan_reader import (
     parse_item,
 )
 
-ASKED = tuple("kind questions option by_stratum stratum share positives values where breaks levels".split())
+ASKED = tuple(
+    "kind questions option by_stratum stratum answers share positives values where breaks levels".split()
+)
 """What makes an item another one; the rest is how it is released."""
 AMOUNTS: Mapping[str, str] = {
     Division.PROPORTIONS: "weight",
@@ -103,7 +104,7 @@ class Typed:
             document["delta"] = _number(self.delta)
         if name := AMOUNTS.get(self.division):
             amount = _number(self.amount(key))
-            document[name] = _of_hundred(amount) if name == "error" and in_percent(item) else amount
+            document[name] = of_hundred(amount) if name == "error" and in_percent(item) else amount
         return document
 
 
@@ -124,7 +125,7 @@ def typed_plan(plan: ReleasePlan) -> Typed:
     chosen, items = {}, {}
     for item in plan.items:
         key = key_of(item)
-        items[key] = _base(item_json(item))
+        items[key] = base_item(item_json(item))
         if noise := item_json(item).get("noise"):
             chosen[f"noise {key}"] = noise
         if name := AMOUNTS.get(plan.division):
@@ -154,7 +155,7 @@ def read_typed(fields: Sequence[tuple[str, str]]) -> Typed:
     """
     texts = dict(fields)
     return Typed(
-        items=dict(map(_read_keyed_item, (text for name, text in fields if name == "item"))),
+        items=dict(map(read_keyed_item, (text for name, text in fields if name == "item"))),
         chosen={name: text for name, text in texts.items() if name.partition(" ")[0] in _CHOICES},
         division=texts.get("division", Division.EQUALLY.value),
         epsilon=texts.get("epsilon", ""),
@@ -164,79 +165,16 @@ def read_typed(fields: Sequence[tuple[str, str]]) -> Typed:
     )
 
 
-def with_added(typed: Typed, fields: Sequence[tuple[str, str]]) -> Typed:
-    """The same with the item that the form's button adds, if it is one that adds.
-
-    Raises
-    ------
-    InputError
-        Naming the fields that describe that item.
-    """
-    texts = dict(fields)
-    action = texts.get("action", "")
-    if action.startswith(INSTEAD):
-        return _with_histogram(typed, action.removeprefix(INSTEAD))
-    match action:
-        case "table":
-            added = _table([texts.get(f"side{place}", "") for place in (1, 2, 3)])
-        case "exceeding":
-            added = _exceeding([text for name, text in fields if name == "exceeding"], texts)
-        case "part":
-            names = _names(texts.get("stratum", ""))
-            _key, item = _read_keyed_item(texts.get("part", ""), "part")
-            added = {**item_json(item), "stratum": names}
-        case _:
-            return typed
-    item = _base(added)
-    return replace(typed, items={**typed.items, key_of(item): item})
-
-
-def _with_histogram(typed: Typed, key: str) -> Typed:
-    """The same with the shares of all answers in place of the comparison of this key, if it is there."""
-    items = dict(typed.items)
-    compared = items.pop(key, None)
-    if compared is None or compared.kind != ItemKind.EXCEEDING:
-        return typed
-    item = Item(ItemKind.HISTOGRAM, compared.questions, stratum=compared.stratum)
-    return replace(typed, items={**items, key_of(item): item})
-
-
-def _table(sides: Iterable[str]) -> dict[str, Any]:
-    chosen = [side for side in sides if side]
-    if len(chosen) < 2:
-        raise refuse(422, "side2", N_("is required"))
-    questions = [side for side in chosen if side != STRATA]
-    table: dict[str, Any] = {"kind": ItemKind.TABLE.value, "questions": questions}
-    return table | ({"by_stratum": True} if STRATA in chosen else {})
-
-
-def _exceeding(questions: Sequence[str], form: Mapping[str, str]) -> dict[str, Any]:
-    item: dict[str, Any] = {
-        "kind": ItemKind.EXCEEDING.value,
-        "questions": list(questions),
-        "share": _of_hundred(form.get("share", "")),
-        "positives": number_or_text(form.get("positives", "")),
-    }
-    return item | ({"values": True} if "values" in form else {})
-
-
-def _names(text: str) -> Any:
-    """The names of a stratum, which a page wrote as JSON."""
-    if not text:
-        raise refuse(422, "stratum", N_("is required"))
-    return parse_json(text.encode(), _LONGEST)
-
-
-def _read_keyed_item(text: str, name: str = "item") -> tuple[str, Item]:
+def read_keyed_item(text: str, name: str = "item") -> tuple[str, Item]:
     """An item that a page wrote as JSON, and its key."""
     document = parse_json(text.encode("utf-8", "replace"), _LONGEST) if text else None
     if not isinstance(document, dict):
         raise refuse(422, name, N_("is required"))
-    item = _base(document)
+    item = base_item(document)
     return key_of(item), item
 
 
-def _base(document: Mapping[str, Any]) -> Item:
+def base_item(document: Mapping[str, Any]) -> Item:
     """What is asked, whatever is chosen for it; problems are named without the place in a plan."""
     asked = {name: document[name] for name in ASKED if name in document}
     item = parse_item(asked)
@@ -250,6 +188,6 @@ def _number(text: str) -> str:
     return str(number_or_text(text))
 
 
-def _of_hundred(percent: str) -> str:
+def of_hundred(percent: str) -> str:
     number = number_or_text(percent)
     return percent if isinstance(number, str) else format_decimal(Decimal(str(number)) / _HUNDRED)

@@ -3,6 +3,7 @@
 from server.inputs import N_
 
 RELEASE_FIELDS = {
+    "answers": N_("How many answers"),
     "asked": N_("Question and answer"),
     "confidence": N_("Confidence of the intervals"),
     "delta": N_("Chance δ that the limit fails"),
@@ -27,9 +28,11 @@ RELEASE_FIELDS = {
     "spent": N_("What was spent, ε"),
     "spent_delta": N_("What was spent, δ"),
     "sure": N_("I am sure"),
+    "top": N_("Question whose answers are compared"),
 }
 """By the name that a refusal gives."""
 ITEM_PARTS = {
+    "answers": N_("how many answers"),
     "delta": "δ",
     "epsilon": "ε",
     "error": N_("error"),

@@ -20,6 +20,7 @@ STATISTICS = {
     "weighted_mean": N_("Estimated mean, weighted by population"),
     "mean": N_("Estimated mean, not weighted"),
     "most_common": N_("Most common answer, not weighted"),
+    "top": N_("Among the most common answers, not weighted"),
     "above": N_("Above the limit asked for? Not weighted"),
     "answered": N_("Estimated share of those who gave a number, not weighted"),
 }

@@ -31,7 +31,7 @@ def read_entry(words: ReportWords, entry: Released, asked: QuestionsByVersion) -
     match entry.item.kind:
         case ItemKind.COUNT | ItemKind.HIERARCHY:
             yield from _read_counts(words, entry)
-        case ItemKind.MOST_COMMON | ItemKind.EXCEEDING | ItemKind.SEARCH if entry.figures:
+        case ItemKind.MOST_COMMON | ItemKind.TOP | ItemKind.EXCEEDING | ItemKind.SEARCH if entry.figures:
             yield _read_selection(words, entry, asked)
         case ItemKind.DECLARED | ItemKind.SEARCH:  # of which there is no number, or none yet
             return
@@ -76,6 +76,8 @@ def _read_selection(words: ReportWords, entry: Released, asked: QuestionsByVersi
     if entry.item.kind == ItemKind.MOST_COMMON:
         (chosen,) = names.values()
         said = finding_texts.say_most_common(words, chosen)
+    elif entry.item.kind == ItemKind.TOP:
+        said = finding_texts.say_top(words, entry, list(names.values()))
     else:
         above, below = (
             [name for figure, name in names.items() if figure.statistic == "above" and figure.value == value]

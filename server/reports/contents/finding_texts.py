@@ -1,5 +1,6 @@
 """The findings of a public report in words: no sentence says more than its interval allows."""
 
+import math
 from collections.abc import Sequence
 
 from server.releases import Figure, Released
@@ -163,6 +164,26 @@ def say_most_common(words: ReportWords, answer: str) -> tuple[str, str]:
     return (
         _("“%(answer)s” was chosen as the most common answer.", answer=answer),
         _("Chance had a part in the choice. How sure it is, this release does not tell."),
+    )
+
+
+def say_top(words: ReportWords, entry: Released, answers: Sequence[str]) -> tuple[str, str]:
+    """The answers that were chosen as the most common ones, in no order; and how far off the choice may be."""
+    _ = words.gettext
+    names = ", ".join(f"“{answer}”" for answer in answers)
+    return (
+        _(
+            "Chosen as the %(number)s most common answers: %(answers)s.",
+            number=words.integer(len(answers)),
+            answers=names,
+        ),
+        _(
+            "They are in no order. Chance had a part in the choice. In %(confidence)s of 100 such choices or more, "
+            "each answer is among the %(number)s with the largest estimates, or at most %(people)s people behind them.",
+            confidence=words.level(entry.confidence),
+            number=words.integer(len(answers)),
+            people=words.integer(math.ceil(float(entry.notes["people_off"]))),
+        ),
     )
 
 

@@ -10,7 +10,7 @@ from server.reports.public_source import Published
 from server.reports.report_words import ReportWords
 from server.study.definitions import Definition
 
-_WITHOUT_INTERVAL = {ItemKind.MOST_COMMON, ItemKind.EXCEEDING, ItemKind.SEARCH}
+_WITHOUT_INTERVAL = {ItemKind.MOST_COMMON, ItemKind.TOP, ItemKind.EXCEEDING, ItemKind.SEARCH}
 _OF_PEOPLE = {ItemKind.COUNT, ItemKind.HIERARCHY}
 _NEARLY_ALWAYS = 99
 """Of 100 guesses, as on respondents' pages."""

@@ -7,6 +7,7 @@ from server.output.charts import PlottedEstimate, PlottedGroup
 from server.output.documents import Chart, Plot
 from server.releases import OWN_LINK, Figure, Released
 from server.releases.plans.plan_reader import ItemKind
+from server.reports.contents.chosen_charts import draw_choices, draw_count
 from server.reports.contents.estimate_sections import MOST_DRAWN, MOST_ROWS, PERCENT, percent_label
 from server.reports.contents.figures import QuestionsByVersion, numbers, part, place, span
 from server.reports.report_words import ReportWords
@@ -22,6 +23,9 @@ def draw_entry(words: ReportWords, entry: Released, asked: QuestionsByVersion) -
     if entry.item.kind == ItemKind.HIERARCHY:
         yield from draw_tree(words, entry)
     yield from _means(words, entry, asked)
+    if entry.item.kind == ItemKind.COUNT:
+        yield from draw_count(words, entry, asked)
+    yield from draw_choices(words, entry, asked)
 
 
 def _intervals(

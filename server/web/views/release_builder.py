@@ -12,7 +12,8 @@ from server import releases
 from server.inputs import N_, InputError, Problem, parse_json, refuse
 from server.releases import Ledger, Released
 from server.releases.basis import Basis, load_basis
-from server.releases.plans.plan_forms import Typed, key_of, read_typed, typed_plan, with_added
+from server.releases.plans.added_items import with_added
+from server.releases.plans.plan_forms import Typed, key_of, read_typed, typed_plan
 from server.releases.plans.plan_reader import (
     MOST_EPSILON,
     PLAN_LIMIT,

@@ -60,6 +60,7 @@ def cases() -> list[Case]:
             [0, 1, 0],
             _RUNS,
         ),
+        *_several(),
         by_dealing("exponential_mechanism(1) of estimates", 1.0, _estimates, [9, 0], [9, 1]),
         by_dealing(
             "noisy_maximum(1)", 1.0, lambda counts: selection.noisy_maximum(counts, 1.0), [0, 1], [0, 2]
@@ -106,6 +107,34 @@ def cases() -> list[Case]:
             monotone=True,
         ),
         *_searches(),
+    ]
+
+
+def _several() -> list[Case]:
+    """Sets of two of four options: one person is in one of them, in several, or has a report of estimates."""
+    apart = np.rint(1000 * np.linalg.inv(np.full((3, 3), 0.2) + 0.4 * np.eye(3))).astype(np.int64)
+    return [
+        by_choosing(
+            f"choose_several(1), {name}",
+            1.0,
+            partial(_choose_set, weights=weights, wanted=wanted, neighbours=neighbours),
+            inputs,
+        )
+        for name, weights, wanted, neighbours, inputs in (
+            ("counts", np.eye(4, dtype=np.int64), 2, "unbounded", ([3, 1, 1, 1], [4, 1, 1, 1])),
+            ("counts, bounded", np.eye(4, dtype=np.int64), 2, "bounded", ([9, 9, 1, 1], [8, 9, 1, 2])),
+            ("estimates", apart, 2, "unbounded", ([20, 1, 1], [21, 1, 1])),
+            ("estimates, bounded", apart, 2, "bounded", ([20, 20, 1], [20, 19, 2])),
+        )
+    ] + [
+        by_running(
+            "choose_several(1) drawn",
+            1.0,
+            _runs(partial(_choose_set, weights=np.eye(3, dtype=np.int64), wanted=2, neighbours="unbounded")),
+            [1, 0, 0],
+            [0, 0, 0],
+            _RUNS,
+        )
     ]
 
 
@@ -163,6 +192,13 @@ def _sparse(answers: list[int], *, positives: int, monotone: bool = False) -> Sp
 
 def _sparse_values(answers: list[int]) -> SparseAnswers:
     return selection.sparse_vector(answers, 1, 1.0, 1, 2.0, values_epsilon=2.0)
+
+
+def _choose_set(counts: list[int], weights: Any, wanted: int, neighbours: str) -> int:
+    """Which set of options, as one number."""
+    sensitivity = selection.several_sensitivity(weights, wanted, neighbours)
+    found = selection.choose_several(weights @ np.array(counts), wanted, sensitivity, 1.0)
+    return sum(1 << place for place in found.tolist())
 
 
 def _choose_level(scores: list[int], epsilon: float) -> int:
