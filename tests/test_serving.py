@@ -1,11 +1,16 @@
 """A process that serves, from within."""
 
 import os
+import signal
+import socket
 import subprocess
 import sys
 
+import pytest
+
 from tests.conftest import NewDatabase
 from tests.support import factories
+from tests.support.forked_servers import ForkedServer
 
 COUNT = """
 import gc
@@ -30,3 +35,21 @@ def test_what_is_there_at_the_start_is_not_searched_for_garbage(sqlite: NewDatab
     kept, searched = map(int, done.stdout.split())
     assert kept > 50_000
     assert searched < kept / 10
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_an_address_is_printed_once_somebody_listens_there(postgresql: NewDatabase, workers: int) -> None:
+    """Whoever reads it may come at once: with a worker that has still to import all, nobody would be let in."""
+    port = factories.free_port()
+    command = ["serve", "--port", str(port), "--workers", str(workers)]
+    process = ForkedServer(command, factories.environment(postgresql(True)), None)
+    try:
+        with socket.socket() as visitor, process.stdout as said:
+            line = said.readline()
+            met = visitor.connect_ex(("127.0.0.1", port))
+            assert (met, line.endswith(f" is on http://127.0.0.1:{port}\n")) == (0, True), line
+            assert said.readline() == "Ctrl-C stops it.\n"
+            process.send_signal(signal.SIGINT)
+            assert process.wait(30) == 0
+    finally:
+        process.kill()

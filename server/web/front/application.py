@@ -4,7 +4,7 @@ import asyncio
 import logging
 import re
 import time
-from collections.abc import Awaitable, MutableMapping
+from collections.abc import Awaitable, Mapping, MutableMapping
 from functools import lru_cache, partial
 from typing import Any
 
@@ -23,9 +23,11 @@ from server.web.body_limits import FORM, match_limit
 from server.web.first_results import prepare_results
 from server.web.front.arrival_limits import ArrivalLimit
 from server.web.front.bridge import Bridge
-from server.web.front.code_looks import Looks
+from server.web.front.code_looks import make_looks
+from server.web.front.completion_grants import make_grants
 from server.web.front.group_commits import OverloadedError
-from server.web.front.intake import Intake
+from server.web.front.intake import make_intake
+from server.web.front.json_endpoints import Endpoint, Surroundings
 from server.web.front.look_limits import LookLimit
 from server.web.front.messages import (
     Body,
@@ -39,11 +41,11 @@ from server.web.front.messages import (
     declared_length,
     index_headers,
 )
-from server.web.front.receipts import Receipts
+from server.web.front.receipts import make_receipts
 from server.web.front.replies import BROKEN, Replies
 from server.web.front.route_patterns import RoutePatterns
 from server.web.front.signs_of_life import SignsOfLife
-from server.web.front.ticket_sales import TicketSales
+from server.web.front.ticket_sales import make_sales
 from server.web.front.visits import Visits
 from server.web.front.wsgi import make_environ
 from server.web.housekeeping import Housekeeper
@@ -88,10 +90,17 @@ class Front:
         )
         self._room = Room()
         self._bridge = Bridge(app.wsgi_app)
-        self._intake = Intake(engine, config, self._replies, self._room, ArrivalLimit(processes))
-        self._looks = Looks(engine, config, self._replies, self._room, LookLimit(processes))
-        self._sales = TicketSales(engine, config, self._replies, self._room, ArrivalLimit(processes))
-        self._receipts = Receipts(engine, config, self._replies, self._room, LookLimit(processes))
+        shared = Surroundings(engine, config, self._replies, self._room)
+        signing = ArrivalLimit(processes)
+        receipts, withdrawals = make_receipts(shared, LookLimit(processes))
+        self._endpoints: Mapping[str, Endpoint[Any, Any]] = {
+            "responses": make_intake(shared, ArrivalLimit(processes)),
+            "code.json": make_looks(shared, LookLimit(processes)),
+            "ticket.json": make_sales(shared, signing),
+            "completion.json": make_grants(shared, signing),
+            "receipt.json": receipts,
+            "withdrawal.json": withdrawals,
+        }
         self._visits = Visits(self._bridge, engine, app.extensions["moneda.assets"])
         self._readiness = Readiness(engine)
         self._signs = SignsOfLife(self._readiness, self._replies)
@@ -99,10 +108,11 @@ class Front:
         self._counts = HourlyCounts(
             engine,
             {
-                "responses": self._intake.take_counts,
-                "codes": self._looks.take_counts,
-                "tickets": self._sales.take_counts,
-                "receipts": self._receipts.take_counts,
+                "responses": self._endpoints["responses"].groups.take_counts,
+                "codes": self._endpoints["code.json"].groups.take_counts,
+                "tickets": self._endpoints["ticket.json"].groups.take_counts,
+                "completions": self._endpoints["completion.json"].groups.take_counts,
+                "receipts": receipts.groups.take_counts,
                 "visits": self._visits.take_counts,
             },
             partial(measure_sizes, engine),
@@ -140,16 +150,7 @@ class Front:
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         sent = _SENT.fullmatch(scope["path"]) if scope["method"] == "POST" else None
         if sent is not None:
-            if sent[2] == "responses":
-                await self._intake.answer(scope, receive, send, sent[1])
-            elif sent[2] == "code.json":
-                await self._looks.answer(scope, receive, send, sent[1])
-            elif sent[2] in ("ticket.json", "completion.json"):
-                completes = sent[2] == "completion.json"
-                await self._sales.answer(scope, receive, send, sent[1], completes=completes)
-            else:
-                takes_back = sent[2] == "withdrawal.json"
-                await self._receipts.answer(scope, receive, send, sent[1], takes_back=takes_back)
+            await self._endpoints[sent[2]].answer(scope, receive, send, sent[1])
             return
         try:
             if scope["method"] in security.SAFE_METHODS:
@@ -221,10 +222,8 @@ class Front:
 
     def close(self) -> None:
         """Begin nothing more, finish what is due, and let go of the database."""
-        self._intake.close()
-        self._looks.close()
-        self._sales.close()
-        self._receipts.close()
+        for endpoint in self._endpoints.values():
+            endpoint.groups.close()
         self._visits.close()
         self._readiness.close()
         self._counts.stop()
