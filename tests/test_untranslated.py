@@ -15,7 +15,7 @@ from server.web.form_ends import FIELD, NAME, VALUE
 from tests.conftest import NewDatabase
 from tests.support import factories
 from tests.support.catalogue_words import catalogue, missing_on, outside, pseudo, untranslated
-from tests.support.every_page import Reader, walk, walk_estimates
+from tests.support.every_page import Reader, walk
 from tests.support.form_client import posted
 from tests.support.front_client import create_app
 from tests.support.webhook_pages import walk_silent
@@ -57,9 +57,7 @@ def readers(
     with factories.serving(sqlite(True), MONEDA_PROOF_OF_WORK="always", **pseudo_program) as silent:
         owner = Reader(silent, factories.sign_in_secret(silent.database_url))
         walk_silent(owner, silent.database_url)
-    with factories.serving(sqlite(True), **pseudo_program) as counting:
-        results = walk_estimates(counting)
-    return [*walk(pseudo_site), *results, owner]
+    return [*walk(pseudo_site), owner]
 
 
 def endpoints(site: factories.Served, requests: list[tuple[str, str]]) -> tuple[set[str], set[str]]:

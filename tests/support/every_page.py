@@ -1141,16 +1141,8 @@ def walk_help(stranger: Reader) -> None:
         stranger.get(f"/help?{urlencode({'q': query})}")
 
 
-def walk_estimates(site: factories.Served) -> list[Reader]:
-    """Open what shows results, in every state; apart from `walk`, as tables of many surveys keep a server busy."""
-    owner = Reader(site, factories.sign_in_secret(site.database_url))
-    walk_results(owner, site)
-    walk_weighting(owner, site)
-    return [owner]
-
-
 def walk(site: factories.Served) -> list[Reader]:
-    """Open every other page in every state that it can be in."""
+    """Open every page in every state that it can be in."""
     database, document = site.database_url, wrapped_definition()
     draft = factories.draft(database, document)
     mixed = wrapped_definition()
@@ -1275,6 +1267,8 @@ def walk(site: factories.Served) -> list[Reader]:
         owner.send(sample_archives.form_of(body, "a"))
     owner.post("/manage/surveys/new", b"title=x", Content_Type="application/x-www-form-urlencoded")
     owner.post(f"/manage/surveys/{unfinished}/simulate", {})
+    walk_results(owner, site)
+    walk_weighting(owner, site)
     viewer = walk_releases(owner, stranger, site)
     walk_links(owner, site)
     walk_invitations(owner, stranger, site)
