@@ -10,11 +10,11 @@ import pytest
 from flask.testing import FlaskClient
 
 from server.collect import completions, responses
-from server.collect.completions import Verdict
+from server.collect.completions import CodeVerdict
 from server.collect.submissions import hash_receipt
 from server.inputs import InputError
 from server.study import surveys
-from server.study.blind_signatures import SigningKey
+from server.study.blind_signatures import SigningKey, open_signer
 from server.study.completion_codes import MEANT, group_code, is_genuine, read_code
 from server.study.ticket_keys import open_key
 from tests.support import completion_claims, factories
@@ -252,9 +252,10 @@ def test_a_code_is_made_of_its_letters_alone(database_url: str) -> None:
     """The twin takes a code for good whose tag is that of another: it is caught."""
     survey = publish(database_url)
     codes = [finish(database_url, survey) for _ in range(2)]
+    key = find_key(database_url, survey.slug)
     with writing(database_url) as session:
-        sign = completions.open_signer(open_key(session.connection(), find_key(database_url, survey.slug)))
+        sign = open_signer(open_key(session.connection(), key))
     assert [is_genuine(code, sign) for code in codes] == [True, True]
     assert not is_genuine(codes[0][:12] + codes[1][12:], sign)
     assert not is_genuine(codes[0], lambda message: sign(message + b"."))
-    assert set(Verdict) == {"good", "repeated", "accepted", "false"}
+    assert set(CodeVerdict) == {"good", "repeated", "accepted", "false"}

@@ -16,7 +16,7 @@ from tests.browser.visit_traces import COINS, differences, visited
 from tests.support import completion_claims, factories
 
 STORED = "[...Object.entries(localStorage), ...Object.entries(sessionStorage)].flat().join(' ')"
-CODE = ".completion output"
+CODE = ".completion code"
 
 
 @pytest.fixture
@@ -39,7 +39,6 @@ def check(served: factories.Served, survey: factories.Published, *codes: str) ->
 
 def answer(page: Page, survey: factories.Published) -> Respondent:
     respondent = Respondent(page, survey.slug).open()
-    respondent.start(3)
     respondent.answer("Yes", "No", "Yes")
     return respondent
 
@@ -79,7 +78,6 @@ def test_yes_and_no_leave_the_same_bytes_with_a_code(
     open_page: Opener, served: factories.Served, survey: factories.Published, coins: str
 ) -> None:
     def behave(visit: Respondent, truth: str) -> None:
-        visit.start(3)
         visit.answer(truth, truth, truth)
         visit.send()
         read(visit.page)

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 import sqlalchemy as sa
 
 from server.collect import responses
-from server.collect.responses import Claim, Purchase, Sale
+from server.collect.responses import CodeClaim, Purchase, Sale
 from server.collect.submissions import LOOK_LIMIT
 from server.config import Config
 from server.inputs import N_, InputError, Problem, refuse
@@ -60,7 +60,7 @@ class TicketSales:
         self._room = room
         self._limit = limit
         self._links = responses.Links()
-        self._groups: Groups[Purchase | Claim, Sale | bytes | InputError] = Groups(
+        self._groups: Groups[Purchase | CodeClaim, Sale | bytes | InputError] = Groups(
             self._sell_all, size=32, places=1024, patience=5.0
         )
 
@@ -98,13 +98,13 @@ class TicketSales:
             raise outcome
         return outcome
 
-    def _sell_all(self, asked: Sequence[Purchase | Claim]) -> Sequence[Sale | bytes | InputError]:
+    def _sell_all(self, asked: Sequence[Purchase | CodeClaim]) -> Sequence[Sale | bytes | InputError]:
         """In a thread, each by itself: nobody waits for what another one's needs."""
         return [self._sign(each) for each in asked]
 
-    def _sign(self, asked: Purchase | Claim) -> Sale | bytes | InputError:
+    def _sign(self, asked: Purchase | CodeClaim) -> Sale | bytes | InputError:
         try:
-            if isinstance(asked, Claim):
+            if isinstance(asked, CodeClaim):
                 with snapshot(self._engine) as session:
                     return responses.grant(session.connection(), asked, surveys.now())
             with self._engine.begin() as connection:

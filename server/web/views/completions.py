@@ -5,7 +5,7 @@ from flask.typing import ResponseReturnValue
 from flask_babel import gettext
 
 from server.collect import completions
-from server.collect.completions import CheckedCode, Verdict
+from server.collect.completions import CheckedCode, CodeVerdict
 from server.inputs import InputError
 from server.people.change_log import Action
 from server.reports.csv_cells import csv_text
@@ -38,7 +38,7 @@ def check(survey: Survey) -> ResponseReturnValue:
     except InputError as error:
         session().rollback()
         return _page(survey, pasted=pasted, error=error), error.status
-    good = sum(each.verdict == Verdict.GOOD for each in checked)
+    good = sum(each.verdict == CodeVerdict.GOOD for each in checked)
     if good:
         record(Action.COMPLETIONS_CHECKED, survey, count=good)
     session().commit()
@@ -67,10 +67,14 @@ def _page(
         "manage/completions.html",
         survey=survey,
         checked=checked or [],
-        counts=[(verdict, sum(each.verdict == verdict for each in checked or [])) for verdict in Verdict],
-        group=lambda each: each.code if each.verdict == Verdict.FALSE else group_code(each.code),
+        counts=[(verdict, sum(each.verdict == verdict for each in checked or [])) for verdict in CodeVerdict],
+        group=_group,
         accepted=len(completions.list_accepted(session(), survey)),
         most=completions.MOST_AT_ONCE,
         pasted=pasted,
         problems=[describe(problem) for problem in problems],
     )
+
+
+def _group(checked: CheckedCode) -> str:
+    return checked.code if checked.verdict == CodeVerdict.FALSE else group_code(checked.code)
