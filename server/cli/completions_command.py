@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from server.cli.common import JSON, SLUG, database_session, print_document, survey_to_change
-from server.collect.completions import MOST_AT_ONCE, CodeVerdict, check_codes
+from server.collect.checked_codes import MOST_AT_ONCE, CodeVerdict, check_codes
 from server.people import change_log
 from server.people.change_log import Action
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from server.collect import completions
+from server.collect import checked_codes
 from server.study import surveys
 from tests.browser.conftest import Opener
 from tests.browser.recorder import recording
@@ -34,7 +34,7 @@ def check(served: factories.Served, survey: factories.Published, *codes: str) ->
     with factories.writing(served.database_url) as session:
         found = surveys.find_link(session, survey.slug)
         assert found is not None
-        return [str(each.verdict) for each in completions.check_codes(session, found[0], codes)]
+        return [str(each.verdict) for each in checked_codes.check_codes(session, found[0], codes)]
 
 
 def answer(page: Page, survey: factories.Published) -> Respondent:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from server.collect.completions import CodeVerdict, check_codes
+from server.collect.checked_codes import CodeVerdict, check_codes
 from server.inputs import N_
 from server.people.change_log import Action
 from server.store.models import Role, Survey
