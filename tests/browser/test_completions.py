@@ -123,7 +123,7 @@ def test_a_page_that_leaves_no_note_leaves_no_code_either(
     page = open_page(**PHONE)
     answer(page, survey).send()
     code = read(page)
-    expect(page.get_by_text("It is shown only now")).to_be_visible()
+    expect(page.get_by_text("copy it before you close this page")).to_be_visible()
     assert page.evaluate(STORED) == ""
     assert check(served, survey, code) == ["good"]
 
