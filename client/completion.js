@@ -50,11 +50,11 @@ way.showCode = (part, receipt) => {
 };
 
 async function fill(section, held) {
-  const [output, status, button] = ['output', '[role="status"]', 'button'].map((selector) => section.querySelector(selector));
+  const [shown, status, button] = ['code', '[role="status"]', 'button'].map((selector) => section.querySelector(selector));
   status.textContent = status.dataset.making;
   try {
     const code = held.code ?? await make(held, section.dataset.claim);
-    output.textContent = code.match(/.{4}/g).join('-');
+    shown.textContent = code.match(/.{4}/g).join('-');
     status.textContent = '';
     button.hidden = false;
   } catch {
@@ -62,8 +62,8 @@ async function fill(section, held) {
     return;
   }
   button.addEventListener('click', async () => {
-    const done = await navigator.clipboard?.writeText(output.textContent).then(() => true, () => false);
-    if (!done) getSelection().selectAllChildren(output);
+    const done = await navigator.clipboard?.writeText(shown.textContent).then(() => true, () => false);
+    if (!done) getSelection().selectAllChildren(shown);
     status.textContent = status.dataset[done ? 'done' : 'selected'];
   });
 }

@@ -9,12 +9,12 @@ from datetime import datetime
 import pytest
 from flask.testing import FlaskClient
 
-from server.collect import completions, responses
-from server.collect.completions import Verdict
+from server.collect import checked_codes, responses
+from server.collect.checked_codes import CodeVerdict
 from server.collect.submissions import hash_receipt
 from server.inputs import InputError
 from server.study import surveys
-from server.study.blind_signatures import SigningKey
+from server.study.blind_signatures import SigningKey, open_signer
 from server.study.completion_codes import MEANT, group_code, is_genuine, read_code
 from server.study.ticket_keys import open_key
 from tests.support import completion_claims, factories
@@ -41,7 +41,7 @@ def check(database_url: str, survey: Published, *codes: str) -> list[str]:
     with writing(database_url) as session:
         found = surveys.find_link(session, survey.slug)
         assert found is not None
-        return [str(each.verdict) for each in completions.check_codes(session, found[0], codes)]
+        return [str(each.verdict) for each in checked_codes.check_codes(session, found[0], codes)]
 
 
 def test_who_finishes_gets_a_code_that_is_good_once(database_url: str) -> None:
@@ -122,7 +122,7 @@ def test_made_up_codes_and_those_of_other_surveys_are_none(database_url: str) ->
     plain = factories.publish(database_url)
     with pytest.raises(InputError, match="here is no key"):
         check(database_url, plain, code)
-    for codes in ((), (code,) * (completions.MOST_AT_ONCE + 1)):
+    for codes in ((), (code,) * (checked_codes.MOST_AT_ONCE + 1)):
         with pytest.raises(InputError, match="from 1 to 2000"):
             check(database_url, survey, *codes)
 
@@ -175,7 +175,7 @@ def test_what_is_stored_of_a_response_leads_to_no_code(database_url: str) -> Non
         ours, theirs = (surveys.find_link(session, each.slug) for each in (survey, plain))
         assert ours is not None
         assert theirs is not None
-        kept = completions.list_accepted(session, ours[0])
+        kept = checked_codes.list_accepted(session, ours[0])
     assert kept == sorted(codes)
     rows = dump(database_url)
     text = json.dumps(rows["responses"], default=repr)
@@ -252,9 +252,10 @@ def test_a_code_is_made_of_its_letters_alone(database_url: str) -> None:
     """The twin takes a code for good whose tag is that of another: it is caught."""
     survey = publish(database_url)
     codes = [finish(database_url, survey) for _ in range(2)]
+    key = find_key(database_url, survey.slug)
     with writing(database_url) as session:
-        sign = completions.open_signer(open_key(session.connection(), find_key(database_url, survey.slug)))
+        sign = open_signer(open_key(session.connection(), key))
     assert [is_genuine(code, sign) for code in codes] == [True, True]
     assert not is_genuine(codes[0][:12] + codes[1][12:], sign)
     assert not is_genuine(codes[0], lambda message: sign(message + b"."))
-    assert set(Verdict) == {"good", "repeated", "accepted", "false"}
+    assert set(CodeVerdict) == {"good", "repeated", "accepted", "false"}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from server.collect import completions
+from server.collect import checked_codes
 from server.study import surveys
 from tests.browser.conftest import Opener
 from tests.browser.recorder import recording
@@ -16,7 +16,7 @@ from tests.browser.visit_traces import COINS, differences, visited
 from tests.support import completion_claims, factories
 
 STORED = "[...Object.entries(localStorage), ...Object.entries(sessionStorage)].flat().join(' ')"
-CODE = ".completion output"
+CODE = ".completion code"
 
 
 @pytest.fixture
@@ -34,12 +34,11 @@ def check(served: factories.Served, survey: factories.Published, *codes: str) ->
     with factories.writing(served.database_url) as session:
         found = surveys.find_link(session, survey.slug)
         assert found is not None
-        return [str(each.verdict) for each in completions.check_codes(session, found[0], codes)]
+        return [str(each.verdict) for each in checked_codes.check_codes(session, found[0], codes)]
 
 
 def answer(page: Page, survey: factories.Published) -> Respondent:
     respondent = Respondent(page, survey.slug).open()
-    respondent.start(3)
     respondent.answer("Yes", "No", "Yes")
     return respondent
 
@@ -79,7 +78,6 @@ def test_yes_and_no_leave_the_same_bytes_with_a_code(
     open_page: Opener, served: factories.Served, survey: factories.Published, coins: str
 ) -> None:
     def behave(visit: Respondent, truth: str) -> None:
-        visit.start(3)
         visit.answer(truth, truth, truth)
         visit.send()
         read(visit.page)
@@ -125,7 +123,7 @@ def test_a_page_that_leaves_no_note_leaves_no_code_either(
     page = open_page(**PHONE)
     answer(page, survey).send()
     code = read(page)
-    expect(page.get_by_text("It is shown only now")).to_be_visible()
+    expect(page.get_by_text("copy it before you close this page")).to_be_visible()
     assert page.evaluate(STORED) == ""
     assert check(served, survey, code) == ["good"]
 

@@ -31,8 +31,8 @@ def walk_completions(
     key = completion_claims.find_key(database_url, slug)
     drawn = completion_claims.draw(key)
     large = completion_claims.DrawnClaim(key, "", b"\xff" * 256, 1)
-    for each in (drawn, large):
-        _send(stranger, survey.url, survey.response(id=each.receipt))
+    for held in (drawn, large):
+        _send(stranger, survey.url, survey.response(id=held.receipt))
     for typed in ("?", *(write_text(each.sent) for each in (large, completion_claims.draw(key), drawn))):
         _send(stranger, f"{link}/completion.json", {"blinded": typed})
     _send(stranger, f"{link}/completion.json", {})

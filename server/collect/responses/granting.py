@@ -22,14 +22,14 @@ from server.study.ticket_keys import find_completion_modulus, open_key
 
 
 @dataclass(frozen=True)
-class Claim:
+class CodeClaim:
     """The link that it came with, and the blinded message whose hash is the receipt of a response."""
 
     slug: str
     blinded: bytes
 
 
-def parse_claim(slug: str, body: bytes) -> Claim:
+def parse_claim(slug: str, body: bytes) -> CodeClaim:
     """`{"blinded"}` -> a claim.
 
     Raises
@@ -43,7 +43,7 @@ def parse_claim(slug: str, body: bytes) -> Claim:
     blinded = decode_text(value["blinded"], SIGNATURE_LENGTH)
     if blinded is None:
         raise refuse(422, "blinded", N_("must be %(limit)d bytes in base64url"), limit=SIGNATURE_LENGTH)
-    return Claim(slug, blinded)
+    return CodeClaim(slug, blinded)
 
 
 def write_receipt(blinded: bytes) -> bytes:
@@ -51,7 +51,7 @@ def write_receipt(blinded: bytes) -> bytes:
     return hashlib.sha256(blinded).digest()[:ID_LENGTH]
 
 
-def grant(connection: sa.Connection, claim: Claim, now: datetime) -> bytes:
+def grant(connection: sa.Connection, claim: CodeClaim, now: datetime) -> bytes:
     """The blind signature for a response that is stored; the connection sees one moment, and nothing is changed.
 
     Raises

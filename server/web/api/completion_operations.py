@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from server.collect.completions import Verdict, check_codes
+from server.collect.checked_codes import CodeVerdict, check_codes
 from server.inputs import N_
 from server.people.change_log import Action
 from server.store.models import Role, Survey
@@ -23,7 +23,7 @@ from server.web.security import record
 def check_completions(survey: Survey, body: Any) -> Reply:
     """As the page does; asked again with the same key, it is answered alike."""
     checked = check_codes(session(), survey, body["codes"])
-    good = sum(each.verdict == Verdict.GOOD for each in checked)
+    good = sum(each.verdict == CodeVerdict.GOOD for each in checked)
     if good:
         record(Action.COMPLETIONS_CHECKED, survey, count=good)
     return Reply({"codes": [{"code": each.code, "verdict": str(each.verdict)} for each in checked]})

@@ -7,7 +7,7 @@ tickets. What is sent and what is answered have one length each; only a refusal 
 import base64
 
 from server.collect import responses
-from server.collect.responses import Claim
+from server.collect.responses import CodeClaim
 from server.collect.submissions import LOOK_LIMIT
 from server.inputs import Problem
 from server.store.engines import snapshot
@@ -19,10 +19,10 @@ from server.web.front.json_endpoints import Endpoint, Surroundings, count_arriva
 from server.web.front.ticket_sales import BUSY, OFTEN
 
 
-def make_grants(surroundings: Surroundings, limit: ArrivalLimit) -> Endpoint[Claim, bytes]:
+def make_grants(surroundings: Surroundings, limit: ArrivalLimit) -> Endpoint[CodeClaim, bytes]:
     """Signs blinded messages for responses."""
 
-    def grant(claim: Claim) -> bytes:
+    def grant(claim: CodeClaim) -> bytes:
         with snapshot(surroundings.engine) as session:
             return responses.grant(session.connection(), claim, surveys.now())
 

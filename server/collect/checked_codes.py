@@ -20,7 +20,7 @@ _LONGEST = 60
 """Characters of what is repeated of one that is none."""
 
 
-class Verdict(StrEnum):
+class CodeVerdict(StrEnum):
     """What becomes of a code that is handed in."""
 
     GOOD = "good"
@@ -34,7 +34,7 @@ class CheckedCode:
     """A code in its normal form, or what was pasted if it can be none, and what became of it."""
 
     code: str
-    verdict: Verdict
+    verdict: CodeVerdict
 
 
 def check_codes(session: Session, survey: Survey, pasted: Sequence[str]) -> list[CheckedCode]:
@@ -66,11 +66,11 @@ def check_codes(session: Session, survey: Survey, pasted: Sequence[str]) -> list
     for text in pasted:
         code = read_code(text)
         if code is None or not is_genuine(code, sign):
-            checked.append(CheckedCode(code or text[:_LONGEST], Verdict.FALSE))
+            checked.append(CheckedCode(code or text[:_LONGEST], CodeVerdict.FALSE))
         elif code in accepted:
-            checked.append(CheckedCode(code, Verdict.ACCEPTED))
+            checked.append(CheckedCode(code, CodeVerdict.ACCEPTED))
         else:
-            checked.append(CheckedCode(code, Verdict.REPEATED if code in good else Verdict.GOOD))
+            checked.append(CheckedCode(code, CodeVerdict.REPEATED if code in good else CodeVerdict.GOOD))
             good.add(code)
     if good:
         rows = [{"survey_id": survey.id, "code": code} for code in sorted(good)]

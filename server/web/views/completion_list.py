@@ -4,8 +4,8 @@ from flask import Blueprint, Response, render_template, request
 from flask.typing import ResponseReturnValue
 from flask_babel import gettext
 
-from server.collect import completions
-from server.collect.completions import CheckedCode, Verdict
+from server.collect import checked_codes
+from server.collect.checked_codes import CheckedCode, CodeVerdict
 from server.inputs import InputError
 from server.people.change_log import Action
 from server.reports.csv_cells import csv_text
@@ -34,11 +34,11 @@ def check(survey: Survey) -> ResponseReturnValue:
     """Say which codes are good, and note these."""
     pasted = request.form.get("codes", "")
     try:
-        checked = completions.check_codes(session(), survey, pasted.split())
+        checked = checked_codes.check_codes(session(), survey, pasted.split())
     except InputError as error:
         session().rollback()
         return _page(survey, pasted=pasted, error=error), error.status
-    good = sum(each.verdict == Verdict.GOOD for each in checked)
+    good = sum(each.verdict == CodeVerdict.GOOD for each in checked)
     if good:
         record(Action.COMPLETIONS_CHECKED, survey, count=good)
     session().commit()
@@ -50,7 +50,7 @@ def check(survey: Survey) -> ResponseReturnValue:
 def table(survey: Survey) -> ResponseReturnValue:
     """The codes that were found good, in their own order, as CSV."""
     text = csv_text(
-        [("code",), *((group_code(code),) for code in completions.list_accepted(session(), survey))]
+        [("code",), *((group_code(code),) for code in checked_codes.list_accepted(session(), survey))]
     )
     name = name_of_survey_file(survey, gettext("completion codes"), "csv")
     return attach_file(Response(text, mimetype="text/csv"), name)
@@ -67,10 +67,14 @@ def _page(
         "manage/completions.html",
         survey=survey,
         checked=checked or [],
-        counts=[(verdict, sum(each.verdict == verdict for each in checked or [])) for verdict in Verdict],
-        group=lambda each: each.code if each.verdict == Verdict.FALSE else group_code(each.code),
-        accepted=len(completions.list_accepted(session(), survey)),
-        most=completions.MOST_AT_ONCE,
+        counts=[(verdict, sum(each.verdict == verdict for each in checked or [])) for verdict in CodeVerdict],
+        group=_group,
+        accepted=len(checked_codes.list_accepted(session(), survey)),
+        most=checked_codes.MOST_AT_ONCE,
         pasted=pasted,
         problems=[describe(problem) for problem in problems],
     )
+
+
+def _group(checked: CheckedCode) -> str:
+    return checked.code if checked.verdict == CodeVerdict.FALSE else group_code(checked.code)
