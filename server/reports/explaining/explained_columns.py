@@ -39,6 +39,7 @@ class ExplainedColumns:
     """What is known of rows, first, then answers: those that are alike once.
 
     `columns` are predictors in that order, and beside each its `predictors`, the `levels` it has, and its `steps`.
+    `unknown` says how many are left out as their week is not known, where weeks are a predictor.
     """
 
     def __init__(
@@ -67,7 +68,8 @@ class ExplainedColumns:
         seen: list[list[Floats]] = []
         values, counts, back, places = [], [], [], []
         self.rows, versions, start = 0, [], 0
-        for block in rows.blocks():
+        weekly = rows.weekly if any(column.weekly for column in self._known) else None
+        for block in rows.blocks() if weekly is None else weekly.blocks():
             if block.wave.number not in asking or not len(block.counts):
                 continue
             versions.append(block.wave.number)
@@ -90,6 +92,7 @@ class ExplainedColumns:
         if not counts:
             raise refuse(422, "explain", NOBODY if rows.report.n else NOTHING_SHOWN)
         self.versions = tuple(dict.fromkeys(versions))
+        self.unknown = None if weekly is None else weekly.count_unknown(self.versions)
         self._counts, self._values = np.concatenate(counts), np.concatenate(values)
         self._seen = [np.concatenate(parts) for parts in zip(*seen, strict=True)]
         self.sample = (

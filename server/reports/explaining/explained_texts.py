@@ -36,6 +36,14 @@ WEIGHTED = N_(
     "Rows count as their weights say; intervals and tests are by how the rows were drawn, as far as that is stated, "
     "and leave the size of the population aside."
 )
+WEEKS = N_(
+    "A week is that in which a response was first shown, which may be later than the one in which it came. Weeks with "
+    "few are taken together with others."
+)
+UNKNOWN_WEEK = N_(
+    "Not in it, as the week in which they were first shown is not kept: %(number)s. They came in an archive or before "
+    "weeks were kept, or beside a response that was taken back."
+)
 ORDERED = N_(
     "The odds are those of a level or a higher one against all lower ones, the same at each step (proportional odds)."
 )
@@ -75,7 +83,11 @@ def say_effect(
 
 
 def list_notes(
-    explained: ExplainedAnswer, translate: Translate, answer: str, p_value: Callable[[float], str]
+    explained: ExplainedAnswer,
+    translate: Translate,
+    answer: str,
+    p_value: Callable[[float], str],
+    integer: Callable[[int], str],
 ) -> Iterator[str]:
     """What must be known of the whole; `answer` is the first one, as it is called."""
     if explained.model == "cumulative":
@@ -89,6 +101,10 @@ def list_notes(
         yield translate(PRIOR)
     if any(predictor.randomised for predictor in explained.predictors):
         yield translate(THROUGH_COINS)
+    if explained.unknown is not None:
+        yield translate(WEEKS)
+    if explained.unknown:
+        yield translate(UNKNOWN_WEEK, number=integer(explained.unknown))
     if explained.weighted:
         yield translate(WEIGHTED)
     yield translate(CAUSE)
@@ -139,7 +155,7 @@ def _in_english(template: str, **values: object) -> str:
 def _list_english_notes(explained: ExplainedAnswer) -> list[str]:
     levels = explained.outcome.levels
     first = levels[0] if levels else ""
-    return list(list_notes(explained, _in_english, first, lambda value: f"p = {value:.3f}"))
+    return list(list_notes(explained, _in_english, first, lambda value: f"p = {value:.3f}", str))
 
 
 def explanation_json(explained: ExplainedAnswer) -> dict[str, Any]:
@@ -151,6 +167,7 @@ def explanation_json(explained: ExplainedAnswer) -> dict[str, Any]:
         "n": explained.rows,
         "versions": list(explained.versions),
         "weighted": explained.weighted,
+        "without_week": explained.unknown,
         "prior": "log-F(1, 1)" if found.prior else None,
         "confidence": found.confidence,
         "log_likelihood": finite(found.log_likelihood),
