@@ -16,8 +16,8 @@ from server.reports.contents.methods import make_paragraph
 from server.reports.explaining import ExplainedAnswer, ExplainedPredictor, say_effect
 from server.reports.explaining.chosen_columns import CoinColumn, KnownColumn
 from server.reports.explaining.explained_columns import ExplainedStep
+from server.reports.explaining.explained_notes import list_notes
 from server.reports.explaining.explained_rows import OTHERS, STRATUM, TREND, WEEK
-from server.reports.explaining.explained_texts import list_notes
 from server.reports.pictures import count_doublings, ratio_axis
 from server.reports.report import Report
 from server.reports.report_words import ReportWords

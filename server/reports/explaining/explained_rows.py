@@ -1,7 +1,7 @@
 """The responses that an explanation is about, in blocks: tallies of reports, with what is known beside them."""
 
 from collections.abc import Callable, Container, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import numpy as np
@@ -137,7 +137,11 @@ def of_foreign(data: ForeignData) -> ExplainableRows:
             tally = Tally(patterns, np.ones(len(patterns), np.int64))
             yield RowBlock(wave, tally, counts, number[table.place[own]], known, np.flatnonzero(own))
 
-    return ExplainableRows(data.report, names, data.study.covariates, blocks, sample)
+    covariates = tuple(
+        replace(each, categories=table.weeks[each.name]) if each.name in table.weeks else each
+        for each in data.study.covariates
+    )
+    return ExplainableRows(data.report, names, covariates, blocks, sample)
 
 
 def _group_strata(report: Report) -> tuple[tuple[str, ...], NDArray[np.int64]]:
