@@ -26,8 +26,8 @@ WEEKS = N_(
     "few are taken together with others."
 )
 UNKNOWN_WEEK = N_(
-    "Not in it, as the week in which they were first shown is not kept: %(number)s. They came in an archive or before "
-    "weeks were kept, or beside a response that was taken back."
+    "Not in it, as the week in which they were first shown is not kept: %(number)s. They came in an archive, before "
+    "weeks were kept, or by the same link as a response that was taken back."
 )
 ORDERED = N_(
     "The odds are those of a level or a higher one against all lower ones, the same at each step (proportional odds)."
