@@ -51,7 +51,7 @@ SAID = [
     f"waited for for {waiting.BRIEFLY} seconds, kept for at most {waiting.HELD_UP} more",
     f"it did not answer within {readiness.LONGEST:.0f} seconds",
     f"less than {readiness.ROOM >> 20} MB free",
-    {16: "sixteen"}[merging.FEW] + " become one of the next size",
+    {16: "sixteen"}[merging.FEW] + " of one week become one of the next size",
 ]
 
 

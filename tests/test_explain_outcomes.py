@@ -82,7 +82,11 @@ DATA = write_table()
 def explained(folder: Path, answer: str, *by: str, **sampling: Any) -> dict[str, Any]:
     stated = {**STUDY, "sampling": sampling} if sampling else STUDY
     words = [word for name in by for word in ("--by", name)]
-    done = analysed(folder, stated, DATA, "--explain", answer, *words, "--json")
+    return read_explanation(folder, stated, DATA, "--explain", answer, *words)
+
+
+def read_explanation(folder: Path, stated: dict[str, Any], data: str, *words: str) -> dict[str, Any]:
+    done = analysed(folder, stated, data, *words, "--json")
     assert done.exit_code == 0, done.output
     document: dict[str, Any] = json.loads(done.stdout)["explanation"]
     return document

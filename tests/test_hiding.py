@@ -122,7 +122,7 @@ def play(session: Session, seed: int, hide: Callable[..., dict[int, int]]) -> It
         "what is shown and what waits are all that were not taken back"
     )
     days = connection.scalars(sa.select(batches_of(found.id).c.days)).all()
-    assert sum(sum(batches.merging.days_of(text).values()) for text in days) == looks[-1].total()
+    assert sum(sum(batches.weeks.decode_days(text).values()) for text in days) == looks[-1].total()
     played.rollback()
     *before, after = looks
     for place, shown in enumerate(before):

@@ -235,7 +235,7 @@ def _count(
     groups: dict[CellKey, Group] = {}
     for row in rows:
         key = CellKey(row["version_id"], row["stratum_id"], row["mode"])
-        group = groups.setdefault(key, Group(minimum, [], Counter()))
+        group = groups.setdefault(key, Group(minimum, [], Counter(), dated=False))
         group.reports.append(row["reports"])
         group.days[next(days)] += 1
     batches.add(connection, survey.id, groups)

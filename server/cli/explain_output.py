@@ -16,7 +16,8 @@ BY = click.option(
     "--by",
     multiple=True,
     metavar="COLUMN",
-    help="What it may go with: a covariate, `stratum`, another question or QUESTION.ANSWER; repeatable.",
+    help="What it may go with: a covariate, `stratum`, `week` or `trend`, another question or QUESTION.ANSWER; "
+    "repeatable.",
 )
 
 

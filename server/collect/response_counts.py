@@ -38,6 +38,25 @@ __all__ = [
 
 
 @dataclass(frozen=True, eq=False)
+class WeeklyTallies:
+    """Responses by version, stratum and the week in which they were first shown; None where it is not known.
+
+    Attributes
+    ----------
+    count : callable
+        How many there are.
+    pieces : callable
+        Those to a version, by its id; read anew each time.
+    """
+
+    count: Callable[[], Mapping[Key, Mapping[str | None, int]]]
+    pieces: Callable[[int], Iterator[tuple[Key, str | None, Tally]]]
+
+
+NO_WEEKS = WeeklyTallies(dict, lambda _version_id: iter(()))
+
+
+@dataclass(frozen=True, eq=False)
 class Collected:
     """Responses by version and stratum; those without any are left out.
 
@@ -50,11 +69,14 @@ class Collected:
     pieces : callable
         The responses to a version, by its id, in pieces of a few megabytes each with its key. They are
         read anew each time.
+    weekly : WeeklyTallies
+        The same by week, where that is told at all.
     """
 
     sizes: Mapping[Key, int]
     margins: Mapping[Key, Margin]
     pieces: Callable[[int], Iterator[tuple[Key, Tally]]]
+    weekly: WeeklyTallies = NO_WEEKS
 
 
 NOTHING = Collected({}, {}, lambda _version_id: iter(()))
@@ -77,7 +99,20 @@ def read_shown(session: Session, survey: Survey) -> Collected:
         _check_moment(session, moment)
         return batches.read_sealed(session, survey, versions[version_id])
 
-    return Collected(batches.count_sealed(session, survey), _margins(session, survey), pieces)
+    def weekly_pieces(version_id: int) -> Iterator[tuple[Key, str | None, Tally]]:
+        _check_moment(session, moment)
+        return batches.read_sealed_weeks(session, survey, versions[version_id])
+
+    def count_weeks() -> Mapping[Key, Mapping[str | None, int]]:
+        _check_moment(session, moment)
+        return batches.count_sealed_by_week(session, survey)
+
+    return Collected(
+        batches.count_sealed(session, survey),
+        _margins(session, survey),
+        pieces,
+        WeeklyTallies(count_weeks, weekly_pieces),
+    )
 
 
 def read_shown_by_mode(session: Session, survey: Survey) -> Mapping[Mode, Collected]:

@@ -19,8 +19,9 @@ The books are kept by `server.collect.batches`. A *cell* holds the responses tha
 version, by the link of one stratum, collected in one way. Its id packs the three into one number; `waiting`
 holds the sorted report strings of the `waiting_n` responses that are in no batch yet. A *batch* holds
 responses of one cell that are shown together: `content` has what estimates need
-(`server.collect.batches.encoding` says how), `days` how many were shown from which day on, as JSON, and `margins`
-how often each report arrived in each byte (`server.collect.batches.margins`), empty where the level is 0. It
+(`server.collect.batches.encoding` says how), `days` how many were shown from which day on and in which week, as JSON
+(`server.collect.batches.weeks`), and `margins` how often each report arrived in each byte
+(`server.collect.batches.margins`), empty where the level is 0. It
 names no row of the responses, and no row names a batch; while responses come its id is random. A *counter* says
 how many responses one writer has stored; their sum is all of them. There are several, so that processes
 on PostgreSQL need not wait for each other.

@@ -26,6 +26,7 @@ from tests.support.collected_numbers import read_listed, read_rows
 PAGES = (
     "",
     "results?interval=once&row=q1&column=q2",
+    "explain?explain=q1&by=q2",
     *(f"report.{ending}" for ending in FORMATS if ending != "json"),
     "links",
     "strata",

@@ -8,11 +8,11 @@ is closed and what waits becomes the last batch: it is as many as the minimum, o
 cell has. Fewer than twice the minimum wait, always, but for as many more as were taken back and leave with the next
 batch (`removing`); what closing does where too few are left is said in `closing`.
 
-A batch names no row of the table of responses, and no row names a batch. Small batches are merged;
+A batch names no row of the table of responses, and no row names a batch. Small batches of a week are merged;
 reading all of them takes few steps, however many responses they hold, and so does storing one more.
 After a survey was closed, tidying puts `order_batches` in their place, which do not tell any more which
-responses came together. All of it is in tables of the survey's own (`server.store.own_tables`). Functions take a
-Session or a connection and never commit.
+responses came together, but for the week in which they were shown (`weeks`). All of it is in tables of the
+survey's own (`server.store.own_tables`). Functions take a Session or a connection and never commit.
 """
 
 from server.collect.batches.adding import Group, add
@@ -21,11 +21,13 @@ from server.collect.batches.batch_reader import (
     count_sealed,
     count_sealed_by_day,
     count_sealed_by_mode,
+    count_sealed_by_week,
     count_sealed_of,
     count_waiting,
     count_ways,
     read_removals,
     read_sealed,
+    read_sealed_weeks,
     read_waiting,
 )
 from server.collect.batches.cells import CellKey

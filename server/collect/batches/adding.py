@@ -19,13 +19,13 @@ from sqlalchemy.dialects import postgresql, sqlite
 from server.collect.batches.cells import CellKey, cell_id
 from server.collect.batches.encoding import encode_strings
 from server.collect.batches.merging import FEW, merge, row_of, sum_days
-from server.collect.batches.removing import cut, take_out_removals
+from server.collect.batches.removing import Removed, cut, take_out_removals
+from server.collect.batches.weeks import find_week
 from server.store.own_tables import batches_of, cells_of, removals_of
 from server.store.prepared import Prepared
 from server.study.smallest_group import least_kept
 
 _RANDOM = SystemRandom()
-_NO_DAYS: Mapping[date, int] = {}
 
 
 class _AddingStatements:
@@ -80,11 +80,20 @@ _statements = lru_cache(maxsize=1024)(_AddingStatements)
 
 
 class Group(NamedTuple):
-    """Report strings that were stored together in one cell, their number by day, and the survey's minimum."""
+    """Report strings that were stored together in one cell, their number by day, and the survey's minimum.
+
+    Those of an archive are not `dated`: on which of these days each was shown is not known.
+    """
 
     minimum: int
     reports: list[bytes]
     days: dict[date, int]
+    dated: bool = True
+
+    @property
+    def week(self) -> str | None:
+        """In which what is sealed of them is shown."""
+        return find_week(self.days) if self.dated else None
 
 
 def add(connection: sa.Connection, survey_id: int, groups: Mapping[CellKey, Group]) -> None:
@@ -108,10 +117,10 @@ def add(connection: sa.Connection, survey_id: int, groups: Mapping[CellKey, Grou
             stay, shown = _divide(found[number].waiting, group, found[number][3])
             waiting.append({"cell": number, "number": len(stay), "strings": b"".join(sorted(stay))})
             if shown:
-                fewer = _NO_DAYS
+                removed = Removed(Counter(), group.week)
                 if found[number][3]:
-                    fewer = take_out_removals(connection, survey_id, number, len(shown[0]))
-                rows.append(_row(number, group, shown, fewer))
+                    removed = take_out_removals(connection, survey_id, number, len(shown[0]), group.week)
+                rows.append(_row(number, group, shown, removed))
                 small[number] = found[number][2]
         statements.wait.run_each(connection, waiting)
         if rows:
@@ -125,7 +134,11 @@ def _seal_many(
     connection: sa.Connection, statements: _AddingStatements, groups: Mapping[int, Group]
 ) -> dict[int, int]:
     """Make a batch of each group whose cell has enough others; how many small ones each of these cells had."""
-    rows = {number: _row(number, group, group.reports) for number, group in groups.items()}
+    nothing = Counter[date]()
+    rows = {
+        number: _row(number, group, group.reports, Removed(nothing, group.week))
+        for number, group in groups.items()
+    }
     kept = {number: least_kept(group.minimum) for number, group in groups.items()}
     if connection.dialect.name == "postgresql" and len(groups) == 1:  # as most often
         ((number, row),) = rows.items()
@@ -138,15 +151,14 @@ def _seal_many(
     return ready
 
 
-def _row(
-    number: int, group: Group, reports: Sequence[bytes], fewer: Mapping[date, int] = _NO_DAYS
-) -> dict[str, Any]:
+def _row(number: int, group: Group, reports: Sequence[bytes], removed: Removed) -> dict[str, Any]:
     """A row for a batch of some of a cell's reports, with which this group came.
 
-    What left other batches for it is made up for by `fewer` of its own: no day's number falls.
+    What left other batches for it is made up for by as many of its own: no day's number falls.
     """
-    days = sum_days([_days(group, len(reports) - sum(fewer.values())), fewer])
-    return row_of(number, len(reports), days, encode_strings(reports), len(reports[0]))
+    days = sum_days([_days(group, len(reports) - removed.days.total()), removed.days])
+    strings = encode_strings(reports)
+    return row_of(number, len(reports), days, strings, len(reports[0]), week=removed.week)
 
 
 def _lock(

@@ -10,8 +10,8 @@ from sqlalchemy.orm import Session
 
 from server.collect.batches.cells import with_batches
 from server.collect.batches.encoding import decode
-from server.collect.batches.merging import days_of
 from server.collect.batches.removing import cut
+from server.collect.batches.weeks import decode_days, read_week
 from server.collect.tallies import Tally
 from server.store.models import Mode, Survey, SurveyVersion
 from server.store.own_tables import batches_of, cells_of, removals_of
@@ -29,10 +29,18 @@ def read_sealed(
     session: Session, survey: Survey, version: SurveyVersion | None = None, mode: Mode | None = None
 ) -> Iterator[tuple[Key, Tally]]:
     """The batches of a survey, of one version, or one mode, those of a version and stratum one after the other."""
+    for key, _week, tally in read_sealed_weeks(session, survey, version, mode):
+        yield key, tally
+
+
+def read_sealed_weeks(
+    session: Session, survey: Survey, version: SurveyVersion | None = None, mode: Mode | None = None
+) -> Iterator[tuple[Key, str | None, Tally]]:
+    """The same, each with the week that it has, if it has one (`weeks`)."""
     lengths = {each.id: len(each.reports) for each in survey.versions}
     cells, batches = cells_of(survey.id).c, batches_of(survey.id).c
     query = (
-        sa.select(cells.version_id, cells.stratum_id, batches.content)
+        sa.select(cells.version_id, cells.stratum_id, batches.days, batches.content)
         .select_from(with_batches(survey.id))
         .order_by(cells.version_id, cells.stratum_id, batches.id)
     )
@@ -42,8 +50,8 @@ def read_sealed(
         query = query.where(cells.mode == mode)
     # From PostgreSQL a few at a time.
     found = session.connection().execute(query, execution_options={"yield_per": _FETCHED})
-    for version_id, stratum, content in found:
-        yield (version_id, stratum), decode(content, lengths[version_id])
+    for version_id, stratum, days, content in found:
+        yield (version_id, stratum), read_week(days), decode(content, lengths[version_id])
 
 
 def read_waiting(session: Session, survey: Survey) -> Iterator[tuple[Key, Tally]]:
@@ -112,8 +120,21 @@ def count_sealed_by_day(session: Session, survey: Survey) -> dict[Key, dict[date
     rows = session.connection().execute(query.select_from(with_batches(survey.id)))
     for version_id, stratum, days in rows:
         total = found.setdefault((version_id, stratum), {})
-        for day, number in days_of(days).items():
+        for day, number in decode_days(days).items():
             total[day] = total.get(day, 0) + number
+    return found
+
+
+def count_sealed_by_week(session: Session, survey: Survey) -> dict[Key, dict[str | None, int]]:
+    """How many responses of each version and stratum are in batches of which week, or of none (`weeks`)."""
+    cells, batches = cells_of(survey.id).c, batches_of(survey.id).c
+    query = sa.select(cells.version_id, cells.stratum_id, batches.days, batches.n)
+    found: dict[Key, dict[str | None, int]] = {}
+    for version_id, stratum, days, n in session.connection().execute(
+        query.select_from(with_batches(survey.id))
+    ):
+        total, week = found.setdefault((version_id, stratum), {}), read_week(days)
+        total[week] = total.get(week, 0) + n
     return found
 
 

@@ -17,7 +17,8 @@ from server.collect.batches.counting import count_stored, set_stored
 from server.collect.batches.encoding import encode_strings
 from server.collect.batches.hiding import draw_hidden
 from server.collect.batches.merging import row_of
-from server.collect.batches.removing import cut, take_out, take_out_removals
+from server.collect.batches.removing import Removed, cut, forget_weeks, take_out, take_out_removals
+from server.collect.batches.weeks import name_week
 from server.store.models import SurveyVersion
 from server.store.own_tables import (
     batches_of,
@@ -61,19 +62,24 @@ def seal_all(connection: sa.Connection, survey_id: int, day: date, minimum: int)
     )
     for cell in connection.execute(query).all():
         leaving, length = cell.n or 0, len(cell.reports)
-        fewer = take_out_removals(connection, survey_id, cell.id, length) if leaving else Counter[date]()
+        removed = Removed(Counter[date](), name_week(day))
+        if leaving:
+            removed = take_out_removals(connection, survey_id, cell.id, length, removed.week)
         if not cell.held or cell.waiting_n >= minimum:
             waiting: list[bytes] = []
             if cell.waiting_n:
                 # What is new makes up for what left: no day's number falls, where enough is new.
-                days = fewer if cell.waiting_n >= leaving else Counter[date]()
+                days = removed.days if cell.waiting_n >= leaving else Counter[date]()
                 days = days + Counter({day: cell.waiting_n - days.total()})
                 strings = encode_strings(cut(cell.waiting, length))
-                row = row_of(cell.id, cell.waiting_n, days, strings, length)
+                row = row_of(cell.id, cell.waiting_n, days, strings, length, week=removed.week)
                 connection.execute(sa.insert(batches).values(row))
         elif leaving:
             drawn = draw_hidden(connection, survey_id, cell.id, minimum, length)
             take_out(connection, survey_id, cell.id, Counter(drawn), length)
+            forget_weeks(
+                connection, survey_id, cell.id
+            )  # of one by itself, less than the minimum might be gone
             waiting = sorted([*cut(cell.waiting, length), *drawn])
         else:
             continue

@@ -1,6 +1,6 @@
 """Tallies of any size in one order, without having all of them in memory."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 import numpy as np
 import sqlalchemy as sa
@@ -13,18 +13,26 @@ WINDOW = 1 << 18
 """Bytes of each content that are in memory."""
 
 
-def runs_of(connection: sa.Connection, survey_id: int, cell: int, length: int) -> list[Iterator[Tally]]:
+def runs_of(
+    connection: sa.Connection, survey_id: int, cell: int, length: int, chosen: Container[int] | None = None
+) -> list[Iterator[Tally]]:
     """The tally of each batch of a cell, part by part.
 
     Parameters
     ----------
     length : int
         Of the cell's report strings, in bytes.
+    chosen : container of int, optional
+        The numbers of batches; all of them unless given.
     """
     batches = batches_of(survey_id).c
     query = sa.select(batches.id, sa.func.length(batches.content)).where(batches.cell_id == cell)
     stored = connection.execute(query.order_by(batches.id)).all()
-    return [_windows(connection, survey_id, batch, size, length) for batch, size in stored]
+    return [
+        _windows(connection, survey_id, batch, size, length)
+        for batch, size in stored
+        if chosen is None or batch in chosen
+    ]
 
 
 def _windows(

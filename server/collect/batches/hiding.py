@@ -26,7 +26,7 @@ _RANDOM = SystemRandom()
 _LARGE = 12
 """Times the minimum: of so many merged responses twice the minimum are enough, drawn at random.
 
-They were sealed in sixteen groups or more, each of the minimum or more. For a look to differ from the end by less than
+They were sealed in groups of the minimum or more each. For a look to differ from the end by less than
 the minimum, three quarters of those that are hidden would have to be among one or two of them: where the minimum is
 three, five of six among six of 36, which is less likely than 1 in 10,000; where it is ten, less than 1 in 10^9.
 """

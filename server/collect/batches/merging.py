@@ -1,12 +1,12 @@
 """Many small batches into few larger ones, so that reading all of them takes few steps.
 
-Once there are sixteen of a level, they become one, most often of the next. A level holds batches whose
-contents are up to sixteen times as long as those of the level before; the longest are left as they are.
+Once there are sixteen of a level, those of one week become one, most often of the next; of the newest week only once
+they are sixteen. A level holds batches whose contents are up to sixteen times as long as those of the level before; the
+longest are left as they are. (`weeks` says which week a batch is of.)
 """
 
-import json
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from functools import lru_cache
 from itertools import accumulate
@@ -16,6 +16,7 @@ import sqlalchemy as sa
 
 from server.collect.batches.encoding import add_up, decode, encode
 from server.collect.batches.margins import encode_margins
+from server.collect.batches.weeks import decode_days, encode_days, read_week
 from server.store.own_tables import batches_of
 from server.store.prepared import Prepared
 
@@ -62,11 +63,19 @@ _statements = lru_cache(maxsize=1024)(_MergingStatements)
 
 
 def row_of(
-    cell: int, n: int, days: Mapping[date, int], content: bytes, length: int, *, merged: bool = False
+    cell: int,
+    n: int,
+    days: Mapping[date, int],
+    content: bytes,
+    length: int,
+    *,
+    merged: bool = False,
+    week: str | None = None,
 ) -> dict[str, Any]:
     """A row for a table of batches, under a new number.
 
-    `length` is that of each report string, in bytes; `merged` is true where not all of it was sealed at once.
+    `length` is that of each report string, in bytes; `merged` is true where not all of it was sealed at once; `week` is
+    that in which all of it was, if it is known.
     """
     level = max(sum(len(content) >= least for least in _LEVELS), int(merged))
     return {
@@ -74,15 +83,10 @@ def row_of(
         "cell_id": cell,
         "level": level,
         "n": n,
-        "days": json.dumps({day.isoformat(): number for day, number in sorted(days.items()) if number}),
+        "days": encode_days(days, week),
         "content": content,
         "margins": encode_margins(decode(content, length)) if level else b"",
     }
-
-
-def days_of(text: str) -> dict[date, int]:
-    """How many responses of a batch are shown from which day on."""
-    return {date.fromisoformat(day): number for day, number in json.loads(text).items()}
 
 
 def sum_days(parts: Sequence[Mapping[date, int]]) -> dict[date, int]:
@@ -95,7 +99,7 @@ def sum_days(parts: Sequence[Mapping[date, int]]) -> dict[date, int]:
 
 
 def merge(connection: sa.Connection, survey_id: int, cell: int, length: int) -> None:
-    """Make larger batches of a cell's small ones, as long as there are sixteen of a level.
+    """Make larger batches of a cell's small ones of a week, as long as there are sixteen of a level.
 
     Parameters
     ----------
@@ -107,18 +111,42 @@ def merge(connection: sa.Connection, survey_id: int, cell: int, length: int) -> 
         found = statements.find_level.fetch(connection, {"cell": cell, "of": level})
         if len(found) < FEW:
             return
-        sizes = accumulate(len(batch.content) for batch in found)
-        found = found[: max(sum(size <= PIECE for size in sizes), 2)]
-        together = row_of(
-            cell,
-            sum(batch.n for batch in found),
-            sum_days([days_of(batch.days) for batch in found]),
-            encode(add_up([decode(batch.content, length) for batch in found])),
-            length,
-            merged=True,
-        )
-        kept, *others = (batch.id for batch in found)
-        statements.replace.run(
-            connection, {"batch": kept, **{f"new_{name}": together[name] for name in _CHANGED}}
-        )
-        statements.remove.run(connection, {"ids": others})
+        for week, own in _choose_alike(found):
+            _put_together(connection, statements, cell, week, own, length)
+
+
+def _choose_alike(found: Sequence[Any]) -> Iterator[tuple[str | None, Sequence[Any]]]:
+    """Those of a week that are to become one."""
+    weeks: dict[str | None, list[Any]] = {}
+    for batch in found:
+        weeks.setdefault(read_week(batch.days), []).append(batch)
+    newest = max((week for week in weeks if week is not None), default="")
+    for week, own in weeks.items():
+        if len(own) >= FEW or (len(own) > 1 and week is not None and week < newest):
+            yield week, own
+
+
+def _put_together(
+    connection: sa.Connection,
+    statements: _MergingStatements,
+    cell: int,
+    week: str | None,
+    found: Sequence[Any],
+    length: int,
+) -> None:
+    sizes = accumulate(len(batch.content) for batch in found)
+    found = found[: max(sum(size <= PIECE for size in sizes), 2)]
+    together = row_of(
+        cell,
+        sum(batch.n for batch in found),
+        sum_days([decode_days(batch.days) for batch in found]),
+        encode(add_up([decode(batch.content, length) for batch in found])),
+        length,
+        merged=True,
+        week=week,
+    )
+    kept, *others = (batch.id for batch in found)
+    statements.replace.run(
+        connection, {"batch": kept, **{f"new_{name}": together[name] for name in _CHANGED}}
+    )
+    statements.remove.run(connection, {"ids": others})

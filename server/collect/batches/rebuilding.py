@@ -10,10 +10,11 @@ from sqlalchemy.orm import Session
 
 from server.collect.batches.cells import CellKey, cell_id
 from server.collect.batches.counting import set_stored
-from server.collect.batches.merging import days_of, sum_days
+from server.collect.batches.merging import sum_days
 from server.collect.batches.ordering import rows_of_pieces
 from server.collect.batches.recounting import Recount, of_cell, recount, rows_in_order
 from server.collect.batches.removing import subtract
+from server.collect.batches.weeks import decode_days
 from server.collect.tallies import Tally
 from server.store.models import State, Survey
 from server.store.own_tables import batches_of, cells_of, responses_of
@@ -110,7 +111,7 @@ def _days(connection: sa.Connection, survey_id: int, cell: int, shown: int, day:
     """From which days on so many are shown: from those before as far as they go."""
     batches = batches_of(survey_id).c
     before = connection.scalars(sa.select(batches.days).where(batches.cell_id == cell))
-    days = sum_days([days_of(text) for text in before])
+    days = sum_days([decode_days(text) for text in before])
     more = shown - sum(days.values())
     if more > 0:
         days[day] = days.get(day, 0) + more

@@ -7,20 +7,29 @@ same will do. Closing takes out what is left (`closing`).
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from datetime import date
 from secrets import SystemRandom
+from typing import NamedTuple
 
 import numpy as np
 import sqlalchemy as sa
 
 from server.collect.batches.cells import CellKey, cell_id
 from server.collect.batches.encoding import decode, encode
-from server.collect.batches.merging import days_of, row_of
+from server.collect.batches.merging import row_of
+from server.collect.batches.weeks import decode_days, drop_week, read_week
 from server.collect.tallies import Tally
 from server.store.own_tables import batches_of, cells_of, removals_of
 
 _RANDOM = SystemRandom()
+
+
+class Removed(NamedTuple):
+    """Of how many responses fewer each day tells, and the week of those that come in their place, if it stays known."""
+
+    days: Counter[date]
+    week: str | None
 
 
 def cut(strings: bytes, length: int) -> list[bytes]:
@@ -49,28 +58,44 @@ def remove(connection: sa.Connection, survey_id: int, key: CellKey, reports: byt
     connection.execute(sa.insert(removals).values(row))
 
 
-def take_out_removals(connection: sa.Connection, survey_id: int, cell: int, length: int) -> Counter[date]:
-    """Take out of a cell's batches what is noted; of how many responses fewer each day tells."""
+def take_out_removals(
+    connection: sa.Connection, survey_id: int, cell: int, length: int, week: str | None
+) -> Removed:
+    """Take out of a cell's batches what is noted; those that come in their place are of this week."""
     removals = removals_of(survey_id)
     noted = Counter(_read_noted(connection, survey_id, cell, length))
-    days = take_out(connection, survey_id, cell, noted, length)
+    found = take_out(connection, survey_id, cell, noted, length, week)
     connection.execute(sa.delete(removals).where(removals.c.cell_id == cell))
-    return days
+    return found
 
 
 def take_out(
-    connection: sa.Connection, survey_id: int, cell: int, strings: Mapping[bytes, int], length: int
-) -> Counter[date]:
-    """Take report strings out of a cell's batches, if they are there; of how many responses fewer each day tells."""
+    connection: sa.Connection,
+    survey_id: int,
+    cell: int,
+    strings: Mapping[bytes, int],
+    length: int,
+    week: str | None = None,
+) -> Removed:
+    """Take report strings out of a cell's batches, if they are there: of those of this week first.
+
+    Where others lose some, too, the weeks of all these have no batch of the cell any more, nor has what comes in their
+    place a week.
+    """
     left, days = Counter(strings), Counter[date]()
+    weeks: set[str | None] = set()
     batches = batches_of(survey_id)
     # Others may merge some of them at this moment: what they leave is read once they are done.
     query = sa.select(batches.c.id, batches.c.level, batches.c.days, batches.c.content).where(
         batches.c.cell_id == cell
     )
-    for number in connection.scalars(
-        sa.select(batches.c.id).where(batches.c.cell_id == cell).order_by(batches.c.id).with_for_update()
-    ).all():
+    locked = connection.execute(
+        sa.select(batches.c.id, batches.c.days)
+        .where(batches.c.cell_id == cell)
+        .order_by(batches.c.id)
+        .with_for_update()
+    ).all()
+    for number, _days in sorted(locked, key=lambda batch: week is None or read_week(batch.days) != week):
         if not left.total():
             break
         row = connection.execute(query.where(batches.c.id == number)).one()
@@ -78,18 +103,33 @@ def take_out(
         after = subtract(before, left)
         if after.n == before.n:
             continue
-        told = days_of(row.days)
+        told, own = decode_days(row.days), read_week(row.days)
         for day in _RANDOM.sample(list(told), before.n - after.n, counts=list(told.values())):
             told[day] -= 1
             days[day] += 1
         this = batches.c.id == number
         if after.n:
-            new = row_of(cell, after.n, told, encode(after), length, merged=row.level > 0)
+            new = row_of(cell, after.n, told, encode(after), length, merged=row.level > 0, week=own)
             del new["id"]
             connection.execute(sa.update(batches).where(this).values(new))
         else:
             connection.execute(sa.delete(batches).where(this))
-    return days
+        weeks.add(own)
+    if weeks <= {week}:
+        return Removed(days, week)
+    forget_weeks(connection, survey_id, cell, weeks)
+    return Removed(days, None)
+
+
+def forget_weeks(
+    connection: sa.Connection, survey_id: int, cell: int, weeks: Container[str | None] | None = None
+) -> None:
+    """From now on no batch of a cell has one of these weeks, or any."""
+    batches = batches_of(survey_id)
+    query = sa.select(batches.c.id, batches.c.days).where(batches.c.cell_id == cell)
+    for number, text in connection.execute(query).all():
+        if weeks is None or read_week(text) in weeks:
+            connection.execute(sa.update(batches).where(batches.c.id == number).values(days=drop_week(text)))
 
 
 def subtract(tally: Tally, strings: Counter[bytes]) -> Tally:

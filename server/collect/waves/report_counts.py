@@ -3,6 +3,7 @@
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,10 @@ def places_of(nodes: Sequence[Node]) -> list[int | None]:
     return [None, *(node.stratum.id for node in walk(nodes))]
 
 
+def _list_nothing() -> Iterator[Any]:
+    return iter(())
+
+
 @dataclass(frozen=True, eq=False)
 class Wave:
     """The responses to one version.
@@ -37,6 +42,9 @@ class Wave:
         How often each report arrived in each byte, those of a byte beside each other.
     sizes : ndarray of int, shape (strata,)
         Responses of each stratum.
+    count_weeks, read_weeks : callable
+        How many, and which, were first shown in which week, None where it is not known, by the place of their stratum;
+        of nobody where weeks are not told.
     """
 
     number: int
@@ -45,6 +53,8 @@ class Wave:
     margins: Counts
     sizes: Counts
     _pieces: Pieces
+    count_weeks: Callable[[], Iterator[tuple[int, str | None, int]]] = _list_nothing
+    read_weeks: Callable[[], Iterator[tuple[int, str | None, Tally]]] = _list_nothing
 
     @classmethod
     def of(
@@ -69,6 +79,17 @@ class Wave:
             margins=margins,
             sizes=sizes,
             _pieces=lambda: ((own[key], tally) for key, tally in collected.pieces(version.id) if key in own),
+            count_weeks=lambda: (
+                (own[key], week, n)
+                for key, weeks in collected.weekly.count().items()
+                if key in own
+                for week, n in weeks.items()
+            ),
+            read_weeks=lambda: (
+                (own[key], week, tally)
+                for key, week, tally in collected.weekly.pieces(version.id)
+                if key in own
+            ),
         )
 
     @property

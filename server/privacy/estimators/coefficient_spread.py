@@ -89,8 +89,8 @@ def measure_spread(
         raise ValueError("clusters, or rows where there are none, must be more than one in some stratum")
     found = np.full(len(likely), float(freedom))
     factors = np.ones(len(likely))
+    scores = list_scores(data, top.theta) @ turn_to_model(data, top.theta)
     if sample.design.replicates is None:
-        scores = list_scores(data, top.theta) @ turn_to_model(data, top.theta)
         drawn = likely @ sample.spread(scores) @ likely
         for place in range(data.slopes):
             factors[place], own = sample.list_units(scores, place, likely).judge()
@@ -99,6 +99,9 @@ def measure_spread(
         drawn = sample.fit_again(
             lambda counts: climb(add(replace(data, counts=counts)), top.theta).theta, top.theta
         )
+        of_all, freedoms = sample.judge_fits(scores)
+        factors[: data.slopes] = of_all[: data.slopes]
+        found[: data.slopes] = np.minimum(freedoms, freedom)[: data.slopes]
     # Rows that happen to be alike make nothing certain.
     least = np.diag(likely) / np.maximum(np.diag(drawn), 1e-300)
     wider = np.sqrt(np.maximum(factors, least))

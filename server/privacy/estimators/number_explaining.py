@@ -101,11 +101,12 @@ def explain_number(
         covariance = inverse @ sample.spread(_list_scores(data, found)) @ inverse.T
     else:
         covariance = sample.fit_again(lambda counts: _fit_counts(data, counts), found)
-    freedoms = np.full(size, float(freedom))
     if sample is None or sample.design.replicates is None:
         factors, own = _judge_known(data, covariance, found, sample)
-        covariance *= np.outer(factors, factors)
-        freedoms = np.minimum(freedoms, own)
+    else:
+        factors, own = _judge_fits(data, sample)
+    covariance *= np.outer(factors, factors)
+    freedoms = np.minimum(own, float(freedom))
     sure = _is_sure(data, matrix)
     reaches = stdtrit(freedoms, (1 + confidence) / 2)
     effects = tuple(
@@ -132,7 +133,8 @@ def _judge_known(
 ) -> tuple[Floats, Floats]:
     """Of each coefficient, how many times as far it varies as rows say, and degrees of freedom.
 
-    Those of randomised answers hang on no rows alone. Where few are left, the spread of all rows is taken for theirs.
+    Where few are left, the spread of all rows is taken for theirs. Those of randomised answers hang on no rows alone,
+    but may on clusters.
     """
     known, counts = data.known, data.counts
     bread: Floats = np.asarray(np.linalg.pinv((known * counts[:, None]).T @ known), dtype=np.float64)
@@ -151,7 +153,23 @@ def _judge_known(
             factor = max(factor, float(evenly[place]) / max(float(covariance[place, place]), 1e-300))
         if few or sample is not None:
             factors[place], freedoms[place] = math.sqrt(factor), own
+    if sample is not None:
+        scores = _list_scores(data, found)
+        inverse: Floats = np.asarray(np.linalg.pinv(_list_products(data)), dtype=np.float64)
+        for place in range(known.shape[1], len(found)):
+            products = -_leave(data, np.zeros(len(counts)), inverse[place])
+            factor, own = sample.list_units(scores, place, inverse, products).judge()
+            factors[place], freedoms[place] = math.sqrt(factor), own
     return factors, freedoms
+
+
+def _judge_fits(data: NumberData, sample: RowSample) -> tuple[Floats, Floats]:
+    """The same of fits to replicate weights; answers are taken as if their guesses were known."""
+    every = np.concatenate([data.known, data.guesses], axis=1)
+    factors, freedoms = sample.judge_fits(every)
+    own, own_freedoms = sample.judge_fits(data.known)
+    factors[: len(own)], freedoms[: len(own)] = own, own_freedoms
+    return np.sqrt(factors), freedoms
 
 
 def _list_people(known: Floats, counts: Floats, place: int, bread: Floats) -> CoefficientUnits:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from server.privacy.estimators.few_units import CoefficientUnits
+from server.privacy.estimators.replicate_freedom import judge_replicates
 from server.privacy.estimators.sample_designs import Floats, Groups, SampleDesign
 from server.privacy.estimators.sampled_ratios import take_out_margins
 
@@ -57,12 +58,19 @@ class RowSample:
         free = int(counted.sum()) - len(np.unique(units.strata[counted]))
         return endless * (free / max(free - design.fitted, 1))
 
-    def list_units(self, scores: Floats, place: int, bread: Floats) -> CoefficientUnits:
-        """What each unit tells of a coefficient, by the scores of rows; `bread` turns their sum into coefficients."""
+    def list_units(
+        self, scores: Floats, place: int, bread: Floats, products: Floats | None = None
+    ) -> CoefficientUnits:
+        """What each unit tells of a coefficient, by the scores of rows; `bread` turns their sum into coefficients.
+
+        `products` are of each row what `bread` was made from, times the coefficient's line of it, shape (alike, p); the
+        products of scores unless given.
+        """
         units, scaled = self.design.units, self._scaled
         direction = bread[place]
         towards = self._place(scores * (scores @ direction)[:, None])
-        once = units.add_up(towards * scaled[:, None]) @ bread
+        moved = towards if products is None else self._place(products)
+        once = units.add_up(moved * scaled[:, None]) @ bread
         twice = units.add_up(towards * (scaled**2)[:, None])
         squares = np.bincount(self.alike, scaled[self.rows] ** 2, len(scores))
         size, counted = len(bread), self._counted
@@ -75,6 +83,17 @@ class RowSample:
         return CoefficientUnits(
             shares, ties, between, units.strata[counted], sizes, np.ones(int(counted.sum()))
         )
+
+    def judge_fits(self, table: Floats) -> tuple[Floats, Floats]:
+        """Of what is fitted to replicate weights again, as `judge_replicates`; `table` is of rows that are alike."""
+        replicates = self.design.replicates
+        assert replicates is not None
+
+        def weigh(number: int) -> Floats:
+            own = replicates.make(number)[self.rows]
+            return np.asarray(own * (len(own) / own.sum()))
+
+        return judge_replicates(table[self.alike], self._scaled[self.rows], replicates, weigh)
 
     @property
     def _scaled(self) -> Floats:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from datetime import date
 from functools import partial
 
 from server.inputs import N_
@@ -15,8 +16,8 @@ from server.reports.contents.methods import make_paragraph
 from server.reports.explaining import ExplainedAnswer, ExplainedPredictor, say_effect
 from server.reports.explaining.chosen_columns import CoinColumn, KnownColumn
 from server.reports.explaining.explained_columns import ExplainedStep
-from server.reports.explaining.explained_rows import OTHERS, STRATUM
-from server.reports.explaining.explained_texts import list_notes
+from server.reports.explaining.explained_notes import list_notes
+from server.reports.explaining.explained_rows import OTHERS, STRATUM, TREND, WEEK
 from server.reports.pictures import count_doublings, ratio_axis
 from server.reports.report import Report
 from server.reports.report_words import ReportWords
@@ -31,6 +32,7 @@ def build_explanation(words: ReportWords, report: Report, explained: ExplainedAn
 
 
 _POINTS = 100
+_KNOWN = {STRATUM: N_("Stratum"), WEEK: N_("Week, each by itself"), TREND: N_("Week, as a trend")}
 
 
 def describe_explanation(words: ReportWords, report: Report, explained: ExplainedAnswer) -> Iterator[Block]:
@@ -53,7 +55,7 @@ def describe_explanation(words: ReportWords, report: Report, explained: Explaine
     ]
     title = _("What “%(answer)s” goes with", answer=explained.name)
     first = named.call_answer(explained.outcome, 0) if explained.outcome.levels else ""
-    notes = tuple(list_notes(explained, words.gettext, first, words.p_value))
+    notes = tuple(list_notes(explained, words.gettext, first, words.p_value, words.integer))
     yield make_paragraph(_say_of_whom(words, report, explained))
     yield Table("explained", title, _name_columns(words, explained), tuple(rows), notes)
     if explained.model != "linear":
@@ -103,9 +105,13 @@ class ExplainedNames:
             place = column.question.answers.index("no") if column.flips else column.answer
             text = column.question.text
             return self._quote(text if place is None else f"{text} · {self.call_answer(column, place)}")
-        if column.name == STRATUM:
-            return Text(self._words.gettext("Stratum"))
+        if column.name == STRATUM or column.weekly:
+            return Text(self.call_known(column.name))
         return Text(column.name, own=True)
+
+    def call_known(self, name: str) -> str:
+        """What is known of responses to a survey."""
+        return self._words.gettext(_KNOWN[name])
 
     def call_step(
         self, explained: ExplainedAnswer, predictor: ExplainedPredictor, found: ExplainedStep
@@ -119,6 +125,9 @@ class ExplainedNames:
 
     def _call_level(self, predictor: ExplainedPredictor, step: str) -> Text:
         column, first = predictor.column, predictor.reference
+        if isinstance(column, KnownColumn) and column.weekly:
+            spans = " / ".join(self._call_weeks(level) for level in (step, first)) if first else ""
+            return Text(spans or self._words.gettext("a week later"))
         if not first:
             return Text(step)
         if isinstance(column, KnownColumn):
@@ -132,6 +141,11 @@ class ExplainedNames:
             )
         chosen = self.call_answer(column, column.answer)
         return self._quote(f"{chosen} / {self._words.gettext('not: %(answer)s', answer=chosen)}")
+
+    def _call_weeks(self, level: str) -> str:
+        """From the first to the last day of a level of weeks."""
+        first, last = (self._words.day(date.fromisoformat(day)) for day in level.split("/"))
+        return self._words.gettext("%(low)s to %(high)s", low=first, high=last)
 
     def call_answer(self, column: CoinColumn, place: int) -> str:
         """An answer of its question, as respondents read it."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from server.inputs import N_, refuse
 from server.reports.elsewhere.study_columns import check_unique
@@ -10,12 +10,16 @@ from server.reports.elsewhere.study_columns import check_unique
 
 @dataclass(frozen=True)
 class Covariate:
-    """A column of what is known of each person: texts, the first of which others are compared with, or a number."""
+    """A column of what is known of each person: texts, the first of which others are compared with, or a number.
+
+    With `dates` it holds days: a number that grows by one each day or week, or texts, one for each week that there is.
+    """
 
     name: str
     categories: tuple[str, ...] = ()
     low: float = 0.0
     high: float = 0.0
+    dates: Literal["", "by_day", "by_week", "weeks"] = ""
 
 
 def read_covariate(stated: Mapping[str, Any], field: str) -> Covariate:
@@ -27,11 +31,14 @@ def read_covariate(stated: Mapping[str, Any], field: str) -> Covariate:
         Naming the field.
     """
     name = stated["name"].strip()
+    ways = [way for way in ("categories", "dates") if way in stated]
+    for other in (*ways[1:], *(("low", "high") if ways else ())):
+        if other in stated:
+            template = N_("must not be given together with %(limit)s")
+            raise refuse(422, f"{field}.{other}", template, limit=ways[0])
+    if "dates" in stated:
+        return Covariate(name, dates=stated["dates"])
     if "categories" in stated:
-        for other in ("low", "high"):
-            if other in stated:
-                template = N_("must not be given together with %(limit)s")
-                raise refuse(422, f"{field}.{other}", template, limit="categories")
         texts = tuple(text.strip() for text in stated["categories"])
         check_unique(texts, f"{field}.categories")
         return Covariate(name, texts)

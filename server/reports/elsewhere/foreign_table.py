@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import date
 from itertools import islice
 from typing import IO
 
@@ -19,7 +20,7 @@ from server.inputs.csv_rows import (
     report_no_progress,
 )
 from server.reports.csv_cells import neutralise_text
-from server.reports.elsewhere.study_columns import ABSENT, NameCells, NumberCells, TextCells
+from server.reports.elsewhere.study_columns import ABSENT, DateCells, NameCells, NumberCells, TextCells
 from server.reports.elsewhere.study_file import StudyFile
 from server.reports.stratum_estimates import NO_STRATUM, WITHHELD_STRATUM
 from server.study.definitions import Definition
@@ -27,6 +28,7 @@ from server.study.strata import walk
 
 MOST_ROWS = 10_000_000
 """Rows of a table: each is a person."""
+_DAYS = 7
 _LARGEST_WEIGHT = 1e6
 _SMALLEST_WEIGHT = 1e-6
 
@@ -35,7 +37,8 @@ _SMALLEST_WEIGHT = 1e-6
 class ForeignTable:
     """The rows of a table: `version` is the number that each answers, `place` the place of its stratum.
 
-    `reports` are by column; `covariates` by name, as numbers or as the places of texts; `clusters` and `drawn_from`
+    `reports` are by column; `covariates` by name, as numbers or as the places of texts, which are in `weeks` where they
+    follow from days; `clusters` and `drawn_from`
     (strata of the sample) are numbered, the latter in the order of `names_drawn_from`.
     """
 
@@ -44,6 +47,7 @@ class ForeignTable:
     place: NDArray[np.int64]
     reports: Mapping[str, NDArray[np.uint8]]
     covariates: Mapping[str, NDArray[np.float64]]
+    weeks: Mapping[str, tuple[str, ...]]
     weights: NDArray[np.float64] | None
     sampling_weights: NDArray[np.float64] | None
     replicate_weights: tuple[NDArray[np.float64], ...]
@@ -88,7 +92,10 @@ def read_foreign_table(file: IO[bytes], study: StudyFile, told: Told = report_no
     return _sort_columns(study, readers, codes, number - 1)
 
 
-def _readers(study: StudyFile, *, comma: bool) -> Iterator[tuple[str, TextCells | NumberCells | NameCells]]:
+_Cells = TextCells | NumberCells | NameCells | DateCells
+
+
+def _readers(study: StudyFile, *, comma: bool) -> Iterator[tuple[str, _Cells]]:
     columns = [
         {name for one in each.questions for name in one.columns} for each in study.definitions.values()
     ]
@@ -100,7 +107,9 @@ def _readers(study: StudyFile, *, comma: bool) -> Iterator[tuple[str, TextCells 
     if study.nodes:
         yield "stratum", TextCells(_name_places(study))
     for covariate in study.covariates:
-        if covariate.categories:
+        if covariate.dates:
+            yield covariate.name, DateCells()
+        elif covariate.categories:
             yield covariate.name, TextCells({text: code for code, text in enumerate(covariate.categories)})
         else:
             yield covariate.name, NumberCells(covariate.low, covariate.high, comma=comma)
@@ -122,7 +131,7 @@ def _name_places(study: StudyFile) -> dict[str, int]:
 
 def _sort_columns(
     study: StudyFile,
-    readers: Mapping[str, TextCells | NumberCells | NameCells],
+    readers: Mapping[str, _Cells],
     codes: Mapping[str, NDArray[np.int32]],
     rows: int,
 ) -> ForeignTable:
@@ -130,6 +139,8 @@ def _sort_columns(
         reader = readers[name]
         if isinstance(reader, NumberCells):
             return np.array(reader.numbers)[codes[name]]
+        if isinstance(reader, DateCells):
+            return np.array([day.toordinal() for day in reader.days], dtype=np.float64)[codes[name]]
         return codes[name].astype(np.float64)
 
     newest, sampling = next(iter(study.definitions)), study.sampling
@@ -152,6 +163,16 @@ def _sort_columns(
                 code = int(codes[cells.header][row])
                 said = '""' if code == ABSENT else str(code)
                 raise refuse_cell(row + 2, cells.header, template, said, limit=number, low=most)
+    known = {covariate.name: values(covariate.name) for covariate in study.covariates}
+    weeks = {}
+    for covariate in study.covariates:
+        if covariate.dates == "by_week":
+            known[covariate.name] /= _DAYS
+        elif covariate.dates == "weeks":
+            # Day 1 was a Monday.
+            found, places = np.unique((known[covariate.name] - 1) // _DAYS, return_inverse=True)
+            known[covariate.name] = places.astype(np.float64)
+            weeks[covariate.name] = tuple(_name_week(int(week) * _DAYS + 1) for week in found)
     drawn_from, names = _number_strata(study, readers, codes)
     replicates = () if sampling is None or sampling.replicates is None else sampling.replicates.columns
     return ForeignTable(
@@ -159,7 +180,8 @@ def _sort_columns(
         version=version,
         place=place,
         reports={name: codes[cells.header].astype(np.uint8) for name, cells in study.cells.items()},
-        covariates={covariate.name: values(covariate.name) for covariate in study.covariates},
+        covariates=known,
+        weeks=weeks,
         weights=None if study.weights is None else values(study.weights),
         sampling_weights=None if sampling is None or sampling.weights is None else values(sampling.weights),
         replicate_weights=tuple(values(name) for name in replicates),
@@ -171,9 +193,14 @@ def _sort_columns(
     )
 
 
+def _name_week(monday: int) -> str:
+    """As an interval of ISO 8601."""
+    return "/".join(date.fromordinal(day).isoformat() for day in (monday, monday + _DAYS - 1))
+
+
 def _number_strata(
     study: StudyFile,
-    readers: Mapping[str, TextCells | NumberCells | NameCells],
+    readers: Mapping[str, _Cells],
     codes: Mapping[str, NDArray[np.int32]],
 ) -> tuple[NDArray[np.int64] | None, tuple[str, ...]]:
     """The stratum of the sample that each row was drawn from, and how the table calls them."""
@@ -182,7 +209,9 @@ def _number_strata(
     column = study.sampling.strata
     different, numbers = np.unique(codes[column], return_inverse=True)
     reader = readers[column]
-    if isinstance(reader, NumberCells):
+    if isinstance(reader, DateCells):
+        called = {code: reader.days[code].isoformat() for code in different.tolist()}
+    elif isinstance(reader, NumberCells):
         called = {code: f"{reader.numbers[code]:g}" for code in different.tolist()}
     else:
         called = {code: text for text, code in reversed(reader.items())}

@@ -3,6 +3,7 @@
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 from server.inputs import N_, refuse, shorten_value
@@ -55,6 +56,29 @@ class NumberCells(dict[str, int]):
             return -1
         self.numbers.append(number)
         self[text] = len(self.numbers) - 1
+        return self[text]
+
+
+class DateCells(dict[str, int]):
+    """The place of each day that was read among `days`, -1 for what is none."""
+
+    template = N_("must be a day like %(limit)s; it is %(value)s")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.values_named: Mapping[str, object] = {"limit": "2026-05-01"}
+        self.days: list[date] = []
+
+    def __missing__(self, text: str) -> int:
+        written = text.strip()
+        try:
+            day = date.fromisoformat(written)
+        except ValueError:
+            return -1
+        if day.isoformat() != written:  # which has other ways to write it
+            return -1
+        self.days.append(day)
+        self[text] = len(self.days) - 1
         return self[text]
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from server.collect.waves import Byte, WaveQuestion, same_question
 from server.inputs import N_, InputError, refuse, shorten_value
 from server.privacy.estimators import answered_mean_coefficients, mean_coefficients, share_coefficients
-from server.reports.explaining.explained_rows import STRATUM, ExplainableRows, RowBlock
+from server.reports.explaining.explained_rows import STRATUM, TREND, WEEK, ExplainableRows, RowBlock
 from server.study.definitions import Question
 
 MOST_ANSWERS = 8
@@ -70,10 +70,14 @@ class CoinColumn:
 
 @dataclass(frozen=True, eq=False)
 class KnownColumn:
-    """What is known of each row: a number, or one of some `levels`, the first of which others are compared with."""
+    """What is known of each row: a number, or one of some `levels`, the first of which others are compared with.
+
+    `weekly` are those that are of the weeks in which responses were first shown.
+    """
 
     name: str
     levels: tuple[str, ...]
+    weekly: bool = False
 
     def values(self, block: RowBlock) -> NDArray[np.float64]:
         """Of each row."""
@@ -117,12 +121,20 @@ def _name_answers(question: Question, field: str, name: str) -> InputError:
 
 
 def choose_predictor(rows: ExplainableRows, name: str) -> CoinColumn | KnownColumn:
-    """A covariate, the strata, a question with all its answers, or one answer as NAME.ANSWER."""
+    """A covariate, the strata, weeks, a question with all its answers, or one answer as NAME.ANSWER."""
     for covariate in rows.covariates:
         if covariate.name == name:
             return KnownColumn(name, covariate.categories)
     if name == STRATUM and rows.report.nodes:
         return KnownColumn(name, rows.groups)
+    if rows.weekly is not None and name in list_weekly(rows):
+        assert rows.weekly.weeks is not None
+        return KnownColumn(name, rows.weekly.weeks.names if name == WEEK else (), weekly=True)
+    if rows.weekly is not None and name in (WEEK, TREND) and name not in rows.report.waves[0].asked:
+        template = N_(
+            "needs two weeks or more in which responses were first shown, with at least %(limit)d in each"
+        )
+        raise refuse(422, "by", template, limit=rows.report.minimum)
     asked, answer = _find(rows, name, "by")
     question = asked[0].question
     if answer is not None:
@@ -137,6 +149,11 @@ def choose_predictor(rows: ExplainableRows, name: str) -> CoinColumn | KnownColu
     return CoinColumn(name, question, question.answers, bytes_of)
 
 
+def list_weekly(rows: ExplainableRows) -> tuple[str, ...]:
+    """What weeks are called as predictors, where there are two or more."""
+    return (WEEK, TREND) if rows.weekly is not None and rows.weekly.weeks is not None else ()
+
+
 def _find(rows: ExplainableRows, name: str, field: str) -> tuple[Sequence[WaveQuestion], int | None]:
     """A question as every version asked it, and which of its answers is named."""
     waves = rows.report.waves
@@ -146,6 +163,7 @@ def _find(rows: ExplainableRows, name: str, field: str) -> tuple[Sequence[WaveQu
     if question is None or (answer and answer not in question.answers):
         names = [covariate.name for covariate in rows.covariates] if field == "by" else []
         names += [STRATUM] * bool(rows.report.nodes and field == "by")
+        names += list_weekly(rows) if field == "by" else ()
         names += [f"{before}.{each}" for each in question.answers] if question else list(known)
         template = N_("must be one of %(limit)s; it is %(value)s")
         raise refuse(422, field, template, limit=", ".join(names), value=shorten_value(name))
@@ -190,7 +208,10 @@ def refuse_same(outcome: CoinColumn, predictors: Sequence[CoinColumn | KnownColu
     """Refuse a question that stands on both sides, or a predictor twice."""
     seen = {outcome.question.name}
     for predictor in predictors:
-        name = predictor.question.name if isinstance(predictor, CoinColumn) else f"known {predictor.name}"
+        if isinstance(predictor, CoinColumn):
+            name = predictor.question.name
+        else:
+            name = f"known {WEEK if predictor.weekly else predictor.name}"
         if name in seen:
             raise repeat_error(predictor.name)
         seen.add(name)

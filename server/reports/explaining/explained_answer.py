@@ -45,7 +45,7 @@ class ExplainedAnswer:
     """An answer, what it goes with, of how many rows; `weighted` rows count, and vary, as they were drawn.
 
     `model` says what an effect is of: the odds of a Yes, or of a higher level; those of each answer against the first
-    one; or a number itself.
+    one; or a number itself. Where weeks are a predictor, `unknown` says of how many they are not known.
     """
 
     name: str
@@ -56,6 +56,7 @@ class ExplainedAnswer:
     versions: tuple[int, ...]
     predictors: tuple[ExplainedPredictor, ...]
     explanation: Explanation
+    unknown: int | None = None
 
 
 def explain_answer(
@@ -95,5 +96,5 @@ def explain_answer(
     )  # as they were asked for
     weighted = made.sample is not None
     return ExplainedAnswer(
-        outcome.name, outcome, model, made.rows, weighted, made.versions, predictors, found
+        outcome.name, outcome, model, made.rows, weighted, made.versions, predictors, found, made.unknown
     )

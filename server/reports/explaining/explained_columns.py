@@ -14,6 +14,7 @@ from server.privacy.estimators.latent_likelihood import LatentData
 from server.privacy.estimators.number_explaining import NumberData
 from server.privacy.estimators.outcome_levels import OutcomeModel
 from server.privacy.estimators.sampled_rows import RowSample
+from server.reports.explaining.alike_rows import combine_chances, sum_alike
 from server.reports.explaining.chosen_columns import CoinColumn, ExplainedModel, KnownColumn
 from server.reports.explaining.explained_rows import ExplainableRows
 
@@ -24,7 +25,6 @@ NOBODY = N_(
 NOTHING_SHOWN = N_("needs responses; none is shown yet")
 _SLIGHTLY = 1e-4
 """How far a number is moved, in its unit here, for its average effect."""
-_LARGEST_KEY = 1 << 62
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +39,7 @@ class ExplainedColumns:
     """What is known of rows, first, then answers: those that are alike once.
 
     `columns` are predictors in that order, and beside each its `predictors`, the `levels` it has, and its `steps`.
+    `unknown` says how many are left out as their week is not known, where weeks are a predictor.
     """
 
     def __init__(
@@ -67,7 +68,8 @@ class ExplainedColumns:
         seen: list[list[Floats]] = []
         values, counts, back, places = [], [], [], []
         self.rows, versions, start = 0, [], 0
-        for block in rows.blocks():
+        weekly = rows.weekly if any(column.weekly for column in self._known) else None
+        for block in rows.blocks() if weekly is None else weekly.blocks():
             if block.wave.number not in asking or not len(block.counts):
                 continue
             versions.append(block.wave.number)
@@ -79,7 +81,7 @@ class ExplainedColumns:
             table = (
                 np.stack([column.values(block) for column in self._known], axis=1) if self._known else None
             )
-            alike, own, sums = _sum_alike(both, table, block.counts)
+            alike, own, sums = sum_alike(both, table, block.counts)
             seen.append([found[alike] for found in both])
             values.append(np.zeros((len(alike), 0)) if table is None else table[alike])
             counts.append(sums)
@@ -90,6 +92,7 @@ class ExplainedColumns:
         if not counts:
             raise refuse(422, "explain", NOBODY if rows.report.n else NOTHING_SHOWN)
         self.versions = tuple(dict.fromkeys(versions))
+        self.unknown = None if weekly is None else weekly.count_unknown(self.versions)
         self._counts, self._values = np.concatenate(counts), np.concatenate(values)
         self._seen = [np.concatenate(parts) for parts in zip(*seen, strict=True)]
         self.sample = (
@@ -180,7 +183,7 @@ class ExplainedColumns:
             [[float(found[k] == level) for k, level in self._marks] for found in combinations],
             dtype=np.float64,
         ).reshape(len(combinations), len(self._marks))
-        others = _combine(self._seen[1:], len(self._counts))
+        others = combine_chances(self._seen[1:], len(self._counts))
         model: OutcomeModel = "multinomial" if self._model == "multinomial" else "cumulative"
         return LatentData(self._counts, self._table, self._seen[0], others, dummies, on_step, model)
 
@@ -223,27 +226,3 @@ def _pair_answers(own: tuple[int, ...]) -> tuple[tuple[EffectSetting, EffectSett
         )
         for level in range(len(own))
     )
-
-
-def _sum_alike(
-    chances: Sequence[Floats], table: Floats | None, counts: Floats
-) -> tuple[NDArray[np.intp], NDArray[np.intp], Floats]:
-    """A row for all that have the same chances and known values, which one is each one's, and what it stands for."""
-    keys, span = np.zeros(len(counts), dtype=np.int64), 1
-    for column in np.concatenate([*chances, *([] if table is None else [table])], axis=1).T:
-        # One column after the other: sorting numbers is many times faster than sorting rows.
-        found, place = np.unique(column, return_inverse=True)
-        if span * len(found) >= _LARGEST_KEY:
-            found_keys, keys = np.unique(keys, return_inverse=True)
-            span = len(found_keys)
-        keys, span = keys * len(found) + place, span * len(found)
-    _, first, back = np.unique(keys, return_index=True, return_inverse=True)
-    return first, back, np.bincount(back, weights=counts).astype(np.float64)
-
-
-def _combine(chances: Sequence[Floats], rows: int) -> Floats:
-    """Of every combination of truths, the last varying fastest, shape (rows, combinations)."""
-    found = np.ones((rows, 1))
-    for own in chances:
-        found = (found[:, :, None] * own[:, None, :]).reshape(rows, -1)
-    return found

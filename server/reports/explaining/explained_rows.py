@@ -1,16 +1,19 @@
 """The responses that an explanation is about, in blocks: tallies of reports, with what is known beside them."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from server.collect.tallies import Tally
 from server.collect.waves import Wave, places_of
+from server.collect.waves.blocks import Blocks
 from server.privacy.estimators.sample_designs import SampleDesign
 from server.reports.elsewhere import ForeignData
 from server.reports.elsewhere.covariates import Covariate
+from server.reports.explaining.shown_weeks import ShownWeeks, group_weeks
 from server.reports.report import Report
 from server.study.strata import walk
 
@@ -18,6 +21,10 @@ STRATUM = "stratum"
 """What a predictor is called that says which of the largest strata a response is from."""
 OTHERS = "(others)"
 """What its last level is called: the strata that are not shown, together with responses without stratum."""
+WEEK = "week"
+"""What a predictor is called that says in which week a response was first shown."""
+TREND = "trend"
+"""What that week is called as a number."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +46,8 @@ class RowBlock:
 class ExplainableRows:
     """What can be explained: `groups` names the largest strata, by their numbers; `blocks` are read anew each time.
 
-    `sample` says how rows were drawn that count differently; None where each response counts the same.
+    `sample` says how rows were drawn that count differently; None where each response counts the same. Of a survey that
+    was collected here `weekly` says when they were first shown.
     """
 
     report: Report
@@ -47,6 +55,55 @@ class ExplainableRows:
     covariates: tuple[Covariate, ...]
     blocks: Callable[[], Iterator[RowBlock]]
     sample: SampleDesign | None = None
+    weekly: "WeeklyRows | None" = None
+
+
+class WeeklyRows:
+    """The same rows by the weeks in which they were first shown, without those of which that is not known."""
+
+    def __init__(self, report: Report, group_of: NDArray[np.int64]) -> None:
+        self._report, self._group_of = report, group_of
+
+    @cached_property
+    def weeks(self) -> ShownWeeks | None:
+        """Levels of weeks; None where there are not two."""
+        counts: dict[tuple[str | None, Hashable], int] = {}
+        for wave in self._report.waves:
+            for place, week, n in wave.count_weeks():
+                own = week, (wave.number, int(self._group_of[place]))
+                counts[own] = counts.get(own, 0) + n
+        return group_weeks(counts, self._report.minimum)
+
+    def count_unknown(self, versions: Container[int]) -> int:
+        """How many of these versions are left out."""
+        return sum(
+            n
+            for wave in self._report.waves
+            if wave.number in versions
+            for _place, week, n in wave.count_weeks()
+            if week is None
+        )
+
+    def blocks(self) -> Iterator[RowBlock]:
+        """With the level of each row's week, and how far it is from the first one."""
+        weeks = self.weeks
+        if weeks is None:
+            return
+        positions, width = np.array(weeks.positions), len(weeks.positions)
+        for wave in self._report.waves:
+            pieces = Blocks(partial(self._list_pieces, wave, weeks.level_of, width))
+            for block in pieces.walk():
+                groups, levels = np.divmod(block.places, width)
+                counts = block.tally.counts.astype(np.float64)
+                known = {WEEK: levels.astype(np.float64), TREND: positions[levels]}
+                yield RowBlock(wave, block.tally, counts, groups, known, np.zeros(0, np.int64))
+
+    def _list_pieces(
+        self, wave: Wave, level_of: Mapping[str, int], width: int
+    ) -> Iterator[tuple[int, Tally]]:
+        for place, week, tally in wave.read_weeks():
+            if week is not None:
+                yield int(self._group_of[place]) * width + level_of[week], tally
 
 
 def of_report(report: Report) -> ExplainableRows:
@@ -59,7 +116,7 @@ def of_report(report: Report) -> ExplainableRows:
                 counts = block.tally.counts.astype(np.float64)
                 yield RowBlock(wave, block.tally, counts, number[block.places], {}, np.zeros(0, np.int64))
 
-    return ExplainableRows(report, names, (), blocks)
+    return ExplainableRows(report, names, (), blocks, weekly=WeeklyRows(report, number))
 
 
 def of_foreign(data: ForeignData) -> ExplainableRows:
@@ -80,7 +137,11 @@ def of_foreign(data: ForeignData) -> ExplainableRows:
             tally = Tally(patterns, np.ones(len(patterns), np.int64))
             yield RowBlock(wave, tally, counts, number[table.place[own]], known, np.flatnonzero(own))
 
-    return ExplainableRows(data.report, names, data.study.covariates, blocks, sample)
+    covariates = tuple(
+        replace(each, categories=table.weeks[each.name]) if each.name in table.weeks else each
+        for each in data.study.covariates
+    )
+    return ExplainableRows(data.report, names, covariates, blocks, sample)
 
 
 def _group_strata(report: Report) -> tuple[tuple[str, ...], NDArray[np.int64]]:

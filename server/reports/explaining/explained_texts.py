@@ -9,8 +9,7 @@ from server.privacy.estimators.explaining import ExplainedEffect
 from server.privacy.estimators.regression import LikelihoodRatioTest
 from server.reports.explaining.explained_answer import ExplainedAnswer, ExplainedPredictor
 from server.reports.explaining.explained_columns import ExplainedStep
-
-Translate = Callable[..., str]
+from server.reports.explaining.explained_notes import Translate, list_notes
 
 DOES_NOT_TELL = N_("These responses do not tell.")
 _ODDS = (
@@ -23,37 +22,6 @@ _AMOUNT = (
     N_("Lower by %(amount)s (%(low)s to %(high)s)."),
     N_("Not sure whether higher or lower: a difference of %(amount)s (%(low)s to %(high)s)."),
 )
-PRIOR = N_(
-    "The responses alone leave some odds ratio without an end: some group reports “yes” as seldom, or as often, as "
-    "the coins alone would, or there are few responses. So a weak prior was added to each coefficient (log-F(1, 1)), "
-    "which tells as much as one person whose answer is known."
-)
-CAUSE = N_(
-    "What goes together need not be cause and effect, and what is not among the predictors may be behind it."
-)
-THROUGH_COINS = N_("Other randomised answers are read through their own coins, which makes intervals wider.")
-WEIGHTED = N_(
-    "Rows count as their weights say; intervals and tests are by how the rows were drawn, as far as that is stated, "
-    "and leave the size of the population aside."
-)
-ORDERED = N_(
-    "The odds are those of a level or a higher one against all lower ones, the same at each step (proportional odds)."
-)
-STEPS_DIFFER = N_(
-    "The steps seem to differ (%(p)s): take one odds ratio for all of them as a rough summary, and explain single "
-    "answers beside it."
-)
-STEPS_ALIKE = N_("Nothing shows that the steps differ (%(p)s).")
-STEPS_UNKNOWN = N_("Whether the steps differ, these responses do not tell.")
-OPTIONS = N_(
-    "The odds are those of each answer against the first one, “%(answer)s” (multinomial logistic model)."
-)
-NUMBERS = N_(
-    "Differences are of the mean, with all else as it is (a linear model); intervals hold whatever the spread of the "
-    "numbers (sandwich)."
-)
-SURE = 0.05
-"""The p value from which on nothing shows that steps differ."""
 
 
 def say_effect(
@@ -72,34 +40,6 @@ def say_effect(
     if high < 0:  # lower by so much, which is no negative number
         amount, ends = number(-effect.coefficient), [number(-high), number(-low)]
     return translate(template, amount=amount, low=ends[0], high=ends[1])
-
-
-def list_notes(
-    explained: ExplainedAnswer, translate: Translate, answer: str, p_value: Callable[[float], str]
-) -> Iterator[str]:
-    """What must be known of the whole; `answer` is the first one, as it is called."""
-    if explained.model == "cumulative":
-        yield translate(ORDERED)
-        yield _say_of_steps(explained.explanation.parallel, translate, p_value)
-    if explained.model == "multinomial":
-        yield translate(OPTIONS, answer=answer)
-    if explained.model == "linear":
-        yield translate(NUMBERS)
-    if explained.explanation.prior:
-        yield translate(PRIOR)
-    if any(predictor.randomised for predictor in explained.predictors):
-        yield translate(THROUGH_COINS)
-    if explained.weighted:
-        yield translate(WEIGHTED)
-    yield translate(CAUSE)
-
-
-def _say_of_steps(
-    test: LikelihoodRatioTest | None, translate: Translate, p_value: Callable[[float], str]
-) -> str:
-    if test is None:
-        return translate(STEPS_UNKNOWN)
-    return translate(STEPS_DIFFER if test.p_value < SURE else STEPS_ALIKE, p=p_value(test.p_value))
 
 
 def name_step(explained: ExplainedAnswer, predictor: ExplainedPredictor, step: ExplainedStep) -> str:
@@ -139,7 +79,7 @@ def _in_english(template: str, **values: object) -> str:
 def _list_english_notes(explained: ExplainedAnswer) -> list[str]:
     levels = explained.outcome.levels
     first = levels[0] if levels else ""
-    return list(list_notes(explained, _in_english, first, lambda value: f"p = {value:.3f}"))
+    return list(list_notes(explained, _in_english, first, lambda value: f"p = {value:.3f}", str))
 
 
 def explanation_json(explained: ExplainedAnswer) -> dict[str, Any]:
@@ -151,6 +91,7 @@ def explanation_json(explained: ExplainedAnswer) -> dict[str, Any]:
         "n": explained.rows,
         "versions": list(explained.versions),
         "weighted": explained.weighted,
+        "without_week": explained.unknown,
         "prior": "log-F(1, 1)" if found.prior else None,
         "confidence": found.confidence,
         "log_likelihood": finite(found.log_likelihood),

@@ -5,14 +5,19 @@ from dataclasses import dataclass
 
 from server.collect.waves import same_question
 from server.inputs import InputError
-from server.reports.explaining.chosen_columns import MOST_ANSWERS, choose_outcome, tells_answers_apart
+from server.reports.explaining.chosen_columns import (
+    MOST_ANSWERS,
+    choose_outcome,
+    list_weekly,
+    tells_answers_apart,
+)
 from server.reports.explaining.explained_rows import STRATUM, ExplainableRows
 from server.study.definitions import Question
 
 
 @dataclass(frozen=True, eq=False)
 class OfferedColumn:
-    """Something to choose by its name: the strata, a question with all its answers, or one of these."""
+    """Something to choose by its name: the strata, weeks, a question with all its answers, or one of these."""
 
     name: str
     question: Question | None = None
@@ -36,15 +41,15 @@ def list_outcomes(rows: ExplainableRows) -> Iterator[OfferedColumn]:
 
 
 def list_predictors(rows: ExplainableRows) -> Iterator[OfferedColumn]:
-    """What they may go with: strata first, then questions; answers one by one only where a whole question cannot be."""
-    if rows.report.nodes:
-        yield OfferedColumn(STRATUM)
+    """What they may go with: strata, weeks, then questions; answers one by one only where a whole one cannot be."""
+    known = [*[STRATUM] * bool(rows.report.nodes), *list_weekly(rows)]
+    for name in known:
+        yield OfferedColumn(name)
     for question in rows.report.definition.questions:
         asked = same_question(question.name, rows.report.waves)
         by_answer = any(each.question.encoding.by_answer for each in asked)
         # By its own name alone, a question that is called like the strata would be taken for them.
-        hidden = question.name == STRATUM and bool(rows.report.nodes)
-        if by_answer or hidden or len(question.answers) > MOST_ANSWERS:
+        if by_answer or question.name in known or len(question.answers) > MOST_ANSWERS:
             yield from _list_answers(rows, question)
         elif not question.encoding.between_ends:
             yield OfferedColumn(question.name, question)

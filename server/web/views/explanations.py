@@ -14,6 +14,7 @@ from server.reports.explaining import (
     OfferedColumn,
     list_outcomes,
     list_predictors,
+    list_weekly,
     of_report,
 )
 from server.reports.formats import FORMATS
@@ -47,6 +48,7 @@ def page(survey: Survey) -> ResponseReturnValue:
             report=report,
             outcomes=_group(list_outcomes(explainable)),
             predictors=_group(list_predictors(explainable)),
+            weekly=list_weekly(explainable),
             answer=request.args.get("explain", ""),
             chosen=request.args.getlist("by"),
             problems=[describe(problem) for problem in refusal.problems] if refusal else [],

@@ -1,0 +1,85 @@
+"""What must be known of an explanation as a whole, in sentences."""
+
+from collections.abc import Callable, Iterator
+
+from server.inputs import N_
+from server.privacy.estimators.regression import LikelihoodRatioTest
+from server.reports.explaining.explained_answer import ExplainedAnswer
+
+Translate = Callable[..., str]
+
+PRIOR = N_(
+    "The responses alone leave some odds ratio without an end: some group reports “yes” as seldom, or as often, as "
+    "the coins alone would, or there are few responses. So a weak prior was added to each coefficient (log-F(1, 1)), "
+    "which tells as much as one person whose answer is known."
+)
+CAUSE = N_(
+    "What goes together need not be cause and effect, and what is not among the predictors may be behind it."
+)
+THROUGH_COINS = N_("Other randomised answers are read through their own coins, which makes intervals wider.")
+WEIGHTED = N_(
+    "Rows count as their weights say; intervals and tests are by how the rows were drawn, as far as that is stated, "
+    "and leave the size of the population aside."
+)
+WEEKS = N_(
+    "A week is that in which a response was first shown, which may be later than the one in which it came. Weeks with "
+    "few are taken together with others."
+)
+UNKNOWN_WEEK = N_(
+    "Not in it, as the week in which they were first shown is not kept: %(number)s. They came in an archive, before "
+    "weeks were kept, or by the same link as a response that was taken back."
+)
+ORDERED = N_(
+    "The odds are those of a level or a higher one against all lower ones, the same at each step (proportional odds)."
+)
+STEPS_DIFFER = N_(
+    "The steps seem to differ (%(p)s): take one odds ratio for all of them as a rough summary, and explain single "
+    "answers beside it."
+)
+STEPS_ALIKE = N_("Nothing shows that the steps differ (%(p)s).")
+STEPS_UNKNOWN = N_("Whether the steps differ, these responses do not tell.")
+OPTIONS = N_(
+    "The odds are those of each answer against the first one, “%(answer)s” (multinomial logistic model)."
+)
+NUMBERS = N_(
+    "Differences are of the mean, with all else as it is (a linear model); intervals hold whatever the spread of the "
+    "numbers (sandwich)."
+)
+SURE = 0.05
+"""The p value from which on nothing shows that steps differ."""
+
+
+def list_notes(
+    explained: ExplainedAnswer,
+    translate: Translate,
+    answer: str,
+    p_value: Callable[[float], str],
+    integer: Callable[[int], str],
+) -> Iterator[str]:
+    """What must be known of the whole; `answer` is the first one, as it is called."""
+    if explained.model == "cumulative":
+        yield translate(ORDERED)
+        yield _say_of_steps(explained.explanation.parallel, translate, p_value)
+    if explained.model == "multinomial":
+        yield translate(OPTIONS, answer=answer)
+    if explained.model == "linear":
+        yield translate(NUMBERS)
+    if explained.explanation.prior:
+        yield translate(PRIOR)
+    if any(predictor.randomised for predictor in explained.predictors):
+        yield translate(THROUGH_COINS)
+    if explained.unknown is not None:
+        yield translate(WEEKS)
+    if explained.unknown:
+        yield translate(UNKNOWN_WEEK, number=integer(explained.unknown))
+    if explained.weighted:
+        yield translate(WEIGHTED)
+    yield translate(CAUSE)
+
+
+def _say_of_steps(
+    test: LikelihoodRatioTest | None, translate: Translate, p_value: Callable[[float], str]
+) -> str:
+    if test is None:
+        return translate(STEPS_UNKNOWN)
+    return translate(STEPS_DIFFER if test.p_value < SURE else STEPS_ALIKE, p=p_value(test.p_value))
