@@ -27,6 +27,8 @@ HEADER_TIMEOUT = 10_000
 """Milliseconds for the headers of a request."""
 _PARENT = "MONEDA_SERVING_PROCESS"
 _PROCESSES = "MONEDA_SERVING_PROCESSES"
+_LOOK = 0.05
+"""Seconds between two looks whether a process listens."""
 _SEARCHED_AFTER = 20_000
 """Objects more than before, after which the youngest are searched for garbage."""
 STOP_TIMEOUT = 4
@@ -40,7 +42,7 @@ def address(config: Config, host: str, port: int) -> str:
 
 
 def serve(config: Config, host: str, port: int, lines: Sequence[str], workers: int = 1) -> None:
-    """Serve `server.web.front:create_front`; print the lines once the addresses are known to be free.
+    """Serve `server.web.front:create_front`; print the lines once somebody who comes is let in.
 
     There is no access log, for any address: it would hold the times and addresses that the
     database refuses to know.
@@ -78,9 +80,24 @@ def serve(config: Config, host: str, port: int, lines: Sequence[str], workers: i
         log_dictconfig=log,
         log_access=False,
     )
-    for line in [*lines, "Ctrl-C stops it."]:
-        click.echo(line)
+    threading.Thread(
+        target=_tell_when_reached, args=(host, port, [*lines, "Ctrl-C stops it."]), daemon=True
+    ).start()
     server.serve()
+
+
+def _tell_when_reached(host: str, port: int, lines: Sequence[str]) -> None:
+    """Processes listen for themselves, one sooner than another; whoever comes is given to one that does."""
+    while not _is_reached(host, port):
+        time.sleep(_LOOK)
+    for line in lines:
+        click.echo(line)
+
+
+def _is_reached(host: str, port: int) -> bool:
+    with socket.socket(_family(host)) as visitor:
+        # Where nobody listens, the system may give the visitor this very port, and he meets himself.
+        return visitor.connect_ex((host, port)) == 0 and visitor.getsockname() != visitor.getpeername()
 
 
 def create_worker() -> Front:
@@ -129,8 +146,7 @@ def _raise_limit_of_files() -> None:
 
 
 def _check_free(host: str, port: int, elsewhere: str) -> None:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family) as probe:
+    with socket.socket(_family(host)) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((host, port))
@@ -138,3 +154,7 @@ def _check_free(host: str, port: int, elsewhere: str) -> None:
             raise ValueError(
                 f"cannot serve on {host} port {port}: {error.strerror}; choose another {elsewhere}"
             ) from None
+
+
+def _family(host: str) -> socket.AddressFamily:
+    return socket.AF_INET6 if ":" in host else socket.AF_INET
