@@ -9,9 +9,10 @@ from alembic.runtime.migration import MigrationContext
 from alembic.util import CommandError
 
 from server import archives
+from server.collect import tidying
 from server.inputs import InputError
 from server.releases.spending_marks import open_marks
-from server.store.engines import has_newest_schema, make_engine, migrate, open_session
+from server.store.engines import has_newest_schema, make_engine, migrate
 from server.store.failures import MovedError, find_failure
 from server.store.schema_fit import has_known_schema
 from server.store.sealed_secrets import LostKeyError
@@ -63,11 +64,7 @@ def open_database(
 
 def _delete_due(engine: sa.Engine) -> None:
     """Nobody is answered from what had to be deleted while no server ran, or is in a backup that was restored."""
-    with open_session(engine, writes=False) as session:
-        if not archives.are_due(session, surveys.now()):
-            return
-    with open_session(engine, writes=True) as session, session.begin():
-        archives.delete_due(session, surveys.now())
+    archives.delete_due(engine, surveys.now(), tidying.Patience(tidying.LONG_PATIENCE))
 
 
 def open_existing(database_url: str) -> sa.Engine:

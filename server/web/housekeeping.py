@@ -99,10 +99,11 @@ class Housekeeper:
             with open_session(self._engine, writes=True) as session, session.begin():
                 archives.give_up_late(session, surveys.now())
                 tidying.close_over(session, surveys.now())
-                archives.delete_due(session, surveys.now())
                 forget_old_replies(session)
             seconds = ROUND if self._until is None else self._until - time.monotonic()
-            tidying.tidy(self._engine, tidying.Patience(seconds, self._is_over))
+            patience = tidying.Patience(seconds, self._is_over)
+            archives.delete_due(self._engine, surveys.now(), patience)
+            tidying.tidy(self._engine, patience)
         except tidying.OvertakenError:
             return False
         except tidying.UnfinishedError as error:

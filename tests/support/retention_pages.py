@@ -5,6 +5,8 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from server import archives
+from server.collect import tidying
+from server.store.engines import make_engine
 from server.study.surveys import now
 from tests.support import factories, sample_releases
 
@@ -28,8 +30,7 @@ def walk_retention(
     factories.close(database_url, survey.slug)
     for days in (0, 10, 20, 30):
         factories.settle(database_url, survey.slug, closed_at=now() - timedelta(days=days))
-        with factories.writing(database_url) as session:
-            archives.delete_due(session, now())
+        _delete_due(database_url)
         for page in (home, f"{home}/keeping", f"{home}/results", f"{home}/log", "/manage/surveys"):
             owner.get(page)
     released = factories.publish(database_url, document)
@@ -38,6 +39,11 @@ def walk_retention(
     sample_releases.grant(database_url, released.slug)
     sample_releases.release(database_url, released.slug, {"kind": "count"}, epsilon=1)
     factories.settle(database_url, released.slug, keep_counts=1, closed_at=now() - timedelta(days=1))
-    with factories.writing(database_url) as session:
-        archives.delete_due(session, now())
+    _delete_due(database_url)
     owner.get(f"/manage/surveys/{released.slug}/results")
+
+
+def _delete_due(database_url: str) -> None:
+    engine = make_engine(database_url)
+    archives.delete_due(engine, now(), tidying.Patience(tidying.LONG_PATIENCE))
+    engine.dispose()

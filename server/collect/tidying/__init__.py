@@ -51,7 +51,14 @@ from server.collect.tidying.due_marks import (
     note_rewritten,
     state_of,
 )
-from server.collect.tidying.waiting import BRIEFLY, LONG_PATIENCE, OvertakenError, Patience, UnfinishedError
+from server.collect.tidying.waiting import (
+    BRIEFLY,
+    LONG_PATIENCE,
+    OvertakenError,
+    Patience,
+    UnfinishedError,
+    leave_turn,
+)
 from server.store.engines import open_session
 from server.store.failures import describe_failure
 from server.store.models import Base
@@ -69,6 +76,7 @@ __all__ = [
     "UnfinishedError",
     "close_over",
     "is_due",
+    "leave_turn",
     "list_untidied",
     "may_remain",
     "state_of",
