@@ -1,9 +1,11 @@
 """Statements that are compiled once, and from then on given to the driver as they are.
 
 What SQLAlchemy does for a statement each time takes longer than a small one takes the database. Storing
-a group of responses takes ten of them, and how many responses a second there can be depends on that.
+a group of responses takes ten of them, and how many responses a second there can be depends on that. So the driver
+is asked directly, on the connection and in the transaction that SQLAlchemy holds; errors are those of SQLAlchemy.
 """
 
+from collections import namedtuple
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -34,38 +36,70 @@ class Prepared:
 
     def fetch(self, connection: sa.Connection, values: _Values) -> list[Any]:
         """Execute it, and read all rows."""
-        return list(self._execute(connection, values).all())
+        text, given = self._prepare(connection, values)
+        cursor = _execute(connection, text.sql, text.convert(given))
+        rows = text.name(cursor)
+        cursor.close()
+        return rows
 
     def run(self, connection: sa.Connection, values: _Values) -> None:
         """Execute it, where it returns no rows."""
-        self._execute(connection, values)
+        self.count(connection, values)
 
     def run_each(self, connection: sa.Connection, values: Sequence[_Values]) -> None:
         """Execute it for each of several sets of values, of one shape; it returns no rows."""
         text = self._find_text(connection.dialect, 0, values[0])
         if len(values) == 1:  # drivers take longer over a list of one
-            connection.exec_driver_sql(text.sql, text.convert(values[0]))
+            _execute(connection, text.sql, text.convert(values[0])).close()
             return
         connection.exec_driver_sql(text.sql, [text.convert(each) for each in values])
 
     def count(self, connection: sa.Connection, values: _Values) -> int:
         """Execute it, where it returns no rows; how many it wrote."""
-        return self._execute(connection, values).rowcount
+        text, given = self._prepare(connection, values)
+        cursor = _execute(connection, text.sql, text.convert(given))
+        number: int = cursor.rowcount
+        cursor.close()
+        return number
 
-    def _execute(self, connection: sa.Connection, values: _Values) -> sa.CursorResult[Any]:
+    def _prepare(self, connection: sa.Connection, values: _Values) -> "tuple[_Text, _Values]":
         length = 0
         if self._expanding is not None:
             wanted = values[self._expanding]
             length = 1 << (len(wanted) - 1).bit_length()
             values = {**values, self._expanding: wanted + wanted[-1:] * (length - len(wanted))}
-        text = self._find_text(connection.dialect, length, values)
-        return connection.exec_driver_sql(text.sql, text.convert(values))
+        return self._find_text(connection.dialect, length, values), values
 
     def _find_text(self, dialect: sa.Dialect, length: int, values: _Values) -> "_Text":
         key = dialect.name, length
         if key not in self._texts:
             self._texts[key] = _Text(self._statement, dialect, values)
         return self._texts[key]
+
+
+def _execute(connection: sa.Connection, sql: str, values: Any) -> Any:
+    """The driver's cursor, after a statement."""
+    if not connection.in_transaction():
+        connection.begin()  # as SQLAlchemy does by itself
+    pooled = connection.connection
+    cursor = pooled.cursor()
+    dialect = connection.dialect
+    try:
+        cursor.execute(sql, values)
+    except dialect.loaded_dbapi.Error as error:
+        cut = dialect.is_disconnect(error, pooled, cursor)
+        if cut:
+            connection.invalidate(error)
+        raise sa.exc.DBAPIError.instance(
+            sql,
+            None,
+            error,
+            dialect.loaded_dbapi.Error,
+            hide_parameters=True,
+            connection_invalidated=cut,
+            dialect=dialect,
+        ) from error
+    return cursor
 
 
 class _Text:
@@ -79,6 +113,7 @@ class _Text:
             raise TypeError(f"has to be given, or have a default in the database: {names}")
         state = compiled.construct_expanded_state(values)
         self.sql = state.statement
+        self._row: Any = None
         self._lists = {name: tuple(parts) for name, parts in state.parameter_expansion.items()}
         expanded = {part for parts in self._lists.values() for part in parts}
         # Values that the statement itself brings.
@@ -98,6 +133,13 @@ class _Text:
             if self._order is not None and not self._lists and not self._own
             else None
         )
+
+    def name(self, cursor: Any) -> list[Any]:
+        """The rows of a cursor, with the names of their columns."""
+        rows = cursor.fetchall()
+        if self._row is None and rows:
+            self._row = namedtuple("_Row", [column[0] for column in cursor.description], rename=True)  # type: ignore[misc]
+        return [self._row._make(row) for row in rows] if self._row else rows
 
     def convert(self, values: _Values) -> dict[str, Any] | tuple[Any, ...]:
         if self._plain is not None:  # as most often
