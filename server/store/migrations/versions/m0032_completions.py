@@ -1,13 +1,13 @@
 """Surveys that give everybody who finishes a code of their own: the key that signs these, and which were found good.
 
-Revision: 0035
+Revision: 0032
 Follows: 0031
 """
 
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0035"
+revision = "0032"
 down_revision = "0031"
 branch_labels = None
 depends_on = None
