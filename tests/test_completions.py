@@ -5,14 +5,18 @@ import math
 import random
 from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
+from pathlib import Path
 
 import pytest
 from flask.testing import FlaskClient
 
+from server import archives
 from server.collect import checked_codes, responses
 from server.collect.checked_codes import CodeVerdict
 from server.collect.submissions import hash_receipt
 from server.inputs import InputError
+from server.people import survey_access
 from server.study import surveys
 from server.study.blind_signatures import SigningKey, open_signer
 from server.study.completion_codes import MEANT, group_code, is_genuine, read_code
@@ -259,3 +263,38 @@ def test_a_code_is_made_of_its_letters_alone(database_url: str) -> None:
     assert not is_genuine(codes[0][:12] + codes[1][12:], sign)
     assert not is_genuine(codes[0], lambda message: sign(message + b"."))
     assert set(CodeVerdict) == {"good", "repeated", "accepted", "false"}
+
+
+def test_a_copy_has_a_key_of_its_own_and_an_archive_none(database_url: str, tmp_path: Path) -> None:
+    survey = publish(database_url, minimum=1)
+    code = finish(database_url, survey)
+    run = partial(factories.run, database_url, "survey")
+    copy = json.loads(run("duplicate", survey.slug, "--json").stdout)["survey"]
+    again = factories.publish(database_url, survey.definition, copy)
+    assert find_key(database_url, again.slug) != find_key(database_url, survey.slug)
+    assert check(database_url, again, code) == ["false"]
+    file = tmp_path / "survey.zip"
+    refused = run("export", survey.slug, "--zip", str(file))
+    assert (refused.exit_code, "must be closed first" in refused.stderr) == (2, True)
+    factories.close(database_url, survey.slug)
+    assert run("export", survey.slug, "--zip", str(file)).exit_code == 0
+    brought = json.loads(run("import", str(file), "--json").stdout)["survey"]
+    with writing(database_url) as session:
+        found = survey_access.find(session, brought)
+        assert found is not None
+        assert found.completions
+        with pytest.raises(InputError, match="here is no key"):
+            checked_codes.check_codes(session, found, [code])
+    assert check(database_url, survey, code) == ["good"]
+
+
+def test_once_all_but_releases_is_due_key_and_codes_go(database_url: str) -> None:
+    survey = publish(database_url)
+    code = finish(database_url, survey)
+    assert check(database_url, survey, code) == ["good"]
+    factories.close(database_url, survey.slug)
+    factories.settle(database_url, survey.slug, keep_rest=1, closed_at=NOW)
+    with writing(database_url) as session:
+        archives.delete_due(session, surveys.now())
+    rows = dump(database_url)
+    assert (rows["accepted_codes"], rows["ticket_keys"]) == ([], [])
