@@ -269,6 +269,9 @@ def create_table(connection: sa.Connection, kind: TableKind, survey_id: int, suf
         for column in made.c:
             if isinstance(column.type, STATISTICS_FREE):
                 connection.exec_driver_sql(f"ALTER TABLE {made.name} ALTER {column.name} SET STATISTICS 0")
+        if kind is INVITATIONS:
+            # A code that is used is written anew on its own page, and the index knows it already.
+            connection.exec_driver_sql(f"ALTER TABLE {made.name} SET (fillfactor = 90)")
         if kind is BATCHES:
             # Report strings look like noise: trying to compress them is work for nothing.
             connection.exec_driver_sql(f"ALTER TABLE {made.name} ALTER {kind.large} SET STORAGE EXTERNAL")
