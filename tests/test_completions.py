@@ -266,7 +266,7 @@ def test_a_code_is_made_of_its_letters_alone(database_url: str) -> None:
 
 
 def test_a_copy_has_a_key_of_its_own_and_an_archive_none(database_url: str, tmp_path: Path) -> None:
-    survey = publish(database_url, minimum=1)
+    survey = publish(database_url)
     code = finish(database_url, survey)
     run = partial(factories.run, database_url, "survey")
     copy = json.loads(run("duplicate", survey.slug, "--json").stdout)["survey"]
