@@ -109,7 +109,7 @@ def test_every_kind_gives_what_is_in_the_table(neighbours: str, tmp_path: Path) 
         certain("mean", question="children", noise="gaussian", delta="0.001"),
         certain("mean", question="hours", stratum=["North", "Bruma"]),
         certain("most_common", question="children"),
-        certain("top", question="children", answers=2),
+        certain("top", question="children", how_many=2),
         certain("exceeding", questions=["sex"], share="0.2", positives=2),
         certain("count", stratum=["North"]),
         division="given",
@@ -467,7 +467,7 @@ ITEMS = [
     {"kind": "table", "questions": ["sex", "children"]},
     {"kind": "hierarchy"},
     {"kind": "most_common", "question": "sex"},
-    {"kind": "top", "question": "sex", "answers": 2},
+    {"kind": "top", "question": "sex", "how_many": 2},
 ]
 
 

@@ -245,7 +245,7 @@ def test_the_most_common_answers_are_those_with_the_largest_estimates(
         rows = sorted(report.question(name).rows, key=lambda row: -row.value)
         if len(rows) <= answers:
             continue
-        figures = _drawn(source, {"kind": "top", "question": name, "answers": answers})
+        figures = _drawn(source, {"kind": "top", "question": name, "how_many": answers})
 
         best = {row.answer for row in rows[:answers]}
         assert [figure.statistic for figure in figures] == ["top"] * answers

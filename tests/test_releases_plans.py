@@ -47,7 +47,7 @@ def test_a_plan_is_read_exactly_and_written_so_that_it_reads_the_same() -> None:
         {"kind": "mean", "question": "cups", "noise": "gaussian", "delta": "1e-6", "weight": 1},
         {"kind": "table", "questions": ["q1"], "by_stratum": True, "weight": 2},
         {"kind": "most_common", "question": "mood", "weight": 2},
-        {"kind": "top", "question": "mood", "answers": 2, "weight": 1},
+        {"kind": "top", "question": "mood", "how_many": 2, "weight": 1},
         {
             "kind": "exceeding",
             "questions": ["q1", "q2"],
@@ -210,9 +210,9 @@ def _shape(survey: tuple[str, Published]) -> Shape:
             "must have answers to count; cups is a number, and has a mean",
         ),
         ({"kind": "most_common", "question": "cups"}, "questions", "must have several answers; cups has not"),
-        ({"kind": "top", "question": "mood", "answers": 3}, "answers", "must be from 1 to 2; it is 3"),
+        ({"kind": "top", "question": "mood", "how_many": 3}, "how_many", "must be from 1 to 2; it is 3"),
         (
-            {"kind": "top", "question": "cups", "answers": 1},
+            {"kind": "top", "question": "cups", "how_many": 1},
             "questions",
             "must have several answers; cups has not",
         ),

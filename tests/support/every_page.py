@@ -540,7 +540,7 @@ def walk_releases(owner: Reader, stranger: Reader, site: factories.Served) -> Re
     look([mean], **{f"noise {mean}": "gaussian", "delta": "0.0006"})
     wanted = [
         *(count, yes, mean, item("hierarchy"), item("histogram", "e20"), item("most_common", "e20")),
-        item("top", "e20", answers=2),
+        item("top", "e20", how_many=2),
         *(item("table", "e0", "e1"), item("table", "e0", by_stratum=True), item("share", "e20", option="a")),
         *(
             item("exceeding", "e0", "e1", positives=1, share="0.1", values=True),

@@ -52,7 +52,7 @@ ITEMS: tuple[dict[str, Any], ...] = (
     {"kind": "table", "questions": ["coin"], "by_stratum": True},
     {"kind": "hierarchy"},
     {"kind": "most_common", "question": "party"},
-    {"kind": "top", "question": "party", "answers": 2},
+    {"kind": "top", "question": "party", "how_many": 2},
     {
         "kind": "exceeding",
         "questions": ["coin", "moon", "dice"],

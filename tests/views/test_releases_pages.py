@@ -182,7 +182,7 @@ def test_what_is_added_stays_in_the_plan(builder: Builder, database_url: str, as
     builder.type(side1="*strata", side2="q2").press("table")
     builder.type(share="12,5", positives="2", values="yes", exceeding="q1").press("exceeding")
     builder.type(stratum='["North", "Alba"]', part=key(share("q2"))).press("part")
-    builder.type(top="q2", answers="1").press("top")
+    builder.type(top="q2", how_many="1").press("top")
     builder.type(epsilon="0.5", people="300").press()
 
     assert builder.answer.status_code == 200
@@ -205,7 +205,7 @@ def test_what_is_added_stays_in_the_plan(builder: Builder, database_url: str, as
             "stratum": ["North", "Alba"],
             "epsilon": None,
         },
-        {"kind": "top", "questions": ["q2"], "answers": 1, "epsilon": None},
+        {"kind": "top", "questions": ["q2"], "how_many": 1, "epsilon": None},
     ]
     assert "Behind the most common by, in 95 of 100 cases at most" in words(builder.answer.text)
     assert {item["epsilon"] for item in plan["items"]} == {"0.1"}

@@ -65,7 +65,7 @@ def _top() -> list[Case]:
                 by_choosing(
                     f"release(1) of a survey, {neighbours}: top 2 of 4 by {name}",
                     1.0,
-                    survey.releasing([{"kind": "top", "question": "party", "answers": 2}], "1"),
+                    survey.releasing([{"kind": "top", "question": "party", "how_many": 2}], "1"),
                     make_neighbours(survey, "party", others, first, second),
                     covers=name_case("top", "exponential", neighbours),
                 )

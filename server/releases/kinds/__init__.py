@@ -77,7 +77,7 @@ def _most_common(variable: Variable, _: Shape) -> Iterator[Item]:
 
 def _top(variable: Variable, _: Shape) -> Iterator[Item]:
     if _has_several(variable) and len(variable.answers) > _USUAL_TOP:
-        yield Item(ItemKind.TOP, (variable.name,), noise="exponential", answers=_USUAL_TOP)
+        yield Item(ItemKind.TOP, (variable.name,), noise="exponential", how_many=_USUAL_TOP)
 
 
 KINDS: Mapping[ItemKind, ReleaseKind] = {
@@ -167,8 +167,8 @@ KINDS: Mapping[ItemKind, ReleaseKind] = {
             TopAnswers.of,
             noises=("exponential",),
             questions=(1, 1),
-            fields=("answers",),
-            required=("answers",),
+            fields=("how_many",),
+            required=("how_many",),
             offers=(
                 KindOffer(N_("The three most common answers, in no order and without any number"), _top),
             ),

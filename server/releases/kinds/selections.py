@@ -93,7 +93,7 @@ class TopAnswers:
         options = len(query.compared.variable.answers)
         if query._wanted >= options:
             template = N_("must be from %(low)s to %(high)s; it is %(value)s")
-            raise refuse(422, f"{field}.answers", template, low=1, high=options - 1, value=query._wanted)
+            raise refuse(422, f"{field}.how_many", template, low=1, high=options - 1, value=query._wanted)
         return query
 
     @property
@@ -134,8 +134,8 @@ class TopAnswers:
 
     @property
     def _wanted(self) -> int:
-        assert self.item.answers is not None  # the plan was checked
-        return self.item.answers
+        assert self.item.how_many is not None  # the plan was checked
+        return self.item.how_many
 
 
 @dataclass(frozen=True, eq=False)

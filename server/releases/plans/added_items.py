@@ -83,8 +83,8 @@ def _top(form: Mapping[str, str]) -> dict[str, Any]:
     question = form.get("top", "")
     if not question:
         raise refuse(422, "top", N_("is required"))
-    answers = number_or_text(form.get("answers", ""))
-    return {"kind": ItemKind.TOP.value, "questions": [question], "answers": answers}
+    how_many = number_or_text(form.get("how_many", ""))
+    return {"kind": ItemKind.TOP.value, "questions": [question], "how_many": how_many}
 
 
 def _names(text: str) -> Any:

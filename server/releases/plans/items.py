@@ -57,7 +57,7 @@ class Item:
     noise : str
         "geometric", "laplace" or, for a mean, "gaussian"; for the most common answer
         "noisy_maximum" or "exponential"; for several and for quantiles "exponential".
-    answers : int or None
+    how_many : int or None
         For `top`: how many of the most common answers.
     share : Decimal or None
         For `exceeding` and a search: the share to exceed, in (0, 1).
@@ -92,7 +92,7 @@ class Item:
     by_stratum: bool = False
     stratum: tuple[str, ...] = ()
     noise: str = "geometric"
-    answers: int | None = None
+    how_many: int | None = None
     share: Decimal | None = None
     limit: int | None = None
     positives: int = 1

@@ -28,7 +28,7 @@ from server.releases.plans.plan_reader import (
 )
 
 ASKED = tuple(
-    "kind questions option by_stratum stratum answers share positives values where breaks levels".split()
+    "kind questions option by_stratum stratum how_many share positives values where breaks levels".split()
 )
 """What makes an item another one; the rest is how it is released."""
 AMOUNTS: Mapping[str, str] = {

@@ -136,7 +136,7 @@ def item_json(item: Item) -> dict[str, Any]:
         document["noise"] = item.noise
     if "positives" in KINDS[item.kind].fields:
         document["positives"] = item.positives
-    for name in ("option", "answers", "share", "limit", "most", "weight", "error", "epsilon"):
+    for name in ("option", "how_many", "share", "limit", "most", "weight", "error", "epsilon"):
         value = getattr(item, name)
         if value is not None:
             document[name] = format_decimal(value) if isinstance(value, Decimal) else value
@@ -190,7 +190,7 @@ def _item(document: Mapping[str, Any], field: str) -> Item:
         by_stratum=document.get("by_stratum", False),
         stratum=tuple(document.get("stratum", ())),
         noise=document.get("noise", KINDS[kind].noises[0]),
-        answers=None if document.get("answers") is None else int(document["answers"]),
+        how_many=None if document.get("how_many") is None else int(document["how_many"]),
         share=_decimal(document, "share", field, (Decimal("0.0001"), Decimal("0.9999"))),
         limit=document.get("limit"),
         positives=int(document.get("positives", 1)),

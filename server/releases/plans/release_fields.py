@@ -3,7 +3,7 @@
 from server.inputs import N_
 
 RELEASE_FIELDS = {
-    "answers": N_("How many answers"),
+    "how_many": N_("How many answers"),
     "asked": N_("Question and answer"),
     "confidence": N_("Confidence of the intervals"),
     "delta": N_("Chance δ that the limit fails"),
@@ -32,7 +32,7 @@ RELEASE_FIELDS = {
 }
 """By the name that a refusal gives."""
 ITEM_PARTS = {
-    "answers": N_("how many answers"),
+    "how_many": N_("how many answers"),
     "delta": "δ",
     "epsilon": "ε",
     "error": N_("error"),
