@@ -221,8 +221,8 @@ function finish(page, id) {
   }
   const keeps = 'preview' in page || recall(page).sent ? 'yes' : 'no';
   const part = withErasing(copy('sent', { keeps }, 'keeps'), page);
+  way.showCode?.(part, id); // asks before what spells the receipt is loaded: always in this order
   fillReceipt(part, id);
-  way.showCode?.(part, id);
   show(part, { header: false });
 }
 
