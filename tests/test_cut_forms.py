@@ -155,7 +155,7 @@ def test_every_route_refuses_what_is_no_whole_form(signed_in: FlaskClient, datab
     slug = factories.publish(database_url).slug
     browser, app = plain(signed_in), signed_in.application
     before = factories.dump(database_url)
-    json = {"respond.store", "respond.look", "respond.sell", "respond.check_receipt", "respond.take_back"}
+    json = {f"respond.{name}" for name in "store look sell complete check_receipt take_back".split()}
     posted = [
         rule
         for method, rule in routes(app)
