@@ -113,6 +113,8 @@ def test_whoever_looks_sees_the_same_all_the_while(database_url: str) -> None:
     for tallies in cells.values():
         keys = np.concatenate([batches.as_keys(tally.patterns) for tally in tallies])
         assert bool((keys[:-1] <= keys[1:]).all())
+    checked = factories.run(database_url, "check")
+    assert checked.exit_code == 0, checked.output
 
 
 def test_no_transaction_does_more_than_a_few_megabytes(sqlite: NewDatabase) -> None:

@@ -43,6 +43,8 @@ def walk_completions(
     code = drawn.finish(signed)
     for page in ("", "/how"):
         stranger.get(f"{link}{page}")
+    factories.settle(database_url, slug, forgets=True)
+    stranger.get(link)
     for typed in ("", f"{code} {code} ?", code):
         owner.post(f"{home}/completions", {"codes": typed})
     for page in ("/completions", "/completions/accepted.csv", "/log", "/schedule"):

@@ -276,6 +276,11 @@ def walk_results(owner: Reader, site: factories.Served) -> None:
     owner.get(f"/manage/surveys/{few.slug}/results?row=a&column=b")
     for asked in ("", "?explain=a&by=b", "?by=b"):
         owner.get(f"/manage/surveys/{few.slug}/explain{asked}")
+    weekly = factories.publish(database, wrapped_definition())
+    for day in (date(2026, 5, 4), date(2026, 5, 11)):
+        factories.store(database, weekly, [([1, 1], 20), ([0, 0], 20)], day=day)
+    for asked in ("by=week", "by=trend", "by=week&by=trend"):
+        owner.get(f"/manage/surveys/{weekly.slug}/explain?explain=a&{asked}")
     for same, other in ((4000, 1000), (1000, 4000), (400, 400)):
         paired = factories.publish(database, wrapped_definition())
         factories.store(database, paired, [([1, 1], same), ([0, 0], same), ([1, 0], other), ([0, 1], other)])

@@ -35,6 +35,7 @@ def walk_respondents(
         "completion_link": "https://1.23/",
     }
     owner.post(f"/manage/surveys/{survey.slug}/study", shown)
+    stranger.get(f"/s/{survey.slug}/tablet")
     owner.post(f"/manage/surveys/{survey.slug}/study", {"shown": "yes", "completion_link": "1"})
     with factories.writing(database_url) as session:
         found = survey_access.find(session, survey.slug)
