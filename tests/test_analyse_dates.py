@@ -83,3 +83,25 @@ def test_a_column_of_days_may_name_who_was_drawn_together(tmp_path: Path) -> Non
     rows = [f"{k % 2},2026-05-{1 + k % 2:02}" for k in range(40)]
     done = analysed(tmp_path, stated, "\n".join(["cheated,came", *rows]) + "\n")
     assert done.exit_code == 0, done.output
+
+
+@pytest.mark.parametrize("dates", ["by_day", "by_week", "weeks"])
+def test_a_day_that_all_came_on_is_named_as_no_predictor(tmp_path: Path, dates: str) -> None:
+    stated = {"format": 1, "survey": {"questions": [question("cheated")]}}
+    stated |= {"covariates": [{"name": "came", "dates": dates}]}
+    rows = [f"{k % 2},2026-05-04" for k in range(40)]
+    table = "\n".join(["cheated,came", *rows]) + "\n"
+    done = analysed(tmp_path, stated, table, "--explain", "cheated", "--by", "came")
+    assert done.exit_code == 2
+    assert "must differ between people; came does not" in done.stderr
+
+
+def test_the_first_and_the_last_week_of_the_calendar_are_weeks(tmp_path: Path) -> None:
+    """9999 ends on a Friday, and no day comes after it."""
+    stated = {"format": 1, "survey": {"questions": [question("cheated")]}}
+    stated |= {"covariates": [{"name": "came", "dates": "weeks"}]}
+    rows = [f"{k % 2},{('0001-01-01', '9999-12-31')[k // 2 % 2]}" for k in range(80)]
+    table = "\n".join(["cheated,came", *rows]) + "\n"
+    (found,) = read_explanation(tmp_path, stated, table, "--explain", "cheated", "--by", "came")["predictors"]
+    assert found["reference"] == "0001-01-01/0001-01-07"
+    assert [step["step"] for step in found["steps"]] == ["9999-12-27/9999-12-31"]

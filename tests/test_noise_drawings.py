@@ -58,6 +58,20 @@ def test_the_drawing_says_in_words_what_it_shows() -> None:
     assert wide.svg.count("<rect") == 1
 
 
+@pytest.mark.parametrize("kind", ["geometric", "gaussian"])
+def test_noise_that_reaches_far_is_drawn_by_few_points(kind: str) -> None:
+    """Thousands of cells at the smallest loss: a number for each amount of noise would fill the memory."""
+    noise = Noise(kind, 4096, 1e-9, 0.0) if kind == "geometric" else Noise(kind, 64, 0.01, 1e-6)
+    svg = draw_noise(ReportWords("en"), noise, 0.95).svg
+    (path,) = re.findall('class="range thin" d="M([^"]+)"', svg)
+    points = [tuple(map(float, point.split())) for point in path.split("L")]
+    assert 200 < len(points) < 300
+    left, right = points[: len(points) // 2], points[: len(points) // 2 : -1]
+    assert [height for _, height in left] == [height for _, height in right]
+    at_zero = points[len(points) // 2]
+    assert min(height for _, height in points) == at_zero[1]  # likeliest, and at the top
+
+
 def test_the_noise_of_an_entry_is_read_from_what_is_stored() -> None:
     count = entry(1, Item(ItemKind.COUNT), [Figure("respondents", (), 613, 2.1, 609, 617)])
     assert read_noise(count) == Noise(

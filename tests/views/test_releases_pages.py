@@ -207,7 +207,7 @@ def test_what_is_added_stays_in_the_plan(builder: Builder, database_url: str, as
         },
         {"kind": "top", "questions": ["q2"], "how_many": 1, "epsilon": None},
     ]
-    assert "Behind the most common by, in 95 of 100 cases at most" in words(builder.answer.text)
+    assert "Behind the last that belongs there by, in 95 of 100 cases at most" in words(builder.answer.text)
     assert {item["epsilon"] for item in plan["items"]} == {"0.1"}
 
 

@@ -1,6 +1,6 @@
 """How likely each whole number is: a bar each, or a line where there are too many; some of them are shaded."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from server.output.charts.drawing import LINE, WIDTH, Drawing, box, drawing, format_xy, line, text
 from server.output.charts.interval_plots import Label
@@ -11,28 +11,30 @@ _MOST_BARS = 61
 
 
 def chance_bars(
-    title: str, chances: Sequence[float], shaded: int, label: Label, said: Sequence[str]
+    title: str, chances: Mapping[int, float], shaded: int, label: Label, said: Sequence[str]
 ) -> Drawing:
-    """Chances of the numbers from -r to r, those from -shaded to shaded darker; `said` is what they show."""
-    reach, most, foot = len(chances) // 2, max(chances), LINE + _HEIGHT
-    width = (WIDTH - 2 * _EDGE) / len(chances)
+    """Chances of the numbers from -r to r, those from -shaded to shaded darker; `said` is what they show.
+
+    Of a line only some of the numbers need be there, in their order.
+    """
+    reach, most, foot = max(chances), max(chances.values()), LINE + _HEIGHT
+    width = (WIDTH - 2 * _EDGE) / (2 * reach + 1)
 
     def middle(number: int) -> float:
         return _EDGE + (number + reach + 0.5) * width
 
     parts = []
-    if len(chances) <= _MOST_BARS:
-        for place, chance in enumerate(chances):
-            number, height = place - reach, _HEIGHT * chance / most
+    if 2 * reach < _MOST_BARS:
+        for number, chance in chances.items():
+            height = _HEIGHT * chance / most
             look = "bar" if abs(number) <= shaded else "not"
             parts.append(box(middle(number) - width * 0.4, foot - height, width * 0.8, height, look))
     else:
         first, last = middle(-shaded), middle(shaded)
         parts.append(box(first, LINE, last - first, _HEIGHT, "others"))
-        step = max(len(chances) // 120, 1)
         path = "L".join(
-            f"{format_xy(middle(place - reach))} {format_xy(foot - _HEIGHT * chances[place] / most)}"
-            for place in range(0, len(chances), step)
+            f"{format_xy(middle(number))} {format_xy(foot - _HEIGHT * chance / most)}"
+            for number, chance in chances.items()
         )
         parts.append(f'<path class="range thin" d="M{path}"/>')
     parts.append(line(_EDGE, foot, WIDTH - _EDGE, foot, "limit"))

@@ -11,6 +11,8 @@ from server.reports.report_words import ReportWords
 
 _SHOWN = 0.998
 """Of the draws, how many lie within the drawing at least."""
+_MOST_POINTS = 241
+"""Of a line, 0 in the middle: noise may reach further than there is room for each number."""
 
 
 def draw_noise(words: ReportWords, noise: Noise, confidence: float) -> Chart:
@@ -18,7 +20,8 @@ def draw_noise(words: ReportWords, noise: Noise, confidence: float) -> Chart:
     _ = words.gettext
     half = noise.reach(confidence)
     reach = max(noise.reach(max(confidence, _SHOWN)), half + 1)
-    chances = noise.chances(np.arange(-reach, reach + 1))
+    amounts = np.unique(np.rint(np.linspace(-reach, reach, _MOST_POINTS)).astype(np.int64))
+    chances = dict(zip(amounts.tolist(), noise.chances(amounts).tolist(), strict=True))
     spread = math.sqrt(noise.variance)
     said = [
         _(
@@ -30,9 +33,9 @@ def draw_noise(words: ReportWords, noise: Noise, confidence: float) -> Chart:
         _("its typical size (standard deviation) is %(size)s", size=words.number(float(f"{spread:.3g}"))),
         _(
             "in %(share)s of 100 draws it is 0",
-            share=words.percent(float(chances[reach])).removesuffix("\N{NO-BREAK SPACE}%"),
+            share=words.percent(chances[0]).removesuffix("\N{NO-BREAK SPACE}%"),
         ),
     ]
     title = _("How likely each amount of noise is")
-    made = charts.chance_bars(title, chances.tolist(), half, lambda number: words.integer(int(number)), said)
+    made = charts.chance_bars(title, chances, half, lambda number: words.integer(int(number)), said)
     return Chart(made.svg, title, "; ".join(said) + ".")

@@ -194,8 +194,9 @@ def _sort_columns(
 
 
 def _name_week(monday: int) -> str:
-    """As an interval of ISO 8601."""
-    return "/".join(date.fromordinal(day).isoformat() for day in (monday, monday + _DAYS - 1))
+    """As an interval of ISO 8601; the last week that there is ends early."""
+    sunday = min(monday + _DAYS - 1, date.max.toordinal())
+    return "/".join(date.fromordinal(day).isoformat() for day in (monday, sunday))
 
 
 def _number_strata(

@@ -108,10 +108,14 @@ class ExplainedColumns:
         made: list[Floats] = [np.ones(len(counts))]
         for place, column in enumerate(self._known):
             own = self._values[:, place]
+            if (own == own[0]).all():
+                raise refuse(
+                    422, "by", N_("must differ between people; %(value)s does not"), value=column.name
+                )
             if not column.levels:
                 mean = float(masses @ own)
                 # Gelman (2008): as a column of 0 and 1
-                spread = 2 * float(np.sqrt(masses @ (own - mean) ** 2)) or 1.0
+                spread = 2 * float(np.sqrt(masses @ (own - mean) ** 2))
                 moved = [
                     EffectSetting(True, (len(made),), (step,), moves=True) for step in (-_SLIGHTLY, _SLIGHTLY)
                 ]
@@ -119,10 +123,6 @@ class ExplainedColumns:
                 made.append((own - mean) / spread)
                 continue
             some = [level for level in range(len(column.levels)) if (own == level).any()]
-            if len(some) < 2:
-                raise refuse(
-                    422, "by", N_("must differ between people; %(value)s does not"), value=column.name
-                )
             first = len(made)
             means = [float(masses @ (own == level)) for level in some[1:]]
             made += [(own == level) - mean for level, mean in zip(some[1:], means, strict=True)]

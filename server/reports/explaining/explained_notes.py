@@ -27,7 +27,7 @@ WEEKS = N_(
 )
 UNKNOWN_WEEK = N_(
     "Not in it, as the week in which they were first shown is not kept: %(number)s. They came in an archive, before "
-    "weeks were kept, or by the same link as a response that was taken back."
+    "weeks were kept, by the same link as a response that was taken back, or by one whose responses were counted anew."
 )
 ORDERED = N_(
     "The odds are those of a level or a higher one against all lower ones, the same at each step (proportional odds)."
