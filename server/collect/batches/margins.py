@@ -4,7 +4,6 @@ Batches that were merged hold it beside their content, which then need not be re
 A margin is a vector: the counts of the reports of the first byte, then those of the second, and so on.
 """
 
-import json
 from collections.abc import Iterable, Iterator
 
 import numpy as np
@@ -14,6 +13,7 @@ from sqlalchemy.orm import Session
 
 from server.collect.batches.cells import with_batches
 from server.collect.batches.encoding import STRINGS, decode
+from server.collect.batches.weeks import decode_days
 from server.collect.tallies import Tally, count_cells
 from server.store.models import Mode, SurveyVersion
 from server.store.own_tables import batches_of, cells_of
@@ -89,7 +89,7 @@ def count_wrong_sums(session: Session, version: SurveyVersion) -> int:
     for level, n, days, margins, content in session.execute(query, execution_options={"yield_per": 1}):
         try:
             expected = encode_margins(decode(content, len(version.reports))) if level else b""
-            wrong += margins != expected or sum(json.loads(days).values()) != n
+            wrong += margins != expected or sum(decode_days(days).values()) != n
         except (ValueError, TypeError, AttributeError, IndexError):
             wrong += 1
     return wrong
