@@ -41,6 +41,7 @@ way.dropClaim = () => {
 way.showCode = (part, receipt) => {
   const note = readNote();
   const held = receipt ? [claim, note].find((one) => one?.receipt === receipt) : note;
+  if ('forgets' in page) remove(); // it lasts as long as this page, whether a code comes of it or not
   const room = part.querySelector('.completion');
   if (!room || (!held && !receipt)) return;
   const card = copy('completion', { made: held ? 'yes' : 'no' }, 'made');
@@ -57,7 +58,8 @@ async function fill(section, held) {
     shown.textContent = code.match(/.{4}/g).join('-');
     status.textContent = '';
     button.hidden = false;
-  } catch {
+  } catch ({ status: refused }) {
+    if ([404, 410].includes(refused)) remove(); // for good; what is kept would still tell the receipt
     status.textContent = status.dataset.late;
     return;
   }
@@ -84,8 +86,7 @@ async function make({ drawn, blinded, inverse, modulus }, address) {
   });
   const code = drawn + spell((await sha256(signature)).slice(0, TAG));
   claim = { code };
-  if ('forgets' in page) remove();
-  else write(claim);
+  if (!('forgets' in page)) write(claim);
   return code;
 }
 

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
-from server import archives
 from server.collect import checked_codes, responses
 from server.collect.checked_codes import CodeVerdict
 from server.collect.submissions import hash_receipt
@@ -19,7 +18,7 @@ from server.inputs import InputError
 from server.people import survey_access
 from server.study import surveys
 from server.study.blind_signatures import SigningKey, open_signer
-from server.study.completion_codes import MEANT, group_code, is_genuine, read_code
+from server.study.completion_codes import MEANT, group_code, is_genuine, read_code, split_codes
 from server.study.ticket_keys import open_key
 from tests.support import completion_claims, factories
 from tests.support.completion_claims import DrawnClaim, claim, draw, find_key, publish
@@ -221,6 +220,47 @@ def test_the_command_says_which_are_good(database_url: str) -> None:
     }
 
 
+def test_a_file_of_any_length_is_one_list(database_url: str, tmp_path: Path) -> None:
+    survey = publish(database_url)
+    code = finish(database_url, survey)
+    file = tmp_path / "codes.csv"
+    lines = [code, *["x"] * checked_codes.MOST_AT_ONCE, code]
+    file.write_text("\n".join(lines))
+    found = factories.run(database_url, "survey", "completions", survey.slug, str(file), "--json")
+    counts = {name: len(rows) for name, rows in json.loads(found.stdout).items() if name != "survey"}
+    assert counts == {"good": 1, "repeated": 1, "accepted": 0, "false": checked_codes.MOST_AT_ONCE}
+    file.write_text(" \n")
+    refused = factories.run(database_url, "survey", "completions", survey.slug, str(file))
+    assert (refused.exit_code, "codes: must be at least one" in refused.stderr) == (2, True)
+
+
+def test_codes_are_read_as_tables_lists_and_mails_hold_them() -> None:
+    """Who finished must not be called a cheat for a comma."""
+    first, second = "DW6KHXRZM83EQGT6EQ6S", "T64FFJ3NQTEHGFDM7JRS"
+    grouped = group_code(first)
+    for text in (
+        grouped,
+        grouped.replace("-", " "),
+        f"  {grouped.replace('-', chr(0xA0))}\r\n",
+        f'"{grouped}"',
+        f"“{grouped}”",
+        f"<{grouped}>;",
+        f"({grouped}).",
+    ):
+        assert [read_code(each) for each in split_codes(text)] == [first], text
+    for text in (
+        f"{grouped},{second}",
+        f"{first}\n{second}",
+        f"{first} {second}",
+        f'"{first}";"{second}"',
+        f"{first}\t{second}",
+        f"{grouped.replace('-', ' ')}\n{group_code(second).replace('-', ' ')}",
+    ):
+        assert [read_code(each) for each in split_codes(text)] == [first, second], text
+    assert split_codes(f"code,day\n{grouped},2026-05-06") == ["code", "day", grouped, "2026-05-06"]
+    assert split_codes(" \n,;\n") == []
+
+
 def test_over_http_every_answer_has_one_length(client: FlaskClient, database_url: str) -> None:
     survey = publish(database_url)
     key = find_key(database_url, survey.slug)
@@ -288,13 +328,15 @@ def test_a_copy_has_a_key_of_its_own_and_an_archive_none(database_url: str, tmp_
     assert check(database_url, survey, code) == ["good"]
 
 
-def test_once_all_but_releases_is_due_key_and_codes_go(database_url: str) -> None:
+def test_once_all_but_releases_is_due_key_and_codes_go(signed_in: FlaskClient, database_url: str) -> None:
     survey = publish(database_url)
     code = finish(database_url, survey)
     assert check(database_url, survey, code) == ["good"]
     factories.close(database_url, survey.slug)
     factories.settle(database_url, survey.slug, keep_rest=1, closed_at=NOW)
-    with writing(database_url) as session:
-        archives.delete_due(session, surveys.now())
+    factories.run(database_url, "recount", survey.slug)  # most commands delete what is due first
     rows = dump(database_url)
     assert (rows["accepted_codes"], rows["ticket_keys"]) == ([], [])
+    page = signed_in.get(f"/manage/surveys/{survey.slug}/completions").text
+    assert "none can be checked here" in page
+    assert ("None yet." in page, "Check the codes" in page) == (False, False)

@@ -4,10 +4,20 @@ from typing import Any
 
 import click
 
-from server.cli.common import JSON, SLUG, database_session, print_document, survey_to_change
-from server.collect.checked_codes import MOST_AT_ONCE, CodeVerdict, check_codes
+from server.cli.common import (
+    JSON,
+    SLUG,
+    database_session,
+    found_survey,
+    print_document,
+    snapshot_session,
+    survey_to_change,
+)
+from server.collect.checked_codes import CodeVerdict, find_genuine, note_codes
+from server.inputs import N_, refuse
 from server.people import change_log
 from server.people.change_log import Action
+from server.study.completion_codes import split_codes
 
 
 @click.command()
@@ -16,13 +26,17 @@ from server.people.change_log import Action
 @JSON
 def completions(slug: str, file: Any, as_json: bool) -> None:
     """Check the completion codes in a file, one on each line; - for standard input. Each is good once."""
-    pasted = file.read().split()
+    pasted = split_codes(file.read())
+    if not pasted:
+        raise refuse(422, "codes", N_("must be at least one; there are none"))
     found: dict[str, list[str]] = {str(verdict): [] for verdict in CodeVerdict}
+    # Of many codes this takes minutes, in which responses are stored.
+    with snapshot_session() as session:
+        genuine = find_genuine(session, found_survey(session, slug), pasted)
     with database_session() as session:
         survey = survey_to_change(session, slug)
-        for start in range(0, max(len(pasted), 1), MOST_AT_ONCE):
-            for checked in check_codes(session, survey, pasted[start : start + MOST_AT_ONCE]):
-                found[checked.verdict].append(checked.code)
+        for checked in note_codes(session, survey, pasted, genuine):
+            found[checked.verdict].append(checked.code)
         if good := len(found[CodeVerdict.GOOD]):
             change_log.record(session, None, Action.COMPLETIONS_CHECKED, survey, count=good)
         if as_json:

@@ -1,6 +1,6 @@
 """Completion codes that a panel hands in: which are good, each once. Functions take a Session and never commit."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -45,27 +45,45 @@ def check_codes(session: Session, survey: Survey, pasted: Sequence[str]) -> list
     Raises
     ------
     InputError
-        If the survey has no such codes, there are none or too many of them, or the server has lost their key.
+        If there are none or too many of them, or as `find_genuine`.
+    """
+    if not 1 <= len(pasted) <= MOST_AT_ONCE:
+        template = N_("must be from 1 to %(limit)s at once; there are %(value)s")
+        raise refuse(422, "codes", template, limit=MOST_AT_ONCE, value=len(pasted))
+    return note_codes(session, survey, pasted, find_genuine(session, survey, pasted))
+
+
+def find_genuine(session: Session, survey: Survey, pasted: Iterable[str]) -> set[str]:
+    """Which of these were made with the survey's key, in their normal form: it takes about a millisecond each.
+
+    Raises
+    ------
+    InputError
+        If the survey has no such codes, or the server has lost their key.
     """
     modulus = find_completion_modulus(session, survey.id)
     if modulus is None:
         raise refuse(
             409, "codes", N_("must be of a survey that gives codes; here is no key for any of this one")
         )
-    if not 1 <= len(pasted) <= MOST_AT_ONCE:
-        template = N_("must be from 1 to %(limit)s at once; there are %(value)s")
-        raise refuse(422, "codes", template, limit=MOST_AT_ONCE, value=len(pasted))
     try:
         sign = open_signer(open_key(session.connection(), modulus))
     except LostKeyError:
         template = N_("cannot be checked: the server has lost its key for secrets, or it never came here")
         raise refuse(503, "codes", template) from None
+    return {code for code in set(map(read_code, pasted)) if code is not None and is_genuine(code, sign)}
+
+
+def note_codes(
+    session: Session, survey: Survey, pasted: Sequence[str], genuine: Set[str]
+) -> list[CheckedCode]:
+    """Say of each whether it is good, knowing which are genuine, and note those that are good, as `check_codes`."""
     accepted = set(list_accepted(session, survey))
     checked: list[CheckedCode] = []
     good: set[str] = set()
     for text in pasted:
         code = read_code(text)
-        if code is None or not is_genuine(code, sign):
+        if code is None or code not in genuine:
             checked.append(CheckedCode(code or text[:_LONGEST], CodeVerdict.FALSE))
         elif code in accepted:
             checked.append(CheckedCode(code, CodeVerdict.ACCEPTED))

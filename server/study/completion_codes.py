@@ -7,6 +7,7 @@ made without seeing them. Whoever has the key makes the signature anew and compa
 
 import hashlib
 import hmac
+import re
 from collections.abc import Callable
 
 from server.inputs import CODE_ALPHABET, normalise_code
@@ -18,6 +19,8 @@ TAG_LENGTH = 8
 CODE_LENGTH = DRAWN_LENGTH + TAG_LENGTH
 MEANT = b"Moneda completion"
 """Ends what is signed, so that no key can be made to sign anything else."""
+_BETWEEN = re.compile(r"[\s.,;|\"'“”«»<>()\[\]]+")
+"""What tables, lists and mails put around codes."""
 
 
 def write_code(drawn: str, signature: bytes) -> str:
@@ -29,6 +32,12 @@ def write_code(drawn: str, signature: bytes) -> str:
 def read_code(text: str) -> str | None:
     """A code in its normal form, of what somebody pasted; None if it has another form."""
     return normalise_code(text, CODE_LENGTH)
+
+
+def split_codes(text: str) -> list[str]:
+    """The codes in what somebody pasted: a line is one, whatever groups it, or has several with something between."""
+    lines = text.splitlines()
+    return [code for line in lines for code in ([line] if read_code(line) else _BETWEEN.split(line)) if code]
 
 
 def is_genuine(code: str, sign: Callable[[bytes], bytes]) -> bool:

@@ -65,6 +65,7 @@ def test_a_code_is_shown_at_the_end_and_again_when_the_link_is_opened(
     assert plain[:12] not in json.dumps(sent)
     assert str(body["id"]) not in page.evaluate(STORED)
     assert str(claim["blinded"]) not in page.evaluate(STORED)
+    expect(page.get_by_text("and your completion code; nothing else.")).to_be_visible()
     Respondent(page, survey.slug).open()
     assert read(page) == code
     assert len(sent) == 2
@@ -141,6 +142,50 @@ def test_a_page_that_leaves_no_note_leaves_no_code_either(
     assert check(served, survey, code) == ["good"]
 
 
+def test_a_page_that_leaves_no_note_leaves_none_where_the_code_never_comes(
+    open_page: Opener, served: factories.Served
+) -> None:
+    """What the code is made of leads to the receipt: it goes with the answers, not with the code."""
+    survey = completion_claims.publish(served.database_url, SURVEY, forgets=True)
+    page = open_page(**PHONE)
+    open_page.watch(page).expect("ERR_FAILED")
+    page.route("**/completion.json", lambda route: route.abort())
+    answer(page, survey).send()
+    expect(page.locator(".completion [role=status]")).to_have_text("One moment…")
+    assert page.evaluate(STORED) == ""
+
+
+@pytest.mark.parametrize("made", [True, False])
+def test_a_survey_that_takes_no_more_answers_still_shows_the_code(
+    open_page: Opener, served: factories.Served, survey: factories.Published, made: bool
+) -> None:
+    """Paused here; as where as many as were looked for have answered, and this one was the last."""
+    page = open_page(**PHONE)
+    if not made:
+        open_page.watch(page).expect("ERR_FAILED")
+        page.route("**/completion.json", lambda route: route.abort())
+    open_page.watch(page).expect("423")
+    answer(page, survey).send()
+    code = read(page) if made else ""
+    page.unroute("**/completion.json")
+    factories.settle(served.database_url, survey.slug, paused=True)
+    page.goto(f"/s/{survey.slug}")
+    expect(page.get_by_role("heading", name="This survey is paused")).to_be_visible()
+    assert not made or read(page) == code
+    assert check(served, survey, read(page)) == ["good"]
+
+
+def test_who_was_never_here_is_shown_no_code_by_a_paused_survey(
+    open_page: Opener, served: factories.Served, survey: factories.Published
+) -> None:
+    factories.settle(served.database_url, survey.slug, paused=True)
+    page = open_page(**PHONE)
+    open_page.watch(page).expect("423")
+    page.goto(f"/s/{survey.slug}")
+    expect(page.get_by_role("heading", name="This survey is paused")).to_be_visible()
+    expect(page.get_by_text("For whoever sent you here")).to_have_count(0)
+
+
 def test_a_key_of_ones_own_is_refused(
     open_page: Opener, served: factories.Served, survey: factories.Published
 ) -> None:
@@ -171,3 +216,4 @@ def test_a_response_taken_back_meanwhile_gets_none_and_the_page_says_so(
     page.route("**/completion.json", refuse)
     answer(page, survey).send()
     expect(page.get_by_text("No code could be made.")).to_be_visible()
+    assert "blinded" not in page.evaluate(STORED)

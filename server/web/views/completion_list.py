@@ -10,7 +10,8 @@ from server.inputs import InputError
 from server.people.change_log import Action
 from server.reports.csv_cells import csv_text
 from server.store.models import Role, Survey
-from server.study.completion_codes import group_code
+from server.study.completion_codes import group_code, split_codes
+from server.study.ticket_keys import find_completion_modulus
 from server.web.body_limits import LONG_FORM, limit_body
 from server.web.context import attach_file, session
 from server.web.download_names import name_of_survey_file
@@ -34,7 +35,7 @@ def check(survey: Survey) -> ResponseReturnValue:
     """Say which codes are good, and note these."""
     pasted = request.form.get("codes", "")
     try:
-        checked = checked_codes.check_codes(session(), survey, pasted.split())
+        checked = checked_codes.check_codes(session(), survey, split_codes(pasted))
     except InputError as error:
         session().rollback()
         return _page(survey, pasted=pasted, error=error), error.status
@@ -69,6 +70,7 @@ def _page(
         checked=checked or [],
         counts=[(verdict, sum(each.verdict == verdict for each in checked or [])) for verdict in CodeVerdict],
         group=_group,
+        keyed=find_completion_modulus(session(), survey.id) is not None,
         accepted=len(checked_codes.list_accepted(session(), survey)),
         most=checked_codes.MOST_AT_ONCE,
         pasted=pasted,
