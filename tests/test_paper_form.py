@@ -280,6 +280,7 @@ def test_no_command_writes_over_a_file_that_is_there(database_url: str, tmp_path
         said = f"{option} must be a new file that can be written; {str(file)!r} is not: it is there already"
         assert said in done.stderr
         assert file.read_text() == "mine"
+    assert factories.run(database_url, "manifest", "--output", "/dev/null").exit_code == 0  # holds nothing
 
 
 def test_conditions_are_in_the_way(database_url: str, tmp_path: Path) -> None:

@@ -56,12 +56,16 @@ def show_steps(label: str, steps: int) -> Iterator[Callable[[str], None]]:
 def open_new_file(path: Path, option: str, *, private: bool = False) -> IO[bytes]:
     """A file to write that was not there before: no command writes over what somebody has.
 
+    A pipe or a terminal, which holds nothing, may be there.
+
     Raises
     ------
     UsageError
         Naming the option that named it.
     """
     try:
+        if path.is_fifo() or path.is_char_device():
+            return open(path, "wb")
         return open(path, "xb", opener=open_private if private else None)
     except OSError as error:
         reason = "it is there already" if isinstance(error, FileExistsError) else error.strerror
