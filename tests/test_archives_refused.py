@@ -2,6 +2,7 @@
 
 import html
 import io
+import json
 import os
 import re
 import stat
@@ -10,6 +11,7 @@ import tracemalloc
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
@@ -77,6 +79,16 @@ def linked(body: bytes) -> bytes:
         entry.external_attr = (stat.S_IFLNK | 0o777) << 16
         archive.writestr(entry, "/etc/passwd")
     return file.getvalue()
+
+
+def also_stated(more: dict[str, Any]) -> Change:
+    """With more in the manifest."""
+
+    def change(body: bytes) -> bytes:
+        manifest = json.loads(entries(body)["manifest.json"])
+        return with_entry("manifest.json", json.dumps(manifest | more).encode())(body)
+
+    return change
 
 
 def doubled(body: bytes) -> bytes:
@@ -161,6 +173,21 @@ BAD = {
     "minimum": (stated("minimum", value=2), 422, "minimum: must be from 3 to 1000; it is 2"),
     "cap below the minimum": (stated("cap", value=2), 422, "cap: must be at least 3, the smallest group"),
     "cap": (stated("cap", value="9"), 422, "cap: must be a whole number; it is 9"),
+    "switches that exclude each other": (
+        also_stated({"completions": True, "tablet": True}),
+        422,
+        "completions: must be left out where many people answer on one tablet",
+    ),
+    "tickets without a network": (
+        also_stated({"tickets": True, "offline": True}),
+        422,
+        "offline: must be left out where codes buy tickets",
+    ),
+    "a tablet that checks codes": (
+        also_stated({"by_invitation": True, "tablet": True}),
+        422,
+        "tablet: must be off where everybody needs the code of an invitation",
+    ),
     "not a number": (with_text("manifest.json", '"cap": 500', '"cap": NaN'), 400, "NaN is not"),
     "not JSON": (with_entry("manifest.json", b"{"), 400, "must be JSON"),
     "no object": (with_entry("manifest.json", b"[]"), 422, "must be an object"),

@@ -67,7 +67,7 @@ def site(sqlite: NewDatabase) -> Iterator[Site]:
         "over": {"closes_at": earlier},
         "full": {"cap": 1},
         "simulated": {"simulated": True, "keep_rows": 30, "keep_counts": 60, "keep_rest": 365},
-        "asked": {},
+        "asked": {"tablet": True},
         "offline": {"offline": True, "tablet": True, "keep_rows": 9},
     }
     published = {}
@@ -237,6 +237,13 @@ def test_whatever_is_altered_is_named_with_who_met_it(site: Site) -> None:
     def load_other_picture(asked: Asked, reply: Reply) -> None:
         reply.replace(b'<img src="/s/', b'<img src="/S/')
 
+    def lengthen_keeping(asked: Asked, reply: Reply) -> None:
+        reply.replace("٦٠".encode(), "٦٠<b>٠</b>".encode())
+
+    def say_otherwise(asked: Asked, reply: Reply) -> None:
+        if asked.path.endswith("arab") or asked.language.startswith("ar"):
+            reply.replace("نحن من".encode(), "لسنا من".encode())
+
     def swell(asked: Asked, reply: Reply) -> None:
         reply.body = b" " * (5 << 20)
 
@@ -250,6 +257,10 @@ def test_whatever_is_altered_is_named_with_who_met_it(site: Site) -> None:
         s("asked"): divert_call,
         f"{s('asked')}/how": load_other_picture,
         f"{s('whole')}/how": add_handler,
+        f"{s('simulated')}/how?lang=ar-u-nu-arab": lengthen_keeping,
+        f"{s('asked')}/tablet": say_otherwise,
+        f"{s('asked')}/tablet?lang=ar-u-nu-arab": say_otherwise,
+        f"{s('kinds')}/receipt?lang=ar-u-nu-arab": keep_response,
         f"{s('kinds')}/receipt": keep_response,
         s("whole"): add_handler,
         s("invited"): send_elsewhere,
@@ -291,6 +302,12 @@ def test_whatever_is_altered_is_named_with_who_met_it(site: Site) -> None:
     assert "tel:900123" in of(page("asked"))
     assert "loads '/S/" in of(f"explanation of {links['asked']}")
     assert "onfocus" in of(f"explanation of {links['whole']}")
+    assert "<b>٠</b>" in of(f"explanation of {links['simulated']}, in {eastern}")
+    assert "لسنا" in (found := of(f"tablet of {links['asked']}"))
+    assert "desk, Arabic, visit 2" in found
+    assert "English" not in found
+    assert "لسنا" in of(f"tablet of {links['asked']}, in {eastern}")
+    assert 'data-withdraws="/S/' in of(f"receipts of {links['kinds']}, in {eastern}")
     assert 'data-withdraws="/S/' in of(f"receipts of {links['kinds']}")
     assert 'data-responses="/S/' in of(page("invited"))
     assert "visit 1" not in (found := of(page("kinds")))

@@ -15,6 +15,7 @@ from server.study import schedule, strata, surveys
 from server.study.retention import KEPT_FIELDS, Retention, check_order
 from server.study.strata.tree import same_name
 from server.study.study_sheets import parse_study_sheet
+from server.study.switches import SWITCHES, find_problems
 
 _LIMIT = 8 * 1024 * 1024
 
@@ -89,6 +90,9 @@ def _check_settings(document: Document) -> None:
     if document.get("cap", document["minimum"]) < document["minimum"]:
         template = N_("must be at least %(limit)s, the smallest group shown; it is %(value)s")
         raise refuse(422, "cap", template, limit=document["minimum"], value=document["cap"])
+    turned = {name: name in document for name in ("by_invitation", *SWITCHES)}
+    if problems := list(find_problems(turned, turned, published=False)):
+        raise InputError(422, problems)
     check_order(Retention(*(document.get(field) for field in KEPT_FIELDS)))
     for field in ("opens_at", "closes_at", "closed_at"):
         if field in document:

@@ -207,7 +207,10 @@ def test_what_is_added_stays_in_the_plan(builder: Builder, database_url: str, as
         },
         {"kind": "top", "questions": ["q2"], "how_many": 1, "epsilon": None},
     ]
-    assert "Behind the last that belongs there by, in 95 of 100 cases at most" in words(builder.answer.text)
+    said = words(builder.answer.text)
+    assert "Behind the last that belongs there by, in 95 of 100 cases at most" in said
+    assert "Most common answer:" in said
+    assert "1 most common" not in said
     assert {item["epsilon"] for item in plan["items"]} == {"0.1"}
 
 
@@ -440,6 +443,19 @@ def test_whoever_reads_the_public_report_does_not_learn_where_to_answer(
         assert "Exams" in said or ending == "/report.csv", ending
         assert [slug for slug in (asked.slug, *links.values()) if slug in said] == [], ending
     assert asked.slug in signed_in.get(f"/manage/surveys/{asked.slug}/report.html").text
+
+
+def test_a_single_most_common_answer_is_spoken_of_as_one(
+    app: Flask, builder: Builder, asked: Published
+) -> None:
+    """Other releases say of several that they are in no order, and that each is among so many."""
+    builder.type(top="q1", how_many="1").press("top").type(people="99").press().pay()
+    said = words(app.test_client().get(link(builder.client, asked.slug), headers=ENGLISH).text)
+
+    assert re.search("“(Yes|No)” was chosen as the most common answer", said)
+    assert "it is the answer with the largest estimate, or at most" in said
+    assert "1 most common" not in said
+    assert "in no order" not in said
 
 
 def test_everybody_with_the_link_reads_what_was_released_until_it_is_revoked(

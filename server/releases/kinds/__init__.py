@@ -212,6 +212,8 @@ def title_of(item: Item) -> str:
     entry = KINDS[item.kind]
     if item.limit is not None:
         return entry.title_of_people
+    if item.how_many == 1:  # of which “answers” would say too much
+        return KINDS[ItemKind.MOST_COMMON].title
     return entry.title_by_stratum if item.by_stratum else entry.title
 
 

@@ -47,7 +47,11 @@ def draw_choices(words: ReportWords, entry: Released, asked: QuestionsByVersion)
             label = place(words, entry, figure, asked).text
             rows.append(PlottedChoice(label, said[value], None if value is None else bool(value)))
     elif chosen:
-        caption = _("Which answers were chosen as the most common, with noise and in no order")
+        caption = (
+            _("Which answer was chosen as the most common, with noise")
+            if len(chosen) == 1
+            else _("Which answers were chosen as the most common, with noise and in no order")
+        )
         name, taken = entry.item.questions[0], {figure.place: figure for figure in chosen}
         found = asked.question(name, entry.covers)
         answers = [answer for _name, answer in (figure.place[0] for figure in chosen)]

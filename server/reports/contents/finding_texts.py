@@ -170,6 +170,18 @@ def say_most_common(words: ReportWords, answer: str) -> tuple[str, str]:
 def say_top(words: ReportWords, entry: Released, answers: Sequence[str]) -> tuple[str, str]:
     """The answers that were chosen as the most common ones, in no order; and how far off the choice may be."""
     _ = words.gettext
+    confidence = words.level(entry.confidence)
+    people = words.integer(math.ceil(float(entry.notes["people_off"])))
+    if len(answers) == 1:
+        return (
+            say_most_common(words, answers[0])[0],
+            _(
+                "Chance had a part in the choice. In %(confidence)s of 100 such choices or more, it is the answer with "
+                "the largest estimate, or at most %(people)s people behind that one.",
+                confidence=confidence,
+                people=people,
+            ),
+        )
     names = ", ".join(f"“{answer}”" for answer in answers)
     return (
         _(
@@ -180,9 +192,9 @@ def say_top(words: ReportWords, entry: Released, answers: Sequence[str]) -> tupl
         _(
             "They are in no order. Chance had a part in the choice. In %(confidence)s of 100 such choices or more, "
             "each answer is among the %(number)s with the largest estimates, or at most %(people)s people behind them.",
-            confidence=words.level(entry.confidence),
+            confidence=confidence,
             number=words.integer(len(answers)),
-            people=words.integer(math.ceil(float(entry.notes["people_off"]))),
+            people=people,
         ),
     )
 

@@ -9,7 +9,7 @@ from itertools import zip_longest
 
 _TEXT = r"""(?:[^<>&"'\n]|&(?:amp|lt|gt|#34|#39);)+"""
 _NUMBER = r"\d{1,3}(?:[.,٬\u202f]?\d{3})*"
-_DAYS = "[1-9][0-9]{0,4}"
+_DAYS = "[1-9][0-9]{0,4}|[١-٩][٠-٩]{0,4}"
 _SLOTS = {
     "version": "[0-9a-f]{64}",
     "family": "[0-9a-f]{32}",

@@ -179,9 +179,19 @@ class _SiteComparer:
                 for reading, name in _list_readings()
             ),
             _Target(f"survey of {slug}", f"/s/{slug}/survey.json", partial(self._check_survey, slug)),
-            _Target(f"explanation of {slug}", f"/s/{slug}/how", partial(self._check_how, slug)),
-            _Target(f"tablet of {slug}", f"/s/{slug}/tablet", partial(self._check_tablet, slug)),
-            _Target(f"receipts of {slug}", f"/s/{slug}/receipt", partial(self._check_receipt, slug)),
+            *(
+                _Target(f"{what} of {slug}{named}", f"/s/{slug}/{page}{asked}", partial(check, slug, reading))
+                for what, page, check in (
+                    ("explanation", "how", self._check_how),
+                    ("tablet", "tablet", self._check_tablet),
+                    ("receipts", "receipt", self._check_receipt),
+                )
+                # Digits that are no language's first are asked for by the address alone.
+                for reading, named, asked in (
+                    (None, "", ""),
+                    *((code, f", in {name}", f"?lang={code}") for code, name in _list_digit_readings()),
+                )
+            ),
         ]
 
     def _expect(self, path: str, accepted: str = "") -> TestResponse:
@@ -231,30 +241,30 @@ class _SiteComparer:
             found |= {"title": survey.definition.title, "version": survey.version}
         return problems + self._compare_data(slug, language, found)
 
-    def _check_how(self, slug: str, answer: SiteAnswer, visitor: Visitor) -> list[str]:
+    def _check_how(self, slug: str, asked: str | None, answer: SiteAnswer, visitor: Visitor) -> list[str]:
         """While the survey takes no responses, its numbers are known to the site alone: only what the page loads is."""
         survey = self._surveys[slug][1]
         if survey is None:
             return self._read(slug, answer)[0]
         page = f"/s/{slug}/how"
-        language = visitor.choose_language(page)
+        language = asked or visitor.choose_language(page)
         problems, _ = self._match(slug, page, language, answer, self._drawer.draw_how(slug, language, survey))
         return problems + [f"answers with status {answer.status}"] * (answer.status != 200)
 
-    def _check_tablet(self, slug: str, answer: SiteAnswer, visitor: Visitor) -> list[str]:
+    def _check_tablet(self, slug: str, asked: str | None, answer: SiteAnswer, visitor: Visitor) -> list[str]:
         """While the survey takes no responses, its numbers are known to the site alone: only what the page loads is."""
         survey = self._surveys[slug][1]
         if survey is None:
             return self._read(slug, answer)[0]
         page = f"/s/{slug}/tablet"
-        language = visitor.choose_language(page)
+        language = asked or visitor.choose_language(page)
         shells = self._drawer.draw_tablet(slug, language, survey)
         problems, _ = self._match(slug, page, language, answer, shells)
         return problems + [f"answers with status {answer.status}"] * (answer.status != 200)
 
-    def _check_receipt(self, slug: str, answer: SiteAnswer, visitor: Visitor) -> list[str]:
+    def _check_receipt(self, slug: str, asked: str | None, answer: SiteAnswer, visitor: Visitor) -> list[str]:
         page = f"/s/{slug}/receipt"
-        language = visitor.choose_language(page)
+        language = asked or visitor.choose_language(page)
         problems, found = self._match(slug, page, language, answer, self._drawer.draw_receipt(slug, language))
         known = found is None or found["state"] == str(answer.status)
         return problems + [f"answers with status {answer.status}"] * (not known)
@@ -310,6 +320,12 @@ def _list_readings() -> Iterator[tuple[str, str]]:
     """Each language of the pages, and with each kind of digits where it has a choice."""
     for code, language in RESPONDENT_LANGUAGES.items():
         yield code, language.name
+    yield from _list_digit_readings()
+
+
+def _list_digit_readings() -> Iterator[tuple[str, str]]:
+    """Each language with each kind of digits that is not its first."""
+    for code, language in RESPONDENT_LANGUAGES.items():
         for system, name in islice(language.digits.items(), 1, None):
             yield name_reading(code, system), f"{language.name}, {name}"
 
