@@ -4,6 +4,9 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import sqlalchemy as sa
+
+from server.store.models import TicketKey
 from tests.support import completion_claims, factories
 from tests.support.ticket_buyers import write_text
 from tests.support.ticket_pages import FIELDS
@@ -53,6 +56,9 @@ def walk_completions(
     factories.close(database_url, slug)
     stranger.get(link)
     _send(stranger, f"{link}/completion.json", {"blinded": write_text(drawn.sent)})
+    with factories.writing(database_url) as session:
+        session.execute(sa.delete(TicketKey).where(TicketKey.modulus == key))
+    owner.get(f"{home}/completions")
 
 
 def _send(stranger: "Reader", path: str, body: Mapping[str, object]) -> None:
