@@ -102,8 +102,8 @@ def draw_shut_pages(slug: str, language: str, forgets: bool) -> Iterator[Shell]:
     yield Shell("unknown", draw_unknown_page())
     # Which group a link names, and whether it belongs to one: others may have taken its place.
     links = ((None, False), (None, True), *((group, True) for group in _list_groups(language)))
-    for reason, (group, stratum), (invited, ticketed), work, routed, completions, reports in product(
-        _REASONS, links, _CODES, (False, True), (False, True), (False, True), (1, 2)
+    for completions, reason, (group, stratum), (invited, ticketed), work, routed, reports in product(
+        (False, True), _REASONS, links, _CODES, (False, True), (False, True), (1, 2)
     ):
         if isinstance(reason, Shut) and (group is not None or not stratum):
             continue  # that of a group, which it does not name
