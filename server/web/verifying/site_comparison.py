@@ -126,6 +126,9 @@ class _SiteComparer:
         targets += [_Target(path, path, partial(self._check_file, path)) for path in self._files]
         met: dict[str, dict[str, list[str]]] = {target.what: {} for target in targets}
         places = asyncio.Semaphore(_AT_ONCE)
+        # Beside the loop, and one at a time: a page that differs is compared with thousands, and whatever is on its
+        # way meanwhile would seem to have come too late.
+        checking = asyncio.Lock()
         done, visits = 0, len(targets) * len(ENCODINGS) * len(VISITORS)
         failed: set[str] = set()
 
@@ -137,7 +140,8 @@ class _SiteComparer:
                     # Not again, so that a site which never ends an answer cannot keep this from ending.
                     if target.what not in failed:
                         answer = await fetcher.fetch(target.path, visitor, ENCODINGS[turn])
-                        problems = target.check(answer, visitor)
+                        async with checking:
+                            problems = await asyncio.to_thread(target.check, answer, visitor)
                 except FetchError as error:
                     failed.add(target.what)
                     problems = [f"{error}; not asked for again"]
