@@ -173,7 +173,7 @@ def test_what_is_stored_holds_no_secret_and_nothing_that_leads_from_a_ticket_to_
     hashed = response_codes.code_hash(code.replace("-", ""))
     assert [row[0] for row in rows["invitations"]] == [hashed]
     assert rows["purchases"] == [(hashed, hashlib.sha256(blinded.sent).digest())]
-    ((_modulus, _survey, _stratum, sealed),) = rows["ticket_keys"]
+    ((_modulus, _survey, _stratum, sealed, _completes),) = rows["ticket_keys"]
     checked = factories.run(database_url, "check")
     assert checked.exit_code == 0, checked.output
     assert str(sealed).isascii()
