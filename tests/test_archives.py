@@ -75,15 +75,18 @@ def test_a_study_has_the_same_results_elsewhere(
     assert [name for name in here if here[name] != again[name]] == ["batches.csv", "log.csv"]
 
 
+@pytest.mark.parametrize("shared", [False, True], ids=["own devices", "a tablet"])
 def test_everything_but_ids_is_the_same_elsewhere(
-    signed_in: FlaskClient, database_url: str, sqlite: NewDatabase
+    signed_in: FlaskClient, database_url: str, sqlite: NewDatabase, shared: bool
 ) -> None:
     slug = sample_archives.study(signed_in, database_url)
+    # Everybody by invitation, or a tablet: not both.
     factories.settle(
         *(database_url, slug),
         offline=True,
         forgets=True,
-        tablet=True,
+        by_invitation=not shared,
+        tablet=shared,
         works=True,
         keep_rows=900,
         keep_rest=1000,
