@@ -9,9 +9,6 @@ SPARK_PACKAGES ?= .spark-packages
 JOBS   ?= $(shell cores=$$(getconf _NPROCESSORS_ONLN); echo $$((cores < 7 ? cores + 1 : 8)))
 
 PY := $(VENV)/bin/python
-# OpenDP's library for Linux comes with 100 MB of symbols that only a debugger reads.
-STRIP_OPENDP = if [ "$$(uname)" = Linux ] && command -v strip >/dev/null; then \
-	  find $(VENV) -name 'opendp*.so' -exec strip --strip-unneeded '{}' +; fi
 NODE_MODULES := tests/node_modules
 PIP := $(PY) -m pip --disable-pip-version-check -qq
 SOURCES := server tests
@@ -196,7 +193,7 @@ $(PY):
 $(VENV)/.installed: requirements.txt | $(PY)
 	@echo "Installing what Moneda needs (requirements.txt)"
 	@$(PIP) install --require-hashes --requirement requirements.txt
-	@$(STRIP_OPENDP)
+	@sh docs/deploy/leave-out.sh $(VENV)
 	@touch $@
 
 $(VENV)/.tests-installed: tests/requirements.txt $(VENV)/.installed

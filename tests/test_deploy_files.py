@@ -67,6 +67,21 @@ def test_the_first_account_gets_a_link_to_the_public_address(
     assert "https://survey.example.org/manage/sign-in/" in done.output
 
 
+def test_what_is_left_out_of_an_installation_is_what_nothing_runs(tmp_path: Path) -> None:
+    packages = tmp_path / "an environment" / "lib" / "python3.11" / "site-packages"
+    left = {"numpy/lib/tests/a.py", "scipy/stats/tests/data/b.npz", "Crypto/SelfTest/Hash/c.py"}
+    kept = {"numpy/testing/a.py", "scipy/stats/b.py", "Crypto/Hash/c.py", "flask/tests/d.py", "tests/e.py"}
+    for name in left | kept:
+        (packages / name).parent.mkdir(parents=True, exist_ok=True)
+        (packages / name).touch()
+    script = DEPLOY / "leave-out.sh"
+    assert run("sh", script, tmp_path / "an environment").returncode == 0
+    assert {str(path.relative_to(packages)) for path in packages.rglob("*") if path.is_file()} == kept
+    assert run("sh", script).returncode != 0  # and not the folder that somebody happens to be in
+    for text in ((ROOT / "Makefile").read_text("utf-8"), DOCKERFILE, PAGE):
+        assert re.search(r"sh \S*leave-out\.sh \S*(\.venv|\$\(VENV\))$", text, re.MULTILINE)
+
+
 # --- Containers ----------------------------------------------------------------
 
 
@@ -85,10 +100,11 @@ def test_a_careless_dockerfile_is_noticed(tmp_path: Path) -> None:
 def test_what_the_dockerfile_copies_is_what_the_program_needs_and_is_let_in() -> None:
     copied = set(re.findall(r"^COPY (?!--)(\S+) ", DOCKERFILE, re.MULTILINE))
     lists = {"requirements.txt", "docs/deploy/requirements-collecting.txt"}
-    assert copied == {"${LIST}", "client", "docs", "templates", "server"}
+    assert copied == {"${LIST}", "docs/deploy/leave-out.sh", "client", "docs", "templates", "server"}
     assert set(re.findall(r"LIST=(\S+)", DOCKERFILE)) == lists
     copied = copied - {"${LIST}"} | {"requirements.txt"}  # the other list is in docs/
     assert all((ROOT / name).exists() for name in copied)
+    copied = {name for name in copied if not name.startswith("docs/")}
     ignored = (DEPLOY / "Dockerfile.dockerignore").read_text("utf-8").splitlines()
     assert {line.removeprefix("!") for line in ignored if line.startswith("!")} == copied
     assert "*" in ignored
