@@ -330,7 +330,12 @@ def test_a_restored_copy_says_that_what_was_changed_since_is_as_it_was(
     ):
         assert factories.run(url, *words).exit_code == 0
     said = restore(new, tmp_path / "b").stderr
-    for words in ("who was shut out is let in", "closed take responses", "what was deleted is back"):
+    for words in (
+        "who was shut out is let in",
+        "closed take responses",
+        "what was deleted is back",
+        "responses that were taken back",
+    ):
         assert words in said.replace("\n", " ")
     assert [(row[1], row[3]) for row in factories.dump(new)["surveys"]] == [
         (closed.slug, "open"),

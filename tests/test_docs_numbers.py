@@ -1,5 +1,7 @@
 """The numbers on the page for operators are those that the code goes by."""
 
+from pathlib import Path
+
 import pytest
 
 from server.collect.batches import merging
@@ -14,6 +16,7 @@ from server.web.front import bridge, intake, messages
 from server.web.front.look_limits import MINUTES, MOST_LOOKS
 from server.web.views.imports import ARCHIVE_LIMIT
 from server.web.watching import readiness
+from tests.conftest import NewDatabase
 from tests.support.factories import ROOT
 
 OPERATING = (ROOT / "docs" / "operating.md").read_text("utf-8")
@@ -63,3 +66,8 @@ def test_a_number_on_the_page_for_operators_is_that_of_the_code(said: str) -> No
 def test_a_proxy_that_does_as_the_page_says_lets_every_archive_through() -> None:
     allowed = int(OPERATING.split("client_max_body_size ")[1].split("m;")[0]) << 20
     assert allowed >= ARCHIVE_LIMIT + DEFINITION_LIMIT
+
+
+def test_an_empty_database_takes_as_much_as_the_page_says(sqlite: NewDatabase) -> None:
+    taken = Path(sqlite(True).removeprefix("sqlite:///")).stat().st_size
+    assert f"{taken / 1e6:.1f} MB for an empty database" in OPERATING

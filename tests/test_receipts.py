@@ -254,6 +254,26 @@ def test_a_restored_backup_keeps_it_out(
     assert _agrees(new)
 
 
+def test_a_backup_from_before_brings_it_back_and_its_receipt_takes_it_back_again(
+    client: FlaskClient, database_url: str, tmp_path: Path, sqlite: NewDatabase
+) -> None:
+    """Nothing outside the database says what was taken back; the command says so (`tests/test_backups.py`)."""
+    survey = factories.publish(database_url, factories.definition([0.25] * 8), minimum=MINIMUM)
+    (body,) = _answer(client, survey, 1)
+    back_up(database_url, tmp_path / "b")
+    ask(client, survey.slug, body["id"], "withdrawal")
+    assert not stored(database_url)
+    new = sqlite(False)
+    restore(new, tmp_path / "b")
+    assert len(stored(new)) == 1
+    engine = make_engine(new)
+    with engine.execution_options(moneda_writes=True).begin() as connection:
+        responses.take_back(connection, survey.slug, factories.stored_id(body), NOW)
+    engine.dispose()
+    assert not stored(new)
+    assert _agrees(new)
+
+
 def test_retries_that_race_with_taking_back_stay_out(new_database: NewDatabase) -> None:
     """Each response is sent again and again while it is taken back, others come, and at last the survey is closed."""
     database_url = new_database(True)

@@ -96,8 +96,8 @@ def restore(file: str, identity: str | None, as_json: bool) -> None:
     click.echo(
         f"Everything is as it was at {document['made_at']} (UTC), also what was changed since on purpose: passwords, "
         "recovery codes and roles are the old ones, who was shut out is let in, surveys that were closed take "
-        "responses, codes that were used or withdrawn let in, and what was deleted is back. Change that before you "
-        "let anybody in.",
+        "responses, codes that were used or withdrawn let in, and what was deleted is back, as are responses that "
+        "were taken back. Change that before you let anybody in; of the responses, only who has a receipt can.",
         err=True,
     )
     print_document(document, as_json)

@@ -461,6 +461,20 @@ def test_the_reference_says_every_operation(client: FlaskClient) -> None:
         assert f'id="{each.name}"' in page
 
 
+def test_the_page_for_programs_names_what_needs_a_key() -> None:
+    named = {
+        "/surveys": "making a survey",
+        "/surveys/<slug>/invitations": "issuing invitations",
+        "/surveys/<slug>/completions": "checking [completion codes](panels.md)",
+        "/surveys/<slug>/releases": "releasing",
+        "/surveys/<slug>/searches": "opening a [search](releases.md#searches)",
+    }
+    assert {each.path for each in OPERATIONS.values() if each.keyed} == named.keys()
+    page = (factories.ROOT / "docs/api.md").read_text("utf-8")
+    (told,) = [line for line in page.splitlines() if line.startswith("Five operations need an `Idempotency-Key`")]
+    assert all(words in told for words in named.values())
+
+
 def test_every_type_that_bodies_may_have_is_named_where_another_was_sent(call: Call) -> None:
     slug = new_survey(call)
     for value in (None, [], {}, "x", True, 1.5, 2):
