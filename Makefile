@@ -80,7 +80,7 @@ python-tests: $(VENV)/.tests-installed $(NODE_MODULES)/.installed chromium proxi
 chromium: $(VENV)/.tests-installed $(NODE_MODULES)/.installed
 	@$(PY) -m tests.browser.chromium
 
-# Fetches nginx and Caddy when the machine has none, or says how to get them.
+# Fetches nginx, Caddy and Tor when the machine has none, or says how to get them.
 proxies: $(VENV)/.tests-installed
 	@$(PY) -m tests.support.proxy_programs
 

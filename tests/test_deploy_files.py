@@ -1,6 +1,7 @@
 """The files of docs/deploy/: linted by the tools for them, agreeing with the program; the command of the unit runs."""
 
 import json
+import os
 import re
 import shlex
 import shutil
@@ -24,6 +25,7 @@ from tests.support import factories
 from tests.support.factories import ROOT
 from tests.support.forked_servers import ForkedServer
 from tests.support.proxies import DEPLOY
+from tests.support.proxy_programs import find_libraries, find_program
 
 BIN = Path(sys.executable).parent
 UNIT = (DEPLOY / "moneda.service").read_text("utf-8")
@@ -171,6 +173,34 @@ def test_what_the_compose_file_tells_postgresql_is_understood(postgresql: NewDat
             )
     engine.dispose()
     assert len(told) == 3
+
+
+# --- Tor ------------------------------------------------------------------------
+
+
+def look_at_torrc(text: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """What Tor says of its file. The folders are the test's, as it looks at those too."""
+    (folder / "torrc").write_text(text.replace("/var/lib/tor", str(folder)))
+    command = [find_program("tor"), "--verify-config", "--defaults-torrc", os.devnull]
+    paths = ["--DataDirectory", folder / "data", "-f", folder / "torrc"]
+    environment = {**os.environ, "HOME": str(folder)}
+    if libraries := find_libraries("tor"):
+        environment["LD_LIBRARY_PATH"] = libraries
+    words = [str(each) for each in (*command, *paths)]
+    return subprocess.run(words, capture_output=True, text=True, check=False, env=environment)
+
+
+def test_tor_takes_its_file_and_leads_to_the_server_of_nginx_for_it(tmp_path: Path) -> None:
+    text = (DEPLOY / "torrc").read_text("utf-8")
+    done = look_at_torrc(text, tmp_path)
+    assert done.returncode == 0, done.stdout
+    (address,) = re.findall(r"^HiddenServicePort 80 (\S+)$", text, re.MULTILINE)
+    assert f"listen {address};" in (DEPLOY / "onion-nginx.conf").read_text("utf-8")
+
+
+def test_a_wrong_word_in_the_file_of_tor_is_noticed(tmp_path: Path) -> None:
+    text = (DEPLOY / "torrc").read_text("utf-8")
+    assert look_at_torrc(text.replace("SafeLogging", "SaferLogging"), tmp_path).returncode == 1
 
 
 # --- nginx ------------------------------------------------------------------------
