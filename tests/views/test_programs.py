@@ -471,7 +471,9 @@ def test_the_page_for_programs_names_what_needs_a_key() -> None:
     }
     assert {each.path for each in OPERATIONS.values() if each.keyed} == named.keys()
     page = (factories.ROOT / "docs/api.md").read_text("utf-8")
-    (told,) = [line for line in page.splitlines() if line.startswith("Five operations need an `Idempotency-Key`")]
+    (told,) = [
+        line for line in page.splitlines() if line.startswith("Five operations need an `Idempotency-Key`")
+    ]
     assert all(words in told for words in named.values())
 
 
