@@ -206,4 +206,4 @@ def test_a_proxy_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("PATH", "")
     with pytest.raises(RuntimeError, match="need squid, and found none"):
         find_program("squid")
-    assert set(PROGRAMS) == set(PROXIES)
+    assert set(PROGRAMS) == {*PROXIES, "tor"}

@@ -30,7 +30,7 @@ def find_program(name: str) -> Path:
         found = list(unpack(name, (name,), with_needed=name == "tor").glob(f"usr/*bin/{name}"))
     if not found:
         raise RuntimeError(
-            f"The tests of the proxies need {name}, and found none. Install it: on Debian or Ubuntu `apt-get install "
+            f"The tests of docs/deploy/ need {name}, and found none. Install it: on Debian or Ubuntu `apt-get install "
             f"{name}`, on a Mac `brew install {name}`. Only these tests need it; Moneda runs without"
         )
     return found[0]
