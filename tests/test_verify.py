@@ -340,25 +340,25 @@ def test_a_site_that_drips_or_is_not_there(site: Site, tmp_path: Path) -> None:
     url, _links = site
 
     def drip(asked: Asked, reply: Reply) -> None:
-        reply.pause = 0.2
+        reply.pause = 0.5
 
     with tampering(url, {"/client/manifest.json": drip}) as through:
         compared = compare_quickly(through, tmp_path)
     assert [found.what for found in compared.findings if found.problems] == ["/client/manifest.json"]
     (problem,) = compared.findings[-1].problems
-    assert problem.startswith("no whole answer within 1 seconds; not asked for again (")
+    assert problem.startswith("no whole answer within 15 seconds; not asked for again (")
     done = run_apart("verify", f"http://127.0.0.1:{factories.free_port()}")
     assert done.exit_code == 2
     assert "cannot be reached" in done.output
 
 
 def compare_quickly(url: str, folder: Path) -> SiteComparison:
-    """The files and the front page alone, with little patience."""
+    """The files and the front page alone, with less patience: a busy machine answers in time whatever does not drip."""
     app = create_app(Config(database_url=f"sqlite:///{folder / 'none.sqlite3'}"))
     manifest = make_manifest(read_assets())
     with ThreadPoolExecutor(1) as apart:
         return apart.submit(
-            lambda: asyncio.run(compare_site(app, manifest, url, [], lambda _done, _of: None, longest=1))
+            lambda: asyncio.run(compare_site(app, manifest, url, [], lambda _done, _of: None, longest=15))
         ).result()
 
 

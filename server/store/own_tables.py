@@ -1,17 +1,15 @@
 """The tables that each survey has of its own: what respondents leave behind, and the books that count it.
 
-Whoever writes anew, empties or deletes one survey's rows holds up no other survey, and what is
-left of them in files is nobody else's page. `responses_17`, `invitations_17`, `cells_17`, `batches_17`,
-`counters_17`, `withdrawals_17`, `removals_17`, `purchases_17` and `tickets_17` belong to the survey with the
-id 17; they are made together with it.
+Whoever writes anew, empties or deletes one survey's rows holds up no other survey, and what is left of them in files
+is nobody else's page. `responses_17`, `invitations_17`, `cells_17`, `batches_17`, `counters_17`, `withdrawals_17`,
+`removals_17`, `purchases_17` and `tickets_17` belong to the survey with the id 17; they are made together with it.
 
 A response is a hash of its receipt (a random number once the survey is closed), the version it answers, the link's
 stratum, a byte for each report, the day, and whether it was keyed in from paper. Nothing else may ever be added that
-could join it to a person. Of an
-invitation only the hash of its code is kept, and whether it was used: not when, nor for what. Keys are random and
-SQLite has no rowid here, so that rows lie in the order of random numbers and no query tells in which order they
-arrived. While a study runs, who holds the files still finds traces of it; `server.collect.tidying` says which,
-and takes them away once it is closed.
+could join it to a person. Of an invitation only the hash of its code is kept, and whether it was used: not when, nor
+for what. Keys are random and SQLite has no rowid here, so that rows lie in the order of random numbers and no query
+tells in which order they arrived. While a study runs, who holds the files still finds traces of it;
+`server.collect.tidying` says which, and takes them away once it is closed.
 
 Ids and hashes are unique within a survey: a response is sent again by a link of the same survey.
 
@@ -35,7 +33,7 @@ and a row of `tickets` the hash of one that a response has spent. Nothing leads 
 have come of any blinded message. Both are kept until the survey is closed.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeVar
@@ -45,9 +43,6 @@ import sqlalchemy as sa
 T = TypeVar("T")
 
 _Part = sa.Column[Any] | sa.CheckConstraint
-
-STATISTICS_FREE = (sa.String, sa.LargeBinary)
-"""Of what PostgreSQL keeps no commonest values: these would outlive the rows in its statistics."""
 
 
 @dataclass(frozen=True)
@@ -252,81 +247,3 @@ def table(kind: TableKind, survey_id: int, suffix: str = "") -> sa.Table:
         sa.PrimaryKeyConstraint(next(column for column in columns if isinstance(column, sa.Column))),
         sqlite_with_rowid=kind.by_number,
     )
-
-
-def create_tables(connection: sa.Connection, survey_id: int, kinds: Sequence[TableKind] = KINDS) -> None:
-    """Make the tables of a new survey."""
-    for kind in kinds:
-        create_table(connection, kind, survey_id)
-        guard_tables(connection, kind, survey_id)
-
-
-def create_table(connection: sa.Connection, kind: TableKind, survey_id: int, suffix: str = "") -> sa.Table:
-    """Make one of them, which nothing guards yet."""
-    made = table(kind, survey_id, suffix)
-    made.create(connection)
-    if connection.dialect.name == "postgresql":
-        for column in made.c:
-            if isinstance(column.type, STATISTICS_FREE):
-                connection.exec_driver_sql(f"ALTER TABLE {made.name} ALTER {column.name} SET STATISTICS 0")
-        if kind is INVITATIONS:
-            # A code that is used is written anew on its own page, and the index knows it already.
-            connection.exec_driver_sql(f"ALTER TABLE {made.name} SET (fillfactor = 90)")
-        if kind is BATCHES:
-            # Report strings look like noise: trying to compress them is work for nothing.
-            connection.exec_driver_sql(f"ALTER TABLE {made.name} ALTER {kind.large} SET STORAGE EXTERNAL")
-    return made
-
-
-def guard_tables(connection: sa.Connection, kind: TableKind, survey_id: int) -> None:
-    """Have the database refuse what does not belong there, and changes of what is final; and look things up fast."""
-    for statement in _guards(kind, int(survey_id), connection.dialect.name):
-        connection.exec_driver_sql(statement)
-
-
-def list_triggers(survey_id: int) -> list[str]:
-    """The names of the triggers that guard a survey's tables."""
-    ends = (
-        (kind.name, end)
-        for kind in KINDS
-        for end, rule in (("belong", kind.strangers), ("stay", kind.changes))
-        if rule
-    )
-    return [f"{name}_{int(survey_id)}_{end}" for name, end in ends]
-
-
-def take_guards_off(connection: sa.Connection, kind: TableKind, survey_id: int) -> None:
-    """On SQLite: let another table have their names."""
-    for name in (f"{kind.name}_{survey_id}_belong", f"{kind.name}_{survey_id}_stay"):
-        connection.exec_driver_sql(f"DROP TRIGGER IF EXISTS {name}")
-    connection.exec_driver_sql(f"DROP INDEX IF EXISTS {_index(kind, survey_id)}")
-
-
-def _index(kind: TableKind, survey_id: int) -> str:
-    return "_".join(("ix", kind.name, str(survey_id), *kind.index))
-
-
-def _guards(kind: TableKind, survey_id: int, dialect: str) -> Iterator[str]:
-    name = f"{kind.name}_{survey_id}"
-    if kind.index:
-        yield f"CREATE INDEX {_index(kind, survey_id)} ON {name} ({', '.join(kind.index)})"
-    if kind.strangers and dialect == "postgresql":
-        yield (
-            f"CREATE TRIGGER {name}_belong AFTER INSERT ON {name} REFERENCING NEW TABLE AS written "
-            f"FOR EACH STATEMENT EXECUTE FUNCTION {kind.name}_belong({survey_id})"
-        )
-    elif kind.strangers:
-        yield (
-            f"CREATE TRIGGER {name}_belong BEFORE INSERT ON {name} WHEN {kind.strangers.format(survey_id)} "
-            f"BEGIN SELECT RAISE(ABORT, '{kind.name} belong to their survey'); END"
-        )
-    if kind.changes and dialect == "postgresql":
-        yield (
-            f"CREATE TRIGGER {name}_stay BEFORE {kind.changes} ON {name} "
-            f"FOR EACH ROW EXECUTE FUNCTION {kind.name}_are_immutable()"
-        )
-    elif kind.changes:
-        yield (
-            f"CREATE TRIGGER {name}_stay BEFORE {kind.changes} ON {name} "
-            f"BEGIN SELECT RAISE(ABORT, '{kind.name} are immutable'); END"
-        )

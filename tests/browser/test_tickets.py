@@ -145,11 +145,11 @@ def test_chromium_blinds_and_unblinds_as_the_rfc_says(open_page: Opener, survey:
             "async ({source, n, message, salt, inv, answer}) => {"
             "const {blind, finish, invert, toNumber} = new Function("
             "`${source}; return {blind, finish, invert, toNumber}`)();"
-            "const bytes = (text) => Uint8Array.from(text.match(/../g), (pair) => parseInt(pair, 16));"
+            "const bytes = (text) => Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16));"
             "const text = (array) => Array.from(array, (byte) => byte.toString(16).padStart(2, '0')).join('');"
             "const factor = invert(toNumber(bytes(inv)), toNumber(bytes(n)));"
             "const asked = await blind(bytes(n), bytes(message), {salt: bytes(salt), factor});"
-            "const signed = await finish(bytes(n), bytes(message), bytes(answer), asked.inverse);"
+            "const signed = await finish(bytes(n), bytes(message), bytes(answer), asked.inverse, bytes(salt).length);"
             "return [text(asked.blinded), text(signed)]; }",
             {
                 "source": source,

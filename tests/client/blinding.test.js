@@ -16,14 +16,14 @@ for (const { name, msg, msg_prefix: prefix, salt, inv, blinded_msg: blinded, bli
     const asked = await blind(modulus, message, { salt: bytes(salt), factor });
     assert.equal(written(asked.blinded), blinded);
     assert.equal(written(asked.inverse), inv);
-    assert.equal(written(await finish(modulus, message, bytes(answer), asked.inverse)), sig);
+    assert.equal(written(await finish(modulus, message, bytes(answer), asked.inverse, bytes(salt).length)), sig);
   });
 
   test(`${name}: an answer that is off by one bit is refused`, async () => {
     const other = bytes(answer);
     other[17] ^= 1;
-    await assert.rejects(finish(modulus, message, other, bytes(inv)), /not signed/);
-    await assert.rejects(finish(modulus, bytes(`${prefix}${msg}00`), bytes(answer), bytes(inv)), /not signed/);
+    await assert.rejects(finish(modulus, message, other, bytes(inv), bytes(salt).length), /not signed/);
+    await assert.rejects(finish(modulus, bytes(`${prefix}${msg}00`), bytes(answer), bytes(inv), bytes(salt).length), /not signed/);
   });
 }
 

@@ -22,7 +22,7 @@ from server.archives.backups.backup_rows import TYPES, describe_columns, unpack_
 from server.archives.backups.containers import Contents, TablePart, Taker, read_parts
 from server.archives.backups.envelopes import DamagedError, Unlock, decrypt_file
 from server.releases.spending_marks import doubt_all
-from server.store import own_tables
+from server.store import own_table_making, own_tables
 from server.store.engines import find_migrations, make_engine, migrate_within, open_session
 from server.store.private_files import flush_folder, lock_beside
 
@@ -250,7 +250,7 @@ class _Loader(Taker):
         """Make the tables of all surveys, once what all share is there."""
         for survey_id in self._surveys:
             kinds = [kind for kind in own_tables.KINDS if kind.name in self._own]
-            own_tables.create_tables(self._connection, survey_id, kinds)
+            own_table_making.create_tables(self._connection, survey_id, kinds)
         self._surveys = []
 
     def _insert(self, table: str, columns: list[list[str]], rows: list[list[Any]]) -> None:

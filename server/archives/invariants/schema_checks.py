@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from server.store import own_tables
+from server.store import own_table_making, own_tables
 from server.store.models import Base, Untidied
 
 SHARED_TRIGGERS = frozenset(
@@ -89,7 +89,7 @@ def check_tables(session: Session, ids: Sequence[int]) -> Iterator[str]:
 def check_triggers(session: Session, ids: Sequence[int]) -> Iterator[str]:
     """Everything that the database itself refuses is refused still."""
     found = {name for (name,) in _select(session, _TRIGGERS)}
-    own = {name for survey_id in ids for name in own_tables.list_triggers(survey_id)}
+    own = {name for survey_id in ids for name in own_table_making.list_triggers(survey_id)}
     for name in sorted((SHARED_TRIGGERS | own) - found):
         yield f"trigger {name} is missing"
 

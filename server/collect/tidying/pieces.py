@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from server.collect import batches
 from server.collect.tidying.waiting import Patience, leave_turn
-from server.store import own_tables
+from server.store import own_table_making, own_tables
 from server.store.engines import open_session, snapshot
 
 PIECE = 2000
@@ -62,7 +62,7 @@ def _draw_new_ids(engine: sa.Engine, survey_id: int, patience: Patience) -> sa.T
     """A copy of a survey's responses under new random ids, which are in no order that the old ones had."""
     old = own_tables.responses_of(survey_id)
     with take_turn(engine, patience) as connection:
-        new = own_tables.create_table(connection, own_tables.RESPONSES, survey_id, REKEYED)
+        new = own_table_making.create_table(connection, own_tables.RESPONSES, survey_id, REKEYED)
     others = [column for column in old.c if column is not old.c.id]
     low = b""
     while True:

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from server.collect import batches
 from server.collect.tidying.due_marks import CHANGED, Due, is_unchanged
 from server.collect.tidying.waiting import BRIEFLY, OvertakenError, Patience
-from server.store import own_tables
+from server.store import own_table_making, own_tables
 from server.store.engines import snapshot
 
 _ALONE = 0x6D6F6E02
@@ -46,7 +46,7 @@ def rewrite(engine: sa.Engine, work: Due, patience: Patience) -> None:
             connection.exec_driver_sql(f"ALTER TABLE {new.name} RENAME TO {old.name}")
             for before, after in zip(_constraints(new), _constraints(old), strict=True):
                 connection.exec_driver_sql(f"ALTER TABLE {old.name} RENAME CONSTRAINT {before} TO {after}")
-            own_tables.guard_tables(connection, kind, work.survey_id)
+            own_table_making.guard_tables(connection, kind, work.survey_id)
 
     _insist(engine, patience, swap)
 
@@ -88,7 +88,7 @@ def _copy(engine: sa.Engine, survey_id: int, patience: Patience) -> None:
         reading = session.connection()
         writing.exec_driver_sql(f"DROP TABLE IF EXISTS {', '.join(_names(survey_id, _NEW))}")
         for kind in own_tables.KINDS:
-            new = own_tables.create_table(writing, kind, survey_id, _NEW)
+            new = own_table_making.create_table(writing, kind, survey_id, _NEW)
             into = f"COPY {new.name} ({', '.join(new.c.keys())}) FROM STDIN (FORMAT binary, FREEZE)"
             with writing.connection.cursor().copy(into) as written:
                 if kind is own_tables.BATCHES:

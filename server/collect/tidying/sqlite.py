@@ -19,7 +19,7 @@ from server.collect.tidying.waiting import (
     UnfinishedError,
     leave_turn,
 )
-from server.store import own_tables
+from server.store import own_table_making, own_tables
 from server.store.models import Base
 from server.store.write_turns import hold_turn
 
@@ -73,14 +73,14 @@ def _replace(connection: sa.Connection, kind: own_tables.TableKind, survey_id: i
     what most of them hold. Copied as it is, it lies in the old one, which was emptied, as it lay in the new.
     """
     table, new = own_tables.table(kind, survey_id), own_tables.table(kind, survey_id, _NEW)
-    own_tables.take_guards_off(connection, kind, survey_id)
+    own_table_making.take_guards_off(connection, kind, survey_id)
     if _is_small(connection, new, kind.large):
         connection.exec_driver_sql(f"DELETE FROM {table.name}")  # noqa: S608
         connection.exec_driver_sql(f"INSERT INTO {table.name} SELECT * FROM {new.name}")  # noqa: S608
     else:
         connection.exec_driver_sql(f"ALTER TABLE {table.name} RENAME TO {table.name}{_OLD}")
         connection.exec_driver_sql(f"ALTER TABLE {new.name} RENAME TO {table.name}")
-    own_tables.guard_tables(connection, kind, survey_id)
+    own_table_making.guard_tables(connection, kind, survey_id)
 
 
 def _is_small(connection: sa.Connection, table: sa.Table, large: str) -> bool:

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from server.inputs import N_, refuse, shorten_value
 from server.privacy.designs import round_up
 from server.store.models import Researcher, State, Stratum, Survey, SurveyVersion, Untidied
-from server.store.own_tables import create_tables
+from server.store.own_table_making import create_tables
 from server.study.definitions import Definition, Question, same_wording, version_of
 from server.study.definitions.published import parse_published
 from server.study.drafts import begin_draft, draft

@@ -1,7 +1,8 @@
 """Whether a running site serves the pages of this release, as respondents see them.
 
 What is expected is drawn from this checkout (`shells`), what is served is fetched as several browsers would
-(`visitors`), and both are compared (`site_comparison`). Nothing here trusts what a site says of itself.
+(`visitors`); one answer is held against it (`answer_checks`), and a whole site is (`site_comparison`). Nothing here
+trusts what a site says of itself.
 """
 
 CANNOT_SEE = (
