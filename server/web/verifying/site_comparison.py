@@ -4,16 +4,20 @@ import asyncio
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice, product
+from itertools import product
 from typing import Any
 
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from server.output.languages import DEFAULT_LANGUAGE, RESPONDENT_LANGUAGES, name_reading
+from server.output.languages import (
+    DEFAULT_LANGUAGE,
+    list_digit_readings,
+    list_readings,
+)
 from server.study.study_sheets import SurveySender
 from server.web.page_manifest import PATH
 from server.web.respondent_page import PublishedSurvey
@@ -180,7 +184,7 @@ class _SiteComparer:
             _Target(f"page of {slug}", f"/s/{slug}", partial(page, None)),
             *(
                 _Target(f"page of {slug}, in {name}", f"/s/{slug}?lang={reading}", partial(page, reading))
-                for reading, name in _list_readings()
+                for reading, name in list_readings()
             ),
             _Target(f"survey of {slug}", f"/s/{slug}/survey.json", partial(self._check_survey, slug)),
             *(
@@ -193,7 +197,7 @@ class _SiteComparer:
                 # Digits that are no language's first are asked for by the address alone.
                 for reading, named, asked in (
                     (None, "", ""),
-                    *((code, f", in {name}", f"?lang={code}") for code, name in _list_digit_readings()),
+                    *((code, f", in {name}", f"?lang={code}") for code, name in list_digit_readings()),
                 )
             ),
         ]
@@ -318,20 +322,6 @@ class _SiteComparer:
             if known.setdefault(name, value) != value:
                 problems.append(f"its {name} is {value!r}, and was {known[name]!r} before")
         return problems
-
-
-def _list_readings() -> Iterator[tuple[str, str]]:
-    """Each language of the pages, and with each kind of digits where it has a choice."""
-    for code, language in RESPONDENT_LANGUAGES.items():
-        yield code, language.name
-    yield from _list_digit_readings()
-
-
-def _list_digit_readings() -> Iterator[tuple[str, str]]:
-    """Each language with each kind of digits that is not its first."""
-    for code, language in RESPONDENT_LANGUAGES.items():
-        for system, name in islice(language.digits.items(), 1, None):
-            yield name_reading(code, system), f"{language.name}, {name}"
 
 
 def _conclude(what: str, problems: Mapping[str, Sequence[str]]) -> SiteFinding:
