@@ -208,7 +208,7 @@ def test_what_is_added_stays_in_the_plan(builder: Builder, database_url: str, as
         {"kind": "top", "questions": ["q2"], "how_many": 1, "epsilon": None},
     ]
     said = words(builder.answer.text)
-    assert "Behind the last that belongs there by, in 95 of 100 cases at most" in said
+    assert "In 95 of 100 cases, behind the last that belongs there by at most" in said
     assert "Most common answer:" in said
     assert "1 most common" not in said
     assert {item["epsilon"] for item in plan["items"]} == {"0.1"}
