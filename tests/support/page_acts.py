@@ -124,7 +124,7 @@ def choose_items(page: Page, scene: Scene) -> None:
 
 def choose_every_item(page: Page, scene: Scene) -> None:
     """All that is offered, looked at before it is paid for."""
-    for box in page.locator("#builder > .tick input[name=item], #builder fieldset > .tick input").all():
+    for box in page.locator("#builder > .tick input[name=item], #builder .question > .tick input").all():
         box.check()
     _look_at_price(page)
 

@@ -175,6 +175,19 @@ def test_each_way_to_divide(
     assert all(f"ε = {cost}" in said for cost in costs)
 
 
+def test_enter_looks_at_the_price_and_only_paying_asks_to_be_sure(builder: Builder) -> None:
+    """Enter presses the first button of a form; a box that must be ticked holds up each that does not say otherwise."""
+    page = builder.tick(COUNT).press().answer.text
+    buttons = [
+        tag for tag in re.findall("<button[^>]*>", page) if 'form="builder"' in tag or 'name="action"' in tag
+    ]
+
+    assert 'value="look"' in buttons[0]
+    assert len(buttons) > 5
+    (paying,) = [tag for tag in buttons if "formnovalidate" not in tag]
+    assert 'formaction="' in paying
+
+
 def test_what_is_added_stays_in_the_plan(builder: Builder, database_url: str, asked: Published) -> None:
     factories.plant(database_url, asked.slug, "North > Alba\nSouth")
     builder = build(builder.client, builder.slug)
