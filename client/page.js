@@ -111,7 +111,7 @@ export function groupLabels(questions) {
   });
   const several = groups.size > 1;
   return Array.from(groups.values(), ({ question, numbers }) => ({
-    question, heading: () => (several ? copy('group', { n: numbers.length, list: numbers.map((number) => write(number, reader())).join(', ') }) : ''),
+    question, heading: () => (several ? copy('group', { n: numbers.length, list: new Intl.ListFormat(reader()).format(numbers.map((number) => write(number, reader()))) }) : ''),
   }));
 }
 

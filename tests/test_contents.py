@@ -384,7 +384,8 @@ def test_the_public_report_holds_what_was_released(published: Published) -> None
         section = next(s for _, s in document.walk() if s.name == f"entry-{each.entry}")
         (made,) = (block for block in section.blocks if isinstance(block, Table))
         found = [[cell.value for cell in row[2:] if isinstance(cell, Number)] for row in made.rows]
-        assert found == [[f.value, f.standard_error, f.low, f.high] for f in each.figures]
+        chosen = each.item.kind in ("most_common", "top")  # answers without any number
+        assert found == [[] if chosen else [f.value, f.standard_error, f.low, f.high] for f in each.figures]
         drawn = [block.alternative for block in section.blocks if isinstance(block, Chart)]
         assert len(drawn) == 1, each.item.kind
     said = words(document)

@@ -1,6 +1,7 @@
 """Digits by choice: what the server writes for whoever reads others than codes are in. Expected: CLDR 45, `arab`."""
 
 import re
+from datetime import timedelta
 from html import unescape
 
 import pytest
@@ -9,6 +10,7 @@ from flask.testing import FlaskClient
 from server.config import Config
 from server.output.digits import fill_message, write_digits
 from server.output.languages import RESPONDENT_LANGUAGES, name_reading, split_reading
+from server.study import surveys
 from tests.conftest import NewDatabase
 from tests.support import factories
 from tests.support.factories import Published
@@ -88,6 +90,31 @@ def test_every_page_of_a_link_follows_where_it_is_chosen(sqlite: NewDatabase) ->
         assert re.findall("[0-9]+", read_texts(eastern)) == []
         # A broken twin: a number that was left would be found.
         assert re.findall("[0-9]+", read_texts(eastern.replace("</main>", "<p>7</p></main>"))) == ["7"]
+
+
+def test_pages_that_refuse_follow_too(sqlite: NewDatabase) -> None:
+    """Of links that are closed, early or unknown, and of what is refused before any page is drawn."""
+    database_url = sqlite(True)
+    slugs = [factories.publish(database_url).slug for _ in range(3)]
+    factories.close(database_url, slugs[0])
+    factories.settle(database_url, slugs[1], opens_at=surveys.now() + timedelta(days=12))
+    client = create_app(Config(database_url=database_url)).test_client()
+    large = {"data": b"x" * 20_000_000, "content_type": "application/json"}
+    seen = [
+        (410, client.get(f"/s/{slugs[0]}?{CHOSEN}").text),
+        (423, client.get(f"/s/{slugs[1]}?{CHOSEN}").text),
+        (404, client.get(f"/s/bcdfghjkmnpq?{CHOSEN}").text),
+        (404, client.get(f"/s/{slugs[2]}/nowhere?{CHOSEN}").text),
+        (405, client.post(f"/s/{slugs[2]}/how?{CHOSEN}").text),
+        (413, client.post(f"/s/{slugs[2]}?{CHOSEN}", **large).text),
+    ]
+
+    for status, page in seen:
+        assert 'data-digits="arab"' in page, status
+        assert re.findall("[0-9]+", read_texts(page)) == [], status
+    assert "١٠٤٨٥٧٦" in seen[-1][1]
+    # The twin: the same refusal in the digits that are not chosen.
+    assert "1048576" in client.post(f"/s/{slugs[2]}?lang=ar", **large).text
 
 
 def test_who_reads_another_language_has_no_such_choice(client: FlaskClient, survey: Published) -> None:

@@ -3,6 +3,7 @@
 import json
 from datetime import UTC, datetime
 from pathlib import Path
+from unicodedata import normalize
 
 import pytest
 import sqlalchemy as sa
@@ -73,6 +74,18 @@ def test_the_same_file_is_stored_once_and_the_same_sheets_under_another_name_aga
     more = key_in(database_url, published.slug, file, ["AB", "AB", "AB"], "--batch", "second pile")
     assert (more.exit_code, "batch: must be new" in more.stderr) == (2, True)
     assert len(read_rows(database_url, published)) == 4
+
+
+def test_a_name_is_the_same_however_its_letters_are_composed(
+    database_url: str, published: factories.Published, tmp_path: Path
+) -> None:
+    """As one keyboard types it, and as a file system of another machine hands it over."""
+    file = tmp_path / "sheets.csv"
+    for stored, form in ((1, "NFC"), (0, "NFD"), (0, "NFC")):
+        name = normalize(form, "montón de María")
+        done = key_in(database_url, published.slug, file, ["AB"], "--json", "--batch", name)
+        assert json.loads(done.stdout)["stored"] == stored, form
+    assert len(read_rows(database_url, published)) == 1
 
 
 def test_bytes_that_are_no_text_are_refused_in_one_line(

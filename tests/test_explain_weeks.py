@@ -118,7 +118,7 @@ def test_one_week_is_no_predictor_and_two_names_of_weeks_are_one(
     )
     other = collect_weeks(database_url, weeks=2)
     twice = signed_in.get(f"/manage/surveys/{other.slug}/explain?explain=q1&by=week&by=trend")
-    assert "must name no question twice; that of trend is there already" in twice.text
+    assert "must have the weeks once: each by itself, or as a trend" in twice.text
 
 
 def test_of_an_archive_no_week_is_known(new_database: NewDatabase, tmp_path: Any) -> None:

@@ -171,14 +171,14 @@ def strata_differ(tables: dict[str, list[list[object]]], csv: str) -> Iterator[s
 
 
 def released_differ(tables: dict[str, list[list[object]]], wanted: report_numbers.Figures) -> Iterator[str]:
-    """The tables of releases have the figures of the CSV, in its order."""
+    """The tables of releases have the figures of the CSV, in its order; where it has no number, they have no cell."""
     rows = [
         (name[9:], row) for name, table in tables.items() if name.startswith("released-") for row in table
     ]
     if len(rows) != len(wanted) or not rows:
         yield f"{len(rows)} figures, {len(wanted)} in the CSV"
     for (entry, row), (key, numbers) in zip(rows, wanted.items(), strict=False):
-        if entry != key[0] or not same(row[2:], numbers[:4]):
+        if entry != key[0] or not same(row[2:] or ["–"] * 4, numbers[:4]):
             yield f"{row} is {key}, {numbers} in the CSV"
     losses = dict.fromkeys((key[0], *numbers[4:6]) for key, numbers in wanted.items())
     booked = [(str(row[0]), row[5], row[6]) for row in tables["ledger"]]

@@ -2,6 +2,8 @@
 
 import math
 import re
+from collections.abc import Sequence
+from datetime import datetime
 from decimal import Decimal
 
 import pytest
@@ -9,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from server.output.documents import Words
-from server.output.formatting import chance, epsilon, fraction, level, percent, ratio
+from server.output.formatting import chance, epsilon, fraction, join_list, level, moment, percent, ratio
 from server.privacy.planning import belief_after_report
 from server.reports.contents import cell_texts
 
@@ -124,3 +126,28 @@ def test_a_privacy_loss_never_reads_as_less(loss: float) -> None:
 )
 def test_a_ratio_is_written_however_large(value: float, shown: str) -> None:
     assert ratio(value, "en").replace("\N{NO-BREAK SPACE}", " ") == shown
+
+
+@pytest.mark.parametrize(
+    ("locale", "items", "said"),
+    [
+        ("en", "abc", "a, b, and c"),
+        ("es", "abc", "a, b y c"),
+        ("es", ("Apuntes", "Internet"), "Apuntes e Internet"),
+        ("es", ("agua", "hielo"), "agua y hielo"),
+        ("es", ("i",), "i"),
+        ("fr", "ab", "a et b"),
+        ("ar", "أبج", "أ وب وج"),
+        ("ar", (), ""),
+    ],
+)
+def test_things_are_joined_as_their_language_does(locale: str, items: Sequence[str], said: str) -> None:
+    """CLDR 45's patterns, and the Real Academia's rule on "y" before the sound of "i"."""
+    assert join_list(items, locale) == said
+
+
+def test_the_comma_of_a_moment_is_that_of_its_language() -> None:
+    time = datetime(2026, 11, 27, 7, 5)  # noqa: DTZ001 - in UTC, as the database holds times
+    assert moment(time, "en") == "November 27, 2026, 07:05"
+    assert moment(time, "es") == "27 de noviembre de 2026, 07:05"
+    assert moment(time, "ar") == "27 نوفمبر 2026، 07:05"

@@ -1,6 +1,7 @@
 """The form on paper: every throw of its tables counted, both languages read back, and why others have none."""
 
 import math
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -174,6 +175,26 @@ def test_the_disc_is_the_same_wherever_lines_begin(database_url: str, tmp_path: 
         assert (field.x > lines[0].x) == (int(field.text) < 5)
 
 
+def test_a_form_follows_the_digits_that_are_chosen(database_url: str, tmp_path: Path) -> None:
+    """Every number of it, but the hash of its version and what whoever asks wrote."""
+    document = factories.definition(
+        format=2, title="Room 12", consent="Fine.", least_age=16, questions=[{**DISC, "text": "Which?"}]
+    )
+    survey = factories.publish(database_url, document)
+    said = {}
+    for reading in ("ar", "ar-u-nu-arab"):
+        file = tmp_path / f"{reading}.pdf"
+        arguments = "survey", "paper", survey.slug, "--to", str(file), "--language", reading
+        assert factories.run(database_url, *arguments).exit_code == 0
+        text = "".join(piece.text for page in list_pieces(file.read_bytes()) for piece in page)
+        said[reading] = text.replace("Room 12", "").replace(survey.version[:8], "")
+
+    assert re.findall("[0-9]", said["ar-u-nu-arab"]) == []
+    assert set(re.findall("[٠-٩]", said["ar-u-nu-arab"])) == set("٠١٢٣٤٥٦٧٨٩")
+    # The twin: a form with the other digits has the numbers that this one must not have.
+    assert set(re.findall("[0-9]", said["ar"])) == set("0123456789")
+
+
 @pytest.mark.parametrize("language", RESPONDENT_LANGUAGES)
 def test_coins_that_are_thrown_together_stand_on_one_line(
     database_url: str, tmp_path: Path, language: str
@@ -281,6 +302,26 @@ def test_no_command_writes_over_a_file_that_is_there(database_url: str, tmp_path
         assert said in done.stderr
         assert file.read_text() == "mine"
     assert factories.run(database_url, "manifest", "--output", "/dev/null").exit_code == 0  # holds nothing
+
+
+def test_no_command_writes_a_file_that_is_called_as_standard_output_is(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    survey = factories.publish(database_url)
+    monkeypatch.chdir(tmp_path)
+    for option, arguments in (
+        ("--to", ("survey", "paper", survey.slug, "--to")),
+        ("FILE.xlsx", ("survey", "form", survey.slug, "--")),
+        ("--output", ("report", survey.slug, "--format", "html", "--output")),
+        ("--output", ("manifest", "--output")),
+    ):
+        done = factories.run(database_url, *arguments, "-")
+        assert done.exit_code == 2
+        assert (
+            f"{option} must be a new file that can be written; '-' is not: for a pipe, name /dev/stdout"
+            in (done.stderr)
+        )
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_conditions_are_in_the_way(database_url: str, tmp_path: Path) -> None:

@@ -294,7 +294,7 @@ def test_whatever_is_altered_is_named_with_who_met_it(site: Site) -> None:
     script = of(page("plain"))
     assert "loads 'https://evil.example/x.js', which is not in the manifest (Tor Browser, English" in script
     assert "phone" not in script
-    eastern = ", ".join((RESPONDENT_LANGUAGES["ar"].name, RESPONDENT_LANGUAGES["ar"].digits["arab"]))
+    eastern = " · ".join((RESPONDENT_LANGUAGES["ar"].name, RESPONDENT_LANGUAGES["ar"].digits["arab"]))
     assert "onfocus" in of(f"{page('plain')}, in {eastern}")
     assert "desk, English, visit 1" in (found := of(f"survey of {links['plain']}"))
     assert "phone" not in found

@@ -63,6 +63,7 @@ def open_new_file(path: Path, option: str, *, private: bool = False) -> IO[bytes
     UsageError
         Naming the option that named it.
     """
+    check_file_name(path, option)
     try:
         if path.is_fifo() or path.is_char_device():
             return open(path, "wb")
@@ -72,6 +73,20 @@ def open_new_file(path: Path, option: str, *, private: bool = False) -> IO[bytes
         raise click.UsageError(
             f"{option} must be a new file that can be written; {str(path)!r} is not: {reason}"
         ) from error
+
+
+def check_file_name(path: Path, option: str) -> None:
+    """Refuse what many programs take for standard output, and would be a file of that name here.
+
+    Raises
+    ------
+    UsageError
+        Naming the option that named it.
+    """
+    if str(path) == "-":
+        raise click.UsageError(
+            f"{option} must be a new file that can be written; '-' is not: for a pipe, name /dev/stdout"
+        )
 
 
 @contextmanager

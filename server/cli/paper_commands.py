@@ -3,6 +3,7 @@
 import hashlib
 from pathlib import Path
 from typing import IO
+from unicodedata import normalize
 
 import click
 
@@ -18,7 +19,7 @@ from server.cli.common import (
 )
 from server.collect.keyed_sheets import parse_sheets
 from server.collect.paper_batches import PaperBatch, enter_batch
-from server.output.languages import RESPONDENT_LANGUAGES
+from server.output.languages import list_readings, split_reading
 from server.people import change_log
 from server.people.change_log import Action
 from server.study import strata, surveys
@@ -37,8 +38,8 @@ from server.study.study_sheets.senders import read_sender
 )
 @click.option(
     "--language",
-    type=click.Choice(list(RESPONDENT_LANGUAGES)),
-    help="Of the form; that of the survey without it.",
+    type=click.Choice([reading for reading, _ in list_readings()]),
+    help="Of the form, and its digits; the survey's language without it.",
 )
 @click.option("--version", "number", type=int, help="A published version; the newest without it.")
 def paper(slug: str, path: Path, language: str | None, number: int | None) -> None:
@@ -46,8 +47,8 @@ def paper(slug: str, path: Path, language: str | None, number: int | None) -> No
     with snapshot_session() as session:
         found = found_survey(session, slug)
         version = surveys.published_version(found, number)
-        language = language or surveys.definition_of(version).language
-        form = make_paper_form(version, read_sender(session, found, language), language)
+        reading = language or surveys.definition_of(version).language
+        form = make_paper_form(version, read_sender(session, found, split_reading(reading)[0]), reading)
     with open_new_file(path, "--to") as file:
         file.write(form)
 
@@ -83,7 +84,12 @@ def enter(slug: str, file: IO[bytes], number: int, stratum: str, batch: str, as_
         version = surveys.published_version(found, number)
         reports = parse_sheets(content, list_paper_questions(version))
         place = strata.find_leaf(session, found, stratum).stratum if stratum else None
-        name = batch.encode() if batch else hashlib.sha256(stratum.encode() + b"\0" + content).digest()
+        # What looks the same is the same name, whichever way a keyboard or a file system composes its letters.
+        name = (
+            normalize("NFC", batch).encode()
+            if batch
+            else hashlib.sha256(stratum.encode() + b"\0" + content).digest()
+        )
         stored = enter_batch(session, found, PaperBatch(name, version, place, reports), surveys.now())
         if stored:
             change_log.record(session, None, Action.SHEETS_KEYED, found, version=version.number)

@@ -11,7 +11,7 @@ from typing import IO, Any
 import click
 
 from server import releases
-from server.cli.common import print_document
+from server.cli.common import check_file_name, print_document
 from server.cli.release_output import (
     announce_work,
     ask_agreement,
@@ -166,6 +166,7 @@ def _open_new_file(path: Path | None) -> Iterator[IO[str] | None]:
     if path is None:
         yield None
         return
+    check_file_name(path, "--output")
     try:
         with path.open("x", encoding="utf-8") as file:
             try:

@@ -1,13 +1,15 @@
 """Numbers as people read them, in their language; shared by pages and reports."""
 
 import math
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
-from babel.dates import format_date, format_time
+from babel.dates import format_date, format_time, get_datetime_format
+from babel.lists import format_list
 from babel.numbers import format_decimal, parse_pattern
 
 from server.output.languages import RESPONDENT_LANGUAGES
@@ -16,6 +18,7 @@ _HUNDREDTH, _FOURTH = Decimal("0.01"), Decimal("0.0001")
 _NEAR = 1e-8
 """Shares that are nearer to each other are the same: computing them is not more exact, nor are chances, in 2**-32."""
 _LONGEST_RATIO = 1e9
+_SOUNDS_I = re.compile("i|hi(?![ae])", re.IGNORECASE)
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 # Parsed once: a page of results shows a thousand numbers.
 _TENTHS, _WHOLE, _UNGROUPED = (parse_pattern(pattern) for pattern in ("#,##0.0", "#,##0", "0"))
@@ -176,7 +179,19 @@ def local_time(value: datetime, zone: str) -> datetime:
 def moment(value: datetime, locale: str, zone: str = "UTC") -> str:
     """A naive time in UTC as the clocks of a time zone show it, with its date."""
     there = local_time(value, zone)
-    return f"{format_date(there, 'long', locale)}, {format_time(there, 'HH:mm', locale=locale)}"
+    shown = str(get_datetime_format("medium", locale=locale))
+    time = format_time(there, "HH:mm", locale=locale)
+    return shown.replace("{1}", format_date(there, "long", locale)).replace("{0}", time)
+
+
+def join_list(items: Sequence[str], locale: str) -> str:
+    """["a", "b", "c"] -> "a, b, and c": things of a sentence, with the commas and the word of a language."""
+    joined = format_list(items, "standard", locale)
+    if (
+        locale.startswith("es") and len(items) > 1 and _SOUNDS_I.match(items[-1])
+    ):  # browsers know, Babel does not
+        return f"{joined.removesuffix(f' y {items[-1]}')} e {items[-1]}"
+    return joined
 
 
 def filters(locale: Callable[[], str]) -> dict[str, Callable[..., str]]:

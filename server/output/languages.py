@@ -1,8 +1,9 @@
 """The languages of the site: one line of the table each, of the whole interface or of respondents' pages alone."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import islice
 
 from babel.support import NullTranslations, Translations
 
@@ -79,6 +80,20 @@ def split_reading(reading: str) -> tuple[str, str]:
     """The language of a reading, and the numbering system of digits that are not its first."""
     code, _, system = reading.partition("-u-nu-")
     return code, system
+
+
+def list_digit_readings() -> Iterator[tuple[str, str]]:
+    """Each language of respondents' pages with each kind of digits that is not its first, and what that is called."""
+    for code, language in RESPONDENT_LANGUAGES.items():
+        for system, name in islice(language.digits.items(), 1, None):
+            yield name_reading(code, system), f"{language.name} · {name}"
+
+
+def list_readings() -> Iterator[tuple[str, str]]:
+    """Each language of respondents' pages, and with each kind of digits where it has a choice."""
+    for code, language in RESPONDENT_LANGUAGES.items():
+        yield code, language.name
+    yield from list_digit_readings()
 
 
 @cache

@@ -33,7 +33,7 @@ def otherwise_text(question: Question, language: str) -> str:
     if isinstance(found, str):
         return answer_text(question, question.answers.index(found), language)
     names = [answer_text(question, question.answers.index(name), language) for name in found or ()]
-    return ", ".join(names) or load_catalogue(language).gettext("None of these")
+    return formatting.join_list(names, language) or load_catalogue(language).gettext("None of these")
 
 
 def word_answer(answer: str, language: str) -> str:

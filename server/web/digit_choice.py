@@ -34,6 +34,12 @@ def find_digits() -> str:
     return found
 
 
+def write_message(message: str, /, **values: Any) -> str:
+    """A text of ours outside templates, in the language and the digits that are asked for."""
+    text, filled = fill_message(get_translations().ugettext(message), values, find_digits())
+    return text % filled if filled else text
+
+
 def list_digits(path: str, asked: Mapping[str, str], offered: Mapping[str, Language]) -> list[DigitChoice]:
     """Of each offered language that has a choice: a page in one leads to its others, a tablet keeps them all."""
     reading = choose_reading(request)

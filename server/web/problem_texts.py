@@ -17,6 +17,7 @@ from server.reports.elsewhere.foreign_fields import CELL, COLUMN, FOREIGN_FIELDS
 from server.study.study_sheets.sheet_fields import AUTHOR_PARTS, IN_LANGUAGE, STUDY_FIELDS
 from server.study.study_sheets.sheet_values import BY_LANGUAGE
 from server.study.survey_fields import QUESTION_PARTS, SURVEY_FIELDS
+from server.web.digit_choice import write_message
 from server.web.lessons.lesson_fields import LESSON_FIELDS
 from server.web.power_form import POWER_FIELDS
 from server.web.webhooks.webhook_fields import WEBHOOK_FIELDS
@@ -62,7 +63,7 @@ def describe(problem: Problem) -> tuple[str, str]:
 
     A field that no page has keeps its path in the definition file.
     """
-    message = gettext(problem.template, **problem.values)
+    message = write_message(problem.template, **problem.values)
     question = _QUESTION.fullmatch(problem.field)
     if question is not None:
         said = gettext("Question %(number)d", number=int(question[1]) + 1)

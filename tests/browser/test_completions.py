@@ -43,6 +43,33 @@ def answer(page: Page, survey: factories.Published) -> Respondent:
     return respondent
 
 
+@pytest.mark.parametrize("language", ["en", "ar"])
+@pytest.mark.parametrize("width", [320, 390])
+def test_a_code_stands_whole_on_a_line_of_its_own(
+    open_page: Opener, served: factories.Served, survey: factories.Published, width: int, language: str
+) -> None:
+    """Broken after a hyphen, it would be copied by hand as two."""
+    page = open_page(**{**PHONE, "viewport": {"width": width, "height": 844}, "locale": language})
+    visit = Respondent(page, survey.slug, language).open()
+    visit.answer("Yes", "No", "Yes")
+    visit.button("Send").click()
+    read(page)
+
+    lines = page.evaluate(
+        """selector => {
+          const code = document.querySelector(selector);
+          const words = document.createRange();
+          words.selectNodeContents(code);
+          const heights = range => [...range.getClientRects()].map(({ top }) => top);
+          return [heights(words).length, heights(words)[0] >= code.getBoundingClientRect().top];
+        }""",
+        CODE,
+    )
+
+    assert lines == [1, True]
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+
+
 def test_a_code_is_shown_at_the_end_and_again_when_the_link_is_opened(
     open_page: Opener, served: factories.Served, survey: factories.Published
 ) -> None:

@@ -1,8 +1,10 @@
 """What people do on a page of a scene until it looks as it is to look."""
 
+import re
+
 from playwright.sync_api import Page, expect
 
-from tests.browser.site_users import Respondent
+from tests.browser.site_users import Respondent, words
 from tests.support import foreign_data
 from tests.support.page_scenes import Scene
 
@@ -114,7 +116,34 @@ def show_foreign_report(page: Page, scene: Scene) -> None:
 
 def choose_items(page: Page, scene: Scene) -> None:
     """A release, looked at before it is paid for."""
-    for box in page.get_by_label("Most common answer, without any number").all()[:2]:
+    said = words(scene.language)("Most common answer, without any number")
+    for box in page.get_by_label(said, exact=True).all()[:2]:
         box.check()
+    _look_at_price(page)
+
+
+def choose_every_item(page: Page, scene: Scene) -> None:
+    """All that is offered, looked at before it is paid for."""
+    for box in page.locator("#builder > .tick input[name=item], #builder .question > .tick input").all():
+        box.check()
+    _look_at_price(page)
+
+
+def spend_too_much(page: Page, scene: Scene) -> None:
+    """A release that is refused: of one thing, for more than anything may cost."""
+    page.locator("#builder input[name=item]").first.check()
+    page.locator("#epsilon").fill("1000")
+    _look_at_price(page)
+
+
+def _look_at_price(page: Page) -> None:
     page.locator("#builder .foot button.primary").click()
     page.wait_for_load_state("networkidle")
+
+
+def take_completion_code(page: Page, scene: Scene) -> None:
+    """Somebody has answered, and has the code that shows it."""
+    visit = Respondent(page, scene.names["paid"], scene.language)
+    _answer(page, visit)
+    visit.button("Send").click()
+    expect(page.locator(".completion code")).to_have_text(re.compile(r"^(\w{4}-){4}\w{4}$"))

@@ -15,7 +15,7 @@ from server.releases.searches import ask_search, open_search, parse_terms
 from server.simulation import Assumptions, draw_people
 from server.study import study_sheets, surveys
 from server.study.definitions.definition_reader import parse_definition
-from tests.support import completion_claims, factories, ticket_buyers
+from tests.support import completion_claims, factories, ticket_buyers, wide_survey
 
 Document = dict[str, Any]
 LONGEST = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft"
@@ -56,6 +56,7 @@ def build_scene(database_url: str, language: str = "en", *, long: bool = False) 
         "invited": maker.publish("invited").slug,
         "paid": completion_claims.publish(database_url, maker.document()).slug,
         "thrown": maker.thrown(),
+        "wide": wide_survey.publish(database_url, maker.document("wide"), maker.say),
         **maker.ticketed(),
     }
     factories.settle(database_url, names["few"], tablet=True)

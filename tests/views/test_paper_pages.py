@@ -138,3 +138,14 @@ def test_the_form_is_downloaded_and_what_stands_in_the_way_is_named(
     assert "<textarea" not in text
     assert signed_in.get(f"/manage/surveys/{odd.slug}/paper/form.pdf").status_code == 409
     assert signed_in.post(f"/manage/surveys/{odd.slug}/paper", data=FORM).status_code == 409
+
+
+def test_the_form_comes_in_each_language_and_its_digits(
+    signed_in: FlaskClient, survey: factories.Published
+) -> None:
+    page = f"/manage/surveys/{survey.slug}/paper"
+    readings = re.findall(r'<option value="([a-z-]+)" lang="\w+" translate="no"', signed_in.get(page).text)
+
+    assert readings == ["en", "es", "fr", "pt", "ar", "ar-u-nu-arab"]
+    assert signed_in.get(f"{page}/form.pdf?language=ar-u-nu-arab").mimetype == "application/pdf"
+    assert signed_in.get(f"{page}/form.pdf?language=es-u-nu-arab").status_code == 422

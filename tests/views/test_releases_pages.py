@@ -175,6 +175,19 @@ def test_each_way_to_divide(
     assert all(f"ε = {cost}" in said for cost in costs)
 
 
+def test_enter_looks_at_the_price_and_only_paying_asks_to_be_sure(builder: Builder) -> None:
+    """Enter presses the first button of a form; a box that must be ticked holds up each that does not say otherwise."""
+    page = builder.tick(COUNT).press().answer.text
+    buttons = [
+        tag for tag in re.findall("<button[^>]*>", page) if 'form="builder"' in tag or 'name="action"' in tag
+    ]
+
+    assert 'value="look"' in buttons[0]
+    assert len(buttons) > 5
+    (paying,) = [tag for tag in buttons if "formnovalidate" not in tag]
+    assert 'formaction="' in paying
+
+
 def test_what_is_added_stays_in_the_plan(builder: Builder, database_url: str, asked: Published) -> None:
     factories.plant(database_url, asked.slug, "North > Alba\nSouth")
     builder = build(builder.client, builder.slug)
@@ -208,7 +221,7 @@ def test_what_is_added_stays_in_the_plan(builder: Builder, database_url: str, as
         {"kind": "top", "questions": ["q2"], "how_many": 1, "epsilon": None},
     ]
     said = words(builder.answer.text)
-    assert "Behind the last that belongs there by, in 95 of 100 cases at most" in said
+    assert "In 95 of 100 cases, behind the last that belongs there by at most" in said
     assert "Most common answer:" in said
     assert "1 most common" not in said
     assert {item["epsilon"] for item in plan["items"]} == {"0.1"}

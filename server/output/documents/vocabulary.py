@@ -1,6 +1,6 @@
 """Texts and numbers in one language, wherever there is no page that is being asked for."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import date, datetime
 from functools import cache
 
@@ -9,25 +9,28 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from server.config import ROOT, TRANSLATIONS
 from server.output import formatting
+from server.output.digits import fill_message, write_digits
 
 
 class Words:
     """What a document's own texts are written with: gettext, numbers and templates of one language.
 
-    As in templates, a percent sign of a message is written twice; it stays on the line of its number.
+    As in templates, a percent sign of a message is written twice; it stays on the line of its number. `digits` is a
+    numbering system of the language that is not its first: texts and whole numbers follow it.
     """
 
-    def __init__(self, locale: str) -> None:
+    def __init__(self, locale: str, digits: str = "") -> None:
         self.locale = locale
+        self.digits = digits
         self._translations = Translations.load(TRANSLATIONS, [locale])
 
     def gettext(self, message: str, /, **values: object) -> str:
         """The message in this language, filled in."""
-        return _unbroken(self._translations.ugettext(message) % values)
+        return self._fill(self._translations.ugettext(message), values)
 
     def ngettext(self, singular: str, plural: str, number: int, /, **values: object) -> str:
         """The message for so many in this language, filled in."""
-        return _unbroken(self._translations.ungettext(singular, plural, number) % values)
+        return self._fill(self._translations.ungettext(singular, plural, number), values)
 
     def percent(self, share: float | None) -> str:
         """0.3251 -> "32.5 %", unbroken."""
@@ -40,7 +43,15 @@ class Words:
 
     def integer(self, number: int) -> str:
         """1537 -> "1,537"."""
-        return formatting.integer(number, self.locale)
+        return self.write_digits(formatting.integer(number, self.locale))
+
+    def write_digits(self, number: str) -> str:
+        """A number, or a text of ours that has some, in the digits of this language."""
+        return write_digits(number, self.digits)
+
+    def join_list(self, items: Sequence[str]) -> str:
+        """["a", "b", "c"] -> "a, b, and c"."""
+        return formatting.join_list(items, self.locale)
 
     def measure(self, value: float | None, width: float) -> str:
         """A number whose range is `width` wide."""
@@ -65,6 +76,11 @@ class Words:
     def moment(self, value: datetime) -> str:
         """A naive time in UTC, in words."""
         return formatting.moment(value, self.locale)
+
+    def _fill(self, message: str, values: dict[str, object]) -> str:
+        if self.digits:
+            message, values = fill_message(message, values, self.digits)
+        return _unbroken(message % values)
 
     @property
     def environment(self) -> Environment:

@@ -52,6 +52,8 @@ def place(words: ReportWords, entry: Released, figure: Figure, asked: QuestionsB
         if found is not None and value and len(entry.item.questions) != 1:
             parts.insert(-1, cell_texts.quote_question(*found))
             between = " · "
+    if figure.statistic in ("mean", "weighted_mean") and entry.item.by_stratum:
+        parts = parts[:-1]  # the question is that of the whole entry
     if not parts:
         return Text(words.gettext("All responses"))
     text = between.join(part.text for part in parts)

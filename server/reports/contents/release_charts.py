@@ -64,28 +64,32 @@ def _means(words: ReportWords, entry: Released, asked: QuestionsByVersion) -> It
 def _means_of(
     words: ReportWords, entry: Released, asked: QuestionsByVersion, statistic: str
 ) -> Iterator[Chart]:
-    rows = []
+    """Of one question, whose numbers share an axis; of many strata a few at a time."""
+    rows: list[PlottedEstimate] = []
+    least = most = 0.0
     for figure in entry.figures:
         ends = span(entry, figure, asked) if figure.statistic == statistic else None
         if ends is not None:
             figure = figure.within(*ends)  # as it is printed
         if ends is not None and figure.low is not None and figure.high is not None:
-            limits = (figure.low, figure.high)
+            least, most = ends
             row = PlottedEstimate(
                 place(words, entry, figure, asked).text,
                 _said(words, entry, figure, asked),
                 figure.value,
-                limits,
+                (figure.low, figure.high),
             )
-            rows.append((row, charts.mean_axis(*ends, limits), words.number))
-    if rows:
+            rows.append(row)
+    for first in range(0, len(rows), MOST_ROWS):
+        shown = rows[first : first + MOST_ROWS]
         _, confidence = words.gettext, words.level(entry.confidence)
         caption = (
             _("Estimated means, not weighted, with %(confidence)s %% intervals", confidence=confidence)
             if statistic == "mean"
             else _("Estimated mean, weighted, with %(confidence)s %% interval", confidence=confidence)
         )
-        made = charts.means(caption, rows)
+        # What is printed of a mean lies where a mean can lie.
+        made = charts.estimates(caption, shown, charts.mean_axis(least, most, None), words.number)
         yield Chart(made.svg, caption, made.alternative)
 
 

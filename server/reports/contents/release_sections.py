@@ -80,19 +80,27 @@ def _describe_declared(words: ReportWords, entry: Released) -> Iterator[Block]:
 def _table(words: ReportWords, entry: Released, asked: QuestionsByVersion) -> Table:
     _ = words.gettext
     confidence = words.level(entry.confidence)
+    # Answers that were chosen have no number.
+    numbered = entry.item.kind not in (ItemKind.MOST_COMMON, ItemKind.TOP)
     columns = (
         _("Of"),
         _("what"),
-        _("value"),
-        _("standard error"),
-        _("%(confidence)s %% interval, from", confidence=confidence),
-        _("to"),
+        *(
+            (
+                _("value"),
+                _("standard error"),
+                _("%(confidence)s %% interval, from", confidence=confidence),
+                _("to"),
+            )
+            if numbered
+            else ()
+        ),
     )
     rows = tuple(
         (
             place(words, entry, figure, asked),
             Text(_(STATISTICS[figure.statistic])),
-            *numbers(words, entry, figure, asked),
+            *(numbers(words, entry, figure, asked) if numbered else ()),
         )
         for figure in entry.figures
     )

@@ -212,6 +212,8 @@ def refuse_same(outcome: CoinColumn, predictors: Sequence[CoinColumn | KnownColu
             name = predictor.question.name
         else:
             name = f"known {WEEK if predictor.weekly else predictor.name}"
+        if name in seen and isinstance(predictor, KnownColumn) and predictor.weekly:
+            raise refuse(422, "by", N_("must have the weeks once: each by itself, or as a trend"))
         if name in seen:
             raise repeat_error(predictor.name)
         seen.add(name)

@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from server.output.documents import Words
+from server.output.languages import split_reading
 from server.output.markdown import Run, parse_markdown
 from server.output.typesetting import SPOKEN, change_texts, in_a_process, is_right_to_left, replace_controls
+from server.privacy.designs.throws import FACES
 from server.store.models import SurveyVersion
 from server.study.answer_texts import answer_text
 from server.study.by_hand.answer_keys import PaperQuestion, list_paper_questions
@@ -20,10 +22,11 @@ from server.study.surveys import definition_of
 _FORM: Final = Path(__file__).with_name("paper_form.typ")
 
 
-def make_paper_form(version: SurveyVersion, sender: SurveySender, language: str = "") -> bytes:
+def make_paper_form(version: SurveyVersion, sender: SurveySender, reading: str = "") -> bytes:
     """The form of a published version as a PDF, in a language of respondents' pages; the survey's own without one.
 
-    What the researcher wrote and did not translate stays as it is. The same data give the same bytes.
+    `reading` may name digits beside the language (`name_reading`). What the researcher wrote and did not translate
+    stays as it is. The same data give the same bytes.
 
     Raises
     ------
@@ -34,8 +37,9 @@ def make_paper_form(version: SurveyVersion, sender: SurveySender, language: str 
     """
     questions = list_paper_questions(version)
     written = definition_of(version)
-    definition = translate_definition(written, language or written.language)
-    data = _describe_form(version, definition, questions, sender, language or written.language)
+    words = Words(*split_reading(reading or written.language))
+    definition = translate_definition(written, words.locale)
+    data = _describe_form(version, definition, questions, sender, words)
     order = {"source": _FORM.read_text("utf-8"), "data": change_texts(data, replace_controls)}
     return in_a_process("server.output.typesetting", json.dumps(order).encode())
 
@@ -45,14 +49,16 @@ def _describe_form(
     definition: Definition,
     questions: Sequence[PaperQuestion],
     sender: SurveySender,
-    language: str,
+    words: Words,
 ) -> dict[str, Any]:
-    words = Words(language)
     _ = words.gettext
     devices = _find_devices(questions)
     lines = [part for part in (sender.name, sender.contact, sender.email) if part]
     return {
-        "language": language,
+        "language": words.locale,
+        "pages": words.write_digits("1 / 1"),
+        "numbering": words.write_digits("1."),
+        "fields": [words.write_digits(str(field)) for field in range(FACES["disc"])],
         "title": {**_quote(definition, definition.title), SPOKEN: " ".join(definition.title.split())},
         "version": _("version %(number)d, %(hash)s", number=version.number, hash=version.sha256[:8]),
         "sender": [_quote(definition, " · ".join(lines))] if lines else [],
@@ -61,12 +67,14 @@ def _describe_form(
         "consent": _lay_out(definition, definition.consent),
         "age": ""
         if definition.least_age is None
-        else _("Only people of {age} years or more are asked.").replace("{age}", str(definition.least_age)),
+        else _("Only people of {age} years or more are asked.").replace(
+            "{age}", words.integer(definition.least_age)
+        ),
         "declining": _("If you would rather not take part, hand the form back empty, or not at all."),
         "headline": _call(words, "headline", definition.guesses.headline, len(questions)),
         "total": _call(words, "total", definition.guesses, len(questions)),
         "how": _("How to answer"),
-        "needed": _("You need:") + " " + "; ".join(_name_devices(words, devices)) + ".",
+        "needed": _("You need:") + " " + words.join_list([*_name_devices(words, devices)]) + ".",
         "disc": "disc" in devices,
         "steps": [
             _("Read a question and answer it in your head. Write nothing yet."),
@@ -94,7 +102,10 @@ def _list_entries(
     for entry in definition.entries:
         if isinstance(entry, Question):
             number += 1
-            yield {"number": number, **_describe_question(words, definition, entry, next(thrown))}
+            yield {
+                "number": words.integer(number),
+                **_describe_question(words, definition, entry, next(thrown)),
+            }
         elif isinstance(entry, SurveySection):
             passages = _lay_out(definition, entry.body or "")
             yield {"kind": "text", "title": _quote(definition, entry.text), "passages": passages}
@@ -131,7 +142,7 @@ def _describe_row(words: Words, row: ThrowRow, key: dict[int, str]) -> dict[str,
     names = {0: "heads", 1: "tails", None: "any"}
     span = ""
     if row.span is not None:
-        first, last = row.span
+        first, last = map(words.write_digits, row.span)
         span = (
             first if first == last else _("{low} to {high}").replace("{low}", first).replace("{high}", last)
         )
@@ -182,9 +193,9 @@ def _name_devices(words: Words, devices: dict[str, int]) -> Iterator[str]:
 
 
 def _call(words: Words, macro: str, *values: object) -> str:
-    """What respondents' pages say of all answers together."""
+    """What respondents' pages say of all answers together: no text in it is anybody's own."""
     module: Any = words.environment.get_template("_headline.html").module
-    return unescape(str(getattr(module, macro)(*values))).strip()
+    return words.write_digits(unescape(str(getattr(module, macro)(*values))).strip())
 
 
 def _quote(definition: Definition, text: str) -> dict[str, Any]:

@@ -198,9 +198,9 @@ class Front:
             return False  # the page that answers finds the same, and says so
 
     def _render_page(
-        self, language: str, field: str, template: str, values: tuple[tuple[str, object], ...]
+        self, reading: str, field: str, template: str, values: tuple[tuple[str, object], ...]
     ) -> str:
-        with self._app.test_request_context(RESPONDENTS, headers={"Accept-Language": language}):
+        with self._app.test_request_context(RESPONDENTS, query_string={"lang": reading}):
             name, message = describe(Problem(field, template, dict(values)))
             title = gettext("That cannot be done")
             return render_template("errors/error.html", title=title, message=f"{name}: {message}")

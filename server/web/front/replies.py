@@ -9,15 +9,17 @@ from werkzeug.wrappers import Request
 
 from server.config import TRANSLATIONS
 from server.inputs import N_, Problem
+from server.output.digits import fill_message
+from server.output.languages import split_reading
 from server.store.failures import RETRY_AFTER
 from server.web.front.messages import Scope, Send
 from server.web.front.wsgi import make_environ
-from server.web.language_choice import choose_language
+from server.web.language_choice import choose_reading
 
 BROKEN = N_("Something went wrong here. Nothing was half-done; please try again.")
 
 RenderPage = Callable[[str, str, str, tuple[tuple[str, object], ...]], str]
-"""A language and a problem (field, template, values) to a page that says it."""
+"""A reading and a problem (field, template, values) to a page that says it."""
 
 
 class Replies:
@@ -43,15 +45,18 @@ class Replies:
         self, scope: Scope, send: Send, status: int, problem: Problem, after: int = 0
     ) -> None:
         """Answer that a request is refused, and why, in the language it asks for; and after how long to come again."""
-        language = choose_language(Request(make_environ(scope)))
+        reading = choose_reading(Request(make_environ(scope)))
         if scope["path"].endswith(("/responses", ".json")):
-            template = _load_catalogue(language).gettext(problem.template)
-            message = template % problem.values if problem.values else template
+            language, digits = split_reading(reading)
+            template, values = fill_message(
+                _load_catalogue(language).gettext(problem.template), problem.values, digits
+            )
+            message = template % values if values else template
             document = {"error": {"field": problem.field, "message": message}}
             body = json.dumps(document, separators=(",", ":")).encode() + b"\n"
             await self._send(send, status, b"application/json", body, after)
             return
-        page = self._render_page(language, problem.field, problem.template, tuple(problem.values.items()))
+        page = self._render_page(reading, problem.field, problem.template, tuple(problem.values.items()))
         await self._send(send, status, b"text/html; charset=utf-8", page.encode())
 
     async def _send(self, send: Send, status: int, kind: bytes, body: bytes, after: int = 0) -> None:

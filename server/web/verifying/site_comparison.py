@@ -1,15 +1,15 @@
 """Compares a running site with this release: every file, and the pages of links, at each of several visits."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice, product
+from itertools import product
 from typing import Any
 
 from flask import Flask
 
-from server.output.languages import RESPONDENT_LANGUAGES, name_reading
+from server.output.languages import list_digit_readings, list_readings
 from server.web.page_manifest import PATH
 from server.web.verifying.answer_checks import AnswerChecker
 from server.web.verifying.visitors import (
@@ -152,7 +152,7 @@ class _SiteComparer:
             _Target(f"page of {slug}", f"/s/{slug}", partial(page, None)),
             *(
                 _Target(f"page of {slug}, in {name}", f"/s/{slug}?lang={reading}", partial(page, reading))
-                for reading, name in _list_readings()
+                for reading, name in list_readings()
             ),
             _Target(f"survey of {slug}", f"/s/{slug}/survey.json", partial(self._checker.check_survey, slug)),
             *(
@@ -165,24 +165,10 @@ class _SiteComparer:
                 # Digits that are no language's first are asked for by the address alone.
                 for reading, named, asked in (
                     (None, "", ""),
-                    *((code, f", in {name}", f"?lang={code}") for code, name in _list_digit_readings()),
+                    *((code, f", in {name}", f"?lang={code}") for code, name in list_digit_readings()),
                 )
             ),
         ]
-
-
-def _list_readings() -> Iterator[tuple[str, str]]:
-    """Each language of the pages, and with each kind of digits where it has a choice."""
-    for code, language in RESPONDENT_LANGUAGES.items():
-        yield code, language.name
-    yield from _list_digit_readings()
-
-
-def _list_digit_readings() -> Iterator[tuple[str, str]]:
-    """Each language with each kind of digits that is not its first."""
-    for code, language in RESPONDENT_LANGUAGES.items():
-        for system, name in islice(language.digits.items(), 1, None):
-            yield name_reading(code, system), f"{language.name}, {name}"
 
 
 def _conclude(what: str, problems: Mapping[str, Sequence[str]]) -> SiteFinding:

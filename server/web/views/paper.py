@@ -10,7 +10,7 @@ from flask_babel import gettext
 from server.collect.keyed_sheets import TYPED_LIMIT, parse_typed
 from server.collect.paper_batches import PaperBatch, enter_batch, parse_batch_name
 from server.inputs import N_, InputError, refuse, shorten_value
-from server.output.languages import RESPONDENT_LANGUAGES
+from server.output.languages import list_readings, split_reading
 from server.people.change_log import Action
 from server.store.models import Role, Stratum, Survey, SurveyVersion
 from server.study import strata, surveys
@@ -43,13 +43,13 @@ def page(survey: Survey) -> ResponseReturnValue:
 def form(survey: Survey) -> ResponseReturnValue:
     """The form of a version as a PDF."""
     version = surveys.published_version(survey, request.args.get("version"))
-    language = request.args.get("language") or surveys.definition_of(version).language
-    if language not in RESPONDENT_LANGUAGES:
+    reading = request.args.get("language") or surveys.definition_of(version).language
+    known = dict(list_readings())
+    if reading not in known:
         template = N_("must be one of %(limit)s; it is %(value)s")
-        limit = ", ".join(RESPONDENT_LANGUAGES)
-        raise refuse(422, "language", template, limit=limit, value=shorten_value(language))
-    sender = read_sender(session(), survey, language)
-    response = Response(make_paper_form(version, sender, language), mimetype="application/pdf")
+        raise refuse(422, "language", template, limit=", ".join(known), value=shorten_value(reading))
+    sender = read_sender(session(), survey, split_reading(reading)[0])
+    response = Response(make_paper_form(version, sender, reading), mimetype="application/pdf")
     return attach_file(response, name_of_survey_file(survey, gettext("form on paper"), "pdf"))
 
 
@@ -105,7 +105,7 @@ def _page(
         obstacles=[describe(problem) for problem in obstacles],
         questions=[(each, list(zip(each.keys, each.order, strict=True))) for each in questions],
         example="".join(each.keys[place % len(each.keys)] for place, each in enumerate(questions)),
-        form_languages=RESPONDENT_LANGUAGES,
+        form_languages=[(reading, split_reading(reading)[0], name) for reading, name in list_readings()],
         standing=surveys.find_standing(survey, surveys.now()),
         own=None not in invited,
         leaves=[node for node in leaves if node.stratum.id not in invited],
