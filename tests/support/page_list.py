@@ -136,6 +136,7 @@ PAGES: tuple[PageState, ...] = (
     PageState("releases-none", "/manage/surveys/{empty}/releases"),
     PageState("releases", f"{HOME}/releases"),
     PageState("release", f"{HOME}/releases/1"),
+    PageState("release-kinds", f"{HOME}/releases/2"),
     PageState("release-new", f"{HOME}/releases/new"),
     PageState("release-price", f"{HOME}/releases/new", OWNER, choose_items),
     PageState("searches", "/manage/surveys/{closed}/releases/searches"),
