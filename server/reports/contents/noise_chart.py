@@ -124,9 +124,9 @@ def _draw_odds(words: ReportWords, kind: ItemKind, rate: float) -> Chart:
         else _("Of 100 times, how often an answer is chosen that is so many people behind, at most")
     )
     template = (
-        N_("%(number)s rows off: at most %(times)s times")
+        N_("%(number)s rows off: at most %(times)s of 100")
         if rows
-        else N_("%(number)s people behind: at most %(times)s times")
+        else N_("%(number)s people behind: at most %(times)s of 100")
     )
     far = [math.ceil(math.log(100 / times) / rate) for times in _TIMES]
     said = [
